@@ -1,0 +1,61 @@
+//! What a host asks of a drive.
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of a host command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HostOp {
+    /// Read a byte range.
+    Read,
+    /// Write a byte range.
+    Write,
+    /// Declare a byte range unused (deallocate, discard).
+    Trim,
+    /// Complete when everything acknowledged before is durable.
+    Flush,
+}
+
+/// One host command. Offsets and lengths are bytes within the host capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// What to do.
+    pub op: HostOp,
+    /// First byte; ignored for a flush.
+    pub offset: u64,
+    /// Length in bytes, at least 1; 0 for a flush.
+    pub bytes: u32,
+}
+
+/// Which of the two latency populations a request belongs to.
+///
+/// TRIM and FLUSH are counted but have no latency population of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Host reads.
+    Read,
+    /// Host writes.
+    Write,
+}
+
+impl HostOp {
+    /// The latency population of this operation, if it has one.
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            HostOp::Read => Some(Direction::Read),
+            HostOp::Write => Some(Direction::Write),
+            HostOp::Trim | HostOp::Flush => None,
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Done.
+    Ok,
+    /// The range lies outside the drive.
+    OutOfRange,
+}

@@ -1,0 +1,258 @@
+//! The causes a request's latency is made of, and the account that adds up.
+//!
+//! Every host request ends with a [`Ledger`] whose sum is exactly its latency.
+
+use serde::{Deserialize, Serialize};
+
+/// On whose behalf a die or a channel is busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Occupant {
+    /// A host read.
+    UserRead,
+    /// A program of host data.
+    UserProgram,
+    /// The read of a read-modify-write, for a host write smaller than a mapping unit.
+    RmwRead,
+    /// A read of garbage collection.
+    GcRead,
+    /// A program (or the program half of a copyback) of garbage collection.
+    GcProgram,
+    /// An erase.
+    Erase,
+}
+
+impl Occupant {
+    /// How many kinds there are.
+    pub const COUNT: usize = 6;
+    /// All kinds, by index.
+    pub const ALL: [Occupant; Occupant::COUNT] = [
+        Occupant::UserRead,
+        Occupant::UserProgram,
+        Occupant::RmwRead,
+        Occupant::GcRead,
+        Occupant::GcProgram,
+        Occupant::Erase,
+    ];
+
+    /// The name used in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Occupant::UserRead => "user_read",
+            Occupant::UserProgram => "user_program",
+            Occupant::RmwRead => "rmw_read",
+            Occupant::GcRead => "gc_read",
+            Occupant::GcProgram => "gc_program",
+            Occupant::Erase => "erase",
+        }
+    }
+}
+
+/// One named part of a request's latency; an index into a [`Ledger`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cause(pub u8);
+
+const FIXED: [(&str, &str); 13] = [
+    ("host_queue", "waited for a place in the device queue"),
+    ("host_latency", "fixed host and driver time around the drive"),
+    ("controller_wait", "waited for the controller behind other commands"),
+    ("controller", "own command processing in the controller"),
+    ("host_link_wait", "waited for the host link behind other transfers"),
+    ("host_link", "own data transfer on the host link"),
+    ("command", "own command and address cycles on the channel"),
+    ("array", "own sense, program or erase time in the flash array"),
+    ("transfer", "own data transfer on the channel"),
+    ("ecc_queue", "channel stalled because the decode queue was full"),
+    ("decode", "own error-correction decoding"),
+    ("buffer_flush", "waited for buffer room while the flush ahead transferred and programmed"),
+    ("free_space", "waited for buffer room while no free block was left to flush into"),
+];
+
+impl Cause {
+    /// See [`Cause::describe`] for each meaning.
+    pub const HOST_QUEUE: Cause = Cause(0);
+    /// Fixed host and driver time.
+    pub const HOST_LATENCY: Cause = Cause(1);
+    /// Waiting for the controller.
+    pub const CONTROLLER_WAIT: Cause = Cause(2);
+    /// Own controller time.
+    pub const CONTROLLER: Cause = Cause(3);
+    /// Waiting for the host link.
+    pub const HOST_LINK_WAIT: Cause = Cause(4);
+    /// Own host-link transfer.
+    pub const HOST_LINK: Cause = Cause(5);
+    /// Own command cycles.
+    pub const COMMAND: Cause = Cause(6);
+    /// Own array time.
+    pub const ARRAY: Cause = Cause(7);
+    /// Own channel transfer.
+    pub const TRANSFER: Cause = Cause(8);
+    /// Decode queue full.
+    pub const ECC_QUEUE: Cause = Cause(9);
+    /// Own decode.
+    pub const DECODE: Cause = Cause(10);
+    /// Waiting for room while the flush ahead did its own work.
+    pub const BUFFER_FLUSH: Cause = Cause(11);
+    /// Waiting for room while no free block was left.
+    pub const FREE_SPACE: Cause = Cause(12);
+    /// The collection scope (plane, channel, controller) was held by a collection.
+    pub const GC_HOLD: Cause = Cause(13);
+    /// The die was idle by the schedule policy's choice.
+    pub const DIE_IDLE: Cause = Cause(14);
+
+    const DIE_WAIT: usize = 15;
+    const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
+    /// How many causes there are (at most 64: a ledger marks those in use in one word).
+    pub const COUNT: usize = Cause::CHANNEL_WAIT + Occupant::COUNT;
+
+    /// The die was busy for `occupant`.
+    #[inline]
+    pub const fn die_wait(occupant: Occupant) -> Cause {
+        Cause((Cause::DIE_WAIT + occupant as usize) as u8)
+    }
+
+    /// The channel was busy for `occupant`.
+    #[inline]
+    pub const fn channel_wait(occupant: Occupant) -> Cause {
+        Cause((Cause::CHANNEL_WAIT + occupant as usize) as u8)
+    }
+
+    /// All causes in ledger order.
+    pub fn all() -> impl Iterator<Item = Cause> {
+        (0..Cause::COUNT as u8).map(Cause)
+    }
+
+    /// The name used in output, e.g. `die_wait.erase`.
+    pub fn name(self) -> String {
+        let i = usize::from(self.0);
+        match i {
+            0..=12 => FIXED[i].0.to_string(),
+            13 => "gc_hold".to_string(),
+            14 => "die_wait.idle".to_string(),
+            _ if i < Cause::CHANNEL_WAIT => {
+                format!("die_wait.{}", Occupant::ALL[i - Cause::DIE_WAIT].name())
+            }
+            _ => format!("channel_wait.{}", Occupant::ALL[i - Cause::CHANNEL_WAIT].name()),
+        }
+    }
+
+    /// One line for people.
+    pub fn describe(self) -> String {
+        let i = usize::from(self.0);
+        match i {
+            0..=12 => FIXED[i].1.to_string(),
+            13 => "held back by a collection that blocks its plane, channel or controller".to_string(),
+            14 => "die idle by the schedule policy's choice".to_string(),
+            _ if i < Cause::CHANNEL_WAIT => {
+                format!("die busy with a {}", Occupant::ALL[i - Cause::DIE_WAIT].name().replace('_', " "))
+            }
+            _ => format!(
+                "channel busy for a {}",
+                Occupant::ALL[i - Cause::CHANNEL_WAIT].name().replace('_', " ")
+            ),
+        }
+    }
+}
+
+/// Nanoseconds by cause. Only causes marked in `touched` hold a value, so clearing
+/// and walking a ledger costs what was used and not its size.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Ledger {
+    touched: u64,
+    ns: [u64; Cause::COUNT],
+}
+
+const _: () = assert!(Cause::COUNT <= 64);
+
+impl Default for Ledger {
+    fn default() -> Ledger {
+        Ledger::new()
+    }
+}
+
+impl PartialEq for Ledger {
+    fn eq(&self, other: &Ledger) -> bool {
+        Cause::all().all(|c| self.get(c) == other.get(c))
+    }
+}
+
+impl Ledger {
+    /// An empty account.
+    pub const fn new() -> Ledger {
+        Ledger { touched: 0, ns: [0; Cause::COUNT] }
+    }
+
+    /// Forget everything.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.touched = 0;
+    }
+
+    /// Charge `ns` to `cause`.
+    #[inline]
+    pub fn add(&mut self, cause: Cause, ns: u64) {
+        let bit = 1u64 << cause.0;
+        let slot = &mut self.ns[usize::from(cause.0)];
+        *slot = if self.touched & bit != 0 { *slot + ns } else { ns };
+        self.touched |= bit;
+    }
+
+    /// What `cause` was charged.
+    #[inline]
+    pub fn get(&self, cause: Cause) -> u64 {
+        if self.touched >> cause.0 & 1 != 0 { self.ns[usize::from(cause.0)] } else { 0 }
+    }
+
+    /// The causes charged, in ledger order, with their nanoseconds (possibly 0).
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> + '_ {
+        let mut left = self.touched;
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let i = left.trailing_zeros() as u8;
+            left &= left - 1;
+            Some((Cause(i), self.ns[usize::from(i)]))
+        })
+    }
+
+    /// Add another account to this one.
+    #[inline]
+    pub fn merge(&mut self, other: &Ledger) {
+        for (cause, ns) in other.iter() {
+            self.add(cause, ns);
+        }
+    }
+
+    /// The total: for a finished request, exactly its latency.
+    #[inline]
+    pub fn sum(&self) -> u64 {
+        self.iter().map(|(_, ns)| ns).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_cause_has_one() {
+        let mut names: Vec<String> = Cause::all().map(Cause::name).collect();
+        assert_eq!(names[usize::from(Cause::die_wait(Occupant::Erase).0)], "die_wait.erase");
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), Cause::COUNT);
+    }
+
+    #[test]
+    fn a_cleared_ledger_forgets_old_values() {
+        let mut l = Ledger::new();
+        l.add(Cause::ARRAY, 5);
+        l.clear();
+        l.add(Cause::ARRAY, 2);
+        l.add(Cause::ARRAY, 3);
+        l.add(Cause::COMMAND, 1);
+        assert_eq!((l.get(Cause::ARRAY), l.sum()), (5, 6));
+    }
+}

@@ -1,0 +1,15 @@
+//! What every part of Tailcut speaks: virtual time, host commands, the causes a
+//! request's latency is made of, quantities with units, and keyed random streams.
+//!
+//! This crate has no state and no I/O; everything else depends on it.
+
+pub mod host;
+pub mod ledger;
+pub mod quantity;
+pub mod random;
+pub mod time;
+
+pub use host::{Command, Direction, HostOp, Status};
+pub use ledger::{Cause, Ledger, Occupant};
+pub use random::Stream;
+pub use time::{SimTime, Span};
