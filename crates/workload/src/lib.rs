@@ -1,1 +1,35 @@
-//! tailcut-workload
+//! Workloads: what a host asks of a drive, and when.
+//!
+//! A [`WorkloadSpec`] is a parsed description (a trace file, a fio job file, an inline
+//! job, ACT). Opened on a host capacity and a seed it becomes a [`Workload`]: one
+//! stream of [`Issue`]s per job, pulled by the driver. The same spec, capacity and
+//! seed give the same issues, so every compared scheme meets the same requests.
+
+use tailcut_units::{Command, SimTime, Span};
+
+/// What the driver must know of one job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobInfo {
+    /// The job's name in output.
+    pub name: String,
+    /// Most commands the job keeps outstanding (`u32::MAX`: unbounded).
+    pub depth: u32,
+    /// Latency counts from [`Issue::earliest`] (an arrival that does not wait for the
+    /// drive), not from the submission.
+    pub open_loop: bool,
+    /// Stop issuing at this virtual time.
+    pub runtime: Option<Span>,
+    /// Requests issued before this virtual time are not measured.
+    pub ramp: Span,
+}
+
+/// One command and when it may be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// Not before this time (0: at once). For an open loop, the intended arrival.
+    pub earliest: SimTime,
+    /// Pause of the job between the completion that freed this place and the issue.
+    pub think: Span,
+    /// What to do.
+    pub command: Command,
+}
