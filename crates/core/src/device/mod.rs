@@ -1,0 +1,3 @@
+//! The drive as one state machine.
+
+pub mod config;

@@ -1,0 +1,269 @@
+//! The write buffer: slots that hold host data until they are on flash.
+//!
+//! A slot holds one mapping unit. It is *dirty* until it leaves for flash, then *in
+//! flight* until its program ends. Dirty slots hang in a list by age of their last
+//! write and, under static placement, in a list of their lane.
+
+use super::list::{Link, List};
+use super::NONE;
+use serde::{Deserialize, Serialize};
+
+/// One held mapping unit.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Slot {
+    /// The logical unit.
+    pub lpn: u32,
+    /// The copy on flash that this one will replace, or `NONE`.
+    pub former: u32,
+    /// Which granules of the unit are held (see [`Buffer::mask`]).
+    pub mask: u64,
+    /// The lane list the slot hangs in while dirty.
+    pub list: u32,
+    /// Whether the slot is on its way to flash.
+    pub in_flight: bool,
+    /// The host request that waits for this slot's program, or `NONE`.
+    pub waiter: u32,
+    /// The flush epoch of its last write.
+    pub epoch: u32,
+}
+
+/// The slots and their lists.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Buffer {
+    slots: Vec<Slot>,
+    by_age: Vec<Link>,
+    by_lane: Vec<Link>,
+    age: List,
+    lanes: Vec<List>,
+    spare: Vec<u32>,
+    granule: u64,
+    full: u64,
+    /// Slots held in each of the epochs not yet durable, oldest first.
+    epochs: std::collections::VecDeque<u32>,
+    /// The number of the oldest epoch in `epochs`.
+    oldest_epoch: u32,
+}
+
+impl Buffer {
+    /// `slots` slots for units of `unit_bytes`; `lists` lane lists (1 when lanes are
+    /// chosen only on leaving); at most `flushes` FLUSH commands outstanding.
+    pub fn new(slots: u32, unit_bytes: u64, lists: u32, flushes: u32) -> Buffer {
+        // Sectors are 512 bytes; a unit of more than 64 sectors has coarser granules.
+        let granule = (unit_bytes / 64).max(512).min(unit_bytes);
+        let granules = unit_bytes.div_ceil(granule);
+        let empty =
+            Slot { lpn: 0, former: NONE, mask: 0, list: 0, in_flight: false, waiter: NONE, epoch: 0 };
+        let n = slots as usize;
+        let mut epochs = std::collections::VecDeque::with_capacity(flushes as usize + 2);
+        epochs.push_back(0);
+        Buffer {
+            slots: vec![empty; n],
+            by_age: vec![Link::default(); n],
+            by_lane: vec![Link::default(); n],
+            age: List::default(),
+            lanes: vec![List::default(); lists as usize],
+            spare: (0..slots).rev().collect(),
+            granule,
+            full: if granules == 64 { u64::MAX } else { (1 << granules) - 1 },
+            epochs,
+            oldest_epoch: 0,
+        }
+    }
+
+    /// The granules that the bytes `from..to` of a unit cover wholly (`write`), or touch.
+    #[inline]
+    pub fn mask(&self, from: u64, to: u64, write: bool) -> u64 {
+        let (first, end) = if write {
+            (from.div_ceil(self.granule), to / self.granule)
+        } else {
+            (from / self.granule, to.div_ceil(self.granule))
+        };
+        if end <= first {
+            return 0;
+        }
+        let ones = |n: u64| if n == 64 { u64::MAX } else { (1 << n) - 1 };
+        ones(end) & !ones(first)
+    }
+
+    /// The mask of a whole unit.
+    #[inline]
+    pub fn full(&self) -> u64 {
+        self.full
+    }
+
+    /// A slot.
+    #[inline]
+    pub fn slot(&self, i: u32) -> &Slot {
+        &self.slots[i as usize]
+    }
+
+    /// A slot, to change its former copy or waiter.
+    #[inline]
+    pub fn slot_mut(&mut self, i: u32) -> &mut Slot {
+        &mut self.slots[i as usize]
+    }
+
+    /// Slots in all.
+    pub fn capacity(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Slots in use.
+    #[inline]
+    pub fn held(&self) -> u32 {
+        self.capacity() - self.spare.len() as u32
+    }
+
+    /// Slots not yet on their way.
+    #[inline]
+    pub fn dirty(&self) -> u32 {
+        self.age.len()
+    }
+
+    /// Dirty slots of one lane list.
+    #[inline]
+    pub fn dirty_in(&self, list: u32) -> u32 {
+        self.lanes[list as usize].len()
+    }
+
+    /// Hold a unit in a new dirty slot; `None` when the buffer is full.
+    #[inline]
+    pub fn insert(&mut self, lpn: u32, former: u32, mask: u64, list: u32, waiter: u32) -> Option<u32> {
+        let i = self.spare.pop()?;
+        let epoch = self.oldest_epoch + self.epochs.len() as u32 - 1;
+        self.slots[i as usize] = Slot { lpn, former, mask, list, in_flight: false, waiter, epoch };
+        *self.epochs.back_mut().expect("there is always a current epoch") += 1;
+        self.age.push_back(&mut self.by_age, i);
+        self.lanes[list as usize].push_back(&mut self.by_lane, i);
+        Some(i)
+    }
+
+    /// Overwrite a dirty slot in place; it becomes the youngest.
+    #[inline]
+    pub fn overwrite(&mut self, i: u32, mask: u64) {
+        self.leave_epoch(i);
+        let epoch = self.oldest_epoch + self.epochs.len() as u32 - 1;
+        *self.epochs.back_mut().expect("there is always a current epoch") += 1;
+        let slot = &mut self.slots[i as usize];
+        slot.mask |= mask;
+        slot.epoch = epoch;
+        let list = slot.list as usize;
+        self.age.remove(&mut self.by_age, i);
+        self.age.push_back(&mut self.by_age, i);
+        self.lanes[list].remove(&mut self.by_lane, i);
+        self.lanes[list].push_back(&mut self.by_lane, i);
+    }
+
+    /// The lane list of the least recently written dirty slot.
+    #[inline]
+    pub fn oldest_list(&self) -> Option<u32> {
+        match self.age.head() {
+            NONE => None,
+            i => Some(self.slots[i as usize].list),
+        }
+    }
+
+    /// Send the oldest dirty slot of a list on its way; `None` when the list is empty.
+    #[inline]
+    pub fn depart(&mut self, list: u32) -> Option<u32> {
+        let i = self.lanes[list as usize].head();
+        if i == NONE {
+            return None;
+        }
+        self.unlink(i);
+        self.slots[i as usize].in_flight = true;
+        Some(i)
+    }
+
+    fn unlink(&mut self, i: u32) {
+        let list = self.slots[i as usize].list as usize;
+        self.age.remove(&mut self.by_age, i);
+        self.lanes[list].remove(&mut self.by_lane, i);
+    }
+
+    /// Drop a slot: programmed (in flight) or trimmed (dirty).
+    #[inline]
+    pub fn release(&mut self, i: u32) {
+        if !self.slots[i as usize].in_flight {
+            self.unlink(i);
+        }
+        self.leave_epoch(i);
+        self.spare.push(i);
+    }
+
+    fn leave_epoch(&mut self, i: u32) {
+        let epoch = self.slots[i as usize].epoch;
+        self.epochs[(epoch - self.oldest_epoch) as usize] -= 1;
+    }
+
+    /// Begin a new epoch and return the number of the one that a FLUSH must outwait.
+    pub fn fence(&mut self) -> u32 {
+        self.epochs.push_back(0);
+        self.oldest_epoch + self.epochs.len() as u32 - 2
+    }
+
+    /// Whether everything written up to and in this epoch is on flash.
+    pub fn is_durable(&self, epoch: u32) -> bool {
+        let last = epoch.saturating_sub(self.oldest_epoch) as usize;
+        epoch < self.oldest_epoch || self.epochs.iter().take(last + 1).all(|&n| n == 0)
+    }
+
+    /// Forget epochs that nobody waits for any more: all before `epoch`.
+    pub fn forget_before(&mut self, epoch: u32) {
+        while self.oldest_epoch < epoch && self.epochs.len() > 1 && self.epochs[0] == 0 {
+            self.epochs.pop_front();
+            self.oldest_epoch += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_cover_whole_granules_on_writes_and_touched_ones_on_reads() {
+        let b = Buffer::new(4, 4096, 1, 1);
+        assert_eq!(b.full(), 0xFF);
+        assert_eq!(b.mask(0, 4096, true), 0xFF);
+        assert_eq!(b.mask(100, 1024, true), 0b10);
+        assert_eq!(b.mask(100, 1024, false), 0b11);
+        assert_eq!(b.mask(100, 200, true), 0);
+        assert_eq!(Buffer::new(1, 65536, 1, 1).mask(0, 65536, true), u64::MAX);
+    }
+
+    #[test]
+    fn oldest_leave_first_and_overwrites_make_young() {
+        let mut b = Buffer::new(3, 4096, 2, 1);
+        let a = b.insert(10, NONE, 1, 0, NONE).unwrap();
+        let c = b.insert(11, NONE, 1, 1, NONE).unwrap();
+        let d = b.insert(12, NONE, 1, 0, NONE).unwrap();
+        assert!(b.insert(13, NONE, 1, 0, NONE).is_none());
+        b.overwrite(a, 2);
+        assert_eq!(b.oldest_list(), Some(1));
+        assert_eq!(b.depart(0), Some(d));
+        assert_eq!(b.depart(1), Some(c));
+        assert_eq!(b.oldest_list(), Some(0));
+        assert_eq!(b.slot(a).mask, 3);
+        b.release(d);
+        b.release(a);
+        assert_eq!((b.held(), b.dirty()), (1, 0));
+    }
+
+    #[test]
+    fn a_fence_waits_for_what_was_written_before_it_only() {
+        let mut b = Buffer::new(3, 4096, 1, 2);
+        let a = b.insert(1, NONE, 1, 0, NONE).unwrap();
+        let fence = b.fence();
+        let c = b.insert(2, NONE, 1, 0, NONE).unwrap();
+        assert!(!b.is_durable(fence));
+        b.release(a);
+        assert!(b.is_durable(fence));
+        b.forget_before(fence + 1);
+        assert!(b.is_durable(fence));
+        let second = b.fence();
+        assert!(!b.is_durable(second));
+        b.release(c);
+        assert!(b.is_durable(second));
+    }
+}

@@ -1,0 +1,239 @@
+//! Extents: their valid units, free space and write frontiers.
+
+use super::layout::Layout;
+use super::{NONE, list::{Link, List}};
+use serde::{Deserialize, Serialize};
+
+/// Set in an extent's count while it cannot be collected (free, open, or collected).
+const CLOSED_TO_COLLECTION: u32 = 1 << 31;
+
+/// Who writes to a frontier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Writer {
+    /// Host data.
+    Host,
+    /// Data moved by collection.
+    Collection,
+}
+
+/// The open extent of one writer in one lane.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Frontier {
+    extent: u32,
+    next_row: u32,
+}
+
+/// The free extents and frontiers of one lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Lane {
+    free: List,
+    frontiers: [Frontier; 2],
+}
+
+/// All extents of the drive, lane by lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Extents {
+    /// Valid units, with [`CLOSED_TO_COLLECTION`].
+    valid: Vec<u32>,
+    /// Serial number of the closing.
+    closed: Vec<u64>,
+    /// Program/erase cycles.
+    cycles: Vec<u32>,
+    /// Rows allocated and not yet programmed.
+    pending_rows: Vec<u32>,
+    /// Flash reads issued and not yet sensed.
+    readers: Vec<u32>,
+    links: Vec<Link>,
+    lanes: Vec<Lane>,
+    /// Serial number of the next closing.
+    pub serial: u64,
+    /// Erases since the drive was made, by extent.
+    pub erases: u64,
+}
+
+impl Extents {
+    /// All extents free.
+    pub fn new(layout: &Layout) -> Extents {
+        let n = layout.extents() as usize;
+        let none = Frontier { extent: NONE, next_row: 0 };
+        let mut e = Extents {
+            valid: vec![CLOSED_TO_COLLECTION; n],
+            closed: vec![0; n],
+            cycles: vec![0; n],
+            pending_rows: vec![0; n],
+            readers: vec![0; n],
+            links: vec![Link::default(); n],
+            lanes: vec![Lane { free: List::default(), frontiers: [none; 2] }; layout.lanes as usize],
+            serial: 0,
+            erases: 0,
+        };
+        for lane in 0..layout.lanes {
+            for i in 0..layout.usable[lane as usize] {
+                e.lanes[lane as usize].free.push_back(&mut e.links, lane * layout.stride + i);
+            }
+        }
+        e
+    }
+
+    /// Free extents of a lane.
+    #[inline]
+    pub fn free(&self, lane: u32) -> u32 {
+        self.lanes[lane as usize].free.len()
+    }
+
+    /// Free extents of the drive.
+    pub fn free_total(&self) -> u64 {
+        self.lanes.iter().map(|l| u64::from(l.free.len())).sum()
+    }
+
+    /// The counts and closings of a lane's extents, as victim policies see them.
+    #[inline]
+    pub fn lane_slices(&self, layout: &Layout, lane: u32) -> (&[u32], &[u64]) {
+        let range = (lane * layout.stride) as usize..((lane + 1) * layout.stride) as usize;
+        (&self.valid[range.clone()], &self.closed[range])
+    }
+
+    /// Valid units of an extent.
+    #[inline]
+    pub fn valid(&self, extent: u32) -> u32 {
+        self.valid[extent as usize] & !CLOSED_TO_COLLECTION
+    }
+
+    /// Program/erase cycles of an extent.
+    pub fn cycles(&self, extent: u32) -> u32 {
+        self.cycles[extent as usize]
+    }
+
+    /// One more valid unit.
+    #[inline]
+    pub fn gain(&mut self, extent: u32) {
+        self.valid[extent as usize] += 1;
+    }
+
+    /// One valid unit less.
+    #[inline]
+    pub fn lose(&mut self, extent: u32) {
+        debug_assert!(self.valid(extent) > 0);
+        self.valid[extent as usize] -= 1;
+    }
+
+    /// A flash read of this extent was issued.
+    #[inline]
+    pub fn read_begins(&mut self, extent: u32) {
+        self.readers[extent as usize] += 1;
+    }
+
+    /// A flash read was sensed; true when it was the extent's last.
+    #[inline]
+    pub fn read_ends(&mut self, extent: u32) -> bool {
+        self.readers[extent as usize] -= 1;
+        self.readers[extent as usize] == 0
+    }
+
+    /// Whether flash reads of this extent are still to be sensed.
+    pub fn has_readers(&self, extent: u32) -> bool {
+        self.readers[extent as usize] != 0
+    }
+
+    /// Whether a row can be had; host data leave `reserve` free extents alone.
+    #[inline]
+    pub fn has_room(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> bool {
+        let l = &self.lanes[lane as usize];
+        let f = l.frontiers[writer as usize];
+        (f.extent != NONE && f.next_row < layout.rows_per_extent) || l.free.len() > reserve
+    }
+
+    /// The address of the writer's next row, or `None` when only the reserve is left.
+    #[inline]
+    pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {
+        let l = &mut self.lanes[lane as usize];
+        let f = &mut l.frontiers[writer as usize];
+        if f.extent == NONE || f.next_row == layout.rows_per_extent {
+            if l.free.len() <= reserve {
+                return None;
+            }
+            let extent = l.free.head();
+            l.free.remove(&mut self.links, extent);
+            *f = Frontier { extent, next_row: 0 };
+        }
+        let pua = f.extent * layout.units_per_extent + f.next_row * layout.units_per_row;
+        f.next_row += 1;
+        self.pending_rows[f.extent as usize] += 1;
+        Some(pua)
+    }
+
+    /// A row taken before is programmed. Closes the extent when it was the last one.
+    #[inline]
+    pub fn row_programmed(&mut self, layout: &Layout, extent: u32) {
+        let e = extent as usize;
+        self.pending_rows[e] -= 1;
+        if self.pending_rows[e] != 0 {
+            return;
+        }
+        let (lane, _) = layout.lane_of(extent);
+        let full = layout.rows_per_extent;
+        let open = |f: &Frontier| f.extent == extent && f.next_row < full;
+        if !self.lanes[lane as usize].frontiers.iter().any(open) {
+            self.close(extent);
+        }
+    }
+
+    fn close(&mut self, extent: u32) {
+        self.valid[extent as usize] &= !CLOSED_TO_COLLECTION;
+        self.closed[extent as usize] = self.serial;
+        self.serial += 1;
+    }
+
+    /// A collection of this extent begins.
+    pub fn begin_collection(&mut self, extent: u32) {
+        debug_assert_eq!(self.valid[extent as usize] & CLOSED_TO_COLLECTION, 0);
+        self.valid[extent as usize] |= CLOSED_TO_COLLECTION;
+    }
+
+    /// The extent is erased and free again.
+    pub fn erased(&mut self, layout: &Layout, extent: u32) {
+        debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
+        self.cycles[extent as usize] += 1;
+        self.erases += 1;
+        let (lane, _) = layout.lane_of(extent);
+        self.lanes[lane as usize].free.push_back(&mut self.links, extent);
+    }
+
+    /// Put `units` units of a sequential fill into an empty lane: whole extents closed,
+    /// the rest on the host frontier, its last row padded.
+    pub fn fill_lane(&mut self, layout: &Layout, lane: u32, units: u32) {
+        let (whole, rest) = (units / layout.units_per_extent, units % layout.units_per_extent);
+        for i in 0..whole + u32::from(rest > 0) {
+            let extent = lane * layout.stride + i;
+            self.lanes[lane as usize].free.remove(&mut self.links, extent);
+            if i < whole {
+                self.valid[extent as usize] = layout.units_per_extent;
+                self.closed[extent as usize] = self.serial;
+                self.serial += 1;
+            } else {
+                self.valid[extent as usize] = CLOSED_TO_COLLECTION | rest;
+                let next_row = rest.div_ceil(layout.units_per_row);
+                self.lanes[lane as usize].frontiers[Writer::Host as usize] = Frontier { extent, next_row };
+                if next_row == layout.rows_per_extent {
+                    self.close(extent);
+                }
+            }
+        }
+    }
+
+    /// Mean and largest P/E count over the usable extents.
+    pub fn wear(&self, layout: &Layout) -> (f64, u32) {
+        let mut sum = 0u64;
+        let mut count = 0u64;
+        let mut max = 0;
+        for lane in 0..layout.lanes {
+            for i in 0..layout.usable[lane as usize] {
+                let c = self.cycles[(lane * layout.stride + i) as usize];
+                sum += u64::from(c);
+                count += 1;
+                max = max.max(c);
+            }
+        }
+        (sum as f64 / count.max(1) as f64, max)
+    }
+}

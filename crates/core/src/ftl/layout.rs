@@ -1,0 +1,227 @@
+//! Where physical addresses lie.
+//!
+//! A *physical unit address* (PUA) numbers every mapping unit of the flash. Addresses
+//! are dense: extent by extent, and inside an extent in the order of programming, row
+//! by row. A *row* is what one program operation writes: one page index on
+//! `write_planes` planes of one die.
+
+use super::config::ExtentKind;
+
+/// Division by a number known when the drive is built, as one multiplication
+/// (Lemire, Kaser and Kurz 2019; exact for all 32-bit dividends).
+#[derive(Clone, Copy, Debug)]
+pub struct Divider {
+    magic: u64,
+    by: u32,
+}
+
+impl Divider {
+    /// `by` must not be 0.
+    pub fn new(by: u32) -> Divider {
+        assert!(by > 0, "division by zero");
+        Divider { magic: (u64::MAX / u64::from(by)).wrapping_add(1), by }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    pub fn div_rem(&self, n: u32) -> (u32, u32) {
+        // For 1 the magic number overflows to 0.
+        let q = if self.by == 1 { n } else { ((u128::from(self.magic) * u128::from(n)) >> 64) as u32 };
+        (q, n - q * self.by)
+    }
+}
+
+/// A place where a row lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowPlace {
+    /// The extent, counted over all lanes.
+    pub extent: u32,
+    /// The die, counted over the drive.
+    pub die: u32,
+    /// First plane of the row.
+    pub plane: u32,
+    /// Page index in the block.
+    pub page: u32,
+}
+
+/// The address arithmetic of one drive.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// What an extent spans.
+    pub kind: ExtentKind,
+    /// Lanes: places where an extent can be open.
+    pub lanes: u32,
+    /// Extent numbers reserved for each lane; lane `l` owns `l × stride ..`.
+    pub stride: u32,
+    /// Usable extents of each lane (bad blocks taken off).
+    pub usable: Vec<u32>,
+    /// Dies in an extent.
+    pub luns: u32,
+    /// Planes in each die.
+    pub planes: u32,
+    /// Planes of a row.
+    pub write_planes: u32,
+    /// Pages in a block.
+    pub pages: u32,
+    /// Bytes in a mapping unit.
+    pub unit_bytes: u64,
+    /// Bytes in a page.
+    pub page_bytes: u64,
+    /// Mapping units in a row.
+    pub units_per_row: u32,
+    /// Rows in an extent.
+    pub rows_per_extent: u32,
+    /// Mapping units in an extent.
+    pub units_per_extent: u32,
+    /// Mapping units the host sees.
+    pub host_units: u32,
+    by_extent: Divider,
+    by_row: Divider,
+    by_luns: Divider,
+    by_groups: Divider,
+    by_stride: Divider,
+    by_planes: Divider,
+}
+
+impl Layout {
+    /// The arithmetic for plain numbers; the caller has checked that they fit.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        kind: ExtentKind,
+        dies: u32,
+        planes: u32,
+        pages: u32,
+        page_bytes: u64,
+        unit_bytes: u64,
+        write_planes: u32,
+        usable: Vec<u32>,
+        host_units: u32,
+    ) -> Layout {
+        let luns = if kind == ExtentKind::Line { dies } else { 1 };
+        let groups = if kind == ExtentKind::Block { 1 } else { planes / write_planes };
+        let units_per_row = (u64::from(write_planes) * page_bytes / unit_bytes) as u32;
+        let rows_per_extent = pages * groups * luns;
+        let units_per_extent = rows_per_extent * units_per_row;
+        let stride = usable.iter().copied().max().unwrap_or(1).max(1);
+        Layout {
+            kind,
+            lanes: usable.len() as u32,
+            stride,
+            usable,
+            luns,
+            planes,
+            write_planes,
+            pages,
+            unit_bytes,
+            page_bytes,
+            units_per_row,
+            rows_per_extent,
+            units_per_extent,
+            host_units,
+            by_extent: Divider::new(units_per_extent),
+            by_row: Divider::new(units_per_row),
+            by_luns: Divider::new(luns),
+            by_groups: Divider::new(groups),
+            by_stride: Divider::new(stride),
+            by_planes: Divider::new(planes),
+        }
+    }
+
+    /// All extent numbers, the unusable ones of short lanes included.
+    pub fn extents(&self) -> u32 {
+        self.lanes * self.stride
+    }
+
+    /// All physical unit addresses.
+    pub fn units(&self) -> u32 {
+        self.extents() * self.units_per_extent
+    }
+
+    /// The extent of an address and the offset in it.
+    #[inline]
+    pub fn extent_of(&self, pua: u32) -> (u32, u32) {
+        self.by_extent.div_rem(pua)
+    }
+
+    /// The lane of an extent and its index there.
+    #[inline]
+    pub fn lane_of(&self, extent: u32) -> (u32, u32) {
+        self.by_stride.div_rem(extent)
+    }
+
+    /// The row (numbered over the whole drive) of an address and the slot in it.
+    #[inline]
+    pub fn row_of(&self, pua: u32) -> (u32, u32) {
+        self.by_row.div_rem(pua)
+    }
+
+    /// Where a row lies.
+    #[inline]
+    pub fn place(&self, pua: u32) -> RowPlace {
+        let (extent, offset) = self.by_extent.div_rem(pua);
+        let (row, _) = self.by_row.div_rem(offset);
+        let (lane, _) = self.by_stride.div_rem(extent);
+        match self.kind {
+            ExtentKind::Block => {
+                let (die, plane) = self.by_planes.div_rem(lane);
+                RowPlace { extent, die, plane, page: row }
+            }
+            ExtentKind::Superblock => {
+                let (page, group) = self.by_groups.div_rem(row);
+                RowPlace { extent, die: lane, plane: group * self.write_planes, page }
+            }
+            ExtentKind::Line => {
+                let (step, lun) = self.by_luns.div_rem(row);
+                let (page, group) = self.by_groups.div_rem(step);
+                RowPlace { extent, die: lun, plane: group * self.write_planes, page }
+            }
+        }
+    }
+
+    /// The first die of a lane's extents; they span `luns` dies.
+    pub fn first_die(&self, lane: u32) -> u32 {
+        match self.kind {
+            ExtentKind::Block => lane / self.planes,
+            ExtentKind::Superblock => lane,
+            ExtentKind::Line => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn divider_divides(n in any::<u32>(), by in 1..=u32::MAX) {
+            prop_assert_eq!(Divider::new(by).div_rem(n), (n / by, n % by));
+        }
+    }
+
+    #[test]
+    fn rows_of_an_extent_visit_every_page_once_in_page_order() {
+        for kind in [ExtentKind::Block, ExtentKind::Superblock, ExtentKind::Line] {
+            let write_planes = if kind == ExtentKind::Block { 1 } else { 2 };
+            let lanes = match kind {
+                ExtentKind::Block => 6 * 4,
+                ExtentKind::Superblock => 6,
+                ExtentKind::Line => 1,
+            };
+            let l = Layout::new(kind, 6, 4, 10, 8192, 4096, write_planes, vec![5; lanes], 1);
+            let mut seen = std::collections::BTreeSet::new();
+            let mut last_page = vec![0; 6 * 4];
+            let base = 3 * l.units_per_extent;
+            for row in 0..l.rows_per_extent {
+                let p = l.place(base + row * l.units_per_row + 1);
+                assert_eq!(p.extent, 3);
+                assert!(seen.insert((p.die, p.plane, p.page)));
+                let block = (p.die * 4 + p.plane) as usize;
+                assert!(p.page >= last_page[block], "{kind:?}: pages go up within a block");
+                last_page[block] = p.page;
+            }
+            assert_eq!(seen.len() as u32, l.rows_per_extent);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The map from logical to physical units and back.
+//!
+//! Both directions are flat arrays of four-byte entries. Zero means *where the
+//! sequential fill put it*, so a freshly filled drive needs no memory for its map, and
+//! regions never written afterwards never take any.
+
+use super::big::BigArray;
+use super::layout::{Divider, Layout};
+use serde::{Deserialize, Serialize};
+
+const TRIMMED: u32 = 0x7FFF_FFFF;
+const BUFFERED: u32 = 0x8000_0000;
+
+/// Where a logical unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Never written, or trimmed.
+    Unmapped,
+    /// In this slot of the write buffer.
+    Buffer(u32),
+    /// At this physical unit address.
+    Flash(u32),
+}
+
+/// The closed form of a sequential fill: chunks of consecutive units go round the lanes.
+#[derive(Clone, Debug)]
+pub struct Fill {
+    units_per_extent: u32,
+    stride_units: u32,
+    lanes_in_order: Vec<u32>,
+    position_of_lane: Vec<u32>,
+    by_chunk: Divider,
+    by_lanes: Divider,
+    by_lane_units: Divider,
+    chunk: u32,
+    lanes: u32,
+}
+
+impl Fill {
+    /// `order`: the lanes as consecutive chunks of `chunk` units meet them.
+    pub fn new(layout: &Layout, chunk: u32, order: Vec<u32>) -> Fill {
+        let mut position_of_lane = vec![0; order.len()];
+        for (i, &lane) in order.iter().enumerate() {
+            position_of_lane[lane as usize] = i as u32;
+        }
+        let stride_units = layout.stride * layout.units_per_extent;
+        Fill {
+            units_per_extent: layout.units_per_extent,
+            stride_units,
+            by_chunk: Divider::new(chunk),
+            by_lanes: Divider::new(order.len() as u32),
+            by_lane_units: Divider::new(stride_units),
+            lanes: order.len() as u32,
+            lanes_in_order: order,
+            position_of_lane,
+            chunk,
+        }
+    }
+
+    /// The address the fill gives a logical unit.
+    #[inline]
+    pub fn pua(&self, lpn: u32) -> u32 {
+        let (chunk, within) = self.by_chunk.div_rem(lpn);
+        let (round, position) = self.by_lanes.div_rem(chunk);
+        let lane = self.lanes_in_order[position as usize];
+        lane * self.stride_units + round * self.chunk + within
+    }
+
+    /// The logical unit the fill puts at an address; inverse of [`Fill::pua`].
+    #[inline]
+    pub fn lpn(&self, pua: u32) -> u32 {
+        let (lane, index) = self.by_lane_units.div_rem(pua);
+        let (round, within) = self.by_chunk.div_rem(index);
+        (round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within
+    }
+
+    /// Units of each lane that a fill of `0..filled` occupies, in lane order.
+    pub fn units_by_lane(&self, filled: u32) -> Vec<u32> {
+        let (chunks, rest) = self.by_chunk.div_rem(filled);
+        let (rounds, position) = self.by_lanes.div_rem(chunks);
+        (0..self.lanes)
+            .map(|lane| {
+                let p = self.position_of_lane[lane as usize];
+                let whole = rounds + u32::from(p < position);
+                whole * self.chunk + if p == position { rest } else { 0 }
+            })
+            .collect()
+    }
+
+    /// Units in an extent.
+    pub fn units_per_extent(&self) -> u32 {
+        self.units_per_extent
+    }
+}
+
+/// The map itself.
+pub struct Map {
+    /// Logical to physical.
+    pub forward: BigArray<u32>,
+    /// Physical to logical, meaningful where a unit is valid.
+    pub reverse: BigArray<u32>,
+    /// One bit a physical unit: holds the current copy of a logical unit on flash.
+    pub valid: BigArray<u64>,
+    /// The closed form behind zero entries.
+    pub fill: Fill,
+    /// The state that is not in the arrays.
+    pub state: MapState,
+}
+
+/// The small part of a map's state.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MapState {
+    /// Logical units `0..filled` were filled sequentially.
+    pub filled: u32,
+}
+
+impl Map {
+    /// An empty map.
+    pub fn new(layout: &Layout, fill: Fill) -> std::io::Result<Map> {
+        Ok(Map {
+            forward: BigArray::zeroed(layout.host_units as usize)?,
+            reverse: BigArray::zeroed(layout.units() as usize)?,
+            valid: BigArray::zeroed((layout.units() as usize).div_ceil(64))?,
+            fill,
+            state: MapState::default(),
+        })
+    }
+
+    #[inline]
+    fn decode(&self, lpn: u32, entry: u32) -> Place {
+        if entry & BUFFERED != 0 {
+            Place::Buffer(entry & !BUFFERED)
+        } else if entry == 0 {
+            if lpn < self.state.filled { Place::Flash(self.fill.pua(lpn)) } else { Place::Unmapped }
+        } else if entry == TRIMMED {
+            Place::Unmapped
+        } else {
+            Place::Flash(entry - 1)
+        }
+    }
+
+    /// Where a logical unit is.
+    #[inline]
+    pub fn lookup(&self, lpn: u32) -> Place {
+        self.decode(lpn, self.forward[lpn as usize])
+    }
+
+    /// Point a logical unit at a physical one.
+    #[inline]
+    pub fn set_flash(&mut self, lpn: u32, pua: u32) {
+        self.forward[lpn as usize] = pua + 1;
+    }
+
+    /// Point a logical unit at a buffer slot; returns where it was.
+    #[inline]
+    pub fn set_buffer(&mut self, lpn: u32, slot: u32) -> Place {
+        let entry = std::mem::replace(&mut self.forward[lpn as usize], BUFFERED | slot);
+        self.decode(lpn, entry)
+    }
+
+    /// Whether a logical unit points at this slot.
+    #[inline]
+    pub fn is_buffered_in(&self, lpn: u32, slot: u32) -> bool {
+        self.forward[lpn as usize] == BUFFERED | slot
+    }
+
+    /// Forget a logical unit; returns where it was.
+    pub fn trim(&mut self, lpn: u32) -> Place {
+        let entry = std::mem::replace(&mut self.forward[lpn as usize], TRIMMED);
+        self.decode(lpn, entry)
+    }
+
+    /// The logical unit at a valid physical address.
+    #[inline]
+    pub fn owner(&self, pua: u32) -> u32 {
+        match self.reverse[pua as usize] {
+            0 => self.fill.lpn(pua),
+            entry => entry - 1,
+        }
+    }
+
+    /// Record the logical unit at a physical address.
+    #[inline]
+    pub fn set_owner(&mut self, pua: u32, lpn: u32) {
+        self.reverse[pua as usize] = lpn + 1;
+    }
+
+    /// Whether the unit at this address is current.
+    #[inline]
+    pub fn is_valid(&self, pua: u32) -> bool {
+        self.valid[(pua / 64) as usize] >> (pua % 64) & 1 != 0
+    }
+
+    /// Mark a unit current.
+    #[inline]
+    pub fn set_valid(&mut self, pua: u32) {
+        self.valid[(pua / 64) as usize] |= 1 << (pua % 64);
+    }
+
+    /// Mark a unit stale.
+    #[inline]
+    pub fn clear_valid(&mut self, pua: u32) {
+        self.valid[(pua / 64) as usize] &= !(1 << (pua % 64));
+    }
+
+    /// Mark `start .. start + count` current.
+    pub fn set_valid_range(&mut self, start: u32, count: u32) {
+        for pua in start..start + count {
+            if pua % 64 == 0 && start + count - pua >= 64 {
+                self.valid[(pua / 64) as usize] = u64::MAX;
+            } else if self.valid[(pua / 64) as usize] != u64::MAX {
+                self.set_valid(pua);
+            }
+        }
+    }
+
+    /// The validity of the (at most 64) units `start .. start + count` as a mask.
+    #[inline]
+    pub fn valid_mask(&self, start: u32, count: u32) -> u64 {
+        let (word, shift) = ((start / 64) as usize, start % 64);
+        let mut bits = self.valid[word] >> shift;
+        if shift + count > 64 {
+            bits |= self.valid[word + 1] << (64 - shift);
+        }
+        if count == 64 { bits } else { bits & ((1 << count) - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ftl::config::ExtentKind;
+
+    #[test]
+    fn the_fill_is_a_bijection_that_keeps_chunks_together() {
+        let layout = Layout::new(ExtentKind::Superblock, 6, 2, 8, 8192, 4096, 2, vec![5; 6], 700);
+        let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5]);
+        let mut seen = std::collections::BTreeSet::new();
+        for lpn in 0..700 {
+            let pua = fill.pua(lpn);
+            assert_eq!(fill.lpn(pua), lpn);
+            assert!(seen.insert(pua));
+        }
+        assert_eq!(fill.pua(3), fill.pua(0) + 3);
+        let by_lane = fill.units_by_lane(701);
+        assert_eq!(by_lane.iter().sum::<u32>(), 701);
+        for (lane, &n) in by_lane.iter().enumerate() {
+            let base = lane as u32 * layout.stride * layout.units_per_extent;
+            assert!((base..base + n).all(|pua| fill.lpn(pua) < 701), "lane {lane}");
+        }
+    }
+
+    #[test]
+    fn valid_masks_cross_words() {
+        let layout = Layout::new(ExtentKind::Superblock, 1, 1, 64, 8192, 4096, 1, vec![5; 1], 300);
+        let fill = Fill::new(&layout, 2, vec![0]);
+        let mut map = Map::new(&layout, fill).unwrap();
+        map.set_valid_range(60, 70);
+        assert_eq!(map.valid_mask(58, 8), 0b1111_1100);
+        assert_eq!(map.valid_mask(126, 8), 0b1111);
+        assert_eq!(map.valid_mask(64, 64), u64::MAX);
+        assert!((0..640).all(|p| map.is_valid(p) == (60..130).contains(&p)));
+    }
+}

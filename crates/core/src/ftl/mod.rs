@@ -1,0 +1,16 @@
+//! The mechanisms of the translation layer: address arithmetic, the map, extents and
+//! their free space, the write buffer, and functional ageing.
+
+pub mod age;
+pub mod big;
+pub mod buffer;
+pub mod config;
+pub mod extents;
+pub mod layout;
+pub mod list;
+pub mod map;
+
+pub use layout::Layout;
+
+/// "No such index" in links and tables.
+pub const NONE: u32 = u32::MAX;

@@ -1,0 +1,115 @@
+//! The physical parameters. None has a default: a device is a preset or a complete file.
+
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Span, quantity};
+
+/// Which part of a die an array operation keeps busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusyUnit {
+    /// One operation a die at a time (multi-plane operations count as one).
+    Die,
+    /// Planes work independently; multi-plane operations are then refused.
+    Plane,
+}
+
+/// How many of everything there is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeometryConfig {
+    /// Channels of the drive.
+    pub channels: u32,
+    /// Chips (ways) on each channel.
+    pub chips_per_channel: u32,
+    /// Dies (LUNs) in each chip.
+    pub dies_per_chip: u32,
+    /// Planes in each die.
+    pub planes: u32,
+    /// Blocks in each plane.
+    pub blocks: u32,
+    /// Pages in each block.
+    pub pages: u32,
+    /// Bytes of user data in a page.
+    #[serde(with = "quantity::bytes")]
+    pub page: u64,
+    /// Share of blocks that are bad from the factory, drawn per block from the seed.
+    #[serde(with = "quantity::fraction")]
+    pub bad_blocks: f64,
+    /// What an array operation keeps busy.
+    pub busy_unit: BusyUnit,
+}
+
+/// How long array operations take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingConfig {
+    /// Sense time by page type (tR): one value for SLC, two for MLC, three for TLC…
+    /// Page `p` of a block has type `p mod` the number of values.
+    #[serde(with = "quantity::times")]
+    pub read: Vec<Span>,
+    /// Incremental-step-pulse programming.
+    pub program: ProgramTiming,
+    /// Incremental-step-pulse erasing.
+    pub erase: EraseTiming,
+}
+
+/// A program is `pulses` times (pulse, verify).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramTiming {
+    /// Length of one program pulse.
+    #[serde(with = "quantity::time")]
+    pub pulse: Span,
+    /// Length of the verify after each pulse.
+    #[serde(with = "quantity::time")]
+    pub verify: Span,
+    /// Number of pulses by page type; as many values as `timing.read`, or one for all.
+    pub pulses: Vec<u32>,
+}
+
+/// An erase is `loops` times (ramp-up, execution, recovery, verify).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EraseTiming {
+    /// Number of loops.
+    pub loops: u32,
+    /// Raising the erase voltage.
+    #[serde(with = "quantity::time")]
+    pub ramp_up: Span,
+    /// The erase pulse itself.
+    #[serde(with = "quantity::time")]
+    pub execution: Span,
+    /// Lowering the voltage again.
+    #[serde(with = "quantity::time")]
+    pub recovery: Span,
+    /// The verify read.
+    #[serde(with = "quantity::time")]
+    pub verify: Span,
+}
+
+/// The bus between the controller and the dies of one channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChannelConfig {
+    /// Payload bytes a second; `"inf"` for a bus that takes no time.
+    #[serde(with = "quantity::rate")]
+    pub rate: u64,
+    /// Command and address cycles that start an operation, per plane addressed.
+    #[serde(with = "quantity::time")]
+    pub command: Span,
+}
+
+/// One error-correction engine a channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EccConfig {
+    /// Bytes of user data in a codeword; a read transfers and decodes whole codewords.
+    #[serde(with = "quantity::bytes")]
+    pub codeword: u64,
+    /// Decode time of one codeword.
+    #[serde(with = "quantity::time")]
+    pub decode: Span,
+    /// Codewords the engine can hold, the one it works on included; when it is full
+    /// the channel stalls.
+    pub queue: u32,
+}

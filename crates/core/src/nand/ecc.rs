@@ -1,0 +1,127 @@
+//! A channel's decoder: a FIFO of codewords with room for a few.
+//!
+//! Codewords come from one channel in order and are never preempted, so all times
+//! follow by arithmetic when a transfer starts: no event a codeword is needed.
+
+use super::config::EccConfig;
+use serde::{Deserialize, Serialize};
+
+/// What one transfer and its decoding take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoding {
+    /// When the channel is free again.
+    pub channel_free: u64,
+    /// How long the channel stalled because the decoder was full.
+    pub stalled: u64,
+    /// How long the last codeword waited for the decoder.
+    pub waited: u64,
+    /// When the last codeword is decoded.
+    pub done: u64,
+}
+
+/// The decoder of one channel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ecc {
+    decode: u64,
+    /// When each of the last `queue` codewords is (or was) decoded, oldest at `next`.
+    finished: Vec<u64>,
+    next: usize,
+    /// When the decoder has nothing more to do.
+    free: u64,
+}
+
+impl Ecc {
+    /// An idle decoder.
+    pub fn new(config: &EccConfig) -> Ecc {
+        Ecc { decode: config.decode.0, finished: vec![0; config.queue as usize], next: 0, free: 0 }
+    }
+
+    /// A transfer of `codewords` codewords that takes `transfer` ns in all begins at
+    /// `now`.
+    #[inline]
+    pub fn transfer(&mut self, now: u64, codewords: u32, transfer: u64) -> Decoding {
+        if self.decode == 0 {
+            let end = now + transfer;
+            return Decoding { channel_free: end, stalled: 0, waited: 0, done: end };
+        }
+        let n = u64::from(codewords);
+        let mut stalled = 0;
+        let mut arrival = now;
+        let mut done = now;
+        let mut waited = 0;
+        let mut before = 0;
+        for i in 1..=n {
+            // A codeword needs a place in the decoder before its transfer begins.
+            let place = self.finished[self.next];
+            let begin = now + stalled + before;
+            stalled += place.saturating_sub(begin);
+            before = (transfer * i).div_ceil(n);
+            arrival = now + stalled + before;
+            let start = arrival.max(self.free);
+            waited = start - arrival;
+            done = start + self.decode;
+            self.free = done;
+            self.finished[self.next] = done;
+            self.next = if self.next + 1 == self.finished.len() { 0 } else { self.next + 1 };
+        }
+        Decoding { channel_free: arrival, stalled, waited, done }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailcut_units::Span;
+
+    fn ecc(decode: u64, queue: u32) -> Ecc {
+        Ecc::new(&EccConfig { codeword: 1024, decode: Span(decode), queue })
+    }
+
+    #[test]
+    fn a_fast_decoder_adds_one_decode() {
+        let d = ecc(5, 2).transfer(100, 4, 40);
+        assert_eq!(d, Decoding { channel_free: 140, stalled: 0, waited: 0, done: 145 });
+    }
+
+    #[test]
+    fn a_slow_decoder_backs_up_into_the_channel() {
+        // Codewords arrive every 10, decoding takes 25, two places: the third may only
+        // begin when the first is decoded (135), the fourth when the second is (160).
+        let d = ecc(25, 2).transfer(100, 4, 40);
+        assert_eq!(d.done, 110 + 4 * 25);
+        assert_eq!(d.channel_free, 170);
+        assert_eq!((d.stalled, d.waited), (30, 15));
+    }
+
+    /// The arithmetic against a step-by-step simulation of the same queue.
+    #[test]
+    fn arithmetic_equals_stepping() {
+        let mut s = tailcut_units::Stream::new(3, "ecc", 0);
+        for _ in 0..200 {
+            let (decode, queue) = (s.below(30), 1 + s.below(4) as u32);
+            let mut fast = ecc(decode, queue);
+            let (mut now, mut in_decoder, mut free) = (0u64, Vec::<u64>::new(), 0u64);
+            for _ in 0..20 {
+                now += s.below(100);
+                let n = 1 + s.below(6) as u32;
+                let per = 1 + s.below(20);
+                let got = fast.transfer(now, n, per * u64::from(n));
+                let mut t = now;
+                for _ in 0..n {
+                    loop {
+                        in_decoder.retain(|&end| end > t);
+                        if decode == 0 || in_decoder.len() < queue as usize {
+                            break;
+                        }
+                        t += 1;
+                    }
+                    t += per;
+                    free = free.max(t) + decode;
+                    in_decoder.push(free);
+                }
+                assert_eq!((got.channel_free, got.done), (t, free.max(t)));
+                now = t;
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What the flash and its channels do, and how long it takes.
+
+pub mod config;
+pub mod ecc;
+pub mod timing;

@@ -1,0 +1,178 @@
+//! The times of array operations and transfers, precomputed from the configuration.
+
+use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming, TimingConfig};
+use tailcut_units::Span;
+
+/// A phase of an array operation, for whoever wants to stop between phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// A program pulse.
+    ProgramPulse,
+    /// The verify after a program pulse.
+    ProgramVerify,
+    /// Raising the erase voltage.
+    EraseRampUp,
+    /// The erase pulse.
+    EraseExecution,
+    /// Lowering the erase voltage.
+    EraseRecovery,
+    /// The verify after an erase pulse.
+    EraseVerify,
+}
+
+/// Array and transfer times in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    read: Vec<u64>,
+    program: Vec<u64>,
+    program_pulses: Vec<u32>,
+    program_step: ProgramTiming,
+    erase: EraseTiming,
+    /// A whole erase.
+    pub erase_ns: u64,
+    /// Command and address cycles of one plane.
+    pub command_ns: u64,
+    rate: u64,
+    /// Transfer of `n` codewords, by `n`.
+    codewords: Vec<u64>,
+}
+
+impl Timing {
+    /// `row_codewords`: the most codewords one read can bring.
+    pub fn new(t: &TimingConfig, channel: &ChannelConfig, ecc: &EccConfig, row_codewords: u32) -> Timing {
+        let pulses: Vec<u32> =
+            (0..t.read.len()).map(|i| t.program.pulses[i % t.program.pulses.len()]).collect();
+        let step = t.program.pulse.0 + t.program.verify.0;
+        let loop_ns = erase_loop(&t.erase);
+        Timing {
+            read: t.read.iter().map(|s| s.0).collect(),
+            program: pulses.iter().map(|&n| u64::from(n) * step).collect(),
+            program_pulses: pulses,
+            program_step: t.program.clone(),
+            erase: t.erase.clone(),
+            erase_ns: u64::from(t.erase.loops) * loop_ns,
+            command_ns: channel.command.0,
+            rate: channel.rate,
+            codewords: (0..=u64::from(row_codewords))
+                .map(|n| Span::transfer(n * ecc.codeword, channel.rate).0)
+                .collect(),
+        }
+    }
+
+    /// Number of page types.
+    pub fn page_types(&self) -> u32 {
+        self.read.len() as u32
+    }
+
+    /// The type of a page of a block.
+    #[inline]
+    pub fn page_type(&self, page: u32) -> usize {
+        if self.read.len() == 1 { 0 } else { page as usize % self.read.len() }
+    }
+
+    /// Sense time of a page (tR).
+    #[inline]
+    pub fn read_ns(&self, page: u32) -> u64 {
+        self.read[self.page_type(page)]
+    }
+
+    /// Program time of a page (tPROG).
+    #[inline]
+    pub fn program_ns(&self, page: u32) -> u64 {
+        self.program[self.page_type(page)]
+    }
+
+    /// Channel time of `n` codewords.
+    #[inline]
+    pub fn transfer_codewords_ns(&self, n: u32) -> u64 {
+        self.codewords[n as usize]
+    }
+
+    /// Channel time of `bytes`.
+    pub fn transfer_ns(&self, bytes: u64) -> u64 {
+        Span::transfer(bytes, self.rate).0
+    }
+
+    /// The phase a program of `page` is in after `elapsed` ns, and when that phase ends
+    /// (ns from the program's start); `None` when it is over.
+    pub fn program_phase(&self, page: u32, elapsed: u64) -> Option<(Phase, u64)> {
+        let (pulse, verify) = (self.program_step.pulse.0, self.program_step.verify.0);
+        let step = pulse + verify;
+        let n = u64::from(self.program_pulses[self.page_type(page)]);
+        if elapsed >= n * step {
+            return None;
+        }
+        let start = elapsed / step * step;
+        Some(if elapsed - start < pulse {
+            (Phase::ProgramPulse, start + pulse)
+        } else {
+            (Phase::ProgramVerify, start + step)
+        })
+    }
+
+    /// The phase an erase is in after `elapsed` ns, and when it ends; `None` when over.
+    pub fn erase_phase(&self, elapsed: u64) -> Option<(Phase, u64)> {
+        if elapsed >= self.erase_ns {
+            return None;
+        }
+        let e = &self.erase;
+        let mut end = elapsed / erase_loop(e) * erase_loop(e);
+        let phases = [
+            (Phase::EraseRampUp, e.ramp_up.0),
+            (Phase::EraseExecution, e.execution.0),
+            (Phase::EraseRecovery, e.recovery.0),
+            (Phase::EraseVerify, e.verify.0),
+        ];
+        for (phase, ns) in phases {
+            end += ns;
+            if elapsed < end {
+                return Some((phase, end));
+            }
+        }
+        unreachable!("the phases of a loop add up to the loop")
+    }
+}
+
+/// One loop of an erase.
+fn erase_loop(e: &EraseTiming) -> u64 {
+    e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timing() -> Timing {
+        let t = TimingConfig {
+            read: vec![Span(10), Span(20)],
+            program: ProgramTiming { pulse: Span(8), verify: Span(2), pulses: vec![3, 5] },
+            erase: EraseTiming {
+                loops: 2,
+                ramp_up: Span(1),
+                execution: Span(6),
+                recovery: Span(1),
+                verify: Span(2),
+            },
+        };
+        let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3) };
+        Timing::new(&t, &channel, &EccConfig { codeword: 512, decode: Span(1), queue: 2 }, 4)
+    }
+
+    #[test]
+    fn totals_are_the_sums_of_their_phases() {
+        let t = timing();
+        assert_eq!((t.program_ns(0), t.program_ns(1), t.program_ns(2)), (30, 50, 30));
+        assert_eq!((t.read_ns(3), t.erase_ns), (20, 20));
+        let walk = |next: &dyn Fn(u64) -> Option<(Phase, u64)>| {
+            let (mut at, mut count) = (0, 0);
+            while let Some((_, end)) = next(at) {
+                assert!(end > at);
+                (at, count) = (end, count + 1);
+            }
+            (at, count)
+        };
+        assert_eq!(walk(&|e| t.program_phase(1, e)), (50, 10));
+        assert_eq!(walk(&|e| t.erase_phase(e)), (20, 8));
+        assert_eq!(t.erase_phase(11), Some((Phase::EraseExecution, 17)));
+    }
+}

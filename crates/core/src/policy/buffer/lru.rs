@@ -1,0 +1,83 @@
+//! A write-back buffer with in-place overwrite and least-recently-written eviction.
+//!
+//! **What it does.** A write completes when its units are in the buffer; a unit that is
+//! written again before it leaves is overwritten in place; the flush policy says when
+//! units leave, and the least recently written leave first. Reads hit it.
+//!
+//! **Why it helps the tail.** Writes are shielded from programs and collections until
+//! the buffer is full; overwrites cost no program at all.
+//!
+//! **Parameters and source.** `capacity`; `power_loss`: with `capacitor` held data
+//! survive a power cut and a FLUSH completes at once, with `volatile` a FLUSH waits
+//! until all that was held is on flash.
+//!
+//! **Left out.** Read caching: only written data are held.
+//!
+//! **Checked by** the buffer cases of the model tests and `policy_laws`.
+
+use super::{Acknowledge, Buffer, PolicyContext};
+use serde::{Deserialize, Serialize};
+use tailcut_units::quantity;
+
+/// What happens to held data at a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PowerLoss {
+    /// Held data are saved.
+    Capacitor,
+    /// Held data are lost.
+    Volatile,
+}
+
+/// The buffer's size and nature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Bytes of host data held.
+    #[serde(with = "quantity::bytes")]
+    pub capacity: u64,
+    /// What a power cut does.
+    pub power_loss: PowerLoss,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { capacity: 64 << 20, power_loss: PowerLoss::Capacitor }
+    }
+}
+
+/// The configured buffer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    capacity: u64,
+    durable: bool,
+}
+
+impl Policy {
+    /// Refused when the buffer cannot hold one write unit of every lane's width.
+    pub fn new(c: &Config, context: &PolicyContext) -> Result<Policy, String> {
+        let least = u64::from(context.units_per_write) * context.unit_bytes;
+        if c.capacity < least {
+            return Err(format!(
+                "policy.buffer.lru.capacity is {} bytes, but one write unit is {least} bytes",
+                c.capacity
+            ));
+        }
+        Ok(Policy { capacity: c.capacity, durable: c.power_loss == PowerLoss::Capacitor })
+    }
+}
+
+impl Buffer for Policy {
+    fn capacity(&self) -> Option<u64> {
+        Some(self.capacity)
+    }
+    fn acknowledge(&self) -> Acknowledge {
+        Acknowledge::WhenHeld
+    }
+    fn overwrites_in_place(&self) -> bool {
+        true
+    }
+    fn survives_power_cut(&self) -> bool {
+        self.durable
+    }
+}

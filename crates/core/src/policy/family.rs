@@ -1,0 +1,133 @@
+//! The registration of policies: from one line a member come its configuration name,
+//! the enum that dispatches to it, and its manual entry.
+
+/// A member's entry in the manual.
+pub struct MemberDoc {
+    /// The name in configurations.
+    pub name: &'static str,
+    /// The member's source file, whose leading `//!` comment is the manual text.
+    pub source: &'static str,
+}
+
+impl MemberDoc {
+    /// The leading `//!` comment of the member's file, as Markdown.
+    pub fn manual(&self) -> String {
+        let lines = self.source.lines().take_while(|l| l.starts_with("//!"));
+        lines.map(|l| l.strip_prefix("//! ").unwrap_or(&l[3..])).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Define a family: its configuration enum (a bare member name, or `{ member = { … } }`),
+/// its dispatch enum, and the list of members.
+///
+/// Each member `m` is a sibling module with `m::Config` (serde, `Default`) and
+/// `m::Policy`, which has `fn new(&Config, &$ctx) -> Result<Self, String>` and
+/// implements the family's trait.
+macro_rules! family {
+    (
+        key: $key:literal,
+        decides: $decides:literal,
+        config: $config:ident,
+        policy: $policy:ident: $trait:ident,
+        context: $ctx:ty,
+        members: { $( $module:ident $variant:ident $name:literal ),+ $(,)? }
+        methods: $methods:tt
+    ) => {
+        #[doc = $decides]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        pub enum $config {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                #[serde(rename = $name)]
+                $variant($module::Config),
+            )+
+        }
+
+        impl $config {
+            /// The member names, as configurations write them.
+            pub const MEMBERS: &'static [&'static str] = &[$($name),+];
+            /// The family's manual entry.
+            pub const DOC: $crate::policy::FamilyDoc = $crate::policy::FamilyDoc {
+                name: $key,
+                decides: $decides,
+                members: &[$($crate::policy::MemberDoc {
+                    name: $name,
+                    source: include_str!(concat!(stringify!($module), ".rs")),
+                }),+],
+            };
+
+            /// The chosen member's name.
+            pub fn name(&self) -> &'static str {
+                match self { $( Self::$variant(_) => $name, )+ }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $config {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct Visit;
+                impl<'de> serde::de::Visitor<'de> for Visit {
+                    type Value = $config;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        write!(f, "a member of {} ({}), bare or as {{ member = {{ … }} }}",
+                            $key, $config::MEMBERS.join(", "))
+                    }
+                    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<$config, E> {
+                        match name {
+                            $( $name => Ok($config::$variant(<$module::Config as Default>::default())), )+
+                            _ => Err(E::unknown_variant(name, $config::MEMBERS)),
+                        }
+                    }
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$config, A::Error> {
+                        use serde::de::Error;
+                        let Some(name) = map.next_key::<String>()? else {
+                            return Err(A::Error::custom(concat!("an empty table names no member of ", $key)));
+                        };
+                        let value = match name.as_str() {
+                            $( $name => $config::$variant(map.next_value::<$module::Config>()?), )+
+                            _ => return Err(A::Error::unknown_variant(&name, $config::MEMBERS)),
+                        };
+                        if let Some(second) = map.next_key::<String>()? {
+                            return Err(A::Error::custom(format!(
+                                concat!($key, " takes one member, but both {} and {} are given"), name, second)));
+                        }
+                        Ok(value)
+                    }
+                }
+                d.deserialize_any(Visit)
+            }
+        }
+
+        /// The chosen member with its state; dispatch is a `match`.
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+        #[allow(missing_docs)]
+        pub enum $policy { $( $variant($module::Policy), )+ }
+
+        impl $policy {
+            /// Build the configured member, or say why the configuration makes no sense.
+            pub fn new(config: &$config, context: &$ctx) -> Result<Self, String> {
+                Ok(match config {
+                    $( $config::$variant(c) => Self::$variant($module::Policy::new(c, context)?), )+
+                })
+            }
+        }
+
+        family!(@methods $policy $trait { $($variant)+ } $methods);
+    };
+    (@methods $policy:ident $trait:ident $variants:tt {
+        $( fn $method:ident ( $($arg:ident : $ty:ty),* ) $(-> $ret:ty)? ; )*
+    }) => {
+        impl $policy {
+            $(
+                /// See the family's trait.
+                #[inline]
+                pub fn $method(&mut self $(, $arg: $ty)*) $(-> $ret)? {
+                    family!(@match self $policy $trait $variants $method ($($arg),*))
+                }
+            )*
+        }
+    };
+    (@match $self:ident $policy:ident $trait:ident { $($variant:ident)+ } $method:ident $args:tt) => {
+        match $self { $( $policy::$variant(p) => family!(@call $trait $method p $args), )+ }
+    };
+    (@call $trait:ident $method:ident $p:ident ($($arg:ident),*)) => { $trait::$method($p $(, $arg)*) };
+}

@@ -1,0 +1,38 @@
+//! Everything leaves at once, if need be in padded write units.
+//!
+//! **What it does.** A write's units go to flash as soon as they are held; a write unit
+//! that a write does not fill is padded.
+//!
+//! **Why it matters for the tail.** Nothing is gathered, so each write pays a program.
+//!
+//! **Parameters and source.** None. The companion of `buffer = "none"`.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws` and the theory tests.
+
+use super::{Flush, FlushVerdict, FlushView, PolicyContext};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl Flush for Policy {
+    #[inline]
+    fn next(&mut self, view: &FlushView) -> FlushVerdict {
+        if view.dirty > 0 { FlushVerdict::Oldest } else { FlushVerdict::Hold }
+    }
+}

@@ -1,0 +1,46 @@
+//! A lane's data leave as soon as they fill a whole write unit.
+//!
+//! **What it does.** After each write, if the written unit's lane has gathered a full
+//! write unit, that write unit leaves.
+//!
+//! **Why it matters for the tail.** The buffer stays nearly empty, so writes rarely wait
+//! for room, but nothing is overwritten in place and dies are always programming.
+//!
+//! **Parameters and source.** None; the append-only host-side layers (pblk) write so.
+//!
+//! **Left out.** A ring shared with collection.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{Flush, FlushVerdict, FlushView, PolicyContext};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl Flush for Policy {
+    #[inline]
+    fn next(&mut self, view: &FlushView) -> FlushVerdict {
+        if view.lane_dirty >= view.units_per_write {
+            FlushVerdict::SameLane
+        } else if view.held >= view.capacity && view.dirty == view.held {
+            // A full buffer in which no lane has a whole unit must not wait for ever.
+            FlushVerdict::Oldest
+        } else {
+            FlushVerdict::Hold
+        }
+    }
+}

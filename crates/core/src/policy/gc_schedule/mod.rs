@@ -1,0 +1,47 @@
+//! When a collection may start, continue, yield.
+
+pub mod preemptive;
+pub mod threshold;
+
+use super::PolicyContext;
+
+/// What is known of one lane when the question is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceView {
+    /// Free extents of the lane.
+    pub free: u32,
+    /// All usable extents of the lane.
+    pub extents: u32,
+    /// A host operation waits or is under way on a die of the lane.
+    pub host_active: bool,
+}
+
+/// The contract: below the hard limit (`free` at or under it) both answers are yes.
+pub trait GcSchedule {
+    /// Whether a collection shall begin in this lane.
+    fn start(&mut self, view: &SpaceView) -> bool;
+    /// Whether a collection under way may move its next page.
+    fn proceed(&mut self, view: &SpaceView) -> bool;
+    /// Free extents of a lane at and below which host data are not written to it.
+    fn hard_limit(&mut self) -> u32;
+    /// Free extents of a lane at and below which collections start.
+    fn start_level(&mut self) -> u32;
+}
+
+family! {
+    key: "gc_schedule",
+    decides: "When a collection may start, continue, yield.",
+    config: GcScheduleConfig,
+    policy: GcSchedulePolicy: GcSchedule,
+    context: PolicyContext,
+    members: {
+        threshold Threshold "threshold",
+        preemptive Preemptive "preemptive",
+    }
+    methods: {
+        fn start(view: &SpaceView) -> bool;
+        fn proceed(view: &SpaceView) -> bool;
+        fn hard_limit() -> u32;
+        fn start_level() -> u32;
+    }
+}

@@ -1,0 +1,85 @@
+//! Threshold: collect while free extents are at or below a limit.
+//!
+//! **What it does.** A lane starts a collection when its free extents fall to `start`
+//! and collects until they lie above it; a collection once begun runs to its end. At
+//! `hard` host writes to the lane wait for it.
+//!
+//! **Why it matters for the tail.** Collections compete with host work whenever they
+//! happen to run: the ordinary drive.
+//!
+//! **Parameters and source.** `start`, `hard`: extents, or shares of the lane's extents.
+//! MQSim's GC threshold; ttFlash's authors use 30 % and 10 %.
+//!
+//! **Left out.** Idle-time collection.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{GcSchedule, PolicyContext, SpaceView};
+use serde::{Deserialize, Serialize};
+use tailcut_units::quantity::Level;
+
+/// Both limits: free extents of a lane, or a share of its extents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// At and below this many free extents a collection starts.
+    pub start: Level,
+    /// At and below this many free extents host writes to the lane wait.
+    pub hard: Level,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { start: Level::Count(4), hard: Level::Count(1) }
+    }
+}
+
+/// The two limits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    start: u32,
+    hard: u32,
+}
+
+impl Policy {
+    /// Refused when `hard` is 0 or above `start`.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        let (start, hard) = limits(c.start, c.hard, "threshold", x)?;
+        Ok(Policy { start, hard })
+    }
+}
+
+/// Both limits in extents, under the condition that every member shares.
+pub(super) fn limits(start: Level, hard: Level, member: &str, x: &PolicyContext) -> Result<(u32, u32), String> {
+    let (s, h) = (start.of(x.extents_per_lane), hard.of(x.extents_per_lane));
+    if h == 0 {
+        return Err(format!(
+            "policy.gc_schedule.{member}.hard is 0 extents; collection needs at least 1 free extent to copy into"
+        ));
+    }
+    if h > s {
+        return Err(format!(
+            "policy.gc_schedule.{member}.hard ({h} extents) lies above start ({s} extents): writes would stop before collection begins"
+        ));
+    }
+    Ok((s, h))
+}
+
+impl GcSchedule for Policy {
+    #[inline]
+    fn start(&mut self, view: &SpaceView) -> bool {
+        view.free <= self.start
+    }
+    #[inline]
+    fn proceed(&mut self, _: &SpaceView) -> bool {
+        true
+    }
+    #[inline]
+    fn hard_limit(&mut self) -> u32 {
+        self.hard
+    }
+    #[inline]
+    fn start_level(&mut self) -> u32 {
+        self.start
+    }
+}

@@ -1,0 +1,39 @@
+//! Channel-blocking: a collection closes its whole channel.
+//!
+//! **What it does.** While it runs, host operations to every die of the lane's channels
+//! wait, and no other collection starts on them.
+//!
+//! **Why it matters for the tail.** All dies of the channel stop for the collection of
+//! one: the ordinary drive of ttFlash's comparison.
+//!
+//! **Parameters and source.** None. The Base of ttFlash (FAST'17) §3.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{GcScope, PolicyContext, Scope};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl GcScope for Policy {
+    #[inline]
+    fn scope(&self) -> Scope {
+        Scope::Channel
+    }
+}

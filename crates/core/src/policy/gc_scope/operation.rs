@@ -1,0 +1,39 @@
+//! Operation: a collection blocks nothing by itself.
+//!
+//! **What it does.** Its reads, programs and erases queue at the dies like any other;
+//! the schedule policy decides between them.
+//!
+//! **Why it matters for the tail.** A host read can slip in between any two operations
+//! of a collection.
+//!
+//! **Parameters and source.** None. MQSim and most firmware.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{GcScope, PolicyContext, Scope};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl GcScope for Policy {
+    #[inline]
+    fn scope(&self) -> Scope {
+        Scope::Operation
+    }
+}

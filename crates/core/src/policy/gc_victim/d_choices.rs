@@ -1,0 +1,64 @@
+//! d choices: the best of a few extents drawn at random.
+//!
+//! **What it does.** Draws `d` extents of the lane uniformly, with replacement, and
+//! takes the collectable one with the fewest valid units; falls back to a full scan when
+//! all draws miss.
+//!
+//! **Why it matters for the tail.** Nearly greedy's write amplification at a constant
+//! cost of choice.
+//!
+//! **Parameters and source.** `d`, 1 or more; MQSim calls it RGA. Van Houdt
+//! (SIGMETRICS'13).
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{GcVictim, PolicyContext, VictimView, fewest_valid};
+use serde::{Deserialize, Serialize};
+use tailcut_units::Stream;
+
+/// The number of draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Extents compared.
+    pub d: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { d: 10 }
+    }
+}
+
+/// The draws' random stream.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    d: u32,
+    stream: Stream,
+}
+
+impl Policy {
+    /// Refused when `d` is 0.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        if c.d == 0 {
+            return Err("policy.gc_victim.d-choices.d is 0; it takes 1 or more".to_string());
+        }
+        Ok(Policy { d: c.d, stream: Stream::new(x.seed, "gc_victim", 0) })
+    }
+}
+
+impl GcVictim for Policy {
+    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+        let mut best: Option<u32> = None;
+        for _ in 0..self.d {
+            let i = self.stream.below(view.valid.len() as u64) as u32;
+            let valid = view.valid[i as usize];
+            if valid < view.units_per_extent && best.is_none_or(|b| valid < view.valid[b as usize]) {
+                best = Some(i);
+            }
+        }
+        best.or_else(|| fewest_valid(view))
+    }
+}

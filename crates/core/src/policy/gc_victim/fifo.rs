@@ -1,0 +1,39 @@
+//! FIFO: the extent closed longest ago.
+//!
+//! **What it does.** Takes the oldest closed extent that has anything to win.
+//!
+//! **Why it matters for the tail.** Evens out wear without counting it, at the price of
+//! more copies.
+//!
+//! **Parameters and source.** None.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{GcVictim, PolicyContext, VictimView};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl GcVictim for Policy {
+    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+        (0..view.valid.len() as u32)
+            .filter(|&i| view.valid[i as usize] < view.units_per_extent)
+            .min_by_key(|&i| view.closed[i as usize])
+    }
+}

@@ -1,0 +1,38 @@
+//! Greedy: the extent with the fewest valid units.
+//!
+//! **What it does.** Scans the lane's counts of valid units for the minimum.
+//!
+//! **Why it matters for the tail.** The fewest copies for each block won, so collections
+//! are short; optimal for uniform random writes.
+//!
+//! **Parameters and source.** None. Rosenblum and Ousterhout (SOSP'91); the mean-field
+//! limit is in Van Houdt (SIGMETRICS'13).
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `greedy_write_amplification_meets_mean_field_theory`, `policy_laws`.
+
+use super::{GcVictim, PolicyContext, VictimView, fewest_valid};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl GcVictim for Policy {
+    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+        fewest_valid(view)
+    }
+}

@@ -1,0 +1,57 @@
+//! Which extent of a lane a collection empties.
+
+pub mod cost_benefit;
+pub mod d_choices;
+pub mod fifo;
+pub mod greedy;
+
+use super::PolicyContext;
+
+/// The extents of one lane, as slices by index in the lane.
+#[derive(Clone, Copy, Debug)]
+pub struct VictimView<'a> {
+    /// Valid mapping units, or `u32::MAX` where the extent cannot be collected (free,
+    /// open, or being collected).
+    pub valid: &'a [u32],
+    /// Serial number of each extent's closing, growing over the drive's life.
+    pub closed: &'a [u64],
+    /// Serial number the next closing will get.
+    pub now: u64,
+    /// Mapping units in an extent.
+    pub units_per_extent: u32,
+}
+
+/// The contract: an index whose `valid` is below `units_per_extent` (something is won),
+/// or `None` when no such extent exists.
+pub trait GcVictim {
+    /// The extent to collect.
+    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32>;
+}
+
+/// The collectable extent with the fewest valid units, the lowest index among equals.
+#[inline]
+fn fewest_valid(view: &VictimView<'_>) -> Option<u32> {
+    // Two passes vectorise: the minimum first, its position second.
+    let least = view.valid.iter().copied().min()?;
+    if least >= view.units_per_extent {
+        return None;
+    }
+    view.valid.iter().position(|&v| v == least).map(|i| i as u32)
+}
+
+family! {
+    key: "gc_victim",
+    decides: "Which extent a collection empties.",
+    config: GcVictimConfig,
+    policy: GcVictimPolicy: GcVictim,
+    context: PolicyContext,
+    members: {
+        greedy Greedy "greedy",
+        d_choices DChoices "d-choices",
+        fifo Fifo "fifo",
+        cost_benefit CostBenefit "cost-benefit",
+    }
+    methods: {
+        fn pick(view: &VictimView<'_>) -> Option<u32>;
+    }
+}

@@ -1,0 +1,87 @@
+//! The decisions of the firmware, one folder a family, one file a policy.
+//!
+//! A policy reads the view it is given and its own state, and returns a verdict; it
+//! starts nothing. Adding one is a file and a line: the line, in the family's list of
+//! members, gives its configuration name, its dispatch and its entry in the manual.
+
+#[macro_use]
+mod family;
+
+pub mod buffer;
+pub mod flush;
+pub mod gc_schedule;
+pub mod gc_scope;
+pub mod gc_victim;
+pub mod placement;
+pub mod schedule;
+
+pub use family::MemberDoc;
+use serde::{Deserialize, Serialize};
+
+/// One member of each family: `[policy]` of a configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// The next operation of a die among those queued.
+    pub schedule: schedule::ScheduleConfig,
+    /// How host writes are held.
+    pub buffer: buffer::BufferConfig,
+    /// When data leave the write buffer.
+    pub flush: flush::FlushConfig,
+    /// Where a write goes.
+    pub placement: placement::PlacementConfig,
+    /// Which extent is collected.
+    pub gc_victim: gc_victim::GcVictimConfig,
+    /// When a collection may start, continue, yield.
+    pub gc_schedule: gc_schedule::GcScheduleConfig,
+    /// What a collection blocks.
+    pub gc_scope: gc_scope::GcScopeConfig,
+}
+
+/// What every member may know of the drive when it is built.
+#[derive(Clone, Debug)]
+pub struct PolicyContext {
+    /// The run's seed.
+    pub seed: u64,
+    /// Lanes: places where an extent can be opened.
+    pub lanes: u32,
+    /// Geometry behind the lanes: channels, chips a channel, dies a chip.
+    pub channels: u32,
+    /// Chips a channel.
+    pub chips: u32,
+    /// Dies a chip.
+    pub dies: u32,
+    /// Planes of a die that are lanes of their own (1 when an extent spans them).
+    pub plane_lanes: u32,
+    /// Extents in each lane, at least.
+    pub extents_per_lane: u32,
+    /// Mapping units in an extent.
+    pub units_per_extent: u32,
+    /// Mapping units in a page, at least 1.
+    pub units_per_page: u32,
+    /// Mapping units in a write unit.
+    pub units_per_write: u32,
+    /// Bytes in a mapping unit.
+    pub unit_bytes: u64,
+}
+
+/// One family's entry in the manual.
+pub struct FamilyDoc {
+    /// The key under `[policy]`.
+    pub name: &'static str,
+    /// What the family decides.
+    pub decides: &'static str,
+    /// Its members.
+    pub members: &'static [MemberDoc],
+}
+
+/// Every family, in configuration order.
+pub const FAMILIES: &[FamilyDoc] = &[
+    schedule::ScheduleConfig::DOC,
+    buffer::BufferConfig::DOC,
+    flush::FlushConfig::DOC,
+    placement::PlacementConfig::DOC,
+    gc_victim::GcVictimConfig::DOC,
+    gc_schedule::GcScheduleConfig::DOC,
+    gc_scope::GcScopeConfig::DOC,
+];

@@ -1,0 +1,75 @@
+//! Dynamic placement: each write unit goes to the least loaded lane.
+//!
+//! **What it does.** Takes the lane with the fewest programs queued, starting the search
+//! behind the lane used last, so that an idle drive is written round-robin over channels
+//! first. A lane without room is passed over.
+//!
+//! **Why it matters for the tail.** Writes avoid lanes that collect or erase, so they
+//! wait less; reads then find their data wherever the write happened to go.
+//!
+//! **Parameters and source.** None. Dynamic allocation of MQSim-E and of most firmware;
+//! with `ftl.extent = 'line'` there is one lane and the line itself is written round-
+//! robin.
+//!
+//! **Left out.** Separate streams by hotness.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{LaneView, Placement, PolicyContext};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// Where the next search begins.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    chunk: u32,
+    /// Lanes, channels first.
+    order: Vec<u32>,
+    next: u32,
+}
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        let per_channel = (x.lanes / x.channels).max(1);
+        let order = if x.lanes == 1 {
+            vec![0]
+        } else {
+            (0..x.lanes).map(|i| i % x.channels * per_channel + i / x.channels).collect()
+        };
+        Ok(Policy { chunk: x.units_per_write, order, next: 0 })
+    }
+}
+
+impl Placement for Policy {
+    #[inline]
+    fn fixed_lane(&mut self, _: u32) -> Option<u32> {
+        None
+    }
+    #[inline]
+    fn free_lane(&mut self, view: &LaneView<'_>) -> u32 {
+        let (before, after) = self.order.split_at(self.next as usize);
+        let mut best = after[0];
+        let mut steps = 0;
+        for (i, &lane) in after.iter().chain(before).enumerate() {
+            if i == 0 || view.load[lane as usize] < view.load[best as usize] {
+                (best, steps) = (lane, i as u32);
+                if view.load[lane as usize] == 0 {
+                    break;
+                }
+            }
+        }
+        self.next = (self.next + steps + 1) % self.order.len() as u32;
+        best
+    }
+    fn chunk(&mut self) -> u32 {
+        self.chunk
+    }
+    fn order(&mut self) -> Vec<u32> {
+        self.order.clone()
+    }
+}

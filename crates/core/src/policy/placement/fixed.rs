@@ -1,0 +1,89 @@
+//! Static striping: the address alone decides the lane.
+//!
+//! **What it does.** Consecutive pages of the address space go round the lanes in a
+//! fixed order of channel (C), way or chip (W), die (D) and plane (P); the first letter
+//! varies fastest.
+//!
+//! **Why it matters for the tail.** Reads of neighbouring addresses meet different dies;
+//! a hot address always meets the same one.
+//!
+//! **Parameters and source.** `order`: a permutation of the letters C, W, D, P, as in
+//! the MQSim configuration (Hu et al., ICS'11, compare all 24). Letters that an extent
+//! spans have no effect.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`: every lane gets the same share.
+
+use super::{LaneView, Placement, PolicyContext};
+use serde::{Deserialize, Serialize};
+
+/// The striping order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A permutation of `CWDP`, fastest first.
+    pub order: String,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { order: "CWDP".to_string() }
+    }
+}
+
+/// The lanes in striping order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    chunk: u32,
+    order: Vec<u32>,
+}
+
+impl Policy {
+    /// Refused when `order` is not a permutation of `CWDP`.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        let mut sorted: Vec<char> = c.order.chars().collect();
+        sorted.sort_unstable();
+        if sorted != ['C', 'D', 'P', 'W'] {
+            return Err(format!(
+                "policy.placement.static.order is `{}`; it takes each of the letters C, W, D, P once",
+                c.order
+            ));
+        }
+        if x.lanes == 1 {
+            return Ok(Policy { chunk: x.units_per_write, order: vec![0] });
+        }
+        // Lane numbers count channel-major: ((channel, chip, die), plane).
+        let size = |letter| match letter {
+            'C' => (x.channels, x.chips * x.dies * x.plane_lanes),
+            'W' => (x.chips, x.dies * x.plane_lanes),
+            'D' => (x.dies, x.plane_lanes),
+            _ => (x.plane_lanes, 1),
+        };
+        let axes: Vec<(u32, u32)> = c.order.chars().map(size).collect();
+        let lane = |mut chunk: u32| {
+            axes.iter().fold(0, |lane, &(count, stride)| {
+                let part = chunk % count;
+                chunk /= count;
+                lane + part * stride
+            })
+        };
+        Ok(Policy { chunk: x.units_per_page, order: (0..x.lanes).map(lane).collect() })
+    }
+}
+
+impl Placement for Policy {
+    #[inline]
+    fn fixed_lane(&mut self, lpn: u32) -> Option<u32> {
+        Some(self.order[(lpn / self.chunk) as usize % self.order.len()])
+    }
+    fn free_lane(&mut self, _: &LaneView<'_>) -> u32 {
+        unreachable!("a static placement has a fixed lane for every unit")
+    }
+    fn chunk(&mut self) -> u32 {
+        self.chunk
+    }
+    fn order(&mut self) -> Vec<u32> {
+        self.order.clone()
+    }
+}

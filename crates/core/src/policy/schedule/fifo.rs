@@ -1,0 +1,44 @@
+//! First come, first served.
+//!
+//! **What it does.** Serves the operation that has waited longest, whatever it is; the
+//! channel too is served in order of asking.
+//!
+//! **Why it matters for the tail.** A read waits for every program and erase that came
+//! before it: the reference point that all read-first schemes are compared with.
+//!
+//! **Parameters and source.** None. FIFO of Wu and He (FAST'12).
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`, golden timelines, the M/D/1 theory test.
+
+use super::{PolicyContext, QueueView, Schedule, earliest};
+use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl Schedule for Policy {
+    #[inline]
+    fn next(&mut self, view: &QueueView<'_>) -> Occupant {
+        earliest(view.waiting, view.arrived)
+    }
+    #[inline]
+    fn first_on_channel(&mut self, _: Occupant) -> bool {
+        false
+    }
+}

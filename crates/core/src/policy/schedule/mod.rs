@@ -1,0 +1,56 @@
+//! The next operation of a die (or plane) among those queued on it.
+
+pub mod fifo;
+pub mod read_priority;
+
+use super::PolicyContext;
+use tailcut_units::Occupant;
+
+/// What waits at one die: a FIFO queue for each kind of work.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView<'a> {
+    /// Bit `o` is set when the queue of `Occupant` `o` is not empty. Never 0.
+    pub waiting: u8,
+    /// Arrival order of each queue's head, smaller first; only where `waiting` is set.
+    pub arrived: &'a [u64; Occupant::COUNT],
+}
+
+/// The contract: `next` names a queue whose bit is set, and does not depend on time.
+pub trait Schedule {
+    /// The queue whose head is served now.
+    fn next(&mut self, view: &QueueView<'_>) -> Occupant;
+    /// Whether this kind of work goes first on the channel too.
+    fn first_on_channel(&mut self, occupant: Occupant) -> bool;
+}
+
+/// The queue with the earliest head among those in `mask`.
+#[inline]
+fn earliest(mask: u8, arrived: &[u64; Occupant::COUNT]) -> Occupant {
+    let mut left = mask;
+    let mut best = left.trailing_zeros() as usize;
+    left &= left - 1;
+    while left != 0 {
+        let i = left.trailing_zeros() as usize;
+        left &= left - 1;
+        if arrived[i] < arrived[best] {
+            best = i;
+        }
+    }
+    Occupant::ALL[best]
+}
+
+family! {
+    key: "schedule",
+    decides: "The next operation of a die among those queued on it.",
+    config: ScheduleConfig,
+    policy: SchedulePolicy: Schedule,
+    context: PolicyContext,
+    members: {
+        fifo Fifo "fifo",
+        read_priority ReadPriority "read-priority",
+    }
+    methods: {
+        fn next(view: &QueueView<'_>) -> Occupant;
+        fn first_on_channel(occupant: Occupant) -> bool;
+    }
+}

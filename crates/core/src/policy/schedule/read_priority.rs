@@ -1,0 +1,49 @@
+//! Host reads first, everything else in order; nothing is interrupted.
+//!
+//! **What it does.** A queued host read is served before any program, collection or
+//! erase that has not begun; on the channel too host reads go first. The rest is first
+//! come, first served.
+//!
+//! **Why it matters for the tail.** A read waits at most for the one operation that is
+//! under way, not for the queue behind it.
+//!
+//! **Parameters and source.** None. RPS of Wu and He (FAST'12); the highest priority of
+//! user reads in ATC'19 §3.1.
+//!
+//! **Left out.** A bound on how long writes may be passed over.
+//!
+//! **Checked by** `policy_laws`, golden timelines.
+
+use super::{PolicyContext, QueueView, Schedule, earliest};
+use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+impl Schedule for Policy {
+    #[inline]
+    fn next(&mut self, view: &QueueView<'_>) -> Occupant {
+        if view.waiting & (1 << Occupant::UserRead as u8) != 0 {
+            return Occupant::UserRead;
+        }
+        earliest(view.waiting, view.arrived)
+    }
+    #[inline]
+    fn first_on_channel(&mut self, occupant: Occupant) -> bool {
+        occupant == Occupant::UserRead
+    }
+}

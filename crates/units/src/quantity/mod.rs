@@ -1,0 +1,27 @@
+//! Quantities with units: `"100us"`, `"16KiB"`, `"7%"`, `"1.2GB/s"`.
+//!
+//! [`time`], [`times`], [`bytes`], [`maybe_bytes`], [`fraction`], [`maybe_fraction`] and
+//! [`rate`] are for `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The
+//! `parse_*` functions read what the `format_*` functions write, to the last bit, and
+//! fit clap's value parsers; the `human_*` functions round, for people.
+//!
+//! A bare number is always refused: no reader can tell microseconds from nanoseconds.
+
+mod decimal;
+mod error;
+mod human;
+mod level;
+mod share;
+mod size;
+mod span;
+#[cfg(test)]
+mod tests;
+mod with;
+
+pub use error::{Kind, QuantityError};
+pub use human::{human_bytes, human_rate, human_time};
+pub use level::{Level, parse_level};
+pub use share::{format_fraction, parse_fraction};
+pub use size::{format_bytes, format_rate, parse_bytes, parse_rate};
+pub use span::{format_time, parse_time};
+pub use with::{bytes, fraction, maybe_bytes, maybe_fraction, rate, time, times};

@@ -1,0 +1,30 @@
+//! Lengths of time.
+
+use super::decimal::{shortest, split};
+use super::error::{Kind, QuantityError};
+use crate::time::Span;
+
+/// Largest first: what `format_time` prefers among texts of one length.
+const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+
+/// Read a time such as `"100us"`: ns, us (or µs), ms, s; a whole number of nanoseconds.
+pub fn parse_time(text: &str) -> Result<Span, QuantityError> {
+    let (number, unit) = split(Kind::TIME, text)?;
+    let name = match unit {
+        // Both code points of the micro sign.
+        "\u{b5}s" | "\u{3bc}s" => "us",
+        other => other,
+    };
+    if name.is_empty() {
+        return Err(QuantityError::NoUnit(Kind::TIME, text.trim().to_string()));
+    }
+    let Some(&(_, factor)) = UNITS.iter().find(|&&(u, _)| u == name) else {
+        return Err(QuantityError::WrongUnit(Kind::TIME, text.trim().to_string(), unit.to_string()));
+    };
+    number.times(Kind::TIME, text, factor, "584 years").map(Span)
+}
+
+/// The shortest text that [`parse_time`] reads back as `span`.
+pub fn format_time(span: Span) -> String {
+    shortest(span.0, &UNITS)
+}
