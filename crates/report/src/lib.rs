@@ -1,1 +1,26 @@
-//! tailcut-report
+//! What a run leaves behind for people and programs: the summary (JSON), tables for the
+//! terminal, the explanation of the slowest requests, HdrHistogram logs and Parquet files.
+//!
+//! Reading order: [`summary`] is the contract everything else prints from; [`counters`]
+//! is what a simulation hands over beside its measurements; [`folder`] is how files reach
+//! the disk whole or not at all.
+
+pub mod counters;
+pub mod error;
+pub mod explain;
+pub mod folder;
+pub mod hlog;
+pub mod ordered;
+pub mod parquet;
+pub mod slowest;
+pub mod summary;
+pub mod tables;
+pub mod text;
+
+mod build;
+
+pub use counters::{DeviceCounters, SchemeFacts};
+pub use error::ReportError;
+pub use folder::OutputFolder;
+pub use ordered::Ordered;
+pub use summary::Summary;

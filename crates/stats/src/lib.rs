@@ -1,1 +1,30 @@
-//! tailcut-stats
+//! What is measured while a simulated drive runs: latency histograms, the blame of
+//! every cause for the tail, the slowest requests, series over virtual time,
+//! confidence intervals, and the digest that tells two runs apart.
+//!
+//! Times are integer nanoseconds of virtual time. This crate does no I/O; the report
+//! crate turns what it finds into files and tables.
+//!
+//! Reading order: [`Recorder`] takes one [`Sample`] a finished request and ends as
+//! [`Measured`], which holds two [`Side`]s (reads and writes) with a [`Population`],
+//! a [`BlameTable`], the slowest requests (found by [`Worst`]) and [`Batches`] each.
+
+pub mod batch;
+pub mod blame;
+pub mod bucket;
+pub mod confidence;
+pub mod digest;
+pub mod percentile;
+pub mod population;
+pub mod recorder;
+pub mod series;
+pub mod worst;
+
+pub use batch::Batches;
+pub use blame::{Blame, BlameTable};
+pub use confidence::{Ci95, across_runs};
+pub use digest::Digest;
+pub use population::Population;
+pub use recorder::{JobStats, Measured, Recorder, RecorderOptions, Sample, Side};
+pub use series::{Gauges, Interval, IntervalSide};
+pub use worst::{SlowRequest, Worst};

@@ -117,6 +117,16 @@ impl Cause {
         Cause((Cause::CHANNEL_WAIT + occupant as usize) as u8)
     }
 
+    /// Whether this is time spent waiting for a die.
+    pub const fn is_die_wait(self) -> bool {
+        self.0 >= Cause::GC_HOLD.0 && (self.0 as usize) < Cause::CHANNEL_WAIT
+    }
+
+    /// Whether this is time spent waiting for a channel.
+    pub const fn is_channel_wait(self) -> bool {
+        self.0 as usize >= Cause::CHANNEL_WAIT
+    }
+
     /// All causes in ledger order.
     pub fn all() -> impl Iterator<Item = Cause> {
         (0..Cause::COUNT as u8).map(Cause)

@@ -5,6 +5,9 @@
 //! stream of [`Issue`]s per job, pulled by the driver. The same spec, capacity and
 //! seed give the same issues, so every compared scheme meets the same requests.
 
+pub mod job;
+pub mod trace;
+
 use tailcut_units::{Command, SimTime, Span};
 
 /// What the driver must know of one job.

@@ -1,3 +1,38 @@
 //! The drive as one state machine.
+//!
+//! [`Device`] has no clock, thread or I/O: a driver tells it what the host did and when
+//! ([`Device::submit`]), lets time pass ([`Device::advance`]) and asks when to come back
+//! ([`Device::next_deadline`]).
+//!
+//! A read goes `host` (queue, controller) → `read` (look-up, one operation a row) →
+//! `dispatch` (die, channel, array) → `read` (decoder, host link) → `host` (completion).
+//! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
+//! `collect` moves and erases.
 
+mod collect;
 pub mod config;
+mod counters;
+mod diagnosis;
+mod dispatch;
+mod drive;
+mod flush;
+mod host;
+mod observer;
+mod op;
+mod precondition;
+mod read;
+mod server;
+mod shape;
+mod slab;
+mod snapshot;
+pub mod timers;
+mod write;
+
+pub use counters::Counters;
+pub use drive::{Device, Gauges};
+pub use host::{Completion, QueueFull};
+pub use observer::{Observer, Step, StepEvent};
+pub use op::OpKind;
+//pub use precondition::{AgeReport, Overwrites};
+pub use shape::{Capacity, ConfigProblem, Shape};
+//pub use snapshot::SnapshotError;

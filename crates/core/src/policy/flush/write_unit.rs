@@ -36,9 +36,6 @@ impl Flush for Policy {
     fn next(&mut self, view: &FlushView) -> FlushVerdict {
         if view.lane_dirty >= view.units_per_write {
             FlushVerdict::SameLane
-        } else if view.held >= view.capacity && view.dirty == view.held {
-            // A full buffer in which no lane has a whole unit must not wait for ever.
-            FlushVerdict::Oldest
         } else {
             FlushVerdict::Hold
         }

@@ -16,16 +16,15 @@ pub struct SpaceView {
     pub host_active: bool,
 }
 
-/// The contract: below the hard limit (`free` at or under it) both answers are yes.
+/// The contract: with no host operation active, `proceed` is yes; a reserve of at least
+/// one extent is kept, so that collection always has room to copy into.
 pub trait GcSchedule {
     /// Whether a collection shall begin in this lane.
     fn start(&mut self, view: &SpaceView) -> bool;
     /// Whether a collection under way may move its next page.
     fn proceed(&mut self, view: &SpaceView) -> bool;
-    /// Free extents of a lane at and below which host data are not written to it.
-    fn hard_limit(&mut self) -> u32;
-    /// Free extents of a lane at and below which collections start.
-    fn start_level(&mut self) -> u32;
+    /// Free extents of a lane that host data leave alone, at least 1.
+    fn reserve(&mut self) -> u32;
 }
 
 family! {
@@ -41,7 +40,6 @@ family! {
     methods: {
         fn start(view: &SpaceView) -> bool;
         fn proceed(view: &SpaceView) -> bool;
-        fn hard_limit() -> u32;
-        fn start_level() -> u32;
+        fn reserve() -> u32;
     }
 }

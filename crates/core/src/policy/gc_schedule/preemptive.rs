@@ -26,7 +26,7 @@ use tailcut_units::quantity::Level;
 pub struct Config {
     /// At and below this many free extents a collection starts.
     pub start: Level,
-    /// At and below this many free extents host writes to the lane wait.
+    /// At and below this many free extents a collection yields no more.
     pub hard: Level,
 }
 
@@ -66,11 +66,7 @@ impl GcSchedule for Policy {
         self.may_run(view)
     }
     #[inline]
-    fn hard_limit(&mut self) -> u32 {
-        self.hard
-    }
-    #[inline]
-    fn start_level(&mut self) -> u32 {
-        self.start
+    fn reserve(&mut self) -> u32 {
+        1
     }
 }

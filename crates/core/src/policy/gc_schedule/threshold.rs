@@ -75,11 +75,7 @@ impl GcSchedule for Policy {
         true
     }
     #[inline]
-    fn hard_limit(&mut self) -> u32 {
+    fn reserve(&mut self) -> u32 {
         self.hard
-    }
-    #[inline]
-    fn start_level(&mut self) -> u32 {
-        self.start
     }
 }

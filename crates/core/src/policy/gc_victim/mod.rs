@@ -10,7 +10,7 @@ use super::PolicyContext;
 /// The extents of one lane, as slices by index in the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// Valid mapping units, or `u32::MAX` where the extent cannot be collected (free,
+    /// Valid mapping units; 2^31 or more where the extent cannot be collected (free,
     /// open, or being collected).
     pub valid: &'a [u32],
     /// Serial number of each extent's closing, growing over the drive's life.

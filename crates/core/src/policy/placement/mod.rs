@@ -11,7 +11,7 @@ use super::PolicyContext;
 /// What a placement sees when a write unit leaves for flash.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneView<'a> {
-    /// Programs under way or queued by lane; `u32::MAX` where no room is left.
+    /// Host programs under way or queued by lane; 2^31 or more where no room was found.
     pub load: &'a [u32],
 }
 

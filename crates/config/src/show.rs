@@ -1,0 +1,156 @@
+//! Texts and lists for people.
+
+use crate::error::ConfigError;
+use crate::preset::{DEVICES, scheme_presets, workload_presets};
+use crate::resolve::{Resolved, resolve};
+use crate::table::text_table;
+use crate::write;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::policy::FAMILIES;
+use tailcut_units::Span;
+use tailcut_units::quantity::{human_bytes, human_rate, human_time};
+
+/// One line of `tailcut show devices`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceEntry {
+    /// The preset's name.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// Bytes of user data that the flash holds.
+    pub raw_bytes: u64,
+    /// Bytes that the host sees, before any bad block is taken off.
+    pub host_bytes: u64,
+    /// Channels × chips × dies × planes × blocks × pages × bytes of a page.
+    pub geometry: String,
+    /// Shortest and longest sense time.
+    pub read: (Span, Span),
+    /// Shortest and longest program time.
+    pub program: (Span, Span),
+    /// Erase time.
+    pub erase: Span,
+    /// Payload bytes a second of one channel.
+    pub channel_rate: u64,
+}
+
+impl DeviceEntry {
+    /// The entry of a drive.
+    pub fn new(name: &str, config: &DeviceConfig) -> DeviceEntry {
+        let (g, t) = (&config.geometry, &config.timing);
+        let counts = [g.channels, g.chips_per_channel, g.dies_per_chip, g.planes, g.blocks, g.pages];
+        let raw_bytes = counts.iter().fold(g.page, |n, &c| n.saturating_mul(u64::from(c)));
+        let host_bytes = config.ftl.user_capacity.unwrap_or_else(|| {
+            let spare = config.ftl.over_provisioning.unwrap_or(0.0);
+            let units = raw_bytes as f64 * (1.0 - spare) / config.ftl.mapping_unit.max(1) as f64;
+            (units as u64).saturating_mul(config.ftl.mapping_unit)
+        });
+        let step = t.program.pulse.0.saturating_add(t.program.verify.0);
+        let program = t.program.pulses.iter().map(|&n| Span(step.saturating_mul(u64::from(n))));
+        let e = &t.erase;
+        let parts = [e.ramp_up, e.execution, e.recovery, e.verify];
+        let turn = parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.0));
+        let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+        DeviceEntry {
+            name: name.to_string(),
+            description: config.description.clone(),
+            raw_bytes,
+            host_bytes,
+            geometry: format!("{}×{}", counts.join("×"), human_bytes(g.page).replace(' ', "")),
+            read: range(t.read.iter().copied()),
+            program: range(program),
+            erase: Span(turn.saturating_mul(u64::from(e.loops))),
+            channel_rate: config.channel.rate,
+        }
+    }
+}
+
+fn range(values: impl Iterator<Item = Span> + Clone) -> (Span, Span) {
+    (values.clone().min().unwrap_or_default(), values.max().unwrap_or_default())
+}
+
+fn shown_range((least, most): (Span, Span)) -> String {
+    if least == most { human_time(least) } else { format!("{}–{}", human_time(least), human_time(most)) }
+}
+
+/// All device presets.
+pub fn device_entries() -> Result<Vec<DeviceEntry>, ConfigError> {
+    let none: [&str; 0] = [];
+    let resolved = DEVICES.iter().map(|p| resolve(p.name, &none, &none, &none));
+    resolved.map(|r| r.map(|r| DeviceEntry::new(&r.device, &r.config))).collect()
+}
+
+/// `tailcut show devices`.
+pub fn devices_text() -> Result<String, ConfigError> {
+    let header = ["name", "raw", "host", "ch×chip×die×plane×block×page", "tR", "tPROG", "tBERS", "channel"];
+    let entries = device_entries()?;
+    let rows: Vec<Vec<String>> = entries
+        .iter()
+        .map(|d| {
+            vec![
+                d.name.clone(),
+                human_bytes(d.raw_bytes),
+                human_bytes(d.host_bytes),
+                d.geometry.clone(),
+                shown_range(d.read),
+                shown_range(d.program),
+                human_time(d.erase),
+                human_rate(d.channel_rate),
+            ]
+        })
+        .collect();
+    let names = entries.iter().map(|d| vec![d.name.clone(), d.description.clone()]);
+    let names: Vec<Vec<String>> = names.collect();
+    let table = text_table(&header, &rows, &[1, 2]);
+    Ok(format!("{table}\n{}", text_table(&["name", "description"], &names, &[])))
+}
+
+/// `tailcut show schemes`.
+pub fn schemes_text() -> Result<String, ConfigError> {
+    let rows = scheme_presets()?.into_iter().map(|s| {
+        let sets = if s.sets.is_empty() { "nothing".to_string() } else { s.sets.join(", ") };
+        vec![s.name.to_string(), s.description, sets]
+    });
+    Ok(text_table(&["name", "description", "sets"], &rows.collect::<Vec<_>>(), &[]))
+}
+
+/// `tailcut show workloads`.
+pub fn workloads_text() -> Result<String, ConfigError> {
+    let rows = workload_presets()?.into_iter().map(|w| vec![w.name.to_string(), w.description, w.job]);
+    Ok(text_table(&["name", "description", "job"], &rows.collect::<Vec<_>>(), &[]))
+}
+
+/// `tailcut show policies`: each family, and the first line of each member's manual.
+pub fn policies_text() -> String {
+    let mut text = String::new();
+    for family in FAMILIES {
+        text.push_str(&format!("policy.{}: {}\n", family.name, family.decides));
+        let rows = family.members.iter().map(|m| {
+            let manual = m.manual();
+            let title = manual.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+            vec![format!("  {}", m.name), title]
+        });
+        // Without a header line of its own: the family's sentence stands above.
+        let table = text_table(&["", ""], &rows.collect::<Vec<_>>(), &[]);
+        text.push_str(table.trim_start_matches('\n'));
+        text.push('\n');
+    }
+    text
+}
+
+/// `tailcut show policies --markdown`: the manual page.
+pub fn policies_markdown() -> String {
+    let mut text = String::from("# Policies\n");
+    for family in FAMILIES {
+        text.push_str(&format!("\n## `policy.{}`\n\n{}\n", family.name, family.decides));
+        for member in family.members {
+            text.push_str(&format!("\n### `{}`\n\n{}\n", member.name, member.manual().trim_end()));
+        }
+    }
+    text
+}
+
+/// `tailcut show config`: every key, its value, and the layer that gave it; itself a
+/// device file.
+pub fn show_config(resolved: &Resolved) -> String {
+    write::document(&write::entries(&resolved.config), Some(&resolved.provenance))
+}

@@ -1,0 +1,173 @@
+//! A parsed layer in which each value knows where it came from.
+
+use crate::error::{ConfigError, Place};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+
+/// A layer's name, and the source text's lines when it is a text.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// As in messages and provenance.
+    pub(crate) name: String,
+    /// Byte offsets of line starts; empty when the layer has no lines.
+    lines: Vec<usize>,
+    text: String,
+}
+
+impl Source {
+    /// A layer without lines of its own.
+    pub(crate) fn bare(name: &str) -> Arc<Source> {
+        Arc::new(Source { name: name.to_string(), lines: Vec::new(), text: String::new() })
+    }
+
+    /// A layer that was read from `text`.
+    pub(crate) fn text(name: &str, text: &str) -> Arc<Source> {
+        let starts = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i + 1);
+        let lines = std::iter::once(0).chain(starts).collect();
+        Arc::new(Source { name: name.to_string(), lines, text: text.to_string() })
+    }
+
+    /// The place of a byte offset.
+    pub(crate) fn place(&self, offset: Option<usize>) -> Place {
+        let at = offset.filter(|_| !self.lines.is_empty()).map(|offset| {
+            let line = self.lines.partition_point(|&start| start <= offset);
+            let start = self.lines[line - 1];
+            let column = self.text.get(start..offset).map_or(0, |s| s.chars().count());
+            (line, column + 1)
+        });
+        // "file a.toml" in tables, "a.toml:3:1" in messages, as compilers write it.
+        let layer = match (at, self.name.strip_prefix("file ")) {
+            (Some(_), Some(path)) => path.to_string(),
+            _ => self.name.clone(),
+        };
+        Place { layer, at }
+    }
+}
+
+/// Where one value came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) source: Arc<Source>,
+    /// Byte offset of its key.
+    key: Option<usize>,
+    /// Byte offset of the value.
+    value: Option<usize>,
+}
+
+impl Origin {
+    pub(crate) fn of(source: &Arc<Source>) -> Origin {
+        Origin { source: Arc::clone(source), key: None, value: None }
+    }
+    pub(crate) fn key_place(&self) -> Place {
+        self.source.place(self.key.or(self.value))
+    }
+    pub(crate) fn value_place(&self) -> Place {
+        self.source.place(self.value.or(self.key))
+    }
+}
+
+/// A value with its origin.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub(crate) data: Data,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    Table(BTreeMap<String, Tree>),
+    List(Vec<Tree>),
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Bool(bool),
+}
+
+impl Tree {
+    pub(crate) fn table(origin: Origin) -> Tree {
+        Tree { data: Data::Table(BTreeMap::new()), origin }
+    }
+
+    /// The value as TOML would have it, for messages.
+    pub(crate) fn shown(&self) -> String {
+        match &self.data {
+            Data::Table(t) => {
+                let entries: Vec<String> = t.iter().map(|(k, v)| format!("{k} = {}", v.shown())).collect();
+                if entries.is_empty() { "{}".to_string() } else { format!("{{ {} }}", entries.join(", ")) }
+            }
+            Data::List(l) => format!("[{}]", l.iter().map(Tree::shown).collect::<Vec<_>>().join(", ")),
+            Data::Text(s) => format!("{s:?}"),
+            Data::Integer(n) => n.to_string(),
+            Data::Float(x) => x.to_string(),
+            Data::Bool(b) => b.to_string(),
+        }
+    }
+}
+
+/// Deeper than any key: what lies below is refused before it is followed.
+const DEPTH: usize = 16;
+
+/// Parse a whole TOML text as one layer.
+pub(crate) fn parse(source: &Arc<Source>, text: &str) -> Result<Tree, ConfigError> {
+    let table = DeTable::parse(text).map_err(|e| ConfigError::Syntax {
+        place: source.place(e.span().map(|s| s.start)),
+        message: e.message().to_string(),
+    })?;
+    convert_table(source, table.get_ref(), Origin::of(source), DEPTH)
+}
+
+fn convert_table(
+    source: &Arc<Source>,
+    table: &DeTable<'_>,
+    origin: Origin,
+    depth: usize,
+) -> Result<Tree, ConfigError> {
+    let mut tree = BTreeMap::new();
+    for (key, value) in table.iter() {
+        let origin = Origin {
+            source: Arc::clone(source),
+            key: Some(key.span().start),
+            value: Some(value.span().start),
+        };
+        tree.insert(key.get_ref().to_string(), convert(source, value.get_ref(), origin, value.span(), depth)?);
+    }
+    Ok(Tree { data: Data::Table(tree), origin })
+}
+
+fn convert(
+    source: &Arc<Source>,
+    value: &DeValue<'_>,
+    origin: Origin,
+    span: Range<usize>,
+    depth: usize,
+) -> Result<Tree, ConfigError> {
+    let syntax = |message: String| ConfigError::Syntax { place: source.place(Some(span.start)), message };
+    if depth == 0 {
+        return Err(syntax("nested more deeply than any configuration".to_string()));
+    }
+    let data = match value {
+        DeValue::String(s) => Data::Text(s.to_string()),
+        DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
+            Ok(n) => Data::Integer(n),
+            Err(_) => return Err(syntax(format!("`{}` is too large a number", n.as_str()))),
+        },
+        DeValue::Float(x) => match x.as_str().parse() {
+            Ok(x) => Data::Float(x),
+            Err(_) => return Err(syntax(format!("`{}` is not a number", x.as_str()))),
+        },
+        DeValue::Boolean(b) => Data::Bool(*b),
+        // No key takes a date; as text it is refused with what the key does take.
+        DeValue::Datetime(d) => Data::Text(d.to_string()),
+        DeValue::Array(list) => {
+            let items = list.iter().map(|item| {
+                let origin = Origin { value: Some(item.span().start), ..origin.clone() };
+                convert(source, item.get_ref(), origin, item.span(), depth - 1)
+            });
+            Data::List(items.collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(t) => return convert_table(source, t, origin, depth - 1),
+    };
+    Ok(Tree { data, origin })
+}

@@ -1,0 +1,456 @@
+//! Collection: empty a victim, erase it, free it.
+
+use super::drive::Device;
+use super::observer::Observer;
+use super::op::{OpKind, Owner};
+use crate::ftl::NONE;
+use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::nand::config::BusyUnit;
+use crate::policy::gc_schedule::SpaceView;
+use crate::policy::gc_scope::Scope;
+use crate::policy::gc_victim::VictimView;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use tailcut_units::Occupant;
+
+/// Where a lane's collection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    Idle,
+    /// Moving valid units.
+    Copying,
+    /// All moved; reads of the victim are still to be sensed.
+    Draining,
+    Erasing,
+}
+
+/// The collection of one lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Collection {
+    stage: Stage,
+    victim: u32,
+    /// Offset in the victim up to which units were looked at.
+    cursor: u32,
+    /// Reads (or copybacks) under way.
+    reads: u32,
+    /// Programs under way.
+    programs: u32,
+    erases: u32,
+    /// Units in the controller that wait for a full write unit: (logical, physical).
+    staged: Vec<(u32, u32)>,
+    /// It would start or go on but for host activity, another collection, or a victim.
+    waiting: bool,
+}
+
+impl Collection {
+    pub fn new(most_staged: u32) -> Collection {
+        Collection {
+            stage: Stage::Idle,
+            victim: NONE,
+            cursor: 0,
+            reads: 0,
+            programs: 0,
+            erases: 0,
+            staged: Vec::with_capacity(most_staged as usize),
+            waiting: false,
+        }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.stage != Stage::Idle
+    }
+
+    /// For diagnosis.
+    pub fn describe(&self) -> String {
+        format!(
+            "{:?} extent {} at unit {}, {} reads, {} programs, {} erases under way, {} units staged{}",
+            self.stage,
+            self.victim,
+            self.cursor,
+            self.reads,
+            self.programs,
+            self.erases,
+            self.staged.len(),
+            if self.waiting { ", waiting" } else { "" }
+        )
+    }
+}
+
+impl<O: Observer> Device<O> {
+    fn space(&self, lane: u32) -> SpaceView {
+        let s = &self.state;
+        let host_active = match self.shape.layout.kind {
+            ExtentKind::Line => s.host_ops > 0,
+            _ => s.units[self.shape.units_of_lane(lane).start as usize].host_ops > 0,
+        };
+        SpaceView {
+            free: s.extents.free(lane),
+            extents: self.shape.layout.usable[lane as usize],
+            host_active,
+        }
+    }
+
+    fn set_waiting(&mut self, lane: u32, waiting: bool) {
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
+        if c.waiting != waiting {
+            c.waiting = waiting;
+            if waiting {
+                s.waiting_collections += 1;
+            } else {
+                s.waiting_collections -= 1;
+            }
+        }
+    }
+
+    /// Start a collection in this lane if the policies want one and nothing forbids it.
+    pub(super) fn check_collection(&mut self, lane: u32) {
+        if self.state.collections[lane as usize].is_active() {
+            return;
+        }
+        let view = self.space(lane);
+        if !self.state.policies.gc_schedule.start(&view) {
+            let quiet = SpaceView { host_active: false, ..view };
+            let later = self.state.policies.gc_schedule.start(&quiet);
+            return self.set_waiting(lane, later);
+        }
+        let exclusive = matches!(self.state.gc_scope, Scope::Channel | Scope::Controller);
+        if exclusive && self.scope_units(lane).any(|u| self.state.units[u as usize].holds > 0) {
+            return self.set_waiting(lane, true);
+        }
+        let s = &mut self.state;
+        let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
+        let view = VictimView {
+            valid,
+            closed,
+            now: s.extents.serial,
+            units_per_extent: self.shape.layout.units_per_extent,
+        };
+        match s.policies.gc_victim.pick(&view) {
+            Some(index) => self.begin_collection(lane, lane * self.shape.layout.stride + index),
+            None => self.set_waiting(lane, true),
+        }
+    }
+
+    fn begin_collection(&mut self, lane: u32, victim: u32) {
+        self.set_waiting(lane, false);
+        let s = &mut self.state;
+        s.extents.begin_collection(victim);
+        let c = &mut s.collections[lane as usize];
+        debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
+        c.stage = Stage::Copying;
+        c.victim = victim;
+        c.cursor = 0;
+        for unit in self.scope_units(lane) {
+            self.hold_unit(unit, true);
+        }
+        self.pump_collection(lane);
+    }
+
+    /// The units that a collection of this lane closes to host operations.
+    fn scope_units(&self, lane: u32) -> Range<u32> {
+        let own = self.shape.units_of_lane(lane);
+        match self.state.gc_scope {
+            Scope::Operation => 0..0,
+            Scope::Unit => own,
+            Scope::Controller => 0..self.shape.units,
+            Scope::Channel => {
+                let per_channel = self.shape.units / self.shape.channels;
+                let first = own.start / per_channel * per_channel;
+                let last = (own.end - 1) / per_channel * per_channel;
+                first..last + per_channel
+            }
+        }
+    }
+
+    /// Begin as many moves as may be under way; finish when nothing is left to move.
+    fn pump_collection(&mut self, lane: u32) {
+        if self.state.collections[lane as usize].stage != Stage::Copying {
+            return;
+        }
+        let end = self.shape.layout.units_per_extent;
+        loop {
+            let c = &self.state.collections[lane as usize];
+            if c.cursor == end || c.reads + c.programs >= self.shape.gc_in_flight {
+                break;
+            }
+            let view = self.space(lane);
+            if !self.state.policies.gc_schedule.proceed(&view) {
+                return self.set_waiting(lane, true);
+            }
+            self.next_move(lane);
+        }
+        self.set_waiting(lane, false);
+        let c = &self.state.collections[lane as usize];
+        if c.cursor == end && c.reads == 0 {
+            if !c.staged.is_empty() {
+                self.program_staged(lane);
+            } else if c.programs == 0 {
+                self.all_moved(lane);
+            }
+        }
+    }
+
+    /// Move the next segment that has valid units, if any is left.
+    fn next_move(&mut self, lane: u32) {
+        let end = self.shape.layout.units_per_extent;
+        let width = self.shape.copy_units;
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
+        let base = c.victim * end;
+        while c.cursor < end {
+            let start = base + c.cursor;
+            let mask = self.map.valid_mask(start, width);
+            c.cursor += width;
+            if mask != 0 {
+                c.reads += 1;
+                s.counters.gc_reads += 1;
+                return match self.shape.copy {
+                    CopyMode::Controller => self.read_segment(lane, start, mask),
+                    CopyMode::Copyback => self.copy_back(lane, start),
+                };
+            }
+        }
+    }
+
+    fn read_segment(&mut self, lane: u32, start: u32, mask: u64) {
+        let (_, first_slot) = self.shape.layout.row_of(start);
+        let place = self.shape.layout.place(start);
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let (mut planes, mut codewords) = (0, 0);
+        let mut left = mask;
+        while left != 0 {
+            let slot = first_slot + left.trailing_zeros();
+            left &= left - 1;
+            let (p, n) = self.read_cost(place.plane, slot, 0, unit_bytes);
+            planes |= p;
+            codewords += n;
+        }
+        let op = self.new_read(Occupant::GcRead, Owner::Collection(lane), start);
+        let o = &mut self.state.ops[op];
+        (o.planes, o.codewords, o.mask, o.row) = (planes, codewords, mask, start);
+        self.enqueue_op(op);
+    }
+
+    /// A segment is in the controller.
+    pub(super) fn collected(&mut self, op: u32, lane: u32) {
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
+        c.reads -= 1;
+        let (start, mut left) = (s.ops[op].row, s.ops[op].mask);
+        while left != 0 {
+            let pua = start + left.trailing_zeros();
+            left &= left - 1;
+            // What the host has overwritten meanwhile need not move.
+            if self.map.is_valid(pua) {
+                c.staged.push((self.map.owner(pua), pua));
+            }
+        }
+        self.free_op(op);
+        let upr = self.shape.layout.units_per_row as usize;
+        while self.state.collections[lane as usize].staged.len() >= upr {
+            self.program_staged(lane);
+        }
+        self.pump_collection(lane);
+    }
+
+    /// Program one write unit of staged data, padded if there is less.
+    fn program_staged(&mut self, lane: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
+        let count = c.staged.len().min(upr as usize);
+        let group = s.groups.take();
+        let g = &mut s.groups[group];
+        g.writer = Writer::Collection;
+        g.lane = lane;
+        g.count = count as u32;
+        g.ledger.clear();
+        let at = (group * upr) as usize;
+        s.group_units[at..at + count].copy_from_slice(&c.staged[..count]);
+        c.staged.drain(..count);
+        c.programs += 1;
+        let pua = s
+            .extents
+            .take_row(&self.shape.layout, lane, Writer::Collection, 0)
+            .expect("host data always leave an extent to collect into");
+        self.queue_program(group, pua, Occupant::GcProgram);
+    }
+
+    /// A write unit of this lane's collection is programmed.
+    pub(super) fn group_collected(&mut self, lane: u32) {
+        self.state.collections[lane as usize].programs -= 1;
+        self.pump_collection(lane);
+    }
+
+    /// A logical unit's copy at `former` was also programmed at `new`: switch if current.
+    #[inline]
+    pub(super) fn moved(&mut self, lpn: u32, former: u32, new: u32) {
+        if !self.map.is_valid(former) {
+            return;
+        }
+        match self.map.lookup(lpn) {
+            Place::Flash(pua) => {
+                debug_assert_eq!(pua, former);
+                self.map.set_flash(lpn, new);
+            }
+            Place::Buffer(slot) => {
+                let held = self.state.buffer.slot_mut(slot);
+                debug_assert_eq!(held.former, former);
+                held.former = new;
+            }
+            Place::Unmapped => unreachable!("a valid unit is mapped"),
+        }
+        self.map.set_owner(new, lpn);
+        self.map.set_valid(new);
+        let (extent, _) = self.shape.layout.extent_of(new);
+        self.state.extents.gain(extent);
+        self.invalidate(former);
+    }
+
+    fn copy_back(&mut self, lane: u32, source: u32) {
+        let place = self.shape.layout.place(source);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let s = &mut self.state;
+        let target = s
+            .extents
+            .take_row(&self.shape.layout, lane, Writer::Collection, 0)
+            .expect("host data always leave an extent to collect into");
+        let id = s.ops.take();
+        let o = &mut s.ops[id];
+        o.kind = OpKind::Copyback;
+        o.occupant = Occupant::GcRead;
+        o.owner = Owner::Collection(lane);
+        o.second = false;
+        o.unit = unit;
+        o.channel = s.units[unit as usize].channel;
+        o.page = place.page;
+        o.planes = 1 << place.plane;
+        o.row = target;
+        o.mask = u64::from(source);
+        self.enqueue_op(id);
+    }
+
+    /// A page was copied inside its plane.
+    pub(super) fn copied_back(&mut self, op: u32, lane: u32) {
+        let (source, target) = (self.state.ops[op].mask as u32, self.state.ops[op].row);
+        self.free_op(op);
+        self.moved(self.map.owner(source), source, target);
+        let (extent, _) = self.shape.layout.extent_of(target);
+        let s = &mut self.state;
+        s.counters.programs_gc += 1;
+        s.counters.rows_programmed += 1;
+        s.extents.row_programmed(&self.shape.layout, extent);
+        s.collections[lane as usize].reads -= 1;
+        self.pump_collection(lane);
+    }
+
+    fn all_moved(&mut self, lane: u32) {
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
+        debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
+        if s.extents.has_readers(c.victim) {
+            c.stage = Stage::Draining;
+        } else {
+            self.erase_victim(lane);
+        }
+    }
+
+    /// The last read of an extent was sensed: its collection may be waiting for that.
+    #[inline]
+    pub(super) fn last_reader_left(&mut self, extent: u32) {
+        let (lane, _) = self.shape.layout.lane_of(extent);
+        let c = &self.state.collections[lane as usize];
+        if c.stage == Stage::Draining && c.victim == extent {
+            self.erase_victim(lane);
+        }
+    }
+
+    fn erase_victim(&mut self, lane: u32) {
+        let layout = &self.shape.layout;
+        let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
+        let mask = match layout.kind {
+            ExtentKind::Block => 1u32 << (lane % planes),
+            _ => ((1u64 << planes) - 1) as u32,
+        };
+        let victim = self.state.collections[lane as usize].victim;
+        self.state.collections[lane as usize].stage = Stage::Erasing;
+        self.state.collections[lane as usize].erases = luns;
+        for die in first..first + luns {
+            let plane = if self.shape.busy == BusyUnit::Plane { mask.trailing_zeros() } else { 0 };
+            let unit = self.shape.unit_of(die, plane);
+            let s = &mut self.state;
+            let id = s.ops.take();
+            let o = &mut s.ops[id];
+            o.kind = OpKind::Erase;
+            o.occupant = Occupant::Erase;
+            o.owner = Owner::Collection(lane);
+            o.second = false;
+            o.unit = unit;
+            o.channel = s.units[unit as usize].channel;
+            o.page = 0;
+            o.planes = mask;
+            o.extent = victim;
+            self.enqueue_op(id);
+        }
+    }
+
+    /// One die has erased its part of the victim.
+    pub(super) fn erased(&mut self, op: u32, lane: u32) {
+        self.free_op(op);
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
+        c.erases -= 1;
+        if c.erases > 0 {
+            return;
+        }
+        c.stage = Stage::Idle;
+        s.extents.erased(&self.shape.layout, c.victim);
+        s.counters.collections += 1;
+        s.counters.erases += 1;
+        for unit in self.scope_units(lane) {
+            self.hold_unit(unit, false);
+        }
+        self.resume_stalled(lane);
+        self.check_collection(lane);
+        if self.state.waiting_collections > 0 {
+            self.wake_waiting();
+        }
+    }
+
+    /// A collection ended: others may have waited for its scope.
+    fn wake_waiting(&mut self) {
+        for lane in 0..self.shape.layout.lanes {
+            if self.state.collections[lane as usize].waiting {
+                self.wake(lane);
+            }
+        }
+    }
+
+    fn wake(&mut self, lane: u32) {
+        if self.state.collections[lane as usize].is_active() {
+            self.pump_collection(lane);
+        } else {
+            self.check_collection(lane);
+        }
+    }
+
+    /// No host operation is left on a unit: collections that yielded may go on.
+    pub(super) fn unit_went_quiet(&mut self, unit: u32) {
+        let lanes = match (self.shape.layout.kind, self.shape.busy) {
+            (ExtentKind::Line, _) if self.state.host_ops > 0 => return,
+            (ExtentKind::Line, _) => 0..1,
+            (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit..unit + 1,
+            (ExtentKind::Block, BusyUnit::Die) => {
+                unit * self.shape.layout.planes..(unit + 1) * self.shape.layout.planes
+            }
+        };
+        for lane in lanes {
+            if self.state.collections[lane as usize].waiting {
+                self.wake(lane);
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What the drive counts.
+
+use serde::{Deserialize, Serialize};
+
+/// Totals since the drive began (or since [`Counters::default`] was put in place).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Mapping units programmed for the host.
+    pub programs_user: u64,
+    /// Mapping units programmed by collection.
+    pub programs_gc: u64,
+    /// Mapping units programmed only to fill a write unit.
+    pub programs_pad: u64,
+    /// Rows programmed by all dies, for the check that the three above add up.
+    pub rows_programmed: u64,
+    /// Mapping units written by the host (an overwrite in the buffer counts).
+    pub host_units_written: u64,
+    /// Collections completed.
+    pub collections: u64,
+    /// Extents erased.
+    pub erases: u64,
+    /// Flash reads for host reads (one a row touched).
+    pub flash_reads: u64,
+    /// Flash reads for read-modify-writes.
+    pub rmw_reads: u64,
+    /// Flash reads of collections.
+    pub gc_reads: u64,
+    /// Mapping units of host reads served from the write buffer.
+    pub buffer_hits: u64,
+    /// Mapping units of host reads that were never written.
+    pub unmapped_reads: u64,
+    /// Host reads.
+    pub reads: u64,
+    /// Host reads that waited for a collection directly: its operation on their die or
+    /// channel, or its hold.
+    pub gc_blocked_reads: u64,
+    /// Mapping units trimmed.
+    pub trimmed: u64,
+}

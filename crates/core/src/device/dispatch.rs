@@ -1,0 +1,380 @@
+//! Dies and channels: who is served, and what each waits for.
+//!
+//! An operation first gets its die, then the channel. The die is held until the
+//! operation has left the array and its data are out; what waits behind it is told
+//! what it waited for by the difference of two copies of the die's account.
+
+use super::drive::Device;
+use super::host::charge;
+use super::observer::{Observer, Step, StepEvent};
+use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_SLOTS};
+use super::server::Phase;
+use super::slab::Slab;
+use crate::ftl::NONE;
+use crate::policy::schedule::QueueView;
+use tailcut_units::{Cause, Occupant, SimTime};
+
+/// The queues that stay open while a collection holds the unit.
+const COLLECTION_QUEUES: u8 =
+    1 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
+
+#[inline]
+fn is_host(occupant: Occupant) -> bool {
+    1 << occupant as u8 & COLLECTION_QUEUES == 0
+}
+
+#[inline]
+fn enqueue(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
+    ops[op].next = NONE;
+    match queue.tail {
+        NONE => queue.head = op,
+        tail => ops[tail].next = op,
+    }
+    queue.tail = op;
+}
+
+#[inline]
+fn dequeue(queue: &mut Queue, ops: &Slab<Op>) -> u32 {
+    let op = queue.head;
+    queue.head = ops[op].next;
+    if queue.head == NONE {
+        queue.tail = NONE;
+    }
+    op
+}
+
+impl<O: Observer> Device<O> {
+    /// Queue an operation at its die, or begin it if the die is free.
+    #[inline]
+    pub(super) fn enqueue_op(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        op.entered = now;
+        op.ledger.clear();
+        let unit = op.unit;
+        let occupant = op.occupant;
+        let u = &mut s.units[unit as usize];
+        if is_host(occupant) {
+            u.host_ops += 1;
+            s.host_ops += 1;
+        }
+        if u.phase == Phase::Out && now >= u.until && !s.timers.is_set(super::drive::TIMERS_FIXED + unit as usize) {
+            // The last transfer ended unobserved; the die has been idle since.
+            let end = u.until;
+            u.count_to(if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);
+            u.phase = Phase::Idle;
+            u.holder = NONE;
+        }
+        let open = u.holds == 0 || !is_host(occupant);
+        if u.phase == Phase::Idle && open && u.waiting & self.open_queues(unit) == 0 {
+            return self.grant(id);
+        }
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        u.settle(now);
+        let op = &mut s.ops[id];
+        op.seen = u.held;
+        op.arrived = s.arrivals;
+        s.arrivals += 1;
+        let bit = 1 << occupant as u8;
+        if u.waiting & bit == 0 {
+            u.waiting |= bit;
+            u.arrived[occupant as usize] = op.arrived;
+        }
+        enqueue(&mut u.queues[occupant as usize], &mut s.ops, id);
+        if u.phase == Phase::Out {
+            let until = u.until;
+            let timer = self.timer_of_unit(unit);
+            self.state.timers.set(timer, until);
+        }
+    }
+
+    #[inline]
+    fn open_queues(&self, unit: u32) -> u8 {
+        if self.state.units[unit as usize].holds > 0 { COLLECTION_QUEUES } else { u8::MAX }
+    }
+
+    /// The unit is free: begin the operation the schedule names, if any may begin.
+    #[inline]
+    pub(super) fn dispatch(&mut self, unit: u32) {
+        let open = self.open_queues(unit);
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        debug_assert_eq!(u.phase, Phase::Idle);
+        let waiting = u.waiting & open;
+        if waiting == 0 {
+            return;
+        }
+        let occupant = if waiting & (waiting - 1) == 0 {
+            Occupant::ALL[waiting.trailing_zeros() as usize]
+        } else {
+            s.policies.schedule.next(&QueueView { waiting, arrived: &u.arrived })
+        };
+        let queue = &mut u.queues[occupant as usize];
+        let id = dequeue(queue, &s.ops);
+        match queue.head {
+            NONE => u.waiting &= !(1 << occupant as u8),
+            head => u.arrived[occupant as usize] = s.ops[head].arrived,
+        }
+        u.settle(s.now);
+        let op = &mut s.ops[id];
+        let mut met = false;
+        for slot in 0..WAIT_SLOTS {
+            let ns = u.held[slot] - op.seen[slot];
+            if ns != 0 {
+                let cause = match slot {
+                    WAIT_IDLE => Cause::DIE_IDLE,
+                    WAIT_HOLD => Cause::GC_HOLD,
+                    _ => Cause::die_wait(Occupant::ALL[slot]),
+                };
+                op.ledger.add(cause, ns);
+                met |= slot >= Occupant::GcRead as usize && slot != WAIT_IDLE;
+            }
+        }
+        if met {
+            if let Owner::Request(r) = op.owner {
+                s.requests[r].met_collection = true;
+            }
+        }
+        self.grant(id);
+    }
+
+    /// The operation has its die.
+    #[inline]
+    fn grant(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        op.granted = now;
+        let u = &mut s.units[op.unit as usize];
+        u.count_to(op.occupant as usize, now);
+        u.holder = id;
+        u.phase = Phase::Channel;
+        self.observe(id, Step::Granted, now);
+        self.request_channel(id);
+    }
+
+    #[inline]
+    fn request_channel(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        let number = op.channel;
+        let channel = &mut s.channels[number as usize];
+        if channel.busy_until <= now && !channel.has_waiters() {
+            return self.use_channel(id);
+        }
+        let spent = channel.spent(now);
+        op.seen[..Occupant::COUNT].copy_from_slice(&spent);
+        let first = s.policies.schedule.first_on_channel(op.occupant);
+        let idle = !channel.has_waiters();
+        let queue = if first { &mut channel.first } else { &mut channel.rest };
+        enqueue(queue, &mut s.ops, id);
+        if idle {
+            let until = channel.busy_until;
+            let timer = self.timer_of_channel(number);
+            self.state.timers.set(timer, until);
+        }
+    }
+
+    /// The channel is free and something waits for it.
+    #[inline]
+    pub(super) fn channel_timer(&mut self, number: u32) {
+        let s = &mut self.state;
+        let channel = &mut s.channels[number as usize];
+        let queue = if channel.first.head == NONE { &mut channel.rest } else { &mut channel.first };
+        let id = dequeue(queue, &s.ops);
+        let op = &mut s.ops[id];
+        let mut met = false;
+        for occupant in Occupant::ALL {
+            let ns = channel.granted[occupant as usize] - op.seen[occupant as usize];
+            if ns != 0 {
+                op.ledger.add(Cause::channel_wait(occupant), ns);
+                met |= !is_host(occupant);
+            }
+        }
+        if met {
+            if let Owner::Request(r) = op.owner {
+                s.requests[r].met_collection = true;
+            }
+        }
+        self.use_channel(id);
+        let timer = self.timer_of_channel(number);
+        let s = &mut self.state;
+        let channel = &s.channels[number as usize];
+        if channel.has_waiters() {
+            s.timers.set(timer, channel.busy_until);
+        } else {
+            s.timers.clear(timer);
+        }
+    }
+
+    /// The operation has the channel now.
+    #[inline]
+    fn use_channel(&mut self, id: u32) {
+        if self.state.ops[id].second && self.state.ops[id].kind == OpKind::Read {
+            return self.data_out(id);
+        }
+        let s = &mut self.state;
+        let now = s.now;
+        let t = &self.shape.timing;
+        let op = &mut s.ops[id];
+        let command = t.command_ns * u64::from(op.planes.count_ones());
+        let (data, array) = match op.kind {
+            OpKind::Read => (0, t.read_ns(op.page)),
+            OpKind::Program => (self.shape.row_transfer_ns, t.program_ns(op.page)),
+            OpKind::Erase => (0, t.erase_ns),
+            OpKind::Copyback if op.second => (0, t.program_ns(op.page)),
+            OpKind::Copyback => (0, t.read_ns(op.page)),
+        };
+        op.started = now;
+        charge(&mut op.ledger, Cause::COMMAND, command);
+        charge(&mut op.ledger, Cause::TRANSFER, data);
+        charge(&mut op.ledger, Cause::ARRAY, array);
+        let unit = op.unit;
+        s.channels[op.channel as usize].occupy(op.occupant, now, command + data);
+        s.units[unit as usize].phase = Phase::Array;
+        let begun = now + command + data;
+        self.observe(id, Step::ChannelIn, begun);
+        self.observe_from(id, Step::Array, begun, begun + array);
+        let timer = self.timer_of_unit(unit);
+        self.state.timers.set(timer, begun + array);
+    }
+
+    /// A sensed page leaves its register, codeword by codeword into the decoder.
+    #[inline]
+    fn data_out(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        let transfer = self.shape.timing.transfer_codewords_ns(op.codewords);
+        let number = op.channel;
+        let d = s.eccs[number as usize].transfer(now, op.codewords, transfer);
+        charge(&mut op.ledger, Cause::TRANSFER, transfer);
+        charge(&mut op.ledger, Cause::ECC_QUEUE, d.stalled + d.waited);
+        charge(&mut op.ledger, Cause::DECODE, d.done - d.channel_free - d.waited);
+        let unit = op.unit;
+        s.channels[number as usize].occupy(op.occupant, now, d.channel_free - now);
+        let u = &mut s.units[unit as usize];
+        u.phase = Phase::Out;
+        u.until = d.channel_free;
+        let observed = u.waiting != 0;
+        let decoding = &mut s.decoding[number as usize];
+        let decoder_idle = decoding.is_empty();
+        decoding.push_back((d.done, id));
+        self.observe(id, Step::ChannelOut, d.channel_free);
+        if observed {
+            let timer = self.timer_of_unit(unit);
+            self.state.timers.set(timer, d.channel_free);
+        }
+        if decoder_idle {
+            let timer = self.timer_of_decoder(number);
+            self.state.timers.set(timer, d.done);
+        }
+    }
+
+    /// The array operation ended, or the data are out.
+    #[inline]
+    pub(super) fn unit_timer(&mut self, unit: u32) {
+        let timer = self.timer_of_unit(unit);
+        self.state.timers.clear(timer);
+        let u = &mut self.state.units[unit as usize];
+        if u.phase == Phase::Out {
+            return self.release_unit(unit);
+        }
+        debug_assert_eq!(u.phase, Phase::Array);
+        let id = u.holder;
+        let op = &mut self.state.ops[id];
+        let sensed = matches!(op.kind, OpKind::Read | OpKind::Copyback) && !op.second;
+        if sensed {
+            op.second = true;
+            u.phase = Phase::Channel;
+            if op.kind == OpKind::Copyback {
+                op.occupant = Occupant::GcProgram;
+                op.page = self.shape.layout.place(op.row).page;
+                u.count_to(Occupant::GcProgram as usize, self.state.now);
+            } else {
+                let extent = op.extent;
+                if self.state.extents.read_ends(extent) {
+                    self.last_reader_left(extent);
+                }
+            }
+            return self.request_channel(id);
+        }
+        let (kind, owner) = (op.kind, op.owner);
+        self.release_unit(unit);
+        match (kind, owner) {
+            (OpKind::Program, Owner::Group(group)) => self.programmed(id, group),
+            (OpKind::Erase, Owner::Collection(lane)) => self.erased(id, lane),
+            (OpKind::Copyback, Owner::Collection(lane)) => self.copied_back(id, lane),
+            _ => unreachable!("{kind:?} for {owner:?}"),
+        }
+    }
+
+    #[inline]
+    fn release_unit(&mut self, unit: u32) {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        let slot = if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE };
+        u.count_to(slot, s.now);
+        u.phase = Phase::Idle;
+        u.holder = NONE;
+        self.dispatch(unit);
+    }
+
+    /// An operation is over and done with: its place in the pool is free.
+    #[inline]
+    pub(super) fn free_op(&mut self, id: u32) {
+        let s = &mut self.state;
+        let op = &s.ops[id];
+        let unit = op.unit;
+        if is_host(op.occupant) {
+            s.host_ops -= 1;
+            let u = &mut s.units[unit as usize];
+            u.host_ops -= 1;
+            let quiet = u.host_ops == 0;
+            s.ops.give(id);
+            if quiet && s.waiting_collections > 0 {
+                self.unit_went_quiet(unit);
+            }
+        } else {
+            s.ops.give(id);
+        }
+    }
+
+    /// One more (`close`) or one fewer collection closes a unit to host operations.
+    pub(super) fn hold_unit(&mut self, unit: u32, close: bool) {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        if close {
+            u.holds += 1;
+        } else {
+            u.holds -= 1;
+        }
+        if u.phase == Phase::Idle {
+            u.count_to(if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, s.now);
+            self.dispatch(unit);
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, id: u32, step: Step, until: u64) {
+        self.observe_from(id, step, self.state.now, until);
+    }
+
+    #[inline]
+    fn observe_from(&mut self, id: u32, step: Step, at: u64, until: u64) {
+        let op = &self.state.ops[id];
+        self.observer.step(&StepEvent {
+            op: id,
+            occupant: op.occupant,
+            unit: op.unit,
+            channel: op.channel,
+            page: op.page,
+            step,
+            at: SimTime(at),
+            until: SimTime(until),
+        });
+    }
+}

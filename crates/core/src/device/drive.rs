@@ -1,0 +1,306 @@
+//! The device: its parts, and the loop that fires its timers.
+
+use super::collect::Collection;
+use super::config::DeviceConfig;
+use super::counters::Counters;
+use super::flush::{Group, Stalled};
+use super::host::{Completion, HostSide, Request};
+use super::observer::Observer;
+use super::op::Op;
+use super::server::{Channel, Unit};
+use super::shape::{Capacity, ConfigProblem, Shape};
+use super::slab::Slab;
+use super::timers::Timers;
+use crate::ftl::buffer::Buffer;
+use crate::ftl::extents::Extents;
+use crate::ftl::map::Map;
+use crate::nand::ecc::Ecc;
+use crate::policy::buffer::{Acknowledge, BufferPolicy};
+use crate::policy::flush::FlushPolicy;
+use crate::policy::gc_schedule::GcSchedulePolicy;
+use crate::policy::gc_scope::{GcScopePolicy, Scope};
+use crate::policy::gc_victim::GcVictimPolicy;
+use crate::policy::placement::PlacementPolicy;
+use crate::policy::schedule::SchedulePolicy;
+use serde::{Deserialize, Serialize};
+use tailcut_units::SimTime;
+
+/// One member of each family, with its state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Policies {
+    pub schedule: SchedulePolicy,
+    pub buffer: BufferPolicy,
+    pub flush: FlushPolicy,
+    pub placement: PlacementPolicy,
+    pub gc_victim: GcVictimPolicy,
+    pub gc_schedule: GcSchedulePolicy,
+    pub gc_scope: GcScopePolicy,
+}
+
+/// The four timers that are not of a die, a channel or a decoder.
+pub(super) const TIMER_READ_DONE: usize = 0;
+pub(super) const TIMER_WRITE_DONE: usize = 1;
+pub(super) const TIMER_READ_READY: usize = 2;
+pub(super) const TIMER_WRITE_READY: usize = 3;
+pub(super) const TIMERS_FIXED: usize = 4;
+
+/// A drive in the middle of its life. See the module's documentation.
+pub struct Device<O: Observer = ()> {
+    pub(super) shape: Shape,
+    pub(super) observer: O,
+    pub(super) map: Map,
+    pub(super) state: State,
+}
+
+/// Everything but the map's arrays: what a snapshot serialises.
+#[derive(Serialize, Deserialize)]
+pub(super) struct State {
+    pub policies: Policies,
+    pub now: u64,
+    pub timers: Timers,
+    pub host: HostSide,
+    pub requests: Slab<Request>,
+    pub ops: Slab<Op>,
+    /// Order of arrival at dies.
+    pub arrivals: u64,
+    pub units: Vec<Unit>,
+    pub channels: Vec<Channel>,
+    pub eccs: Vec<Ecc>,
+    /// Operations in each decoder, oldest first, and the times their data are decoded.
+    pub decoding: Vec<std::collections::VecDeque<(u64, u32)>>,
+    /// For each unit: the request whose read was queued last, and that operation.
+    pub last_read: Vec<(u64, u32)>,
+    pub extents: Extents,
+    pub buffer: Buffer,
+    pub groups: Slab<Group>,
+    /// For each group, its logical units and where their data come from.
+    pub group_units: Vec<(u32, u32)>,
+    /// Groups that wait for room.
+    pub stalled: Stalled,
+    /// Host programs queued or under way by lane, with a mark where no room was found.
+    pub lane_load: Vec<u32>,
+    pub collections: Vec<Collection>,
+    pub gc_scope: Scope,
+    pub acknowledge_held: bool,
+    pub overwrite_in_place: bool,
+    pub counters: Counters,
+    #[serde(skip)]
+    pub scratch: Vec<u32>,
+    pub host_ops: u32,
+    /// Lanes whose collection waits for something, as a count.
+    pub waiting_collections: u32,
+}
+
+/// Levels worth watching over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gauges {
+    /// Free extents of the drive.
+    pub free_extents: u64,
+    /// Share of the write buffer in use.
+    pub buffer_fill: f64,
+    /// Collections under way.
+    pub collecting: u32,
+}
+
+impl<O: Observer> Device<O> {
+    /// A new, empty drive; the seed names its random streams.
+    pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Device<O>, ConfigProblem> {
+        let shape = Shape::new(config, seed)?;
+        let refuse = |key: &str| {
+            let key = format!("policy.{key}");
+            move |problem| ConfigProblem { key, problem }
+        };
+        let p = &config.policy;
+        let x = &shape.context;
+        let mut policies = Policies {
+            schedule: SchedulePolicy::new(&p.schedule, x).map_err(refuse("schedule"))?,
+            buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
+            flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
+            placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
+            gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(refuse("gc_victim"))?,
+            gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
+            gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
+        };
+        let memory = |e: std::io::Error| ConfigProblem {
+            key: "geometry".into(),
+            problem: format!("the map of this drive does not fit in memory: {e}"),
+        };
+        let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
+        let state = State::new(&shape, config, &mut policies);
+        Ok(Device { shape, observer, map, state: State { policies, ..state } })
+    }
+
+    /// Capacity the host addresses, in bytes: whole mapping units.
+    pub fn host_bytes(&self) -> u64 {
+        self.shape.host_bytes()
+    }
+
+    /// The capacity arithmetic.
+    pub fn capacity(&self) -> &Capacity {
+        &self.shape.capacity
+    }
+
+    /// What follows from the configuration.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Totals so far.
+    pub fn counters(&self) -> &Counters {
+        &self.state.counters
+    }
+
+    /// Begin counting anew, as at the end of preconditioning or of a ramp.
+    pub fn reset_counters(&mut self) {
+        self.state.counters = Counters::default();
+    }
+
+    /// Mean and largest program/erase count of an extent.
+    pub fn wear(&self) -> (f64, u32) {
+        self.state.extents.wear(&self.shape.layout)
+    }
+
+    /// Nanoseconds of all channels' time granted so far, by occupant in their order.
+    pub fn channel_busy(&self) -> [u64; tailcut_units::Occupant::COUNT] {
+        let mut sum = [0; tailcut_units::Occupant::COUNT];
+        for channel in &self.state.channels {
+            for (total, ns) in sum.iter_mut().zip(channel.granted) {
+                *total += ns;
+            }
+        }
+        sum
+    }
+
+    /// Present levels.
+    pub fn gauges(&self) -> Gauges {
+        let b = &self.state.buffer;
+        Gauges {
+            free_extents: self.state.extents.free_total(),
+            buffer_fill: f64::from(b.held()) / f64::from(b.capacity().max(1)),
+            collecting: self.state.collections.iter().filter(|c| c.is_active()).count() as u32,
+        }
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The observer, to empty it.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// Commands under way.
+    pub fn outstanding(&self) -> u32 {
+        self.state.requests.used() as u32
+    }
+
+    /// When something happens next; [`SimTime::NEVER`] when nothing will by itself.
+    #[inline]
+    pub fn next_deadline(&self) -> SimTime {
+        SimTime(self.state.timers.first().1)
+    }
+
+    /// Fire every timer due at or before `until`, each at its own deadline and in
+    /// order; `completed` hears of every command that ends.
+    #[inline]
+    pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
+        loop {
+            let (slot, at) = self.state.timers.first();
+            if at > until.0 || at == u64::MAX {
+                break;
+            }
+            debug_assert!(at >= self.state.now);
+            self.state.now = at;
+            self.fire(slot, completed);
+        }
+        if until != SimTime::NEVER {
+            self.state.now = self.state.now.max(until.0);
+        }
+    }
+
+    #[inline]
+    fn fire(&mut self, slot: usize, completed: &mut impl FnMut(&Completion<'_>)) {
+        let units = self.state.units.len();
+        let channels = self.state.channels.len();
+        match slot {
+            TIMER_READ_DONE => self.deliver_reads(completed),
+            TIMER_WRITE_DONE => self.deliver_writes(completed),
+            TIMER_READ_READY => self.fetch_read(),
+            TIMER_WRITE_READY => self.fetch_write(),
+            _ if slot < TIMERS_FIXED + units => self.unit_timer((slot - TIMERS_FIXED) as u32),
+            _ if slot < TIMERS_FIXED + units + channels => {
+                self.channel_timer((slot - TIMERS_FIXED - units) as u32);
+            }
+            _ => self.decoded((slot - TIMERS_FIXED - units - channels) as u32),
+        }
+    }
+
+    #[inline]
+    pub(super) fn timer_of_unit(&self, unit: u32) -> usize {
+        TIMERS_FIXED + unit as usize
+    }
+
+    #[inline]
+    pub(super) fn timer_of_channel(&self, channel: u32) -> usize {
+        TIMERS_FIXED + self.state.units.len() + channel as usize
+    }
+
+    #[inline]
+    pub(super) fn timer_of_decoder(&self, channel: u32) -> usize {
+        TIMERS_FIXED + self.state.units.len() + self.state.channels.len() + channel as usize
+    }
+}
+
+impl State {
+    fn new(shape: &Shape, config: &DeviceConfig, policies: &mut Policies) -> State {
+        let depth = shape.host.queue_depth;
+        let unit = shape.layout.unit_bytes;
+        let parts = (shape.host.max_transfer / unit + 2) as u32;
+        let most_parts = parts * depth;
+        let slots = match policies.buffer.capacity() {
+            Some(bytes) => (bytes / unit).min(u64::from(shape.layout.host_units) + u64::from(most_parts)) as u32,
+            None => most_parts,
+        };
+        let lanes = shape.layout.lanes;
+        let lists = if shape.fixed_placement { lanes } else { 1 };
+        let upr = shape.layout.units_per_row;
+        let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
+        // A group holds at least one slot, or a row of a collection's units.
+        let groups = slots + lanes * moves;
+        let ops = most_parts + slots + groups + lanes * (moves + shape.layout.luns);
+        let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
+        let channels = shape.channels as usize;
+        State {
+            policies: policies.clone(),
+            now: 0,
+            timers: Timers::new(timers),
+            host: HostSide::new(depth),
+            requests: Slab::new(depth as usize, Request::blank()),
+            ops: Slab::new(ops as usize, Op::blank()),
+            arrivals: 0,
+            units: (0..shape.units).map(|u| Unit::new(shape.channel_of(u))).collect(),
+            channels: vec![Channel::default(); channels],
+            eccs: vec![Ecc::new(&config.ecc); channels],
+            decoding: (0..channels)
+                .map(|_| std::collections::VecDeque::with_capacity(ops as usize / channels + 64))
+                .collect(),
+            last_read: vec![(u64::MAX, 0); shape.units as usize],
+            extents: Extents::new(&shape.layout),
+            buffer: Buffer::new(slots, unit, lists, depth),
+            groups: Slab::new(groups as usize, Group::blank()),
+            group_units: vec![(0, 0); groups as usize * upr as usize],
+            stalled: Stalled::new(lists, groups),
+            lane_load: vec![0; lanes as usize],
+            collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
+            gc_scope: policies.gc_scope.scope(),
+            acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
+            overwrite_in_place: policies.buffer.overwrites_in_place(),
+            counters: Counters::default(),
+            scratch: Vec::with_capacity(parts as usize + 1),
+            host_ops: 0,
+            waiting_collections: 0,
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Write units: from dirty slots to programmed rows.
+
+use super::drive::Device;
+use super::observer::Observer;
+use super::op::{OpKind, Owner};
+use crate::ftl::NONE;
+use crate::ftl::list::{Link, List};
+use crate::ftl::extents::Writer;
+use crate::policy::flush::{FlushVerdict, FlushView};
+use crate::policy::placement::LaneView;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Ledger, Occupant};
+
+/// One write unit on its way to flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Group {
+    pub writer: Writer,
+    pub lane: u32,
+    /// Mapping units it carries; the rest of the row is padding.
+    pub count: u32,
+    /// Reads it still waits for.
+    pub reads: u32,
+    /// First unit address, once it has a row.
+    pub pua: u32,
+    /// When its data were complete.
+    pub ready: u64,
+    /// Where the time went before its program was queued.
+    pub ledger: Ledger,
+}
+
+impl Group {
+    pub fn blank() -> Group {
+        Group { writer: Writer::Host, lane: 0, count: 0, reads: 0, pua: NONE, ready: 0, ledger: Ledger::new() }
+    }
+}
+
+/// Set in a lane's load once it was found without room.
+const FULL: u32 = 1 << 31;
+
+/// Groups that wait for room: one list a lane, or one for all where placement is free.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Stalled {
+    lists: Vec<List>,
+    links: Vec<Link>,
+}
+
+impl Stalled {
+    pub fn new(lists: u32, groups: u32) -> Stalled {
+        Stalled {
+            lists: vec![List::default(); lists as usize],
+            links: vec![Link::default(); groups as usize],
+        }
+    }
+
+    fn first(&self, list: u32) -> Option<u32> {
+        Some(self.lists[list as usize].head()).filter(|&g| g != NONE)
+    }
+
+    fn push(&mut self, list: u32, group: u32) {
+        self.lists[list as usize].push_back(&mut self.links, group);
+    }
+
+    fn pop(&mut self, list: u32, group: u32) {
+        self.lists[list as usize].remove(&mut self.links, group);
+    }
+}
+
+impl<O: Observer> Device<O> {
+    /// Ask the flush policy until it holds.
+    #[inline]
+    pub(super) fn flush_as_policy_says(&mut self, list: u32) {
+        loop {
+            let s = &mut self.state;
+            let view = FlushView {
+                dirty: s.buffer.dirty(),
+                held: s.buffer.held(),
+                capacity: s.buffer.capacity(),
+                lane_dirty: s.buffer.dirty_in(list),
+                units_per_write: self.shape.layout.units_per_row,
+            };
+            match s.policies.flush.next(&view) {
+                FlushVerdict::Hold => return,
+                FlushVerdict::SameLane => self.flush_one(list),
+                FlushVerdict::Oldest => {
+                    let oldest = s.buffer.oldest_list().expect("a policy flushes only what is dirty");
+                    self.flush_one(oldest);
+                }
+            }
+        }
+    }
+
+    /// Form one write unit from the oldest dirty slots of a list.
+    pub(super) fn flush_one(&mut self, list: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let group = s.groups.take();
+        let g = &mut s.groups[group];
+        g.writer = Writer::Host;
+        g.lane = list;
+        g.reads = 0;
+        g.ready = s.now;
+        g.ledger.clear();
+        let mut count = 0;
+        while count < upr {
+            let Some(slot) = s.buffer.depart(list) else { break };
+            s.group_units[(group * upr + count) as usize] = (s.buffer.slot(slot).lpn, slot);
+            count += 1;
+        }
+        s.groups[group].count = count;
+        for i in 0..count {
+            self.fill_short_slot(group, i);
+        }
+        if self.state.groups[group].reads == 0 {
+            self.place_group(group);
+        }
+    }
+
+    /// A slot that does not hold its whole unit needs the rest from flash first.
+    #[inline]
+    fn fill_short_slot(&mut self, group: u32, i: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let (_, slot) = s.group_units[(group * upr + i) as usize];
+        let (mask, former) = (s.buffer.slot(slot).mask, s.buffer.slot(slot).former);
+        if mask == s.buffer.full() || former == NONE {
+            return;
+        }
+        s.groups[group].reads += 1;
+        s.counters.rmw_reads += 1;
+        let op = self.new_read(Occupant::RmwRead, Owner::Group(group), former);
+        let (_, in_row) = self.shape.layout.row_of(former);
+        let place = self.shape.layout.place(former);
+        let (planes, codewords) = self.read_cost(place.plane, in_row, 0, self.shape.layout.unit_bytes);
+        let o = &mut self.state.ops[op];
+        o.planes = planes;
+        o.codewords = codewords;
+        self.enqueue_op(op);
+    }
+
+    /// What a write unit was short of has arrived.
+    #[inline]
+    pub(super) fn filler_arrived(&mut self, op: u32, group: u32) {
+        let s = &mut self.state;
+        let g = &mut s.groups[group];
+        g.reads -= 1;
+        let last = g.reads == 0;
+        if last {
+            g.ledger.merge(&s.ops[op].ledger);
+            g.ready = s.now;
+        }
+        self.free_op(op);
+        if last {
+            self.place_group(group);
+        }
+    }
+
+    /// The write unit's data are complete: find it a lane and a row.
+    #[inline]
+    fn place_group(&mut self, group: u32) {
+        let list = self.stall_list(self.state.groups[group].lane);
+        if self.state.stalled.first(list).is_some() || !self.program_somewhere(group) {
+            self.state.stalled.push(list, group);
+        }
+    }
+
+    /// The list in which a group bound for `lane` waits.
+    fn stall_list(&self, lane: u32) -> u32 {
+        if self.shape.fixed_placement { lane } else { 0 }
+    }
+
+    /// Try the group's lane, or lanes as the policy names them until one has room.
+    fn program_somewhere(&mut self, group: u32) -> bool {
+        if self.shape.fixed_placement {
+            return self.program_group(group, self.state.groups[group].lane);
+        }
+        for _ in 0..self.shape.layout.lanes {
+            let s = &mut self.state;
+            let lane = s.policies.placement.free_lane(&LaneView { load: &s.lane_load });
+            if s.lane_load[lane as usize] >= FULL {
+                return false;
+            }
+            if self.program_group(group, lane) {
+                return true;
+            }
+            self.state.lane_load[lane as usize] |= FULL;
+        }
+        false
+    }
+
+    /// Take a row of the lane for a host write unit and queue its program.
+    fn program_group(&mut self, group: u32, lane: u32) -> bool {
+        let s = &mut self.state;
+        let free = s.extents.free(lane);
+        let reserve = self.shape.reserve;
+        let Some(pua) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
+            self.check_collection(lane);
+            return false;
+        };
+        s.groups[group].lane = lane;
+        s.lane_load[lane as usize] += 1;
+        let opened = s.extents.free(lane) != free;
+        self.queue_program(group, pua, Occupant::UserProgram);
+        if opened {
+            self.check_collection(lane);
+        }
+        true
+    }
+
+    /// Queue the program of a group at its row.
+    pub(super) fn queue_program(&mut self, group: u32, pua: u32, occupant: Occupant) {
+        let place = self.shape.layout.place(pua);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let s = &mut self.state;
+        s.groups[group].pua = pua;
+        let id = s.ops.take();
+        let o = &mut s.ops[id];
+        o.kind = OpKind::Program;
+        o.occupant = occupant;
+        o.owner = Owner::Group(group);
+        o.second = false;
+        o.unit = unit;
+        o.channel = s.units[unit as usize].channel;
+        o.page = place.page;
+        o.planes = (((1u64 << self.shape.layout.write_planes) - 1) << place.plane) as u32;
+        o.extent = place.extent;
+        o.row = pua;
+        self.enqueue_op(id);
+    }
+
+    /// A row is programmed.
+    #[inline]
+    pub(super) fn programmed(&mut self, op: u32, group: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let (writer, count, pua) = (s.groups[group].writer, s.groups[group].count, s.groups[group].pua);
+        let lane = s.groups[group].lane;
+        let extent = s.ops[op].extent;
+        s.counters.rows_programmed += 1;
+        s.counters.programs_pad += u64::from(upr - count);
+        if writer == Writer::Host {
+            s.counters.programs_user += u64::from(count);
+            self.host_row_programmed(op, group, count, pua);
+        } else {
+            s.counters.programs_gc += u64::from(count);
+            for i in 0..count {
+                let (lpn, former) = self.state.group_units[(group * upr + i) as usize];
+                self.moved(lpn, former, pua + i);
+            }
+        }
+        self.state.extents.row_programmed(&self.shape.layout, extent);
+        if writer == Writer::Host {
+            self.state.lane_load[lane as usize] -= 1;
+            self.admit_waiting(op, group);
+            self.flushes_done();
+        }
+        self.state.groups.give(group);
+        self.free_op(op);
+        if writer == Writer::Collection {
+            self.group_collected(lane);
+        } else if self.state.waiting_collections > 0 {
+            // A closed extent may be the victim that a hungry lane lacked.
+            self.check_collection(lane);
+        }
+    }
+
+    /// Host data are on flash: switch the map, free the slots, tell who waits.
+    #[inline]
+    fn host_row_programmed(&mut self, op: u32, group: u32, count: u32, pua: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let (extent, _) = self.shape.layout.extent_of(pua);
+        for i in 0..count {
+            let s = &mut self.state;
+            let (lpn, slot) = s.group_units[(group * upr + i) as usize];
+            let held = s.buffer.slot(slot);
+            let (former, waiter) = (held.former, held.waiter);
+            if self.map.is_buffered_in(lpn, slot) {
+                self.map.set_flash(lpn, pua + i);
+                self.map.set_owner(pua + i, lpn);
+                self.map.set_valid(pua + i);
+                s.extents.gain(extent);
+                if former != NONE {
+                    self.invalidate(former);
+                }
+            }
+            let s = &mut self.state;
+            s.buffer.release(slot);
+            if waiter != NONE {
+                self.write_through_part_done(waiter, op, group);
+            }
+        }
+    }
+
+    /// One of the units a write-through waits for is on flash.
+    fn write_through_part_done(&mut self, id: u32, op: u32, group: u32) {
+        let s = &mut self.state;
+        let r = &mut s.requests[id];
+        r.remaining -= 1;
+        if r.remaining > 0 {
+            return;
+        }
+        let (g, o) = (&s.groups[group], &s.ops[op]);
+        r.ledger.merge(&g.ledger);
+        super::host::charge(&mut r.ledger, tailcut_units::Cause::FREE_SPACE, o.entered - g.ready);
+        r.ledger.merge(&o.ledger);
+        self.complete_message(id);
+    }
+
+    /// Free extents have appeared in a lane: write units that waited may go.
+    pub(super) fn resume_stalled(&mut self, lane: u32) {
+        self.state.lane_load[lane as usize] &= !FULL;
+        let list = self.stall_list(lane);
+        while let Some(group) = self.state.stalled.first(list) {
+            if !self.program_somewhere(group) {
+                return;
+            }
+            self.state.stalled.pop(list, group);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The host side: the device queue, the controller, the two directions of the link, and
+//! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
+
+use super::drive::{
+    Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY,
+};
+use super::observer::Observer;
+use crate::ftl::NONE;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Span, Status};
+
+/// The device queue is full: submit again after the next completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the device queue is full")]
+pub struct QueueFull;
+
+/// A command that ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion<'a> {
+    /// Serial number of the submission, from 0.
+    pub index: u64,
+    /// What the submitter attached.
+    pub tag: u64,
+    /// The command.
+    pub command: Command,
+    /// When the host wanted it: the start of its latency.
+    pub arrived: SimTime,
+    /// When it ended.
+    pub completed: SimTime,
+    /// How it ended.
+    pub status: Status,
+    /// What its latency is made of; the sum is `completed − arrived`.
+    pub ledger: &'a Ledger,
+}
+
+/// A command under way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Request {
+    pub index: u64,
+    pub tag: u64,
+    pub command: Command,
+    pub arrived: u64,
+    pub status: Status,
+    pub ledger: Ledger,
+    /// Operations (reads) or slots (write-through) still to end.
+    pub remaining: u32,
+    /// Write: the next logical unit to hold.
+    pub next_lpn: u32,
+    /// Since when it waits for room in the buffer.
+    pub room_since: u64,
+    /// FLUSH: the epoch it waits for.
+    pub epoch: u32,
+    /// A collection stood in its way.
+    pub met_collection: bool,
+}
+
+impl Request {
+    pub fn blank() -> Request {
+        Request {
+            index: 0,
+            tag: 0,
+            command: Command { op: HostOp::Flush, offset: 0, bytes: 0 },
+            arrived: 0,
+            status: Status::Ok,
+            ledger: Ledger::new(),
+            remaining: 0,
+            next_lpn: 0,
+            room_since: 0,
+            epoch: 0,
+            met_collection: false,
+        }
+    }
+}
+
+/// A FIFO of (time, request) whose times never fall.
+type Ring = VecDeque<(u64, u32)>;
+
+/// Queues and servers between the host and the FTL.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct HostSide {
+    submitted: u64,
+    controller_free: u64,
+    down_free: u64,
+    up_free: u64,
+    read_ready: Ring,
+    write_ready: Ring,
+    read_done: Ring,
+    write_done: Ring,
+    /// Writes that wait for buffer room, in order.
+    pub room: VecDeque<u32>,
+    /// FLUSH commands that wait, in order.
+    pub flushes: VecDeque<u32>,
+}
+
+impl HostSide {
+    pub fn new(depth: u32) -> HostSide {
+        let ring = || VecDeque::with_capacity(depth as usize + 1);
+        HostSide {
+            submitted: 0,
+            controller_free: 0,
+            down_free: 0,
+            up_free: 0,
+            read_ready: ring(),
+            write_ready: ring(),
+            read_done: ring(),
+            write_done: ring(),
+            room: ring().into_iter().map(|(_, r)| r).collect(),
+            flushes: VecDeque::with_capacity(depth as usize + 1),
+        }
+    }
+}
+
+impl<O: Observer> Device<O> {
+    /// Whether a further command would be accepted now.
+    #[inline]
+    pub fn has_place(&self) -> bool {
+        !self.state.requests.is_exhausted()
+    }
+
+    /// Hand over a command at time `at`, which must not lie before the last `advance`
+    /// (call `advance(at)` first: at equal times timers come before submissions).
+    /// `wanted` is when the host wanted it, at most `at`: its latency counts from there.
+    /// Returns the submission's serial number.
+    #[inline]
+    pub fn submit(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+    ) -> Result<u64, QueueFull> {
+        let s = &mut self.state;
+        if s.requests.is_exhausted() {
+            return Err(QueueFull);
+        }
+        debug_assert!(at.0 >= s.now && wanted <= at && s.timers.first().1 > at.0);
+        debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
+        s.now = at.0;
+        let id = s.requests.take();
+        let r = &mut s.requests[id];
+        r.index = s.host.submitted;
+        s.host.submitted += 1;
+        r.tag = tag;
+        r.command = command;
+        r.arrived = wanted.0;
+        r.status = Status::Ok;
+        r.met_collection = false;
+        r.ledger.clear();
+        if at > wanted {
+            r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
+        }
+        let fetched = at.0 + self.shape.host.submit_latency.0;
+        charge(&mut r.ledger, Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
+        let start = fetched.max(s.host.controller_free);
+        let decided = start + self.shape.controller_ns;
+        s.host.controller_free = decided;
+        charge(&mut r.ledger, Cause::CONTROLLER_WAIT, start - fetched);
+        charge(&mut r.ledger, Cause::CONTROLLER, self.shape.controller_ns);
+        if command.op == HostOp::Write {
+            let begin = decided.max(s.host.down_free);
+            let span = Span::transfer(u64::from(command.bytes), self.shape.host.link_rate).0;
+            s.host.down_free = begin + span;
+            charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - decided);
+            charge(&mut r.ledger, Cause::HOST_LINK, span);
+            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, begin + span, id);
+        } else {
+            push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
+        }
+        Ok(self.state.requests[id].index)
+    }
+
+    pub(super) fn fetch_read(&mut self) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY);
+        let Command { op, offset, bytes } = s.requests[id].command;
+        if op != HostOp::Flush && !self.in_range(offset, bytes) {
+            self.state.requests[id].status = Status::OutOfRange;
+            return self.complete_message(id);
+        }
+        match op {
+            HostOp::Read => self.begin_read(id),
+            HostOp::Trim => self.trim(id),
+            HostOp::Flush => self.begin_flush(id),
+            HostOp::Write => unreachable!("writes come through their own ring"),
+        }
+    }
+
+    pub(super) fn fetch_write(&mut self) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY);
+        let Command { offset, bytes, .. } = s.requests[id].command;
+        if self.in_range(offset, bytes) {
+            self.begin_write(id);
+        } else {
+            self.state.requests[id].status = Status::OutOfRange;
+            self.complete_message(id);
+        }
+    }
+
+    fn in_range(&self, offset: u64, bytes: u32) -> bool {
+        bytes > 0
+            && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
+    }
+
+    /// Send `bytes` of read data up the link from now on; returns when they are there.
+    /// `ledger` of the request is charged only if these are its last.
+    #[inline]
+    pub(super) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
+        let s = &mut self.state;
+        let begin = s.now.max(s.host.up_free);
+        let span = Span::transfer(bytes, self.shape.host.link_rate).0;
+        s.host.up_free = begin + span;
+        if last {
+            let r = &mut s.requests[id];
+            charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - s.now);
+            charge(&mut r.ledger, Cause::HOST_LINK, span);
+        }
+        begin + span
+    }
+
+    /// A read's data are with the host at `at`.
+    #[inline]
+    pub(super) fn complete_read(&mut self, id: u32, at: u64) {
+        let s = &mut self.state;
+        let latency = self.shape.host.complete_latency.0;
+        charge(&mut s.requests[id].ledger, Cause::HOST_LATENCY, latency);
+        push(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE, at + latency, id);
+    }
+
+    /// A command without data to return ends now.
+    #[inline]
+    pub(super) fn complete_message(&mut self, id: u32) {
+        let s = &mut self.state;
+        let latency = self.shape.host.complete_latency.0;
+        charge(&mut s.requests[id].ledger, Cause::HOST_LATENCY, latency);
+        push(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE, s.now + latency, id);
+    }
+
+    #[inline]
+    pub(super) fn deliver_reads(&mut self, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
+        s.counters.reads += 1;
+        s.counters.gc_blocked_reads += u64::from(s.requests[id].met_collection);
+        self.deliver(id, completed);
+    }
+
+    #[inline]
+    pub(super) fn deliver_writes(&mut self, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE);
+        self.deliver(id, completed);
+    }
+
+    #[inline]
+    fn deliver(&mut self, id: u32, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let r = &s.requests[id];
+        debug_assert_eq!(r.ledger.sum(), s.now - r.arrived, "a ledger adds up: {:?}", r.ledger);
+        completed(&Completion {
+            index: r.index,
+            tag: r.tag,
+            command: r.command,
+            arrived: SimTime(r.arrived),
+            completed: SimTime(s.now),
+            status: r.status,
+            ledger: &r.ledger,
+        });
+        s.requests.give(id);
+    }
+}
+
+/// Add to a ledger what is not nothing.
+#[inline]
+pub(super) fn charge(ledger: &mut Ledger, cause: Cause, ns: u64) {
+    if ns != 0 {
+        ledger.add(cause, ns);
+    }
+}
+
+#[inline]
+fn push(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize, at: u64, id: u32) {
+    debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
+    debug_assert_ne!(id, NONE);
+    if ring.is_empty() {
+        timers.set(timer, at);
+    }
+    ring.push_back((at, id));
+}
+
+#[inline]
+fn pop(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize) -> u32 {
+    let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
+    match ring.front() {
+        Some(&(next, _)) => timers.set(timer, next),
+        None => timers.clear(timer),
+    }
+    id
+}

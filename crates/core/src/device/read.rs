@@ -1,0 +1,220 @@
+//! Host reads: look-up, one flash operation a row, decoder, host link.
+
+use super::drive::Device;
+use super::host::charge;
+use super::observer::Observer;
+use super::op::{OpKind, Owner};
+use crate::ftl::NONE;
+use crate::ftl::map::Place;
+use tailcut_units::{Cause, Occupant};
+
+impl<O: Observer> Device<O> {
+    /// Translate a read and queue its flash operations.
+    #[inline]
+    pub(super) fn begin_read(&mut self, id: u32) {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let command = self.state.requests[id].command;
+        let end = command.offset + u64::from(command.bytes);
+        let mut from_memory = 0;
+        let mut at = command.offset;
+        debug_assert!(self.state.scratch.is_empty());
+        while at < end {
+            let lpn = (at / unit_bytes) as u32;
+            let base = u64::from(lpn) * unit_bytes;
+            let (from, to) = (at - base, (end - base).min(unit_bytes));
+            if !self.read_unit(id, lpn, from, to) {
+                from_memory += to - from;
+            }
+            at = base + unit_bytes;
+        }
+        let mut ops = std::mem::take(&mut self.state.scratch);
+        self.state.requests[id].remaining = ops.len() as u32;
+        if from_memory > 0 {
+            let there = self.send_up(id, from_memory, ops.is_empty());
+            if ops.is_empty() {
+                self.complete_read(id, there);
+            }
+        }
+        self.state.counters.flash_reads += ops.len() as u64;
+        for &op in &ops {
+            self.enqueue_op(op);
+        }
+        ops.clear();
+        self.state.scratch = ops;
+    }
+
+    /// Read bytes `from..to` of one logical unit; false when memory has them.
+    #[inline]
+    fn read_unit(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
+        let pua = match self.map.lookup(lpn) {
+            Place::Flash(pua) => pua,
+            Place::Unmapped => {
+                self.state.counters.unmapped_reads += 1;
+                return false;
+            }
+            Place::Buffer(slot) => {
+                let b = &self.state.buffer;
+                let held = b.slot(slot);
+                if b.mask(from, to, false) & !held.mask == 0 || held.former == NONE {
+                    self.state.counters.buffer_hits += 1;
+                    return false;
+                }
+                held.former
+            }
+        };
+        self.add_flash_read(id, pua, from, to);
+        true
+    }
+
+    /// Add bytes of a physical unit to the request's operation on that row, or begin one.
+    #[inline]
+    fn add_flash_read(&mut self, id: u32, pua: u32, from: u64, to: u64) {
+        let (row, slot) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
+        let serial = self.state.requests[id].index;
+        let s = &mut self.state;
+        let (last, op) = s.last_read[unit as usize];
+        if last == serial && s.ops[op].row == row {
+            let o = &mut s.ops[op];
+            o.planes |= planes;
+            o.codewords += codewords;
+            o.bytes += (to - from) as u32;
+            return;
+        }
+        let op = self.new_read(Occupant::UserRead, Owner::Request(id), pua);
+        let s = &mut self.state;
+        let o = &mut s.ops[op];
+        o.planes = planes;
+        o.codewords = codewords;
+        o.bytes = (to - from) as u32;
+        s.last_read[unit as usize] = (serial, op);
+        s.scratch.push(op);
+    }
+
+    /// The planes and codewords that bytes `from..to` of the unit in `slot` of a row need.
+    #[inline]
+    pub(super) fn read_cost(&self, first_plane: u32, slot: u32, from: u64, to: u64) -> (u32, u32) {
+        let layout = &self.shape.layout;
+        let codeword = self.shape.codeword;
+        let whole = from == 0 && to == layout.unit_bytes;
+        let codewords = if whole {
+            self.shape.codewords_per_unit
+        } else {
+            (to.div_ceil(codeword) - from / codeword) as u32
+        };
+        if layout.write_planes == 1 {
+            return (1 << first_plane, codewords);
+        }
+        let base = u64::from(slot) * layout.unit_bytes;
+        let (first, last) = ((base + from) / layout.page_bytes, (base + to - 1) / layout.page_bytes);
+        let mask = ((1u64 << (last - first + 1)) - 1) << (u64::from(first_plane) + first);
+        (mask as u32, codewords)
+    }
+
+    /// A read operation on the row of `pua`, without planes or codewords yet.
+    #[inline]
+    pub(super) fn new_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
+        let (row, _) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let s = &mut self.state;
+        s.extents.read_begins(place.extent);
+        let id = s.ops.take();
+        let o = &mut s.ops[id];
+        o.kind = OpKind::Read;
+        o.occupant = occupant;
+        o.owner = owner;
+        o.second = false;
+        o.unit = unit;
+        o.channel = s.units[unit as usize].channel;
+        o.page = place.page;
+        o.planes = 0;
+        o.codewords = 0;
+        o.bytes = 0;
+        o.extent = place.extent;
+        o.row = row;
+        id
+    }
+
+    /// The decoder of a channel finished the operation at its head.
+    #[inline]
+    pub(super) fn decoded(&mut self, channel: u32) {
+        let timer = self.timer_of_decoder(channel);
+        let s = &mut self.state;
+        let queue = &mut s.decoding[channel as usize];
+        let (_, op) = queue.pop_front().expect("the timer is set only while something decodes");
+        match queue.front() {
+            Some(&(next, _)) => s.timers.set(timer, next),
+            None => s.timers.clear(timer),
+        }
+        match s.ops[op].owner {
+            Owner::Request(id) => self.read_arrived(op, id),
+            Owner::Group(group) => self.filler_arrived(op, group),
+            Owner::Collection(lane) => self.collected(op, lane),
+        }
+    }
+
+    /// Decoded data of a host read: up the link, and the request may be complete.
+    #[inline]
+    fn read_arrived(&mut self, op: u32, id: u32) {
+        let s = &mut self.state;
+        let bytes = u64::from(s.ops[op].bytes);
+        let r = &mut s.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            // The join takes the branch that arrives last, from the fork on.
+            r.ledger.merge(&s.ops[op].ledger);
+        }
+        self.free_op(op);
+        let there = self.send_up(id, bytes, last);
+        if last {
+            self.complete_read(id, there);
+        }
+    }
+
+    /// Charge the time since `since` in which a request waited for buffer room, split by
+    /// what the write unit that made room went through (`timeline`).
+    pub(super) fn charge_room(&mut self, id: u32, op: u32, group: u32) {
+        let s = &mut self.state;
+        let r = &mut s.requests[id];
+        let (since, now) = (r.room_since, s.now);
+        let (g, o) = (&s.groups[group], &s.ops[op]);
+        let overlap = |from: u64, to: u64| to.min(now).saturating_sub(from.max(since));
+        // Before the write unit was formed, and while it read what it was short of or
+        // programmed, it did its own work; from `ready` to `entered` no block was free.
+        let stalled = overlap(g.ready, o.entered);
+        let die = overlap(o.entered, o.granted);
+        let channel = overlap(o.granted, o.started);
+        charge(&mut r.ledger, Cause::BUFFER_FLUSH, now - since - stalled - die - channel);
+        charge(&mut r.ledger, Cause::FREE_SPACE, stalled);
+        share_out(&mut r.ledger, &o.ledger, die, o.granted - o.entered, Cause::is_die_wait);
+        share_out(&mut r.ledger, &o.ledger, channel, o.started - o.granted, Cause::is_channel_wait);
+        r.room_since = now;
+    }
+}
+
+/// Give `to` the part `part` of `whole` nanoseconds that `from` spent on some causes, in
+/// proportion, the rounding going to the last: exact when the part is the whole.
+fn share_out(
+    to: &mut tailcut_units::Ledger,
+    from: &tailcut_units::Ledger,
+    part: u64,
+    whole: u64,
+    of: impl Fn(Cause) -> bool,
+) {
+    if part == 0 {
+        return;
+    }
+    let mut left = part;
+    let mut last = None;
+    for (cause, ns) in from.iter().filter(|&(c, ns)| ns > 0 && of(c)) {
+        let share = (u128::from(ns) * u128::from(part) / u128::from(whole)) as u64;
+        charge(to, cause, share);
+        left -= share;
+        last = Some(cause);
+    }
+    charge(to, last.unwrap_or(Cause::BUFFER_FLUSH), left);
+}

@@ -1,0 +1,111 @@
+//! The queued servers: busy units (dies or planes) and channels.
+
+use super::op::{Queue, WAIT_IDLE, WAIT_SLOTS};
+use crate::ftl::NONE;
+use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
+
+/// Where the operation that holds a unit stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// No operation holds the unit.
+    Idle,
+    /// It waits for the channel (to begin, or to bring data out).
+    Channel,
+    /// It is in the array; the unit's timer is set to its end.
+    Array,
+    /// Its data go out until `Unit::until`; the timer is set only if something waits.
+    Out,
+}
+
+/// A die, or a plane where planes are the busy unit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Unit {
+    pub channel: u32,
+    pub holder: u32,
+    pub phase: Phase,
+    /// End of phase `Out`.
+    pub until: u64,
+    /// Bit `o`: the queue of occupant `o` is not empty.
+    pub waiting: u8,
+    /// Collections that close this unit to host operations.
+    pub holds: u16,
+    /// Host operations queued or under way.
+    pub host_ops: u32,
+    pub queues: [Queue; Occupant::COUNT],
+    /// Arrival order of each queue's head.
+    pub arrived: [u64; Occupant::COUNT],
+    /// Nanoseconds so far by holder (or by the reason for having none).
+    pub held: [u64; WAIT_SLOTS],
+    /// The slot of `held` that time counts to now, and since when.
+    pub slot: u8,
+    pub since: u64,
+}
+
+impl Unit {
+    pub fn new(channel: u32) -> Unit {
+        Unit {
+            channel,
+            holder: NONE,
+            phase: Phase::Idle,
+            until: 0,
+            waiting: 0,
+            holds: 0,
+            host_ops: 0,
+            queues: Default::default(),
+            arrived: [0; Occupant::COUNT],
+            held: [0; WAIT_SLOTS],
+            slot: WAIT_IDLE as u8,
+            since: 0,
+        }
+    }
+
+    /// Bring the account up to `now`.
+    #[inline]
+    pub fn settle(&mut self, now: u64) {
+        self.held[self.slot as usize] += now - self.since;
+        self.since = now;
+    }
+
+    /// From `now` on, time counts to `slot`.
+    #[inline]
+    pub fn count_to(&mut self, slot: usize, now: u64) {
+        self.settle(now);
+        self.slot = slot as u8;
+    }
+}
+
+/// The bus of one channel.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Channel {
+    pub busy_until: u64,
+    /// Whose transfer ends at `busy_until`.
+    pub occupant: u8,
+    /// Operations that wait: those that go first, and the rest.
+    pub first: Queue,
+    pub rest: Queue,
+    /// Nanoseconds granted so far by occupant, to the end of each grant.
+    pub granted: [u64; Occupant::COUNT],
+}
+
+impl Channel {
+    #[inline]
+    pub fn has_waiters(&self) -> bool {
+        self.first.head != NONE || self.rest.head != NONE
+    }
+
+    /// The account as of `now`: what is granted but not yet spent is taken off.
+    #[inline]
+    pub fn spent(&self, now: u64) -> [u64; Occupant::COUNT] {
+        let mut spent = self.granted;
+        spent[self.occupant as usize] -= self.busy_until.saturating_sub(now);
+        spent
+    }
+
+    #[inline]
+    pub fn occupy(&mut self, occupant: Occupant, now: u64, span: u64) {
+        self.busy_until = now + span;
+        self.occupant = occupant as u8;
+        self.granted[occupant as usize] += span;
+    }
+}

@@ -1,0 +1,433 @@
+//! Everything that follows from a configuration: checked once, constant afterwards.
+
+use super::config::DeviceConfig;
+use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::layout::Layout;
+use crate::ftl::map::Fill;
+use crate::nand::config::BusyUnit;
+use crate::nand::timing::Timing;
+use crate::policy::PolicyContext;
+use crate::policy::gc_schedule::GcSchedulePolicy;
+use crate::policy::placement::PlacementPolicy;
+use tailcut_units::Stream;
+
+/// A configuration that cannot be built, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {problem}")]
+pub struct ConfigProblem {
+    /// The key (or family) at fault.
+    pub key: String,
+    /// What is wrong and what is allowed.
+    pub problem: String,
+}
+
+fn refuse<T>(key: &str, problem: impl Into<String>) -> Result<T, ConfigProblem> {
+    Err(ConfigProblem { key: key.to_string(), problem: problem.into() })
+}
+
+/// The capacity arithmetic of a drive, in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capacity {
+    /// All pages of all blocks.
+    pub raw: u64,
+    /// Lost to factory-bad blocks, and to good blocks that they leave without partners.
+    pub bad: u64,
+    /// What the host sees.
+    pub user: u64,
+    /// Needed to keep writing: open extents and those collection copies into.
+    pub reserved: u64,
+    /// `raw − bad − user`: room for stale data.
+    pub spare: u64,
+}
+
+/// What a drive's configuration comes to.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Address arithmetic.
+    pub layout: Layout,
+    /// Closed form of the sequential fill.
+    pub fill: Fill,
+    /// Array and transfer times.
+    pub timing: Timing,
+    /// Capacity arithmetic.
+    pub capacity: Capacity,
+    /// Channels.
+    pub channels: u32,
+    /// Dies of the drive.
+    pub dies: u32,
+    /// Dies on each channel.
+    pub dies_per_channel: u32,
+    /// What an array operation keeps busy.
+    pub busy: BusyUnit,
+    /// Busy units of the drive.
+    pub units: u32,
+    /// How collection moves a page.
+    pub copy: CopyMode,
+    /// Mapping units that one collection read covers.
+    pub copy_units: u32,
+    /// Moves under way at once in one collection.
+    pub gc_in_flight: u32,
+    /// Free extents that host data leave alone.
+    pub reserve: u32,
+    /// The address alone decides the lane.
+    pub fixed_placement: bool,
+    /// Mapping units in a page, at least 1.
+    pub units_per_page: u32,
+    /// Bytes of a codeword.
+    pub codeword: u64,
+    /// Codewords in a mapping unit.
+    pub codewords_per_unit: u32,
+    /// The host side.
+    pub host: super::config::HostConfig,
+    /// Controller time of a command.
+    pub controller_ns: u64,
+    /// What policies were told.
+    pub context: PolicyContext,
+    /// Channel time of a whole row's data.
+    pub row_transfer_ns: u64,
+}
+
+/// Most mapping units that a drive may have: map entries keep one bit for themselves.
+const MOST_UNITS: u64 = (1 << 31) - 4;
+
+impl Shape {
+    /// Check a configuration and work out everything that follows from it.
+    pub fn new(c: &DeviceConfig, seed: u64) -> Result<Shape, ConfigProblem> {
+        check_geometry(c)?;
+        check_timing(c)?;
+        check_ftl(c)?;
+        let g = &c.geometry;
+        let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
+        let usable = usable_extents(c, dies, seed);
+        let raw = u64::from(dies) * u64::from(g.planes) * block_bytes(c) * u64::from(g.blocks);
+        let user = user_bytes(c, raw)?;
+        let unit = c.ftl.mapping_unit;
+        let units = u64::from(usable.iter().copied().max().unwrap_or(0).max(1)) * usable.len() as u64 * extent_bytes(c, dies) / unit;
+        if units > MOST_UNITS {
+            return refuse(
+                "ftl.mapping_unit",
+                format!("the drive has {units} mapping units; at most {MOST_UNITS} can be addressed, so take a larger unit"),
+            );
+        }
+        let layout = Layout::new(
+            c.ftl.extent,
+            dies,
+            g.planes,
+            g.pages,
+            g.page,
+            unit,
+            c.ftl.write_planes,
+            usable,
+            (user / unit) as u32,
+        );
+        let context = context(c, &layout, seed);
+        let placement = |problem| ConfigProblem { key: "policy.placement".into(), problem };
+        let mut places = PlacementPolicy::new(&c.policy.placement, &context).map_err(placement)?;
+        let fill = Fill::new(&layout, places.chunk(), places.order());
+        let schedule = |problem| ConfigProblem { key: "policy.gc_schedule".into(), problem };
+        let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
+        let fixed_placement = places.fixed_lane(0).is_some();
+        let capacity = check_room(&layout, &fill, raw, user, reserve, fixed_placement)?;
+        let row_bytes = u64::from(c.ftl.write_planes) * g.page;
+        let timing = Timing::new(&c.timing, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
+        Ok(Shape {
+            row_transfer_ns: timing.transfer_ns(row_bytes),
+            timing,
+            fill,
+            capacity,
+            channels: g.channels,
+            dies,
+            dies_per_channel: g.chips_per_channel * g.dies_per_chip,
+            busy: g.busy_unit,
+            units: if g.busy_unit == BusyUnit::Plane { dies * g.planes } else { dies },
+            copy: c.ftl.gc.copy,
+            copy_units: ((u64::from(c.ftl.gc.copy_planes) * g.page / unit) as u32).max(1),
+            gc_in_flight: c.ftl.gc.in_flight,
+            reserve,
+            fixed_placement,
+            units_per_page: context.units_per_page,
+            codeword: c.ecc.codeword,
+            codewords_per_unit: (unit / c.ecc.codeword) as u32,
+            host: c.host.clone(),
+            controller_ns: c.controller.command.0,
+            context,
+            layout,
+        })
+    }
+
+    /// The busy unit of a die and plane.
+    #[inline]
+    pub fn unit_of(&self, die: u32, plane: u32) -> u32 {
+        match self.busy {
+            BusyUnit::Die => die,
+            BusyUnit::Plane => die * self.layout.planes + plane,
+        }
+    }
+
+    /// The channel of a busy unit.
+    pub fn channel_of(&self, unit: u32) -> u32 {
+        unit / (self.units / self.channels)
+    }
+
+    /// The busy units that a lane's extents lie on.
+    pub fn units_of_lane(&self, lane: u32) -> std::ops::Range<u32> {
+        match self.layout.kind {
+            ExtentKind::Line => 0..self.units,
+            ExtentKind::Superblock => lane..lane + 1,
+            ExtentKind::Block => {
+                let unit = self.unit_of(lane / self.layout.planes, lane % self.layout.planes);
+                unit..unit + 1
+            }
+        }
+    }
+
+    /// Host capacity in bytes: whole mapping units.
+    pub fn host_bytes(&self) -> u64 {
+        u64::from(self.layout.host_units) * self.layout.unit_bytes
+    }
+}
+
+fn block_bytes(c: &DeviceConfig) -> u64 {
+    u64::from(c.geometry.pages) * c.geometry.page
+}
+
+fn extent_bytes(c: &DeviceConfig, dies: u32) -> u64 {
+    let planes = match c.ftl.extent {
+        ExtentKind::Block => 1,
+        ExtentKind::Superblock => u64::from(c.geometry.planes),
+        ExtentKind::Line => u64::from(c.geometry.planes) * u64::from(dies),
+    };
+    planes * block_bytes(c)
+}
+
+fn check_geometry(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    let g = &c.geometry;
+    let bounds: [(&str, u32, u32); 6] = [
+        ("geometry.channels", g.channels, 256),
+        ("geometry.chips_per_channel", g.chips_per_channel, 256),
+        ("geometry.dies_per_chip", g.dies_per_chip, 64),
+        ("geometry.planes", g.planes, 32),
+        ("geometry.blocks", g.blocks, 1 << 20),
+        ("geometry.pages", g.pages, 1 << 16),
+    ];
+    for (key, value, most) in bounds {
+        if value == 0 || value > most {
+            return refuse(key, format!("{value} is not in 1..={most}"));
+        }
+    }
+    if !(512..=1 << 20).contains(&g.page) || g.page % 512 != 0 {
+        return refuse("geometry.page", format!("{} bytes; a page has 512 B to 1 MiB, in steps of 512 B", g.page));
+    }
+    let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
+    if dies > 4096 {
+        return refuse("geometry", format!("{dies} dies; at most 4096 are modelled"));
+    }
+    if !(0.0..=0.5).contains(&g.bad_blocks) {
+        return refuse("geometry.bad_blocks", "a share from 0% to 50%");
+    }
+    let blocks = u128::from(dies) * u128::from(g.planes) * u128::from(g.blocks);
+    if blocks * u128::from(block_bytes(c)) > 1 << 60 {
+        return refuse("geometry", "more than 1 EiB of flash");
+    }
+    Ok(())
+}
+
+fn check_timing(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    const MOST: u64 = 1_000_000_000_000;
+    let t = &c.timing;
+    if t.read.is_empty() || t.read.len() > 16 {
+        return refuse("timing.read", "give one sense time for each page type, 1 to 16 of them");
+    }
+    let n = t.program.pulses.len();
+    if n != 1 && n != t.read.len() {
+        return refuse(
+            "timing.program.pulses",
+            format!("{n} values; give one, or as many as timing.read has ({})", t.read.len()),
+        );
+    }
+    if t.program.pulses.iter().any(|&p| p == 0 || p > 10_000) {
+        return refuse("timing.program.pulses", "each value is in 1..=10000");
+    }
+    if t.erase.loops == 0 || t.erase.loops > 10_000 {
+        return refuse("timing.erase.loops", format!("{} is not in 1..=10000", t.erase.loops));
+    }
+    let erase = [t.erase.ramp_up, t.erase.execution, t.erase.recovery, t.erase.verify];
+    let mut spans: Vec<u64> = t.read.iter().map(|s| s.0).collect();
+    spans.extend(erase.map(|s| s.0));
+    spans.extend([t.program.pulse.0, t.program.verify.0, c.channel.command.0, c.ecc.decode.0]);
+    spans.extend([c.host.submit_latency.0, c.host.complete_latency.0, c.controller.command.0]);
+    if spans.iter().any(|&s| s > MOST) {
+        return refuse("timing", "no single time may exceed 1000s");
+    }
+    for (key, rate) in [("channel.rate", c.channel.rate), ("host.link_rate", c.host.link_rate)] {
+        if rate < 1_000 {
+            return refuse(key, "at least 1kB/s");
+        }
+    }
+    if c.ecc.queue == 0 || c.ecc.queue > 65_536 {
+        return refuse("ecc.queue", format!("{} codewords is not in 1..=65536", c.ecc.queue));
+    }
+    if c.host.queue_depth == 0 || c.host.queue_depth > 65_535 {
+        return refuse("host.queue_depth", format!("{} is not in 1..=65535", c.host.queue_depth));
+    }
+    Ok(())
+}
+
+fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    let (g, f) = (&c.geometry, &c.ftl);
+    let unit = f.mapping_unit;
+    if unit < 512 || unit % 512 != 0 || (g.page % unit != 0 && unit % g.page != 0) {
+        return refuse(
+            "ftl.mapping_unit",
+            format!("{unit} bytes; it divides the page ({} bytes) or is a multiple of it, in steps of 512 B", g.page),
+        );
+    }
+    if f.write_planes == 0 || g.planes % f.write_planes != 0 {
+        return refuse("ftl.write_planes", format!("{} does not divide the {} planes of a die", f.write_planes, g.planes));
+    }
+    if f.extent == ExtentKind::Block && f.write_planes != 1 {
+        return refuse("ftl.write_planes", "an extent of one block is written one plane at a time: 1 is the only value");
+    }
+    let row = u64::from(f.write_planes) * g.page;
+    if row % unit != 0 || row / unit > 64 {
+        return refuse(
+            "ftl.mapping_unit",
+            format!("a write unit of {row} bytes must hold 1 to 64 whole mapping units of {unit} bytes"),
+        );
+    }
+    if g.busy_unit == BusyUnit::Plane && g.planes > 1 && f.extent != ExtentKind::Block {
+        return refuse("geometry.busy_unit", "independent planes need ftl.extent = \"block\"");
+    }
+    let codeword = c.ecc.codeword;
+    if codeword == 0 || unit % codeword != 0 || g.page % codeword != 0 {
+        return refuse("ecc.codeword", format!("{codeword} bytes does not divide the mapping unit ({unit} bytes) and the page"));
+    }
+    if f.gc.copy_planes == 0 || f.write_planes % f.gc.copy_planes != 0 {
+        return refuse("ftl.gc.copy_planes", format!("{} does not divide ftl.write_planes ({})", f.gc.copy_planes, f.write_planes));
+    }
+    if f.gc.in_flight == 0 || f.gc.in_flight > 1024 {
+        return refuse("ftl.gc.in_flight", format!("{} is not in 1..=1024", f.gc.in_flight));
+    }
+    if f.gc.copy == CopyMode::Copyback && (f.extent != ExtentKind::Block || unit != g.page) {
+        return refuse("ftl.gc.copy", "copyback stays in a plane and moves whole pages: it needs ftl.extent = \"block\" and a mapping unit of one page");
+    }
+    let most = 256 << 20;
+    if c.host.max_transfer < unit || c.host.max_transfer > most {
+        return refuse("host.max_transfer", format!("{} bytes is not between one mapping unit and 256 MiB", c.host.max_transfer));
+    }
+    let parts = (c.host.max_transfer / unit + 2) * u64::from(c.host.queue_depth);
+    if parts > 1 << 22 {
+        return refuse("host.max_transfer", format!("queue_depth x max_transfer comes to {parts} mapping units; at most 4 Mi may be under way"));
+    }
+    if u64::from(f.write_planes) * g.page / codeword > 65_536 {
+        return refuse("ecc.codeword", "more than 65536 codewords in a write unit");
+    }
+    let name = c.policy.flush.name();
+    let through = c.policy.buffer.name() == "none";
+    if through != (name == "immediate") {
+        return refuse(
+            "policy.flush",
+            format!("`{name}` with policy.buffer `{}`: `none` and `immediate` go together", c.policy.buffer.name()),
+        );
+    }
+    if !(0.0..=1.0).contains(&c.age.fill) {
+        return refuse("age.fill", "a share from 0% to 100%");
+    }
+    Ok(())
+}
+
+fn user_bytes(c: &DeviceConfig, raw: u64) -> Result<u64, ConfigProblem> {
+    let user = match (c.ftl.user_capacity, c.ftl.over_provisioning) {
+        (Some(bytes), None) => bytes,
+        (None, Some(share)) if (0.0..1.0).contains(&share) => {
+            // In 2^-32 steps and integers, so that every machine agrees.
+            let kept = libm::round((1.0 - share) * 4_294_967_296.0) as u128;
+            ((u128::from(raw) * kept) >> 32) as u64
+        }
+        (None, Some(_)) => return refuse("ftl.over_provisioning", "a share from 0% up to, not including, 100%"),
+        _ => return refuse("ftl.user_capacity", "give exactly one of ftl.user_capacity and ftl.over_provisioning"),
+    };
+    if user < c.ftl.mapping_unit {
+        return refuse("ftl.user_capacity", format!("{user} bytes is less than one mapping unit"));
+    }
+    if user > raw {
+        return refuse("ftl.user_capacity", format!("{user} bytes is more than the raw capacity of {raw} bytes"));
+    }
+    Ok(user)
+}
+
+/// Usable extents of each lane. A bad block is replaced by a good one of its plane, so
+/// a lane loses as many extents as its worst plane has bad blocks.
+fn usable_extents(c: &DeviceConfig, dies: u32, seed: u64) -> Vec<u32> {
+    let g = &c.geometry;
+    let threshold = libm::round(g.bad_blocks * 4_294_967_296.0) as u64;
+    let bad = |die: u32, plane: u32| -> u32 {
+        if threshold == 0 {
+            return 0;
+        }
+        let mut s = Stream::new(seed, "bad_blocks", u64::from(die * g.planes + plane));
+        (0..g.blocks).filter(|_| s.next_u64() >> 32 < threshold).count() as u32
+    };
+    let planes = |die: u32| (0..g.planes).map(move |plane| (die, plane));
+    let worst = |it: &mut dyn Iterator<Item = (u32, u32)>| {
+        g.blocks - it.map(|(d, p)| bad(d, p)).max().unwrap_or(0)
+    };
+    match c.ftl.extent {
+        ExtentKind::Block => (0..dies).flat_map(planes).map(|(d, p)| g.blocks - bad(d, p)).collect(),
+        ExtentKind::Superblock => (0..dies).map(|d| worst(&mut planes(d))).collect(),
+        ExtentKind::Line => vec![worst(&mut (0..dies).flat_map(planes))],
+    }
+}
+
+fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
+    let g = &c.geometry;
+    PolicyContext {
+        seed,
+        lanes: layout.lanes,
+        channels: g.channels,
+        chips: g.chips_per_channel,
+        dies: g.dies_per_chip,
+        plane_lanes: if c.ftl.extent == ExtentKind::Block { g.planes } else { 1 },
+        extents_per_lane: *layout.usable.iter().min().unwrap_or(&0),
+        units_per_extent: layout.units_per_extent,
+        units_per_page: ((g.page / c.ftl.mapping_unit) as u32).max(1),
+        units_per_write: layout.units_per_row,
+        unit_bytes: layout.unit_bytes,
+    }
+}
+
+/// Each lane must hold its share of the host's data beside what is reserved.
+fn check_room(
+    layout: &Layout,
+    fill: &Fill,
+    raw: u64,
+    user: u64,
+    reserve: u32,
+    fixed: bool,
+) -> Result<Capacity, ConfigProblem> {
+    // Two frontiers are open, and `reserve` extents are kept for copying into.
+    let kept = reserve + 2;
+    let room = |lane: u32| {
+        u64::from(layout.usable[lane as usize].saturating_sub(kept)) * u64::from(layout.units_per_extent)
+    };
+    let short = if fixed {
+        let shares = fill.units_by_lane(layout.host_units);
+        (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane))
+    } else {
+        u64::from(layout.host_units) >= (0..layout.lanes).map(room).sum::<u64>()
+    };
+    let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;
+    let usable: u64 = layout.usable.iter().map(|&n| u64::from(n) * extent).sum();
+    let reserved = u64::from(layout.lanes) * u64::from(kept) * extent;
+    if short {
+        let most = usable.saturating_sub(reserved);
+        return refuse(
+            "ftl.user_capacity",
+            format!(
+                "no spare blocks left for collection: of {raw} bytes raw, {} bytes are lost to bad blocks and {reserved} bytes are reserved ({kept} extents of {extent} bytes in each of {} lanes), so the host can have less than {most} bytes, not {user}",
+                raw - usable, layout.lanes
+            ),
+        );
+    }
+    Ok(Capacity { raw, bad: raw - usable, user, reserved, spare: usable - user })
+}

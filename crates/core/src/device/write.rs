@@ -1,0 +1,197 @@
+//! Host writes into the buffer, TRIM and FLUSH.
+
+use super::drive::Device;
+use super::observer::Observer;
+use crate::ftl::NONE;
+use crate::ftl::map::Place;
+
+impl<O: Observer> Device<O> {
+    /// A write's data are with the controller.
+    #[inline]
+    pub(super) fn begin_write(&mut self, id: u32) {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let s = &mut self.state;
+        let r = &mut s.requests[id];
+        r.next_lpn = (r.command.offset / unit_bytes) as u32;
+        r.remaining = 0;
+        r.room_since = s.now;
+        // Writes enter the buffer in order: nobody passes one that waits for room.
+        if !s.host.room.is_empty() || !self.hold_units(id) {
+            self.state.host.room.push_back(id);
+            self.make_room();
+        }
+    }
+
+    /// Hold the request's remaining units; false when the buffer is full before the end.
+    #[inline]
+    fn hold_units(&mut self, id: u32) -> bool {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let command = self.state.requests[id].command;
+        let end = command.offset + u64::from(command.bytes);
+        loop {
+            let lpn = self.state.requests[id].next_lpn;
+            let base = u64::from(lpn) * unit_bytes;
+            if base >= end {
+                break;
+            }
+            let (from, to) = (command.offset.saturating_sub(base), (end - base).min(unit_bytes));
+            if !self.hold_unit_of(id, lpn, from, to) {
+                return false;
+            }
+            self.state.requests[id].next_lpn = lpn + 1;
+        }
+        if self.state.acknowledge_held {
+            self.complete_message(id);
+        } else {
+            // All units first, so that neighbours share write units.
+            self.flush_as_policy_says(0);
+        }
+        true
+    }
+
+    /// Hold bytes `from..to` of one logical unit; false when there is no room.
+    #[inline]
+    fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
+        let s = &mut self.state;
+        let place = self.map.lookup(lpn);
+        let mut mask = s.buffer.mask(from, to, true);
+        if let Place::Buffer(slot) = place {
+            if s.overwrite_in_place && !s.buffer.slot(slot).in_flight {
+                s.buffer.overwrite(slot, mask);
+                s.counters.host_units_written += 1;
+                return true;
+            }
+        }
+        if s.buffer.held() == s.buffer.capacity() {
+            return false;
+        }
+        let former = match place {
+            Place::Flash(pua) => pua,
+            Place::Unmapped => {
+                mask = s.buffer.full();
+                NONE
+            }
+            Place::Buffer(slot) => {
+                // The older copy is on its way and complete by then; what this slot lacks
+                // is copied from it in memory, and the copy on flash is now ours to replace.
+                mask = s.buffer.full();
+                std::mem::replace(&mut s.buffer.slot_mut(slot).former, NONE)
+            }
+        };
+        let list = if self.shape.fixed_placement {
+            s.policies.placement.fixed_lane(lpn).expect("a static placement names every lane")
+        } else {
+            0
+        };
+        let waiter = if s.acknowledge_held { NONE } else { id };
+        let slot = s.buffer.insert(lpn, former, mask, list, waiter).expect("room was seen above");
+        if !s.acknowledge_held {
+            s.requests[id].remaining += 1;
+        }
+        s.counters.host_units_written += 1;
+        self.map.set_buffer(lpn, slot);
+        if self.state.acknowledge_held {
+            self.flush_as_policy_says(list);
+        }
+        true
+    }
+
+    /// Room may have appeared: let waiting writes in, in order.
+    #[inline]
+    pub(super) fn admit_waiting(&mut self, op: u32, group: u32) {
+        while let Some(&id) = self.state.host.room.front() {
+            self.charge_room(id, op, group);
+            if !self.hold_units(id) {
+                self.make_room();
+                return;
+            }
+            self.state.host.room.pop_front();
+        }
+    }
+
+    /// A write waits and nothing is on its way out: send the oldest, whatever the policy.
+    fn make_room(&mut self) {
+        let b = &self.state.buffer;
+        if b.dirty() == b.held() {
+            if let Some(list) = b.oldest_list() {
+                self.flush_one(list);
+            }
+        }
+    }
+
+    /// Forget the whole units inside a range.
+    pub(super) fn trim(&mut self, id: u32) {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let command = self.state.requests[id].command;
+        let first = command.offset.div_ceil(unit_bytes);
+        let end = (command.offset + u64::from(command.bytes)) / unit_bytes;
+        for lpn in first..end {
+            match self.map.trim(lpn as u32) {
+                Place::Unmapped => {}
+                Place::Flash(pua) => self.invalidate(pua),
+                Place::Buffer(slot) => {
+                    let former = std::mem::replace(&mut self.state.buffer.slot_mut(slot).former, NONE);
+                    if former != NONE {
+                        self.invalidate(former);
+                    }
+                    if !self.state.buffer.slot(slot).in_flight {
+                        self.state.buffer.release(slot);
+                    }
+                }
+            }
+            self.state.counters.trimmed += 1;
+        }
+        self.complete_message(id);
+        // Dropped slots are room; whoever waited, waited for the flush ahead.
+        while let Some(&waiting) = self.state.host.room.front() {
+            let now = self.state.now;
+            let r = &mut self.state.requests[waiting];
+            super::host::charge(&mut r.ledger, tailcut_units::Cause::BUFFER_FLUSH, now - r.room_since);
+            r.room_since = now;
+            if !self.hold_units(waiting) {
+                break;
+            }
+            self.state.host.room.pop_front();
+        }
+        self.flushes_done();
+    }
+
+    /// The copy at this address is stale.
+    #[inline]
+    pub(super) fn invalidate(&mut self, pua: u32) {
+        debug_assert!(self.map.is_valid(pua), "a unit goes stale once");
+        self.map.clear_valid(pua);
+        let (extent, _) = self.shape.layout.extent_of(pua);
+        self.state.extents.lose(extent);
+    }
+
+    /// FLUSH: everything acknowledged before must outlive a power cut.
+    pub(super) fn begin_flush(&mut self, id: u32) {
+        let s = &mut self.state;
+        if !s.acknowledge_held || s.policies.buffer.survives_power_cut() || s.buffer.held() == 0 {
+            return self.complete_message(id);
+        }
+        s.requests[id].epoch = s.buffer.fence();
+        s.requests[id].room_since = s.now;
+        s.host.flushes.push_back(id);
+        while let Some(list) = self.state.buffer.oldest_list() {
+            self.flush_one(list);
+        }
+    }
+
+    /// Slots left the buffer: FLUSH commands may be complete.
+    pub(super) fn flushes_done(&mut self) {
+        while let Some(&id) = self.state.host.flushes.front() {
+            let s = &mut self.state;
+            let epoch = s.requests[id].epoch;
+            if !s.buffer.is_durable(epoch) {
+                return;
+            }
+            s.host.flushes.pop_front();
+            s.buffer.forget_before(epoch + 1);
+            let waited = s.now - s.requests[id].room_since;
+            super::host::charge(&mut s.requests[id].ledger, tailcut_units::Cause::BUFFER_FLUSH, waited);
+            self.complete_message(id);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Builds the summary of a scheme from what was measured, and of several runs from each.
+
+use crate::counters::{DeviceCounters, SchemeFacts};
+use crate::summary::{BlameSummary, DirectionSummary, JobSummary, Latency, Scheme, SeriesPoint};
+use tailcut_stats::blame::Blame;
+use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
+use tailcut_stats::{Ci95, Gauges, Interval, Measured, Population, Side, across_runs};
+use tailcut_units::Span;
+
+impl Scheme {
+    /// The summary of one scheme's run. `counters` is `None` when there was no device.
+    pub fn new(
+        facts: SchemeFacts,
+        measured: &Measured,
+        counters: Option<&DeviceCounters>,
+    ) -> Scheme {
+        let requests = measured.read.population.count()
+            + measured.write.population.count()
+            + measured.trims
+            + measured.flushes
+            + measured.errors;
+        let counters = counters.cloned().unwrap_or_default();
+        let runtime = measured.runtime;
+        Scheme {
+            name: facts.name,
+            digest: facts.digest,
+            runs: None,
+            runtime_ns: runtime.0,
+            wall_seconds: facts.wall_seconds,
+            cpu_seconds: facts.cpu_seconds,
+            requests_per_cpu_second: ratio(requests as f64, facts.cpu_seconds),
+            peak_rss_bytes: facts.peak_rss_bytes,
+            precondition: facts.precondition,
+            read: side(&measured.read, runtime),
+            write: side(&measured.write, runtime),
+            trims: measured.trims,
+            flushes: measured.flushes,
+            errors: measured.errors,
+            jobs: measured
+                .jobs
+                .iter()
+                .map(|job| JobSummary {
+                    name: job.name.clone(),
+                    read: direction(&job.read, runtime),
+                    write: direction(&job.write, runtime),
+                })
+                .collect(),
+            series: series(&measured.series),
+            waf: counters.waf(),
+            programs: counters.programs,
+            gc: counters.gc,
+            suspends: counters.suspends,
+            erases: counters.erases,
+            pe_cycles: counters.pe_cycles,
+            channel: counters.channel,
+            energy_mj: counters.energy_mj,
+        }
+    }
+
+    /// One summary of the same scheme run with several seeds (at least one): rates, mean
+    /// latency and percentiles are means over the runs, with intervals across runs;
+    /// minimum and maximum are over all; everything else is the first run's.
+    pub fn over_runs(runs: &[Scheme]) -> Scheme {
+        let mut all = runs[0].clone();
+        if runs.len() == 1 {
+            return all;
+        }
+        all.runs = Some(runs.len() as u32);
+        let reads: Vec<&DirectionSummary> = runs.iter().map(|r| &r.read).collect();
+        let writes: Vec<&DirectionSummary> = runs.iter().map(|r| &r.write).collect();
+        combine(&mut all.read, &reads);
+        combine(&mut all.write, &writes);
+        let wafs: Option<Vec<f64>> = runs.iter().map(|r| r.waf).collect();
+        all.waf = wafs.and_then(|w| across_runs(&w)).map(|ci| ci.mean);
+        all
+    }
+}
+
+fn combine(all: &mut DirectionSummary, runs: &[&DirectionSummary]) {
+    let over = |figure: &dyn Fn(&DirectionSummary) -> f64| {
+        let values: Vec<f64> = runs.iter().map(|r| figure(r)).collect();
+        across_runs(&values).expect("more than one run")
+    };
+    let whole = |ci: Ci95| [ci.low.max(0.0).round() as u64, ci.high.round() as u64];
+    all.iops = over(&|r| r.iops).mean;
+    all.bw_bytes = over(&|r| r.bw_bytes).mean;
+    let lat = &mut all.lat_ns;
+    lat.min = runs.iter().map(|r| r.lat_ns.min).min().unwrap_or(0);
+    lat.max = runs.iter().map(|r| r.lat_ns.max).max().unwrap_or(0);
+    let mean = over(&|r| r.lat_ns.mean);
+    lat.mean = mean.mean;
+    lat.stddev = over(&|r| r.lat_ns.stddev).mean;
+    lat.mean_ci95 = (all.total_ios > 0).then_some([mean.low, mean.high]);
+    lat.ci95.0.clear();
+    for (key, value) in &mut lat.percentile.0 {
+        let ci = over(&|r| r.lat_ns.percentile.get(key).copied().unwrap_or(0) as f64);
+        *value = ci.mean.round() as u64;
+        lat.ci95.0.push((key.clone(), whole(ci)));
+    }
+}
+
+fn side(side: &Side, runtime: Span) -> DirectionSummary {
+    let mut summary = direction(&side.population, runtime);
+    if let Some(groups) = side.batches.group() {
+        let mean = groups.mean();
+        summary.lat_ns.mean_ci95 = Some([mean.low, mean.high]);
+        summary.lat_ns.ci95 = LEVELS
+            .iter()
+            .map(|&level| {
+                let (low, high) = groups.percentile(level, &side.population);
+                (percentile::key(level), [low, high])
+            })
+            .collect();
+    }
+    summary.blame = BLAME_LEVELS
+        .iter()
+        .filter_map(|&level| side.blame.above(level))
+        .map(From::from)
+        .collect();
+    summary
+}
+
+fn direction(population: &Population, runtime: Span) -> DirectionSummary {
+    let seconds = runtime.0 as f64 / 1e9;
+    let levels = if population.count() == 0 {
+        &[][..]
+    } else {
+        &LEVELS[..]
+    };
+    DirectionSummary {
+        total_ios: population.count(),
+        iops: ratio(population.count() as f64, seconds),
+        bw_bytes: ratio(population.bytes() as f64, seconds),
+        lat_ns: Latency {
+            min: population.min(),
+            max: population.max(),
+            mean: population.mean(),
+            stddev: population.stddev(),
+            mean_ci95: None,
+            percentile: levels
+                .iter()
+                .map(|&level| (percentile::key(level), population.percentile(level)))
+                .collect(),
+            ci95: Default::default(),
+            saturated: population.saturated(),
+        },
+        blame: Vec::new(),
+    }
+}
+
+impl From<Blame> for BlameSummary {
+    fn from(blame: Blame) -> BlameSummary {
+        BlameSummary {
+            above: blame.above,
+            threshold_ns: blame.threshold_ns,
+            requests: blame.requests,
+            mean_ns: blame.mean_ns,
+            causes: blame
+                .causes
+                .into_iter()
+                .map(|(cause, ns)| (cause.name(), ns))
+                .collect(),
+        }
+    }
+}
+
+fn series(intervals: &[Interval]) -> Vec<SeriesPoint> {
+    let mut before = Gauges::default();
+    intervals
+        .iter()
+        .map(|interval| {
+            let point = SeriesPoint::new(interval, &before);
+            before = interval.gauges.unwrap_or(before);
+            point
+        })
+        .collect()
+}
+
+impl SeriesPoint {
+    /// The figures of one interval; `before` is the last state reported earlier (all
+    /// zero at the start), against which write amplification is taken.
+    pub fn new(interval: &Interval, before: &Gauges) -> SeriesPoint {
+        let gauges = interval.gauges;
+        let waf = gauges.and_then(|g| {
+            let user = g
+                .programs_user
+                .checked_sub(before.programs_user)
+                .filter(|&n| n > 0)?;
+            let total = g.programs_total.checked_sub(before.programs_total)?;
+            Some(total as f64 / user as f64)
+        });
+        SeriesPoint {
+            at_ns: interval.at_ns,
+            length_ns: interval.length_ns,
+            read_iops: interval.read.iops,
+            read_mean_ns: interval.read.mean_ns,
+            read_p50_ns: interval.read.p50_ns,
+            read_p99_ns: interval.read.p99_ns,
+            read_p999_ns: interval.read.p999_ns,
+            read_max_ns: interval.read.max_ns,
+            write_iops: interval.write.iops,
+            write_mean_ns: interval.write.mean_ns,
+            write_p50_ns: interval.write.p50_ns,
+            write_p99_ns: interval.write.p99_ns,
+            write_p999_ns: interval.write.p999_ns,
+            write_max_ns: interval.write.max_ns,
+            free_blocks: gauges.map(|g| g.free_blocks),
+            buffer_fill: gauges.map(|g| g.buffer_fill),
+            queue_depth: gauges.map(|g| g.queue_depth),
+            collections: gauges.map(|g| g.collections),
+            erases: gauges.map(|g| g.erases),
+            waf,
+        }
+    }
+}
+
+/// `a / b`, and 0 where that is not a number JSON has.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}

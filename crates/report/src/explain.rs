@@ -1,0 +1,193 @@
+//! The text of `tailcut explain DIR`: what the slowest requests waited for, in words.
+
+use crate::error::ReportError;
+use crate::slowest::{self, SlowLine};
+use crate::summary::{BlameSummary, Scheme, Summary};
+use crate::tables::{above, plural};
+use crate::text::{Grid, bytes, cut, grouped, percent, round_parts};
+use std::path::Path;
+use tailcut_stats::{Blame, percentile};
+use tailcut_units::{Cause, Direction};
+
+/// What to explain.
+#[derive(Clone, Debug)]
+pub struct ExplainOptions {
+    /// Requests above this percentile.
+    pub above: f64,
+    /// How many of the slowest requests to show one by one, a scheme and direction.
+    pub top: usize,
+    /// Only this scheme.
+    pub scheme: Option<String>,
+}
+
+impl Default for ExplainOptions {
+    fn default() -> ExplainOptions {
+        ExplainOptions {
+            above: 99.99,
+            top: 5,
+            scheme: None,
+        }
+    }
+}
+
+/// The widest bar, which stands for 100 %.
+const BAR: usize = 20;
+
+/// Explains the run in folder `dir` from its `summary.json` and `slowest.jsonl`.
+pub fn explain(dir: &Path, options: &ExplainOptions) -> Result<String, ReportError> {
+    let summary = Summary::read(&dir.join("summary.json"))?;
+    let slow = slowest::read(&dir.join(slowest::FILE))?;
+    explain_run(&summary, &slow, options)
+}
+
+/// Explains a run given its summary and its slowest requests (the slowest first).
+pub fn explain_run(
+    summary: &Summary,
+    slow: &[SlowLine],
+    options: &ExplainOptions,
+) -> Result<String, ReportError> {
+    let wanted = |s: &&Scheme| options.scheme.as_ref().is_none_or(|name| *name == s.name);
+    let schemes: Vec<&Scheme> = summary.schemes.iter().filter(wanted).collect();
+    if schemes.is_empty() {
+        let known = summary.schemes.iter().map(|s| s.name.clone()).collect();
+        return Err(ReportError::NoScheme {
+            name: options.scheme.clone().unwrap_or_default(),
+            known,
+        });
+    }
+    let mut out = String::new();
+    for scheme in schemes {
+        for direction in [Direction::Read, Direction::Write] {
+            let of: Vec<&SlowLine> = slow
+                .iter()
+                .filter(|r| r.scheme == scheme.name && r.direction == direction)
+                .collect();
+            out.push_str(&explain_side(scheme, direction, &of, options)?);
+        }
+    }
+    if out.is_empty() {
+        out.push_str("no read or write completed\n");
+    }
+    Ok(out)
+}
+
+fn explain_side(
+    scheme: &Scheme,
+    direction: Direction,
+    slow: &[&SlowLine],
+    options: &ExplainOptions,
+) -> Result<String, ReportError> {
+    let side = scheme.side(direction);
+    if side.total_ios == 0 {
+        return Ok(String::new());
+    }
+    let blame = blame_above(&side.blame, side.total_ios, slow, options.above)?;
+    let thin = if percentile::is_thin(options.above, side.total_ios) {
+        " (fewer than 10 beyond the percentile: uncertain)"
+    } else {
+        ""
+    };
+    let mut out = format!(
+        "{}, {} {}: {} of {} took {} ns or longer{thin}\n",
+        scheme.name,
+        plural(direction),
+        above(options.above),
+        grouped(blame.requests),
+        grouped(side.total_ios),
+        grouped(blame.threshold_ns),
+    );
+    out.push_str("On average their time went to:\n");
+    let causes: Vec<(&str, f64)> = blame
+        .causes
+        .iter()
+        .map(|(c, ns)| (c.as_str(), *ns))
+        .collect();
+    out.push_str(&account(&causes, "sum = mean"));
+    out.push('\n');
+    for (i, request) in slow.iter().take(options.top).enumerate() {
+        out.push_str(&one(i + 1, direction, request));
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// The blame the summary kept for this level, or, where every request above the level was
+/// kept exactly, the blame of just those.
+fn blame_above(
+    kept: &[BlameSummary],
+    total: u64,
+    slow: &[&SlowLine],
+    above: f64,
+) -> Result<BlameSummary, ReportError> {
+    if let Some(blame) = kept.iter().find(|b| b.above == above) {
+        return Ok(blame.clone());
+    }
+    let needed = percentile::beyond(above, total) as usize + 1;
+    if needed > slow.len() {
+        return Err(ReportError::NoLevel {
+            above,
+            levels: kept.iter().map(|b| b.above.to_string()).collect(),
+            least: 100.0 * (1.0 - slow.len() as f64 / total as f64),
+        });
+    }
+    let threshold = slow[needed - 1].latency_ns;
+    let ledgers: Vec<_> = slow.iter().map(|r| (r.latency_ns, r.ledger())).collect();
+    let set = ledgers
+        .iter()
+        .filter(|r| r.0 >= threshold)
+        .map(|(ns, ledger)| (*ns, ledger));
+    Ok(Blame::of(above, threshold, set)
+        .expect("at least one request is kept")
+        .into())
+}
+
+fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
+    let op = match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    };
+    let head = format!(
+        "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, took {} ns\n",
+        r.index,
+        cut(&r.job, 24),
+        bytes(u64::from(r.bytes)),
+        r.offset,
+        grouped(r.arrived_ns),
+        grouped(r.latency_ns),
+    );
+    let causes: Vec<(&str, f64)> = r
+        .causes
+        .iter()
+        .map(|(c, ns)| (c.as_str(), *ns as f64))
+        .collect();
+    head + &account(&causes, "sum = latency")
+}
+
+/// An account in lines: the largest cause first, each with its share as a bar and what it
+/// means, and the sum of the lines.
+fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
+    let rounded = round_parts(&causes.iter().map(|c| c.1).collect::<Vec<f64>>());
+    let sum: u64 = rounded.iter().sum();
+    let mut lines: Vec<(&str, u64)> = causes.iter().map(|c| c.0).zip(rounded).collect();
+    lines.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
+    let mut grid = Grid::default();
+    for &(cause, ns) in &lines {
+        let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
+        grid.row([
+            describe(cause),
+            grouped(ns),
+            percent(ns as f64, sum as f64),
+            format!("{:<BAR$}", "#".repeat(bar)),
+        ]);
+    }
+    grid.rule();
+    grid.row([sum_name.to_string(), grouped(sum)]);
+    grid.render()
+}
+
+/// What a cause means, or its name where this version does not know it.
+fn describe(name: &str) -> String {
+    Cause::all()
+        .find(|c| c.name() == name)
+        .map_or_else(|| name.to_string(), Cause::describe)
+}

@@ -1,0 +1,63 @@
+//! `latency.hlog`: the standard HdrHistogram log (V2, deflated), which the HdrHistogram
+//! tools of any language read. One interval a histogram, the whole run, with the tag
+//! `scheme/job/read` or `scheme/job/write`; values are ns, the printed maximum ms.
+
+use crate::error::ReportError;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+use tailcut_stats::Measured;
+
+/// The file's name in an output folder.
+pub const FILE: &str = "latency.hlog";
+
+/// Writes the log of one run: every scheme with what was measured of it. Populations
+/// without requests are left out.
+pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), ReportError> {
+    let failed = |e: &dyn std::fmt::Display| ReportError::Hlog(e.to_string());
+    let mut serializer = V2DeflateSerializer::new();
+    let mut builder = IntervalLogWriterBuilder::new();
+    // Virtual time starts at zero; without a start time readers would guess one.
+    builder
+        .add_comment("[Histogram log format version 1.3]")
+        .add_comment("[Tailcut latencies in ns; times are virtual]")
+        .with_start_time(SystemTime::UNIX_EPOCH)
+        .with_base_time(SystemTime::UNIX_EPOCH)
+        .with_max_value_divisor(1e6);
+    let mut log = builder
+        .begin_log_with(&mut out, &mut serializer)
+        .map_err(|e| failed(&e))?;
+    for (scheme, measured) in schemes {
+        for job in &measured.jobs {
+            for (direction, population) in [("read", &job.read), ("write", &job.write)] {
+                if population.count() == 0 {
+                    continue;
+                }
+                let text = tag(&format!("{scheme}/{}/{direction}", job.name));
+                let length = Duration::from_nanos(measured.runtime.0);
+                log.write_histogram(
+                    population.histogram(),
+                    Duration::ZERO,
+                    length,
+                    Tag::new(&text),
+                )
+                .map_err(|e| failed(&e))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A tag may hold neither commas nor white space.
+fn tag(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c == ',' || c.is_whitespace() {
+                '_'
+            } else {
+                c
+            }
+        })
+        .collect()
+}

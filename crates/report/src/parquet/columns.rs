@@ -1,0 +1,228 @@
+//! Rows in, columns out: what both files share.
+
+use ::parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::{ColumnPath, Type};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Rows in a row group: what is held in memory.
+const GROUP: usize = 65_536;
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// u64 that is often repeated: sizes, causes.
+    Number,
+    /// u64 that mostly grows: indices and times.
+    Rising,
+    /// f64.
+    Float,
+    /// Text of few different values.
+    Text,
+}
+
+/// The values of one column not yet written.
+enum Values {
+    Numbers(Vec<i64>),
+    Floats(Vec<f64>),
+    Texts(Vec<ByteArray>),
+}
+
+struct Column {
+    values: Values,
+    /// 1 for a value, 0 for null; unused by a column without nulls.
+    levels: Vec<i16>,
+    optional: bool,
+}
+
+/// Writes rows of columns in row groups of 65,536.
+pub struct Columns<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    rows: usize,
+    /// The column the next value of the row goes to.
+    next: usize,
+}
+
+impl<W: Write + Send> Columns<W> {
+    /// A file with these columns (name, kind, whether nulls are possible) and notes.
+    pub fn new(
+        out: W,
+        columns: &[(String, Kind, bool)],
+        notes: &[(&str, &str)],
+    ) -> Result<Columns<W>, ParquetError> {
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by("tailcut".to_string())
+            .set_key_value_metadata(Some(
+                notes
+                    .iter()
+                    .map(|&(k, v)| KeyValue::new(k.to_string(), v.to_string()))
+                    .collect(),
+            ));
+        for (name, kind, _) in columns {
+            let path = ColumnPath::from(name.as_str());
+            if *kind == Kind::Rising {
+                // Every value is new: a dictionary would only cost; differences are small.
+                properties = properties
+                    .set_column_dictionary_enabled(path.clone(), false)
+                    .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+            }
+        }
+        let fields: Result<Vec<_>, _> = columns
+            .iter()
+            .map(|(name, kind, optional)| field(name, *kind, *optional))
+            .collect();
+        let schema = Type::group_type_builder("schema")
+            .with_fields(fields?)
+            .build()?;
+        let writer =
+            SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
+        let columns = columns
+            .iter()
+            .map(|&(_, kind, optional)| Column {
+                values: match kind {
+                    Kind::Number | Kind::Rising => Values::Numbers(Vec::new()),
+                    Kind::Float => Values::Floats(Vec::new()),
+                    Kind::Text => Values::Texts(Vec::new()),
+                },
+                levels: Vec::new(),
+                optional,
+            })
+            .collect();
+        Ok(Columns {
+            writer,
+            columns,
+            rows: 0,
+            next: 0,
+        })
+    }
+
+    /// The next value of the row, a number.
+    pub fn number(&mut self, value: u64) {
+        let column = self.column(true);
+        // Parquet has no unsigned integers but as a reading of signed ones.
+        let Values::Numbers(values) = &mut column.values else {
+            panic!("not a number column")
+        };
+        values.push(value as i64);
+    }
+
+    /// The next value of the row, a float.
+    pub fn float(&mut self, value: f64) {
+        let column = self.column(true);
+        let Values::Floats(values) = &mut column.values else {
+            panic!("not a float column")
+        };
+        values.push(value);
+    }
+
+    /// The next value of the row, a text.
+    pub fn text(&mut self, value: &ByteArray) {
+        let column = self.column(true);
+        let Values::Texts(values) = &mut column.values else {
+            panic!("not a text column")
+        };
+        values.push(value.clone());
+    }
+
+    /// The next value of the row is missing.
+    pub fn null(&mut self) {
+        assert!(
+            self.column(false).optional,
+            "a null in a column without nulls"
+        );
+    }
+
+    /// The row is complete.
+    pub fn end_row(&mut self) -> Result<(), ParquetError> {
+        assert_eq!(
+            self.next,
+            self.columns.len(),
+            "a row has a value for each column"
+        );
+        self.next = 0;
+        self.rows += 1;
+        if self.rows == GROUP {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Writes what is left and the footer, and gives the output back.
+    pub fn finish(mut self) -> Result<W, ParquetError> {
+        self.flush()?;
+        self.writer.into_inner()
+    }
+
+    fn column(&mut self, present: bool) -> &mut Column {
+        let column = &mut self.columns[self.next];
+        self.next += 1;
+        if column.optional {
+            column.levels.push(i16::from(present));
+        }
+        column
+    }
+
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for column in &mut self.columns {
+            let mut writer = group
+                .next_column()?
+                .expect("as many columns as in the schema");
+            let levels = column.optional.then_some(column.levels.as_slice());
+            match &mut column.values {
+                Values::Numbers(values) => {
+                    writer
+                        .typed::<Int64Type>()
+                        .write_batch(values, levels, None)?;
+                    values.clear();
+                }
+                Values::Floats(values) => {
+                    writer
+                        .typed::<DoubleType>()
+                        .write_batch(values, levels, None)?;
+                    values.clear();
+                }
+                Values::Texts(values) => {
+                    writer
+                        .typed::<ByteArrayType>()
+                        .write_batch(values, levels, None)?;
+                    values.clear();
+                }
+            }
+            column.levels.clear();
+            writer.close()?;
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+fn field(name: &str, kind: Kind, optional: bool) -> Result<Arc<Type>, ParquetError> {
+    let (physical, logical) = match kind {
+        Kind::Number | Kind::Rising => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Kind::Float => (Physical::DOUBLE, None),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    };
+    let repetition = if optional {
+        Repetition::OPTIONAL
+    } else {
+        Repetition::REQUIRED
+    };
+    Type::primitive_type_builder(name, physical)
+        .with_logical_type(logical)
+        .with_repetition(repetition)
+        .build()
+        .map(Arc::new)
+}

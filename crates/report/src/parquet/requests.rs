@@ -1,0 +1,82 @@
+//! `requests.parquet`: one row a request.
+
+use super::columns::{Columns, Kind};
+use crate::error::ReportError;
+use ::parquet::data_type::ByteArray;
+use std::io::Write;
+use tailcut_stats::Sample;
+use tailcut_units::{Cause, HostOp, Status};
+
+/// Writes every request of one scheme's run as it completes.
+///
+/// Columns: `index`, `job`, `op`, `offset`, `bytes`, `arrived_ns`, `completed_ns`,
+/// `latency_ns`, `status`, and one of ns for each cause, named as in the summary; the
+/// causes of a row add up to its latency. The file's notes name the scheme.
+pub struct RequestsWriter<W: Write + Send> {
+    columns: Columns<W>,
+    jobs: Vec<ByteArray>,
+    ops: [ByteArray; 4],
+    statuses: [ByteArray; 2],
+}
+
+impl<W: Write + Send> RequestsWriter<W> {
+    /// A file for one scheme's run of these jobs. Holds up to 20 MiB.
+    pub fn new(out: W, scheme: &str, jobs: &[String]) -> Result<RequestsWriter<W>, ReportError> {
+        use Kind::{Number, Rising, Text};
+        let own = [
+            ("index", Rising),
+            ("job", Text),
+            ("op", Text),
+            ("offset", Number),
+            ("bytes", Number),
+            ("arrived_ns", Rising),
+            ("completed_ns", Rising),
+            ("latency_ns", Rising),
+            ("status", Text),
+        ];
+        let columns: Vec<_> = own
+            .into_iter()
+            .map(|(name, kind)| (name.to_string(), kind, false))
+            .chain(Cause::all().map(|cause| (cause.name(), Number, false)))
+            .collect();
+        Ok(RequestsWriter {
+            columns: Columns::new(out, &columns, &[("scheme", scheme)])?,
+            jobs: jobs.iter().map(|j| ByteArray::from(j.as_str())).collect(),
+            ops: ["read", "write", "trim", "flush"].map(ByteArray::from),
+            statuses: ["ok", "out_of_range"].map(ByteArray::from),
+        })
+    }
+
+    /// Add one finished request.
+    pub fn push(&mut self, s: &Sample) -> Result<(), ReportError> {
+        let op = match s.op {
+            HostOp::Read => 0,
+            HostOp::Write => 1,
+            HostOp::Trim => 2,
+            HostOp::Flush => 3,
+        };
+        let status = match s.status {
+            Status::Ok => 0,
+            Status::OutOfRange => 1,
+        };
+        let c = &mut self.columns;
+        c.number(s.index);
+        c.text(&self.jobs[usize::from(s.job)]);
+        c.text(&self.ops[op]);
+        c.number(s.offset);
+        c.number(u64::from(s.bytes));
+        c.number(s.arrived.0);
+        c.number(s.completed.0);
+        c.number(s.latency_ns());
+        c.text(&self.statuses[status]);
+        for cause in Cause::all() {
+            c.number(s.ledger.get(cause));
+        }
+        Ok(c.end_row()?)
+    }
+
+    /// Writes what is left and the footer, and gives the output back.
+    pub fn finish(self) -> Result<W, ReportError> {
+        Ok(self.columns.finish()?)
+    }
+}

@@ -1,0 +1,93 @@
+//! `series.parquet`: one row a fine interval.
+
+use super::columns::{Columns, Kind};
+use crate::error::ReportError;
+use std::io::Write;
+use tailcut_stats::{Interval, IntervalSide};
+
+const SIDE: [(&str, Kind); 7] = [
+    ("requests", Kind::Number),
+    ("iops", Kind::Float),
+    ("mean_ns", Kind::Float),
+    ("p50_ns", Kind::Number),
+    ("p99_ns", Kind::Number),
+    ("p999_ns", Kind::Number),
+    ("max_ns", Kind::Number),
+];
+
+const GAUGES: [(&str, Kind); 7] = [
+    ("free_blocks", Kind::Number),
+    ("buffer_fill", Kind::Float),
+    ("queue_depth", Kind::Number),
+    ("collections", Kind::Number),
+    ("erases", Kind::Number),
+    ("programs_user", Kind::Number),
+    ("programs_total", Kind::Number),
+];
+
+/// Writes the fine series of one scheme's run.
+///
+/// Columns: `at_ns`, `length_ns`, then `requests`, `iops`, `mean_ns`, `p50_ns`, `p99_ns`,
+/// `p999_ns`, `max_ns` with `read_` and with `write_`, then the gauges, which are null
+/// where none was reported; collections, erases and programs count from the start.
+pub struct SeriesWriter<W: Write + Send> {
+    columns: Columns<W>,
+}
+
+impl<W: Write + Send> SeriesWriter<W> {
+    /// A file for one scheme's run.
+    pub fn new(out: W, scheme: &str) -> Result<SeriesWriter<W>, ReportError> {
+        let mut columns = vec![
+            ("at_ns".to_string(), Kind::Rising, false),
+            ("length_ns".to_string(), Kind::Number, false),
+        ];
+        for direction in ["read", "write"] {
+            columns.extend(SIDE.map(|(name, kind)| (format!("{direction}_{name}"), kind, false)));
+        }
+        columns.extend(GAUGES.map(|(name, kind)| (name.to_string(), kind, true)));
+        Ok(SeriesWriter {
+            columns: Columns::new(out, &columns, &[("scheme", scheme)])?,
+        })
+    }
+
+    /// Add one interval.
+    pub fn push(&mut self, interval: &Interval) -> Result<(), ReportError> {
+        let c = &mut self.columns;
+        c.number(interval.at_ns);
+        c.number(interval.length_ns);
+        for side in [&interval.read, &interval.write] {
+            push_side(c, side);
+        }
+        match &interval.gauges {
+            Some(g) => {
+                c.number(g.free_blocks);
+                c.float(g.buffer_fill);
+                [
+                    g.queue_depth,
+                    g.collections,
+                    g.erases,
+                    g.programs_user,
+                    g.programs_total,
+                ]
+                .into_iter()
+                .for_each(|n| c.number(n));
+            }
+            None => GAUGES.iter().for_each(|_| c.null()),
+        }
+        Ok(c.end_row()?)
+    }
+
+    /// Writes what is left and the footer, and gives the output back.
+    pub fn finish(self) -> Result<W, ReportError> {
+        Ok(self.columns.finish()?)
+    }
+}
+
+fn push_side<W: Write + Send>(c: &mut Columns<W>, side: &IntervalSide) {
+    c.number(side.requests);
+    c.float(side.iops);
+    c.float(side.mean_ns);
+    [side.p50_ns, side.p99_ns, side.p999_ns, side.max_ns]
+        .into_iter()
+        .for_each(|n| c.number(n));
+}

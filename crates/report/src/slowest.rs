@@ -1,0 +1,95 @@
+//! `slowest.jsonl`: the slowest requests of a run, one JSON object a line, each with the
+//! account of where its time went.
+
+use crate::error::ReportError;
+use crate::ordered::Ordered;
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use tailcut_stats::Measured;
+use tailcut_units::{Cause, Direction, HostOp, Ledger};
+
+/// The file's name in an output folder.
+pub const FILE: &str = "slowest.jsonl";
+
+/// One request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowLine {
+    /// Of which scheme's run.
+    pub scheme: String,
+    /// Among reads or writes.
+    pub direction: Direction,
+    /// Submission index within the run.
+    pub index: u64,
+    /// Which job sent it.
+    pub job: String,
+    /// What it asked.
+    pub op: HostOp,
+    /// First byte.
+    pub offset: u64,
+    /// Length in bytes.
+    pub bytes: u32,
+    /// Virtual time when the host had it ready.
+    pub arrived_ns: u64,
+    /// Virtual time when it was done.
+    pub completed_ns: u64,
+    /// The time between.
+    pub latency_ns: u64,
+    /// What that time went to; adds up to it.
+    pub causes: Ordered<u64>,
+}
+
+impl SlowLine {
+    /// The account as a ledger. Causes this version does not know are left out.
+    pub fn ledger(&self) -> Ledger {
+        let mut ledger = Ledger::new();
+        for cause in Cause::all() {
+            if let Some(&ns) = self.causes.get(&cause.name()) {
+                ledger.add(cause, ns);
+            }
+        }
+        ledger
+    }
+}
+
+/// Writes the slowest requests of one scheme, reads and then writes, the slowest first.
+pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Result<()> {
+    let mut out = BufWriter::new(out);
+    for direction in [Direction::Read, Direction::Write] {
+        for request in &measured.side(direction).slowest {
+            let causes = request.ledger.iter().filter(|&(_, ns)| ns > 0);
+            let line = SlowLine {
+                scheme: scheme.to_string(),
+                direction,
+                index: request.index,
+                job: measured.jobs[usize::from(request.job)].name.clone(),
+                op: request.op,
+                offset: request.offset,
+                bytes: request.bytes,
+                arrived_ns: request.arrived.0,
+                completed_ns: request.completed.0,
+                latency_ns: request.latency_ns(),
+                causes: causes.map(|(cause, ns)| (cause.name(), ns)).collect(),
+            };
+            serde_json::to_writer(&mut out, &line)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    out.flush()
+}
+
+/// Reads the file of a run, in the order written.
+pub fn read(path: &Path) -> Result<Vec<SlowLine>, ReportError> {
+    let file = std::fs::File::open(path).map_err(ReportError::io(path))?;
+    let mut lines = Vec::new();
+    for (i, line) in BufReader::new(file).lines().enumerate() {
+        let line = line.map_err(ReportError::io(path))?;
+        let parsed = serde_json::from_str(&line).map_err(|source| ReportError::Json {
+            path: path.to_path_buf(),
+            line: i + 1,
+            source,
+        })?;
+        lines.push(parsed);
+    }
+    Ok(lines)
+}

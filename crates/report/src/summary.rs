@@ -1,0 +1,313 @@
+//! `summary.json`: a versioned contract. Names follow fio's where fio has one; times are
+//! ns unless the name says otherwise; what does not exist is absent, not zero.
+//!
+//! `docs/summary.schema.json` describes the same; a test holds the two together.
+
+use crate::error::ReportError;
+use crate::ordered::Ordered;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The version of the contract this code writes and reads.
+pub const SCHEMA: u32 = 1;
+
+/// One comparison: schemes on one device under one workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of the program.
+    pub tailcut: String,
+    /// Version of this contract.
+    pub schema: u32,
+    /// Version of the model: digests compare only within one.
+    pub model_version: u32,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Whether the run was stopped before its end.
+    pub partial: bool,
+    /// Device preset or file.
+    pub device: String,
+    /// Capacity the host sees, the same for all schemes.
+    pub host_capacity_bytes: u64,
+    /// What the host asked.
+    pub workload: Workload,
+    /// The schemes, in the order asked for.
+    pub schemes: Vec<Scheme>,
+}
+
+/// What the host asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Where it came from: a trace file, a job file or an inline job.
+    pub source: String,
+    /// Requests in all.
+    pub requests: u64,
+    /// Reads by reads and writes.
+    pub read_fraction: f64,
+    /// Mean length of reads and writes, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_bytes: Option<f64>,
+    /// Bytes touched at least once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint_bytes: Option<u64>,
+    /// Time from the first arrival to the last, of a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_ns: Option<u64>,
+}
+
+/// One scheme's run (or runs).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scheme {
+    /// Its name.
+    pub name: String,
+    /// Digest of all completions, 16 hexadecimal digits; of the first run.
+    pub digest: String,
+    /// How many runs the figures are means of; absent for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u32>,
+    /// Virtual time measured.
+    pub runtime_ns: u64,
+    /// Real time taken, seconds.
+    pub wall_seconds: f64,
+    /// Processor time taken, seconds.
+    pub cpu_seconds: f64,
+    /// Requests simulated a second of processor time.
+    pub requests_per_cpu_second: f64,
+    /// Largest resident memory of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
+    /// How the drive was brought to its state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<Precondition>,
+    /// All reads.
+    pub read: DirectionSummary,
+    /// All writes.
+    pub write: DirectionSummary,
+    /// TRIM commands completed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trims: u64,
+    /// FLUSH commands completed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flushes: u64,
+    /// Requests that failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub errors: u64,
+    /// The jobs, in their order.
+    pub jobs: Vec<JobSummary>,
+    /// Figures over virtual time, at most 200 intervals.
+    pub series: Vec<SeriesPoint>,
+    /// Write amplification: all programs by host programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waf: Option<f64>,
+    /// Mapping units programmed by class.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub programs: Ordered<u64>,
+    /// Garbage collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc: Option<Gc>,
+    /// Suspensions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspends: Option<Suspends>,
+    /// Blocks erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erases: Option<u64>,
+    /// Program/erase cycles of the blocks at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pe_cycles: Option<PeCycles>,
+    /// What the channels' time went to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Channel>,
+    /// Energy of the flash in millijoules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_mj: Option<f64>,
+}
+
+/// Reads or writes, of all jobs or of one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirectionSummary {
+    /// Requests completed.
+    pub total_ios: u64,
+    /// Requests a second of virtual time.
+    pub iops: f64,
+    /// Bytes a second of virtual time.
+    pub bw_bytes: f64,
+    /// Latency.
+    pub lat_ns: Latency,
+    /// What the latency was made of; only for all jobs together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blame: Vec<BlameSummary>,
+}
+
+/// A latency distribution, ns. All zero and without percentiles when there is no request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Shortest, exact.
+    pub min: u64,
+    /// Longest, exact.
+    pub max: u64,
+    /// Mean, from the exact sum.
+    pub mean: f64,
+    /// Sample standard deviation, from exact sums.
+    pub stddev: f64,
+    /// 95 % confidence interval of the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ci95: Option<[f64; 2]>,
+    /// Latency by percentile, 3 significant digits.
+    pub percentile: Ordered<u64>,
+    /// 95 % confidence interval by percentile; absent for short runs.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub ci95: Ordered<[u64; 2]>,
+    /// Requests beyond the hour that percentiles tell apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub saturated: u64,
+}
+
+/// The blame above one percentile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlameSummary {
+    /// The percentile; 0 is every request.
+    pub above: f64,
+    /// The true lower bound of latency.
+    pub threshold_ns: u64,
+    /// How many requests took at least that long.
+    pub requests: u64,
+    /// Their mean latency, rounded to 1/1024 ns.
+    pub mean_ns: f64,
+    /// Mean ns by cause; they add up to exactly `mean_ns`.
+    pub causes: Ordered<f64>,
+}
+
+/// One job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobSummary {
+    /// Its name.
+    pub name: String,
+    /// Its reads.
+    pub read: DirectionSummary,
+    /// Its writes.
+    pub write: DirectionSummary,
+}
+
+/// One interval of the series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // The schema describes each; the names say it.
+pub struct SeriesPoint {
+    pub at_ns: u64,
+    pub length_ns: u64,
+    pub read_iops: f64,
+    pub read_mean_ns: f64,
+    pub read_p50_ns: u64,
+    pub read_p99_ns: u64,
+    pub read_p999_ns: u64,
+    pub read_max_ns: u64,
+    pub write_iops: f64,
+    pub write_mean_ns: f64,
+    pub write_p50_ns: u64,
+    pub write_p99_ns: u64,
+    pub write_p999_ns: u64,
+    pub write_max_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_blocks: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_fill: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collections: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erases: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waf: Option<f64>,
+}
+
+/// How a drive was brought to its state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Precondition {
+    /// `none`, `sequential` or `steady`.
+    pub kind: String,
+    /// Processor time it took, seconds.
+    pub cpu_seconds: f64,
+    /// Whether it came from the snapshot cache.
+    pub cached: bool,
+    /// Write amplification at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waf: Option<f64>,
+}
+
+/// Garbage collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gc {
+    /// Blocks (or extents) collected.
+    pub collections: u64,
+    /// Valid mapping units moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_units: Option<u64>,
+    /// Reads that a collection held up, by all reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_reads_fraction: Option<f64>,
+    /// Time in which the whole device queue waited for collections, by all time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_blocked_fraction: Option<f64>,
+}
+
+/// Suspensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Suspends {
+    /// Of erases.
+    pub erase: u64,
+    /// Of programs.
+    pub program: u64,
+}
+
+/// Program/erase cycles by block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PeCycles {
+    /// Mean.
+    pub mean: f64,
+    /// Most.
+    pub max: u64,
+}
+
+/// Shares of the channels' time, which add up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Channel {
+    /// Nothing to do.
+    pub idle: f64,
+    /// Moving what is used.
+    pub useful: f64,
+    /// Moving pages that then fail to decode.
+    pub uncorrectable: f64,
+    /// Stalled for the error-correction engine.
+    pub ecc_wait: f64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl Summary {
+    /// The file's text, with a newline at the end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a summary has only string keys");
+        text.push('\n');
+        text
+    }
+
+    /// Reads `summary.json`.
+    pub fn read(path: &Path) -> Result<Summary, ReportError> {
+        let text = std::fs::read_to_string(path).map_err(ReportError::io(path))?;
+        let summary: Summary = serde_json::from_str(&text).map_err(|source| ReportError::Json {
+            path: path.to_path_buf(),
+            line: source.line(),
+            source,
+        })?;
+        if summary.schema != SCHEMA {
+            let (found, known) = (summary.schema, SCHEMA);
+            return Err(ReportError::Schema {
+                path: path.to_path_buf(),
+                found,
+                known,
+            });
+        }
+        Ok(summary)
+    }
+}

@@ -1,0 +1,300 @@
+//! The tables a run prints: schemes side by side, and what their tails are made of.
+//!
+//! Plain text without colour, at most 120 columns, so that it reads the same in a
+//! terminal, a pipe and a mail.
+
+use crate::summary::{BlameSummary, DirectionSummary, Scheme};
+use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts};
+use tailcut_stats::percentile;
+use tailcut_units::Direction;
+
+/// The percentiles of the comparison.
+const COLUMNS: [f64; 5] = [50.0, 99.0, 99.9, 99.99, 99.999];
+
+/// The levels of the blame table.
+const BLAME: [f64; 3] = [99.0, 99.9, 99.99];
+
+/// A cause below this share at every level shown is added up with others like it.
+const SMALL: f64 = 0.0005;
+
+/// The longest scheme name shown whole.
+const NAME: usize = 24;
+
+/// Widths of the comparison's columns, so that writes stand under reads.
+const WIDTHS: [usize; 10] = [8, 5, 7, 8, 8, 8, 8, 8, 7, 5];
+
+const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+
+/// One row a scheme, reads and then writes; a direction without requests is left out.
+/// `*` marks a percentile with fewer than ten requests beyond it.
+pub fn comparison(schemes: &[Scheme]) -> String {
+    let mut out = String::new();
+    for direction in BOTH {
+        if schemes.iter().any(|s| s.side(direction).total_ios > 0) {
+            out.push_str(&format!("{}\n", capital(plural(direction))));
+            out.push_str(&direction_grid(schemes, direction).render());
+            out.push('\n');
+        }
+    }
+    if out.is_empty() {
+        return "no read or write completed\n".to_string();
+    }
+    if out.contains('*') {
+        out.push_str("* fewer than 10 requests beyond it: uncertain\n");
+    }
+    out
+}
+
+fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
+    let mut grid = Grid::with_widths(&WIDTHS);
+    let mut head = vec!["scheme".to_string(), "IOPS".into(), "mean".into()];
+    // Marked values end in a star, others in a blank, so that the units line up.
+    head.extend(COLUMNS.iter().map(|p| format!("p{p} ")));
+    head.extend(["max".to_string(), "WAF".into()]);
+    grid.row(head);
+    grid.rule();
+    for scheme in schemes {
+        let side = scheme.side(direction);
+        let lat = &side.lat_ns;
+        let mut row = vec![cut(&scheme.name, NAME), rate(side.iops)];
+        if side.total_ios == 0 {
+            row.extend(vec!["-".to_string(); COLUMNS.len() + 2]);
+        } else {
+            row.push(duration(lat.mean));
+            row.extend(COLUMNS.iter().map(|&p| percentile_cell(side, p)));
+            row.push(duration(lat.max as f64));
+        }
+        row.push(
+            scheme
+                .waf
+                .map_or("-".to_string(), |waf| format!("{waf:.2}")),
+        );
+        grid.row(row);
+    }
+    grid
+}
+
+fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
+    match side.lat_ns.percentile.get(&percentile::key(percent)) {
+        Some(&ns) => {
+            let mark = if percentile::is_thin(percent, side.total_ios) {
+                '*'
+            } else {
+                ' '
+            };
+            format!("{}{mark}", duration(ns as f64))
+        }
+        None => "- ".to_string(),
+    }
+}
+
+/// What each scheme's slowest reads and writes waited for.
+pub fn blame(schemes: &[Scheme]) -> String {
+    let mut out = String::new();
+    for scheme in schemes {
+        for direction in BOTH {
+            let all = &scheme.side(direction).blame;
+            let shown: Vec<&BlameSummary> = BLAME
+                .iter()
+                .filter_map(|&p| all.iter().find(|b| b.above == p))
+                .collect();
+            if !shown.is_empty() {
+                out.push_str(&format!("{}, slowest {}\n", scheme.name, plural(direction)));
+                out.push_str(&blame_grid(&shown).render());
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+/// Blame by level, side by side: a row a cause, most of the highest level's time first,
+/// and a last row that is the sum of what is printed above it.
+fn blame_grid(levels: &[&BlameSummary]) -> Grid {
+    let rows = cause_rows(levels);
+    let columns: Vec<Vec<u64>> = (0..levels.len())
+        .map(|level| round_parts(&rows.iter().map(|r| r.1[level]).collect::<Vec<f64>>()))
+        .collect();
+    let sums: Vec<u64> = columns.iter().map(|c| c.iter().sum()).collect();
+    let mut grid = Grid::default();
+    let line = |name: &str, cell: &dyn Fn(usize) -> [String; 2]| {
+        let cells = (0..levels.len()).flat_map(cell);
+        [name.to_string()]
+            .into_iter()
+            .chain(cells)
+            .collect::<Vec<String>>()
+    };
+    grid.row(line("cause", &|l| {
+        ["mean ns".to_string(), above(levels[l].above)]
+    }));
+    grid.rule();
+    for (i, (name, _)) in rows.iter().enumerate() {
+        grid.row(line(name, &|l| {
+            [
+                grouped(columns[l][i]),
+                percent(columns[l][i] as f64, sums[l] as f64),
+            ]
+        }));
+    }
+    grid.rule();
+    grid.row(line("sum = mean", &|l| [grouped(sums[l]), String::new()]));
+    grid.row(line("took at least", &|l| {
+        [grouped(levels[l].threshold_ns), String::new()]
+    }));
+    grid.row(line("requests", &|l| {
+        [grouped(levels[l].requests), String::new()]
+    }));
+    grid
+}
+
+/// The mean ns of each cause by level, by falling share of the last level; causes that
+/// are small everywhere come last, together.
+fn cause_rows(levels: &[&BlameSummary]) -> Vec<(String, Vec<f64>)> {
+    let mut rows: Vec<(String, Vec<f64>)> = Vec::new();
+    for (level, blame) in levels.iter().enumerate() {
+        for (name, ns) in blame.causes.iter() {
+            let row = match rows.iter().position(|r| r.0 == *name) {
+                Some(row) => row,
+                None => {
+                    rows.push((name.clone(), vec![0.0; levels.len()]));
+                    rows.len() - 1
+                }
+            };
+            rows[row].1[level] = *ns;
+        }
+    }
+    let large = |row: &Vec<f64>| {
+        row.iter()
+            .zip(levels)
+            .any(|(ns, blame)| *ns > SMALL * blame.mean_ns)
+    };
+    let (mut rows, small): (Vec<_>, Vec<_>) = rows.into_iter().partition(|r| large(&r.1));
+    rows.sort_by(|a, b| {
+        b.1.iter()
+            .rev()
+            .partial_cmp(a.1.iter().rev())
+            .expect("no NaN")
+    });
+    if !small.is_empty() {
+        let mut rest = vec![0.0; levels.len()];
+        for (_, row) in &small {
+            rest.iter_mut().zip(row).for_each(|(sum, ns)| *sum += ns);
+        }
+        rows.push((format!("({} smaller)", small.len()), rest));
+    }
+    rows
+}
+
+/// `above p99.9`, or `all` for every request.
+pub(crate) fn above(level: f64) -> String {
+    if level == 0.0 {
+        "all".to_string()
+    } else {
+        format!("above p{level}")
+    }
+}
+
+/// `reads` or `writes`.
+pub(crate) fn plural(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "reads",
+        Direction::Write => "writes",
+    }
+}
+
+fn capital(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
+}
+
+impl Scheme {
+    /// All requests of one direction.
+    pub fn side(&self, direction: Direction) -> &DirectionSummary {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ordered::Ordered;
+
+    fn level(above: f64, causes: &[(&str, f64)]) -> BlameSummary {
+        BlameSummary {
+            above,
+            threshold_ns: 1_000_000,
+            requests: 1_234,
+            mean_ns: causes.iter().map(|c| c.1).sum(),
+            causes: causes.iter().map(|&(c, ns)| (c.to_string(), ns)).collect(),
+        }
+    }
+
+    #[test]
+    fn the_blame_table_adds_up_as_printed() {
+        let mut scheme = Scheme {
+            name: "t-es".into(),
+            ..Scheme::default()
+        };
+        scheme.read.blame = vec![
+            level(
+                99.0,
+                &[
+                    ("array", 3_000.5),
+                    ("die_wait.erase", 900_000.25),
+                    ("command", 0.25),
+                ],
+            ),
+            level(
+                99.99,
+                &[("array", 3_000.0), ("die_wait.erase", 4_000_000.5)],
+            ),
+        ];
+        let expected = "\
+t-es, slowest reads
+  cause             mean ns  above p99    mean ns  above p99.99
+  -------------------------------------------------------------
+  die_wait.erase    900,000     99.7 %  4,000,001        99.9 %
+  array               3,001      0.3 %      3,000         0.1 %
+  (1 smaller)             0      0.0 %          0         0.0 %
+  -------------------------------------------------------------
+  sum = mean        903,001             4,003,001
+  took at least   1,000,000             1,000,000
+  requests            1,234                 1,234
+
+";
+        assert_eq!(blame(&[scheme]), expected);
+    }
+
+    #[test]
+    fn the_comparison_marks_thin_percentiles_and_fits() {
+        let mut scheme = Scheme {
+            name: "a-very-long-name+of-a-composed-scheme".into(),
+            ..Scheme::default()
+        };
+        scheme.waf = Some(12.34);
+        scheme.read.total_ios = 50_000;
+        scheme.read.iops = 123_456.0;
+        let lat = &mut scheme.read.lat_ns;
+        (lat.mean, lat.max) = (123_456.0, 123_456_789);
+        lat.percentile = Ordered(
+            COLUMNS
+                .iter()
+                .map(|&p| (percentile::key(p), 100_000_000))
+                .collect(),
+        );
+        let text = comparison(&[scheme, Scheme::default()]);
+        assert!(
+            text.starts_with("Reads\n") && !text.contains("Writes"),
+            "{text}"
+        );
+        // 50,000 reads: five beyond p99.99, none beyond p99.999, fifty beyond p99.9.
+        assert_eq!(text.matches("ms*").count(), 2, "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
+        assert_eq!(
+            comparison(&[Scheme::default()]),
+            "no read or write completed\n"
+        );
+    }
+}

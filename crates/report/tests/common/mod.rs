@@ -1,0 +1,156 @@
+//! A run to report on, made up: reads that now and then meet an erase, and writes.
+
+#![allow(dead_code)] // Each test file uses a part.
+
+use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload};
+use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
+use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
+use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime, Span, Status, Stream};
+
+pub const JOBS: [&str; 2] = ["serve", "load data, nightly"];
+
+/// Plays `requests` requests and hands each to `each` as well.
+pub fn play(requests: u64, seed: u64, mut each: impl FnMut(&Sample)) -> (Measured, String) {
+    let jobs = JOBS.map(String::from);
+    let fine = Some(Span(1_000_000));
+    let mut recorder = Recorder::new(
+        &jobs,
+        RecorderOptions {
+            fine,
+            ..Default::default()
+        },
+    );
+    let mut stream = Stream::new(seed, "report test", 0);
+    let mut digest = Digest::new();
+    let mut now = 0;
+    for index in 0..requests {
+        now += 1 + stream.below(20_000);
+        let op = if stream.below(10) < 7 {
+            HostOp::Read
+        } else {
+            HostOp::Write
+        };
+        let ledger = ledger(op, &mut stream);
+        let completed = SimTime(now + ledger.sum());
+        let sample = Sample {
+            index,
+            job: u16::from(stream.below(5) == 0),
+            op: if index % 1_000 == 999 {
+                HostOp::Flush
+            } else {
+                op
+            },
+            offset: stream.below(1 << 20) * 4096,
+            bytes: 4096 << stream.below(3),
+            arrived: SimTime(now),
+            completed,
+            status: if index % 1_500 == 7 {
+                Status::OutOfRange
+            } else {
+                Status::Ok
+            },
+            ledger: &ledger,
+        };
+        digest.push(index, completed.0, sample.status);
+        recorder.record(&sample);
+        each(&sample);
+        if index % 50 == 0 {
+            recorder.gauge(SimTime(now), &gauges(index));
+        }
+    }
+    (
+        recorder.finish(SimTime(now + 20_000_000), |_| ()),
+        digest.to_string(),
+    )
+}
+
+fn ledger(op: HostOp, stream: &mut Stream) -> Ledger {
+    let mut ledger = Ledger::new();
+    ledger.add(Cause::HOST_LATENCY, 1_500);
+    ledger.add(Cause::CONTROLLER, 700 + stream.below(50));
+    ledger.add(Cause::HOST_LINK, 1_280);
+    if op == HostOp::Read {
+        ledger.add(Cause::ARRAY, 3_000);
+        ledger.add(Cause::TRANSFER, 5_120);
+        if stream.below(50) == 0 {
+            ledger.add(
+                Cause::die_wait(Occupant::UserProgram),
+                stream.below(100_000),
+            );
+        }
+        if stream.below(400) == 0 {
+            ledger.add(Cause::die_wait(Occupant::Erase), stream.below(3_000_000));
+        }
+    } else if stream.below(30) == 0 {
+        ledger.add(Cause::BUFFER_FLUSH, stream.below(500_000));
+    }
+    ledger
+}
+
+fn gauges(index: u64) -> Gauges {
+    Gauges {
+        free_blocks: 1_000 - index % 100,
+        buffer_fill: 0.5,
+        queue_depth: 3,
+        collections: index / 100,
+        erases: index / 100,
+        programs_user: index,
+        programs_total: index * 2,
+    }
+}
+
+pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
+    let (measured, digest) = play(requests, seed, |_| ());
+    let facts = SchemeFacts {
+        name: name.to_string(),
+        digest,
+        wall_seconds: 1.5,
+        cpu_seconds: 1.25,
+        peak_rss_bytes: Some(1 << 28),
+        precondition: Some(Precondition {
+            kind: "steady".into(),
+            cpu_seconds: 3.0,
+            cached: true,
+            waf: None,
+        }),
+    };
+    let counters = DeviceCounters {
+        programs: Ordered(vec![
+            ("user".into(), 1_000),
+            ("gc".into(), 500),
+            ("pad".into(), 10),
+        ]),
+        gc: Some(Gc {
+            collections: 12,
+            moved_units: Some(500),
+            ..Gc::default()
+        }),
+        suspends: Some(Suspends {
+            erase: 3,
+            program: 0,
+        }),
+        erases: Some(12),
+        pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
+        ..DeviceCounters::default()
+    };
+    (Scheme::new(facts, &measured, Some(&counters)), measured)
+}
+
+pub fn summary(schemes: Vec<Scheme>) -> Summary {
+    Summary {
+        tailcut: "0.1.0".into(),
+        schema: SCHEMA,
+        model_version: 1,
+        seed: 1,
+        partial: false,
+        device: "z-ssd".into(),
+        host_capacity_bytes: 1 << 38,
+        workload: Workload {
+            source: "randrw,bs=4k".into(),
+            requests: 40_000,
+            read_fraction: 0.7,
+            ..Workload::default()
+        },
+        schemes,
+    }
+}

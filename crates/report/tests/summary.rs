@@ -1,0 +1,128 @@
+//! Does `summary.json` keep its contract?
+
+mod common;
+
+use serde_json::Value;
+use tailcut_report::Summary;
+use tailcut_report::summary::Scheme;
+
+fn errors(summary: &Value) -> Vec<String> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/summary.schema.json"
+    );
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    validator
+        .iter_errors(summary)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect()
+}
+
+fn value(summary: &Summary) -> Value {
+    serde_json::from_str(&summary.to_json()).unwrap()
+}
+
+#[test]
+fn generated_summaries_fit_the_schema() {
+    let (long, _) = common::scheme("t-es", 40_000, 1);
+    let (short, _) = common::scheme("baseline", 20, 2);
+    let (second, _) = common::scheme("t-es", 40_000, 3);
+    let (nothing, _) = common::scheme("es", 0, 1);
+    let mean = Scheme::over_runs(&[long.clone(), second]);
+    for schemes in [vec![long, short, nothing], vec![mean]] {
+        assert_eq!(errors(&value(&common::summary(schemes))), [""; 0]);
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_in_the_contract() {
+    let good = value(&common::summary(vec![common::scheme("t-es", 2_000, 1).0]));
+    let spoil = |pointer: &str, name: &str, with: Value| {
+        let mut bad = good.clone();
+        bad.pointer_mut(pointer).unwrap()[name] = with;
+        assert!(!errors(&bad).is_empty(), "{pointer}/{name} was accepted");
+    };
+    spoil("", "extra", Value::from(1));
+    spoil("/schemes/0", "digest", Value::from("short"));
+    spoil("/schemes/0/read/lat_ns/percentile", "99.9", Value::from(1));
+    spoil("/schemes/0/gc", "blocked_reads_fraction", Value::from(1.5));
+    spoil("/schemes/0/series/0", "read_p99", Value::from(1));
+}
+
+#[test]
+fn a_summary_reads_back_as_written() {
+    let summary = common::summary(vec![common::scheme("t-es", 5_000, 1).0]);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("summary.json");
+    std::fs::write(&path, summary.to_json()).unwrap();
+    assert_eq!(Summary::read(&path).unwrap(), summary);
+
+    std::fs::write(
+        &path,
+        summary.to_json().replace("\"schema\": 1", "\"schema\": 9"),
+    )
+    .unwrap();
+    assert!(
+        Summary::read(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("schema 9")
+    );
+    std::fs::write(&path, "{\n  \"tailcut\": 3\n}").unwrap();
+    assert!(
+        Summary::read(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("line 2")
+    );
+}
+
+#[test]
+fn figures_agree_with_one_another() {
+    let (scheme, measured) = common::scheme("t-es", 40_000, 1);
+    let lat = &scheme.read.lat_ns;
+    for blame in &scheme.read.blame {
+        let sum: f64 = blame.causes.iter().map(|(_, ns)| ns).sum();
+        assert_eq!(sum, blame.mean_ns, "above {}", blame.above);
+    }
+    assert!((scheme.read.blame[0].mean_ns - lat.mean).abs() < 0.001);
+    let percentiles: Vec<u64> = lat.percentile.iter().map(|p| p.1).collect();
+    assert!(percentiles.is_sorted() && percentiles.len() == 19);
+    for (key, [low, high]) in lat.ci95.iter() {
+        let at = lat.percentile.get(key).unwrap();
+        assert!(low <= at && at <= high, "{key}: {low} {at} {high}");
+    }
+    let jobs: u64 = scheme.jobs.iter().map(|j| j.read.total_ios).sum();
+    assert_eq!(jobs, scheme.read.total_ios);
+    assert_eq!(scheme.waf, Some(1.51));
+    let seconds = measured.runtime.0 as f64 / 1e9;
+    assert!((scheme.read.iops * seconds - scheme.read.total_ios as f64).abs() < 1e-6);
+    // The gauges grow two programs in all for each of the host's.
+    assert!(
+        scheme
+            .series
+            .iter()
+            .filter_map(|p| p.waf)
+            .all(|waf| waf == 2.0)
+    );
+}
+
+#[test]
+fn intervals_across_runs_hold_the_mean_of_the_runs() {
+    let runs: Vec<Scheme> = (0..5)
+        .map(|seed| common::scheme("t-es", 20_000, seed).0)
+        .collect();
+    let all = Scheme::over_runs(&runs);
+    let key = "99.900000";
+    let of = |s: &Scheme| *s.read.lat_ns.percentile.get(key).unwrap();
+    let mean = runs.iter().map(of).sum::<u64>() as f64 / 5.0;
+    assert_eq!(of(&all), mean.round() as u64);
+    let [low, high] = *all.read.lat_ns.ci95.get(key).unwrap();
+    assert!(low < of(&all) && of(&all) < high);
+    assert_eq!(
+        (all.runs, all.digest.as_str()),
+        (Some(5), runs[0].digest.as_str())
+    );
+    assert_eq!(Scheme::over_runs(&runs[..1]), runs[0]);
+}

@@ -1,0 +1,352 @@
+//! The one call per finished request, and what stands at the end.
+
+use crate::batch::Batches;
+use crate::blame::BlameTable;
+use crate::population::Population;
+use crate::series::{Gauges, Interval, Series};
+use crate::worst::{SlowRequest, Worst};
+use tailcut_units::{Direction, HostOp, Ledger, SimTime, Span, Status};
+
+/// One finished request.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// Submission index within the run.
+    pub index: u64,
+    /// Which job sent it: an index into the recorder's jobs.
+    pub job: u16,
+    /// What it asked.
+    pub op: HostOp,
+    /// First byte.
+    pub offset: u64,
+    /// Length in bytes.
+    pub bytes: u32,
+    /// When the host had it ready.
+    pub arrived: SimTime,
+    /// When it was done.
+    pub completed: SimTime,
+    /// How it ended.
+    pub status: Status,
+    /// What the time between went to; adds up to it exactly.
+    pub ledger: &'a Ledger,
+}
+
+impl Sample<'_> {
+    /// Latency in ns.
+    #[inline]
+    pub fn latency_ns(&self) -> u64 {
+        (self.completed - self.arrived).0
+    }
+}
+
+/// What to measure, and how finely.
+#[derive(Clone, Copy, Debug)]
+pub struct RecorderOptions {
+    /// When measurement starts: the origin of the series.
+    pub start: SimTime,
+    /// How many of the slowest requests to keep for each direction.
+    pub worst: usize,
+    /// First length of the coarse intervals; doubles as the run grows.
+    pub coarse: Span,
+    /// Length of the fine intervals, if a fine series is wanted.
+    pub fine: Option<Span>,
+}
+
+impl Default for RecorderOptions {
+    fn default() -> RecorderOptions {
+        RecorderOptions {
+            start: SimTime::ZERO,
+            worst: 4096,
+            coarse: Span(100_000),
+            fine: None,
+        }
+    }
+}
+
+/// What is kept for all jobs of one direction together.
+#[derive(Clone, Debug)]
+struct Shared {
+    blame: BlameTable,
+    worst: Worst,
+    batches: Batches,
+}
+
+/// Measures one run of one scheme.
+///
+/// Everything is allocated at construction, but for up to 200 coarse intervals (19 KiB
+/// each) and the fine intervals not yet drained. Recording touches the histogram of the
+/// job and direction, and what is kept by direction; totals are added up at the end.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    jobs: Vec<String>,
+    start: SimTime,
+    /// By job, reads before writes.
+    populations: Vec<Population>,
+    shared: [Shared; 2],
+    series: Series,
+    trims: u64,
+    flushes: u64,
+    errors: u64,
+}
+
+impl Recorder {
+    /// A recorder for these jobs (at least one; names are printed as given).
+    pub fn new(jobs: &[String], options: RecorderOptions) -> Recorder {
+        assert!(!jobs.is_empty(), "a run has at least one job");
+        let shared = Shared {
+            blame: BlameTable::new(),
+            worst: Worst::new(options.worst),
+            batches: Batches::new(),
+        };
+        let other = Shared {
+            worst: Worst::new(options.worst),
+            ..shared.clone()
+        };
+        Recorder {
+            jobs: jobs.to_vec(),
+            start: options.start,
+            populations: (0..jobs.len() * 2).map(|_| Population::new()).collect(),
+            shared: [shared, other],
+            series: Series::new(options.start, options.coarse, options.fine),
+            trims: 0,
+            flushes: 0,
+            errors: 0,
+        }
+    }
+
+    /// Take in a finished request, in order of completion. TRIM and FLUSH are counted; so
+    /// are requests that failed, which have no latency.
+    ///
+    /// # Panics
+    ///
+    /// If the job is not one of the recorder's.
+    #[inline]
+    pub fn record(&mut self, s: &Sample) {
+        let Some(direction) = s.op.direction().filter(|_| s.status == Status::Ok) else {
+            self.count(s);
+            return;
+        };
+        let ns = s.latency_ns();
+        let side = direction as usize;
+        self.populations[usize::from(s.job) * 2 + side].record(ns, s.bytes);
+        self.series.record(s.completed, direction, ns);
+        let shared = &mut self.shared[side];
+        shared.batches.record(ns);
+        shared.blame.record(ns, s.ledger);
+        shared.worst.offer(ns, s.index, || SlowRequest {
+            index: s.index,
+            job: s.job,
+            op: s.op,
+            offset: s.offset,
+            bytes: s.bytes,
+            arrived: s.arrived,
+            completed: s.completed,
+            ledger: *s.ledger,
+        });
+    }
+
+    #[inline(never)]
+    fn count(&mut self, s: &Sample) {
+        if s.status != Status::Ok {
+            self.errors += 1;
+        } else if s.op == HostOp::Trim {
+            self.trims += 1;
+        } else {
+            self.flushes += 1;
+        }
+    }
+
+    /// Report the state of the device at `at`, in order of time.
+    pub fn gauge(&mut self, at: SimTime, gauges: &Gauges) {
+        self.series.gauge(at, gauges);
+    }
+
+    /// The end of the interval being filled: the last moment for its gauge.
+    #[inline]
+    pub fn interval_end(&self) -> SimTime {
+        self.series.interval_end()
+    }
+
+    /// Hand out the fine intervals finished since the last call, in order.
+    pub fn drain_fine(&mut self, each: impl FnMut(&Interval)) {
+        self.series.drain_fine(each);
+    }
+
+    /// End the measurement at `end`; `fine` gets the fine intervals not yet drained.
+    pub fn finish(mut self, end: SimTime, fine: impl FnMut(&Interval)) -> Measured {
+        let series = self.series.finish(end);
+        self.series.drain_fine(fine);
+        let mut totals = [Population::new(), Population::new()];
+        let mut jobs = Vec::new();
+        let mut populations = self.populations.into_iter();
+        for name in self.jobs {
+            let mut next = || populations.next().expect("two populations a job");
+            let (read, write) = (next(), next());
+            totals[Direction::Read as usize].merge(&read);
+            totals[Direction::Write as usize].merge(&write);
+            jobs.push(JobStats { name, read, write });
+        }
+        let mut sides = totals
+            .into_iter()
+            .zip(self.shared)
+            .map(|(population, shared)| Side {
+                population,
+                blame: shared.blame,
+                slowest: shared.worst.sorted(),
+                batches: shared.batches,
+            });
+        let mut next = || sides.next().expect("two directions");
+        Measured {
+            runtime: end - self.start,
+            read: next(),
+            write: next(),
+            jobs,
+            series,
+            trims: self.trims,
+            flushes: self.flushes,
+            errors: self.errors,
+        }
+    }
+}
+
+/// A finished measurement.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Virtual time from start to end.
+    pub runtime: Span,
+    /// All reads.
+    pub read: Side,
+    /// All writes.
+    pub write: Side,
+    /// The jobs in the order given.
+    pub jobs: Vec<JobStats>,
+    /// The coarse series.
+    pub series: Vec<Interval>,
+    /// TRIM commands completed.
+    pub trims: u64,
+    /// FLUSH commands completed.
+    pub flushes: u64,
+    /// Requests that failed.
+    pub errors: u64,
+}
+
+impl Measured {
+    /// One direction of all jobs.
+    pub fn side(&self, direction: Direction) -> &Side {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+}
+
+/// All requests of one direction.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Their latencies.
+    pub population: Population,
+    /// What their latencies were made of.
+    pub blame: BlameTable,
+    /// The slowest, the slowest first.
+    pub slowest: Vec<SlowRequest>,
+    /// Their batches, for confidence intervals.
+    pub batches: Batches,
+}
+
+/// The latencies of one job.
+#[derive(Clone, Debug)]
+pub struct JobStats {
+    /// Its name.
+    pub name: String,
+    /// Its reads.
+    pub read: Population,
+    /// Its writes.
+    pub write: Population,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailcut_units::{Cause, Stream};
+
+    fn run(requests: u64) -> (Measured, Vec<(u16, HostOp, u64)>) {
+        let names = ["a".to_string(), "b".to_string()];
+        let mut recorder = Recorder::new(&names, RecorderOptions::default());
+        let mut stream = Stream::new(3, "recorder test", 0);
+        let mut said = Vec::new();
+        let mut now = 0;
+        for index in 0..requests {
+            let job = stream.below(2) as u16;
+            let op = [
+                HostOp::Read,
+                HostOp::Read,
+                HostOp::Write,
+                HostOp::Trim,
+                HostOp::Flush,
+            ][stream.below(5) as usize];
+            let mut ledger = Ledger::new();
+            ledger.add(Cause::ARRAY, 3_000);
+            ledger.add(Cause::GC_HOLD, stream.below(1_000_000));
+            let ns = ledger.sum();
+            now += 1_000;
+            let status = if index % 100 == 7 {
+                Status::OutOfRange
+            } else {
+                Status::Ok
+            };
+            recorder.record(&Sample {
+                index,
+                job,
+                op,
+                offset: 0,
+                bytes: 4096,
+                arrived: SimTime(now),
+                completed: SimTime(now + ns),
+                status,
+                ledger: &ledger,
+            });
+            if status == Status::Ok {
+                said.push((job, op, ns));
+            }
+        }
+        (recorder.finish(SimTime(now + 1_003_000), |_| ()), said)
+    }
+
+    #[test]
+    fn totals_and_jobs_hold_what_was_said() {
+        let (measured, said) = run(50_000);
+        let of = |job: Option<u16>, op| {
+            let chosen = said
+                .iter()
+                .filter(|s| s.1 == op && job.is_none_or(|j| s.0 == j));
+            chosen.fold((0u64, 0u128), |(n, sum), s| (n + 1, sum + u128::from(s.2)))
+        };
+        let got = |p: &Population| (p.count(), p.sum());
+        assert_eq!(got(&measured.read.population), of(None, HostOp::Read));
+        assert_eq!(got(&measured.write.population), of(None, HostOp::Write));
+        assert_eq!(got(&measured.jobs[1].read), of(Some(1), HostOp::Read));
+        assert_eq!(got(&measured.jobs[0].write), of(Some(0), HostOp::Write));
+        assert_eq!(
+            (measured.errors, measured.trims),
+            (500, of(None, HostOp::Trim).0)
+        );
+        assert_eq!(measured.flushes, of(None, HostOp::Flush).0);
+        let series: u64 = measured.series.iter().map(|i| i.read.requests).sum();
+        assert_eq!(series, measured.read.population.count());
+        assert_eq!(measured.read.blame.requests(), series);
+    }
+
+    #[test]
+    fn the_mean_of_all_and_the_blame_of_all_agree() {
+        let (measured, _) = run(20_000);
+        let blame = measured.read.blame.above(0.0).unwrap();
+        assert!((blame.mean_ns - measured.read.population.mean()).abs() < 1e-3);
+        let slowest = &measured.read.slowest;
+        assert_eq!(slowest.len(), 4096);
+        assert_eq!(slowest[0].latency_ns(), measured.read.population.max());
+        assert!(
+            slowest
+                .windows(2)
+                .all(|w| w[0].latency_ns() >= w[1].latency_ns())
+        );
+    }
+}

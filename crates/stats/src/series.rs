@@ -1,0 +1,365 @@
+//! What happened when: figures by interval of virtual time.
+//!
+//! Two resolutions come from one pass. The *coarse* series has at most [`COARSE`]
+//! intervals over the whole run, whose length doubles as the run goes on; it goes into
+//! the summary. The *fine* series has a length the user gives and is drained as it grows.
+
+use crate::bucket;
+use crate::percentile;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Direction, SimTime, Span};
+
+const BITS: u32 = 6;
+const BUCKETS: usize = bucket::count::<BITS>();
+
+/// The most intervals the coarse series has.
+pub const COARSE: usize = 200;
+
+/// The state of the device at one moment. Counters count from the start of measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gauges {
+    /// Free blocks of the drive.
+    pub free_blocks: u64,
+    /// Filled part of the write buffer, 0 to 1.
+    pub buffer_fill: f64,
+    /// Host commands in the device.
+    pub queue_depth: u64,
+    /// Collections finished.
+    pub collections: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Mapping units programmed for the host.
+    pub programs_user: u64,
+    /// Mapping units programmed in all.
+    pub programs_total: u64,
+}
+
+/// One direction in one interval. Percentiles are within 1.6 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IntervalSide {
+    /// Requests completed.
+    pub requests: u64,
+    /// Requests a second.
+    pub iops: f64,
+    /// Mean latency in ns; 0 when there was no request, as the following.
+    pub mean_ns: f64,
+    /// Median in ns.
+    pub p50_ns: u64,
+    /// 99th percentile in ns.
+    pub p99_ns: u64,
+    /// 99.9th percentile in ns.
+    pub p999_ns: u64,
+    /// Longest latency in ns, exact.
+    pub max_ns: u64,
+}
+
+/// One interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Its start in ns from the start of measurement.
+    pub at_ns: u64,
+    /// Its length in ns; the last one of a run may be cut short.
+    pub length_ns: u64,
+    /// Reads completed in it.
+    pub read: IntervalSide,
+    /// Writes completed in it.
+    pub write: IntervalSide,
+    /// The last state of the device reported in it.
+    pub gauges: Option<Gauges>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    requests: u64,
+    total: u64,
+    max: u64,
+}
+
+impl Sums {
+    fn merge(&mut self, other: Sums) {
+        self.requests += other.requests;
+        self.total += other.total;
+        self.max = self.max.max(other.max);
+    }
+}
+
+/// Sums and histograms of both directions in one interval.
+#[derive(Clone, Debug)]
+struct Slot {
+    sums: [Sums; 2],
+    gauges: Option<Gauges>,
+    /// Reads, then writes.
+    counts: Vec<u32>,
+}
+
+impl Slot {
+    fn new() -> Slot {
+        Slot {
+            sums: [Sums::default(); 2],
+            gauges: None,
+            counts: vec![0; 2 * BUCKETS],
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sums.iter().all(|s| s.requests == 0) && self.gauges.is_none()
+    }
+
+    fn clear(&mut self) {
+        self.sums = [Sums::default(); 2];
+        self.gauges = None;
+        self.counts.fill(0);
+    }
+
+    /// Add a later interval.
+    fn merge(&mut self, later: &Slot) {
+        if later.is_empty() {
+            return;
+        }
+        for (sums, more) in self.sums.iter_mut().zip(later.sums) {
+            sums.merge(more);
+        }
+        self.gauges = later.gauges.or(self.gauges);
+        for (count, more) in self.counts.iter_mut().zip(&later.counts) {
+            *count += more;
+        }
+    }
+
+    fn interval(&self, at_ns: u64, length_ns: u64) -> Interval {
+        Interval {
+            at_ns,
+            length_ns,
+            read: self.side(0, length_ns),
+            write: self.side(1, length_ns),
+            gauges: self.gauges,
+        }
+    }
+
+    fn side(&self, side: usize, length_ns: u64) -> IntervalSide {
+        let sums = self.sums[side];
+        if sums.requests == 0 {
+            return IntervalSide::default();
+        }
+        IntervalSide {
+            requests: sums.requests,
+            iops: sums.requests as f64 * 1e9 / length_ns.max(1) as f64,
+            mean_ns: sums.total as f64 / sums.requests as f64,
+            p50_ns: self.percentile(side, 50.0),
+            p99_ns: self.percentile(side, 99.0),
+            p999_ns: self.percentile(side, 99.9),
+            max_ns: sums.max,
+        }
+    }
+
+    fn percentile(&self, side: usize, percent: f64) -> u64 {
+        let rank = percentile::rank(percent, self.sums[side].requests);
+        let mut seen = 0;
+        let bucket = self.counts[side * BUCKETS..(side + 1) * BUCKETS]
+            .iter()
+            .position(|&count| {
+                seen += u64::from(count);
+                seen >= rank
+            })
+            .expect("a rank is at most the number of requests");
+        (bucket::lowest::<BITS>(bucket + 1) - 1).min(self.sums[side].max)
+    }
+}
+
+/// Collects the series of one run.
+#[derive(Clone, Debug)]
+pub struct Series {
+    origin: u64,
+    /// Length of the coarse intervals, ns.
+    coarse_ns: u64,
+    /// Length of the fine intervals, ns, if they are wanted.
+    fine_ns: Option<u64>,
+    /// Start and end of the interval being filled, ns of virtual time.
+    from: u64,
+    until: u64,
+    current: Slot,
+    coarse: Vec<Slot>,
+    fine: Vec<Interval>,
+}
+
+impl Series {
+    /// A series that starts at `origin`. Coarse intervals begin with length `coarse`, or
+    /// with `fine` where fine intervals are wanted, so that they hold whole fine ones.
+    pub fn new(origin: SimTime, coarse: Span, fine: Option<Span>) -> Series {
+        let fine_ns = fine.map(|f| f.0.max(1));
+        let coarse_ns = fine_ns.unwrap_or(coarse.0.max(1));
+        Series {
+            origin: origin.0,
+            coarse_ns,
+            fine_ns,
+            from: origin.0,
+            until: origin.0.saturating_add(coarse_ns),
+            current: Slot::new(),
+            coarse: Vec::with_capacity(COARSE),
+            fine: Vec::new(),
+        }
+    }
+
+    /// Take in a request that completed at `at` after `ns`. Times do not go back by more
+    /// than the interval; an earlier one counts in the interval being filled.
+    #[inline]
+    pub fn record(&mut self, at: SimTime, direction: Direction, ns: u64) {
+        if at.0 >= self.until {
+            self.roll(at.0);
+        }
+        let side = direction as usize;
+        let bucket = bucket::index::<BITS>(ns.min(bucket::LONGEST));
+        self.current.counts[side * BUCKETS + bucket] += 1;
+        let sums = &mut self.current.sums[side];
+        sums.requests += 1;
+        sums.total += ns;
+        sums.max = sums.max.max(ns);
+    }
+
+    /// Report the state of the device. The last state in an interval is the one shown.
+    pub fn gauge(&mut self, at: SimTime, gauges: &Gauges) {
+        if at.0 >= self.until {
+            self.roll(at.0);
+        }
+        self.current.gauges = Some(*gauges);
+    }
+
+    /// When the interval being filled ends: a good moment for the next gauge is before it.
+    pub fn interval_end(&self) -> SimTime {
+        SimTime(self.until)
+    }
+
+    /// Hand out the fine intervals finished since the last call, in order. Intervals in
+    /// which nothing completed and no gauge was reported are left out.
+    pub fn drain_fine(&mut self, mut each: impl FnMut(&Interval)) {
+        self.fine.drain(..).for_each(|i| each(&i));
+    }
+
+    /// End at `end` and give the coarse series from the start to the end of the run.
+    pub fn finish(&mut self, end: SimTime) -> Vec<Interval> {
+        self.flush(end.0);
+        let end = end.0.saturating_sub(self.origin);
+        let starts = (0..).map(|i| i * self.coarse_ns);
+        let series = self.coarse.iter().zip(starts).map(|(slot, at)| {
+            let length = self.coarse_ns.min(end.saturating_sub(at));
+            slot.interval(at, if length == 0 { self.coarse_ns } else { length })
+        });
+        series.collect()
+    }
+
+    #[inline(never)]
+    fn roll(&mut self, at: u64) {
+        self.flush(self.until);
+        while (at - self.origin) / self.coarse_ns >= COARSE as u64 {
+            self.double();
+        }
+        let step = self.fine_ns.unwrap_or(self.coarse_ns);
+        self.from = self.origin + (at - self.origin) / step * step;
+        self.until = self.from.saturating_add(step);
+    }
+
+    /// Moves the interval being filled, which ends at `end`, to both series.
+    fn flush(&mut self, end: u64) {
+        if self.current.is_empty() {
+            return;
+        }
+        let at = self.from - self.origin;
+        if self.fine_ns.is_some() {
+            let length = end.clamp(self.from + 1, self.until) - self.from;
+            self.fine.push(self.current.interval(at, length));
+        }
+        let slot = (at / self.coarse_ns) as usize;
+        while self.coarse.len() <= slot {
+            self.coarse.push(Slot::new());
+        }
+        self.coarse[slot].merge(&self.current);
+        self.current.clear();
+    }
+
+    /// Twice the interval length, half the intervals.
+    fn double(&mut self) {
+        for pair in 0..self.coarse.len().div_ceil(2) {
+            let (left, right) = self.coarse.split_at_mut(2 * pair + 1);
+            if let Some(later) = right.first() {
+                left[2 * pair].merge(later);
+            }
+            self.coarse.swap(pair, 2 * pair);
+        }
+        self.coarse.truncate(self.coarse.len().div_ceil(2));
+        self.coarse_ns = self.coarse_ns.saturating_mul(2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const US: u64 = 1_000;
+
+    fn fine(series: &mut Series) -> Vec<Interval> {
+        let mut rows = Vec::new();
+        series.drain_fine(|i| rows.push(*i));
+        rows
+    }
+
+    #[test]
+    fn an_interval_holds_what_completed_in_it() {
+        let mut s = Series::new(SimTime(1_000), Span(100 * US), Some(Span(10 * US)));
+        s.record(SimTime(1_000), Direction::Read, 100);
+        s.record(SimTime(1_000 + 10 * US - 1), Direction::Write, 300);
+        s.gauge(
+            SimTime(1_000 + 5 * US),
+            &Gauges {
+                free_blocks: 7,
+                ..Gauges::default()
+            },
+        );
+        s.record(SimTime(1_000 + 10 * US), Direction::Read, 200);
+        s.record(SimTime(1_000 + 55 * US), Direction::Read, 400);
+        let coarse = s.finish(SimTime(1_000 + 57 * US));
+        let rows = fine(&mut s);
+        let starts: Vec<u64> = rows.iter().map(|r| r.at_ns).collect();
+        assert_eq!(starts, [0, 10 * US, 50 * US]);
+        assert_eq!((rows[0].read.max_ns, rows[0].write.mean_ns), (100, 300.0));
+        assert_eq!(rows[0].gauges.unwrap().free_blocks, 7);
+        assert_eq!((rows[1].gauges, rows[2].length_ns), (None, 7 * US));
+        assert_eq!(rows[0].read.iops, 100_000.0);
+        // Here the coarse series is as fine, and has no holes.
+        assert_eq!(coarse.len(), 6);
+        assert_eq!(coarse[3].read, IntervalSide::default());
+    }
+
+    proptest! {
+        #[test]
+        fn the_coarse_series_is_short_and_loses_nothing(
+            steps in prop::collection::vec((0u64..200 * US, 1u64..1_000_000), 1..600),
+            with_fine in any::<bool>(),
+        ) {
+            let fine_span = with_fine.then_some(Span(50 * US));
+            let mut s = Series::new(SimTime(5), Span(10 * US), fine_span);
+            let (mut at, mut max) = (5, 0);
+            for &(gap, ns) in &steps {
+                at += gap;
+                max = max.max(ns);
+                s.record(SimTime(at), Direction::Write, ns);
+            }
+            let coarse = s.finish(SimTime(at));
+            prop_assert!(coarse.len() <= COARSE);
+            for rows in [coarse, fine(&mut s)].iter().filter(|r| with_fine || !r.is_empty()) {
+                prop_assert_eq!(rows.iter().map(|r| r.write.requests).sum::<u64>(), steps.len() as u64);
+                prop_assert_eq!(rows.iter().map(|r| r.write.max_ns).max().unwrap(), max);
+                prop_assert!(rows.windows(2).all(|w| w[0].at_ns + w[0].length_ns <= w[1].at_ns));
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_gap_costs_no_memory() {
+        let mut s = Series::new(SimTime(0), Span(100 * US), None);
+        s.record(SimTime(10), Direction::Read, 5);
+        s.record(SimTime(3_600_000_000_000), Direction::Read, 5);
+        let coarse = s.finish(SimTime(3_600_000_000_001));
+        assert!(coarse.len() <= COARSE && coarse.len() > COARSE / 2);
+        assert_eq!(coarse.iter().map(|r| r.read.requests).sum::<u64>(), 2);
+    }
+}

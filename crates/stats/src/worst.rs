@@ -1,0 +1,179 @@
+//! The slowest requests, kept exactly.
+
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use tailcut_units::{HostOp, Ledger, SimTime};
+
+/// One request as it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowRequest {
+    /// Submission index within the run.
+    pub index: u64,
+    /// Which job sent it.
+    pub job: u16,
+    /// What it asked.
+    pub op: HostOp,
+    /// First byte.
+    pub offset: u64,
+    /// Length in bytes.
+    pub bytes: u32,
+    /// When the host had it ready.
+    pub arrived: SimTime,
+    /// When it was done.
+    pub completed: SimTime,
+    /// What the time between went to.
+    pub ledger: Ledger,
+}
+
+impl SlowRequest {
+    /// Latency in ns.
+    pub fn latency_ns(&self) -> u64 {
+        (self.completed - self.arrived).0
+    }
+}
+
+/// What requests are ordered by: the slowest first, then the earliest submitted.
+type Key = (Reverse<u64>, u64);
+
+/// The `capacity` slowest requests of one direction.
+///
+/// Twice as many are held; when they are full the slower half stays. That is a constant
+/// time per request even where each is slower than all before (an overloaded drive),
+/// which costs a heap its whole depth every time.
+#[derive(Clone, Debug)]
+pub struct Worst {
+    capacity: usize,
+    /// The least slow request that is sure to be kept; later equals are not.
+    threshold: Key,
+    keys: Vec<(Key, u32)>,
+    slots: Vec<SlowRequest>,
+    free: Vec<u32>,
+}
+
+impl Worst {
+    /// Keeps the `capacity` slowest; about 560 bytes each, all allocated here.
+    pub fn new(capacity: usize) -> Worst {
+        let held = capacity * 2;
+        Worst {
+            capacity,
+            threshold: if capacity == 0 {
+                (Reverse(u64::MAX), 0)
+            } else {
+                (Reverse(0), u64::MAX)
+            },
+            keys: Vec::with_capacity(held),
+            slots: Vec::with_capacity(held),
+            free: Vec::with_capacity(held),
+        }
+    }
+
+    /// Offer request `index` that took `ns`; `make` is called only if it may be among the
+    /// slowest.
+    #[inline]
+    pub fn offer(&mut self, ns: u64, index: u64, make: impl FnOnce() -> SlowRequest) {
+        let key = (Reverse(ns), index);
+        if key < self.threshold {
+            self.keep(key, make);
+        }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, key: Key, make: impl FnOnce() -> SlowRequest) {
+        if self.keys.len() == self.capacity * 2 {
+            self.prune();
+        }
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = make();
+                slot
+            }
+            None => {
+                self.slots.push(make());
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.keys.push((key, slot));
+    }
+
+    /// Keep the slower half.
+    fn prune(&mut self) {
+        if self.keys.len() <= self.capacity {
+            return;
+        }
+        let (_, last, _) = self.keys.select_nth_unstable(self.capacity - 1);
+        self.threshold = last.0;
+        self.free
+            .extend(self.keys.drain(self.capacity..).map(|(_, slot)| slot));
+    }
+
+    /// The slowest, the slowest first; equals by submission index.
+    pub fn sorted(&self) -> Vec<SlowRequest> {
+        let mut keys = self.keys.clone();
+        keys.sort_unstable();
+        keys.truncate(self.capacity);
+        keys.iter()
+            .map(|&(_, slot)| self.slots[slot as usize])
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tailcut_units::Cause;
+
+    fn request(index: u64, ns: u64) -> SlowRequest {
+        let mut ledger = Ledger::new();
+        ledger.add(Cause::ARRAY, ns);
+        SlowRequest {
+            index,
+            job: 0,
+            op: HostOp::Read,
+            offset: index * 4096,
+            bytes: 4096,
+            arrived: SimTime(index),
+            completed: SimTime(index + ns),
+            ledger,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_worst_are_the_first_of_a_sort(
+            latencies in prop::collection::vec(0u64..50, 0..300),
+            capacity in 0usize..40,
+        ) {
+            let mut worst = Worst::new(capacity);
+            let mut all = Vec::new();
+            for (index, &ns) in latencies.iter().enumerate() {
+                let r = request(index as u64, ns);
+                worst.offer(ns, r.index, || r);
+                all.push(r);
+            }
+            all.sort_by_key(|r| (Reverse(r.latency_ns()), r.index));
+            all.truncate(capacity);
+            prop_assert_eq!(worst.sorted(), all);
+        }
+    }
+
+    #[test]
+    fn nothing_is_allocated_after_construction() {
+        let mut worst = Worst::new(64);
+        let before = (
+            worst.keys.capacity(),
+            worst.slots.capacity(),
+            worst.free.capacity(),
+        );
+        for i in 0..10_000 {
+            worst.offer(i, i, || request(i, i));
+        }
+        let after = (
+            worst.keys.capacity(),
+            worst.slots.capacity(),
+            worst.free.capacity(),
+        );
+        assert_eq!(before, after);
+        assert_eq!(worst.sorted()[0].index, 9_999);
+    }
+}

@@ -1,0 +1,120 @@
+//! Drives for tests, as values that a test changes where it matters.
+
+use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig};
+use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
+use tailcut_core::nand::config::{
+    BusyUnit, ChannelConfig, EccConfig, EraseTiming, GeometryConfig, ProgramTiming, TimingConfig,
+};
+use tailcut_core::policy::*;
+use tailcut_units::Span;
+use tailcut_units::quantity::Level;
+
+/// Two channels of two dies of two planes, 32 blocks of 16 pages of 8 KiB a plane, 4 KiB
+/// mapping units; every time is a different number, so that a wrong one shows.
+pub fn small_drive() -> DeviceConfig {
+    DeviceConfig {
+        description: "a small drive for tests".into(),
+        geometry: GeometryConfig {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 2,
+            planes: 2,
+            blocks: 32,
+            pages: 16,
+            page: 8192,
+            bad_blocks: 0.0,
+            busy_unit: BusyUnit::Die,
+        },
+        timing: TimingConfig {
+            read: vec![Span(40_000), Span(60_000)],
+            program: ProgramTiming { pulse: Span(70_000), verify: Span(10_000), pulses: vec![4, 6] },
+            erase: EraseTiming {
+                loops: 3,
+                ramp_up: Span(50_000),
+                execution: Span(900_000),
+                recovery: Span(30_000),
+                verify: Span(20_000),
+            },
+        },
+        channel: ChannelConfig { rate: 800_000_000, command: Span(300) },
+        ecc: EccConfig { codeword: 2048, decode: Span(1_700), queue: 4 },
+        host: HostConfig {
+            queue_depth: 32,
+            link_rate: 3_200_000_000,
+            submit_latency: Span(900),
+            complete_latency: Span(1_100),
+            max_transfer: 128 << 10,
+        },
+        controller: ControllerConfig { command: Span(500) },
+        ftl: FtlConfig {
+            mapping_unit: 4096,
+            user_capacity: None,
+            over_provisioning: Some(0.25),
+            extent: ExtentKind::Superblock,
+            write_planes: 2,
+            gc: GcConfig { copy: CopyMode::Controller, copy_planes: 2, in_flight: 4 },
+        },
+        policy: PolicyConfig {
+            schedule: schedule::ScheduleConfig::Fifo(Default::default()),
+            buffer: buffer::BufferConfig::Lru(buffer::lru::Config {
+                capacity: 256 << 10,
+                power_loss: buffer::lru::PowerLoss::Volatile,
+            }),
+            flush: flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.75, low: 0.5 }),
+            placement: placement::PlacementConfig::Static(Default::default()),
+            gc_victim: gc_victim::GcVictimConfig::Greedy(Default::default()),
+            gc_schedule: gc_schedule::GcScheduleConfig::Threshold(gc_schedule::threshold::Config {
+                start: Level::Count(3),
+                hard: Level::Count(1),
+            }),
+            gc_scope: gc_scope::GcScopeConfig::Operation(Default::default()),
+        },
+        age: AgeConfig { fill: 1.0 },
+    }
+}
+
+/// The drive of the MQSim cross-check: 4 channels of one die of 4 planes, 8 KiB pages
+/// mapped whole, 90 us reads, 2 ns a byte, no decoding, 1.6 us of host and commands.
+pub fn cross_check_drive() -> DeviceConfig {
+    let mut c = small_drive();
+    c.geometry = GeometryConfig {
+        channels: 4,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes: 4,
+        blocks: 512,
+        pages: 256,
+        page: 8192,
+        bad_blocks: 0.0,
+        busy_unit: BusyUnit::Die,
+    };
+    c.timing.read = vec![Span(90_000)];
+    c.timing.program = ProgramTiming { pulse: Span(60_000), verify: Span(10_000), pulses: vec![10] };
+    c.timing.erase = EraseTiming {
+        loops: 1,
+        ramp_up: Span(0),
+        execution: Span(2_000_000),
+        recovery: Span(0),
+        verify: Span(0),
+    };
+    c.channel = ChannelConfig { rate: 500_000_000, command: Span(100) };
+    c.ecc = EccConfig { codeword: 1024, decode: Span(0), queue: 8 };
+    c.host = HostConfig {
+        queue_depth: 512,
+        link_rate: 4_000_000_000,
+        submit_latency: Span(200),
+        complete_latency: Span(200),
+        max_transfer: 128 << 10,
+    };
+    c.controller.command = Span(100);
+    c.ftl.mapping_unit = 8192;
+    c.ftl.over_provisioning = Some(0.127);
+    c.ftl.extent = ExtentKind::Block;
+    c.ftl.write_planes = 1;
+    c.ftl.gc.copy_planes = 1;
+    c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
+        capacity: 16 << 20,
+        power_loss: buffer::lru::PowerLoss::Capacitor,
+    });
+    c
+}

@@ -1,0 +1,75 @@
+//! The writes of a set of jobs without an end, for ageing a drive before the run.
+
+use super::open::OpenClone;
+use super::spec::{JobSpec, READ, TRIM, WRITE};
+use super::stream::{Extents, JobStream, Purpose};
+use tailcut_units::{Command, Stream};
+
+/// The writes and trims of all jobs, endless and without times: drawn from each job's
+/// own distribution over its own region and hot blocks, but not the run's own sequence,
+/// and mixed in the shares the jobs have in the run.
+#[derive(Clone, Debug)]
+pub struct OverwriteStream {
+    draws: Stream,
+    /// (a draw below this, the job's stream).
+    streams: Vec<(u64, JobStream)>,
+}
+
+impl OverwriteStream {
+    /// `None` if no job writes or trims. `weights` holds every clone's share of requests.
+    pub(super) fn new(
+        specs: &[JobSpec],
+        clones: &[OpenClone],
+        weights: &[f64],
+        seed: u64,
+    ) -> Option<OverwriteStream> {
+        let unfolded = specs.iter().flat_map(|s| std::iter::repeat_n(s, s.numjobs as usize));
+        let mut streams = Vec::new();
+        let mut sum = 0.0;
+        for (id, (spec, clone)) in unfolded.zip(clones).enumerate() {
+            let share = clone.shares[WRITE] + clone.shares[TRIM];
+            if share > 0.0 {
+                sum += weights[id] * share;
+                streams.push((sum, endless(spec, clone, seed, id as u64)));
+            }
+        }
+        if streams.is_empty() {
+            return None;
+        }
+        let scale = (1u64 << 63) as f64 * 2.0 / sum;
+        let streams = streams.into_iter().map(|(upto, stream)| ((upto * scale) as u64, stream));
+        Some(OverwriteStream {
+            draws: Stream::new(seed, "job.ageing.choice", 0),
+            streams: streams.collect(),
+        })
+    }
+}
+
+/// The job without its reads, limits and times.
+fn endless(spec: &JobSpec, clone: &OpenClone, seed: u64, id: u64) -> JobStream {
+    let mut spec = spec.clone();
+    spec.mode.uses[READ] = false;
+    spec.rate = [None; 3];
+    spec.rate_iops = [None; 3];
+    spec.runtime_ns = None;
+    spec.think_ns = 0;
+    spec.fsync = 0;
+    let extents = Extents { requests: u64::MAX, bytes: u64::MAX };
+    JobStream::new(&spec, clone.region.clone(), extents, seed, id, Purpose::Ageing)
+}
+
+impl Iterator for OverwriteStream {
+    type Item = Command;
+
+    #[inline]
+    fn next(&mut self) -> Option<Command> {
+        let index = if self.streams.len() == 1 {
+            0
+        } else {
+            let draw = self.draws.next_u64();
+            let index = self.streams.partition_point(|(below, _)| *below <= draw);
+            index.min(self.streams.len() - 1)
+        };
+        self.streams[index].1.next().map(|issue| issue.command)
+    }
+}

@@ -1,0 +1,56 @@
+//! Generated workloads: fio job files, the same as one line, and Aerospike's ACT.
+//!
+//! [`JobSet`] is the parsed description; [`JobSet::open`] puts it on a host capacity and
+//! a seed and gives [`OpenJobs`], one [`JobStream`] per job clone.
+//!
+//! # What differs from fio
+//!
+//! - `number_ios` without `io_size` is exact: the job makes that many requests, in as
+//!   many passes over its region as it takes. fio would stop after `size` bytes; where
+//!   that makes a difference a warning says so.
+//! - The random map (every block once before any repeats) needs no memory: it is a keyed
+//!   permutation. It exists for uniform random jobs whose directions share one block
+//!   size, aligned to itself, and `percentage_random=100`. All other random jobs draw
+//!   independently, as under `norandommap`. A second pass has a new order.
+//! - `bsrange` is uniform over its multiples (fio favours the largest size a little).
+//! - `zipf` and `pareto` ranks are scattered by a keyed permutation, where fio hashes
+//!   with collisions: here every block has exactly one rank. `zipf:1` is allowed.
+//! - `normal` redraws what falls outside the region.
+//! - A paced mixed job issues the direction that is due first. A job with a rate for only
+//!   one direction is paced as a whole by that one.
+//! - `rate_iops` counts requests also when sizes vary (fio counts smallest blocks).
+//! - `rate_process=poisson` and `io_submit_mode=offload` make a job open-loop: latency
+//!   counts from the intended arrival, and the depth is unbounded unless `iodepth` is
+//!   given. A linear rate otherwise keeps its depth (1 by default) and catches up.
+//! - `thinktime` follows every `thinktime_blocks`-th request's completion in its own
+//!   place of the queue; fio stops the whole job. At depth 1 this is the same.
+//! - `KiB` and the like are errors without `kb_base`, since fio reads them as powers of
+//!   1000 by default.
+//! - The runtime counts after `startdelay` and `ramp_time`, as in fio.
+
+mod act;
+mod ageing;
+mod apply;
+mod error;
+mod lists;
+mod open;
+mod options;
+mod pace;
+mod permute;
+mod ranks;
+mod set;
+mod spec;
+mod spread;
+mod stream;
+mod text;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use ageing::OverwriteStream;
+pub use error::{JobError, Place, Problem, Warning};
+pub use open::{OpenJobs, Overwrites};
+pub use set::JobSet;
+pub use spec::JobSpec;
+pub use stream::JobStream;

@@ -1,0 +1,296 @@
+//! Jobs on a drive: regions, limits, streams, and what ageing wants to know.
+
+use super::error::{JobError, Problem, Warning};
+use super::spec::{Block, Distribution, JobSpec, READ, TRIM, WRITE};
+use super::stream::{Extents, JobStream, Purpose};
+use super::value::Extent;
+use crate::{Issue, JobInfo};
+use std::ops::Range;
+use tailcut_units::Span;
+
+/// What the jobs' writes are, for ageing a drive without replaying them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overwrites {
+    /// No job writes or trims.
+    None,
+    /// Nothing trims, and all writes are uniform random, each of the same size and
+    /// aligned to it, over the same region. A random map counts as uniform: each pass is
+    /// a new order, and every block is overwritten equally often.
+    Uniform {
+        /// The bytes of the drive written, a whole number of blocks.
+        region: Range<u64>,
+        /// The block size.
+        bytes: u32,
+    },
+    /// Anything else: take the writes from [`JobSet::overwrite_stream`].
+    ///
+    /// [`JobSet::overwrite_stream`]: super::JobSet::overwrite_stream
+    Replay,
+}
+
+/// Jobs opened on a host capacity and a seed; clones are unfolded.
+#[derive(Clone, Debug)]
+pub struct OpenJobs {
+    pub(super) clones: Vec<OpenClone>,
+    warnings: Vec<Warning>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OpenClone {
+    info: JobInfo,
+    stream: JobStream,
+    pub region: Range<u64>,
+    writes: Writes,
+    expected: Option<u64>,
+    iops: Option<f64>,
+    pub shares: [f64; 3],
+}
+
+/// The writes of one clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Writes {
+    None,
+    Uniform { region: Range<u64>, bytes: u32 },
+    Other,
+}
+
+impl OpenJobs {
+    pub(super) fn new(specs: &[JobSpec], capacity: u64, seed: u64) -> Result<OpenJobs, JobError> {
+        let mut open = OpenJobs { clones: Vec::new(), warnings: Vec::new() };
+        for spec in specs {
+            for number in 0..spec.numjobs {
+                let region = region(spec, capacity, number)?;
+                if number == 0 {
+                    open.warn(spec, capacity, &region);
+                }
+                let id = open.clones.len() as u64;
+                open.clones.push(open_clone(spec, capacity, region, number, seed, id)?);
+            }
+        }
+        Ok(open)
+    }
+
+    /// The jobs, in the order of their indices.
+    pub fn jobs(&self) -> Vec<JobInfo> {
+        self.clones.iter().map(|c| c.info.clone()).collect()
+    }
+
+    /// The next issue of a job; `None` once it has ended.
+    ///
+    /// # Panics
+    /// If there is no such job.
+    #[inline]
+    pub fn next(&mut self, job: usize) -> Option<Issue> {
+        self.clones[job].stream.next()
+    }
+
+    /// What opening found that does not stop the run.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// How many reads, writes and trims all jobs will make: exact where a count or a
+    /// fixed block size decides, the mean where sizes or arrivals are drawn, `None` where
+    /// the drive's speed decides.
+    pub fn expected_requests(&self) -> Option<u64> {
+        self.clones.iter().try_fold(0u64, |sum, c| Some(sum.saturating_add(c.expected?)))
+    }
+
+    /// The bytes of the drive the jobs can touch: from the first of any to the last.
+    pub fn region(&self) -> Range<u64> {
+        let start = self.clones.iter().map(|c| c.region.start).min().unwrap_or(0);
+        let end = self.clones.iter().map(|c| c.region.end).max().unwrap_or(0);
+        start..end
+    }
+
+    /// The expected share of reads among reads and writes; 0 if there are neither. Jobs
+    /// are weighted by their requests, else by their rates, else by their depths.
+    pub fn read_fraction(&self) -> f64 {
+        let mut sums = [0.0; 3];
+        for (clone, weight) in self.clones.iter().zip(self.weights()) {
+            for (sum, share) in sums.iter_mut().zip(clone.shares) {
+                *sum += weight * share;
+            }
+        }
+        let both = sums[READ] + sums[WRITE];
+        if both > 0.0 { sums[READ] / both } else { 0.0 }
+    }
+
+    /// Every clone's weight among the requests of all.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        let all = |of: fn(&OpenClone) -> Option<f64>| self.clones.iter().map(of).collect();
+        let counts: Option<Vec<f64>> = all(|c| c.expected.map(|n| n as f64));
+        let rates: Option<Vec<f64>> = all(|c| c.iops);
+        let depths = || self.clones.iter().map(|c| f64::from(c.info.depth)).collect();
+        counts.or(rates).unwrap_or_else(depths)
+    }
+
+    /// What the writes are, for ageing.
+    pub fn overwrites(&self) -> Overwrites {
+        let mut kinds = self.clones.iter().map(|c| &c.writes).filter(|w| **w != Writes::None);
+        match kinds.next() {
+            None => Overwrites::None,
+            Some(first @ Writes::Uniform { region, bytes }) if kinds.all(|w| w == first) => {
+                Overwrites::Uniform { region: region.clone(), bytes: *bytes }
+            }
+            Some(_) => Overwrites::Replay,
+        }
+    }
+
+    fn warn(&mut self, spec: &JobSpec, capacity: u64, region: &Range<u64>) {
+        let mut say = |text: String| {
+            self.warnings.push(Warning { place: spec.place.clone(), text });
+        };
+        let size = region.end - region.start;
+        if let Some(Extent::Bytes(bytes)) = spec.size
+            && bytes > capacity - region.start
+        {
+            say(format!(
+                "`size` is cut to the {size} bytes there are from the offset on, as in fio"
+            ));
+        }
+        let pass = expected_by_bytes(spec, size.saturating_mul(spec.loops));
+        if let (Some(asked), None, false) = (spec.number_ios, spec.io_size, spec.time_based)
+            && asked > pass
+        {
+            say(format!(
+                "`number_ios={asked}` takes more than one pass: fio would stop after `size`, \
+                 {pass} requests; give io_size to stop there"
+            ));
+        }
+    }
+}
+
+fn does_not_fit(spec: &JobSpec, option: &'static str, why: String, capacity: u64) -> JobError {
+    JobError::new(spec.place.clone(), Problem::DoesNotFit { option, why, capacity })
+}
+
+/// The bytes clone `number` may touch: whole smallest blocks, as in fio.
+fn region(spec: &JobSpec, capacity: u64, number: u32) -> Result<Range<u64>, JobError> {
+    let fail = |option, why| Err(does_not_fit(spec, option, why, capacity));
+    let least = spec.directions().map(|d| u64::from(spec.block[d].least())).min().unwrap_or(1);
+    let most = spec.directions().map(|d| u64::from(spec.block[d].most())).max().unwrap_or(1);
+    // A percentage is rounded up to a block, so that requests stay aligned.
+    let aligned = |extent: Extent| match extent {
+        Extent::Bytes(bytes) => bytes,
+        share => share.bytes_of(capacity).div_ceil(least).saturating_mul(least),
+    };
+    let step = aligned(spec.offset_increment).checked_mul(u64::from(number));
+    let start = step.and_then(|step| step.checked_add(aligned(spec.offset)));
+    let Some(start) = start.filter(|start| *start < capacity) else {
+        let option = if number == 0 { "offset" } else { "offset_increment" };
+        return fail(option, format!("clone {number} of the job would start beyond the drive"));
+    };
+    let there = capacity - start;
+    let size = spec.size.map_or(there, |size| size.bytes_of(capacity).min(there));
+    let size = size - size % least;
+    if size < most {
+        return fail("size", format!("{size} bytes from the offset on hold no block of {most}"));
+    }
+    Ok(start..start + size)
+}
+
+fn mean_block(spec: &JobSpec) -> f64 {
+    let shares = spec.shares();
+    spec.directions().map(|d| shares[d] * spec.block[d].mean()).sum()
+}
+
+fn expected_by_bytes(spec: &JobSpec, bytes: u64) -> u64 {
+    match spec.single_block() {
+        Some(block) => bytes / u64::from(block),
+        None => (bytes as f64 / mean_block(spec)) as u64,
+    }
+}
+
+/// How much the job does. fio transfers `size` bytes (`io_size` if given) and ends.
+fn extents(spec: &JobSpec, capacity: u64, size: u64) -> Result<Extents, JobError> {
+    let requests = spec.number_ios.unwrap_or(u64::MAX);
+    let counted = spec.number_ios.is_some() && spec.io_size.is_none();
+    if spec.time_based || counted {
+        return Ok(Extents { requests, bytes: u64::MAX });
+    }
+    let once = spec.io_size.map_or(size, |io_size| io_size.bytes_of(capacity));
+    let bytes = once.saturating_mul(spec.loops);
+    let least = spec.directions().map(|d| u64::from(spec.block[d].least())).min().unwrap_or(1);
+    if bytes < least {
+        let why = format!("{bytes} bytes are less than one block of {least}");
+        return Err(does_not_fit(spec, "io_size", why, capacity));
+    }
+    Ok(match spec.single_block() {
+        Some(block) => {
+            Extents { requests: requests.min(bytes / u64::from(block)), bytes: u64::MAX }
+        }
+        None => Extents { requests, bytes },
+    })
+}
+
+fn expected(spec: &JobSpec, extents: Extents, iops: Option<f64>) -> Option<u64> {
+    let mut count = extents.requests;
+    if extents.bytes != u64::MAX {
+        count = count.min(expected_by_bytes(spec, extents.bytes));
+    }
+    let timed = match spec.runtime_ns {
+        Some(runtime) => Some(iops? * ((runtime + spec.ramp_ns) as f64 / 1e9)),
+        None => None,
+    };
+    match timed {
+        Some(timed) => Some(count.min(timed as u64)),
+        None => (count != u64::MAX).then_some(count),
+    }
+}
+
+fn writes(spec: &JobSpec, region: &Range<u64>) -> Writes {
+    if spec.mode.uses[TRIM] {
+        return Writes::Other;
+    }
+    if !spec.mode.uses[WRITE] {
+        return Writes::None;
+    }
+    let uniform = spec.mode.random
+        && spec.distribution == Distribution::Uniform
+        && spec.percentage_random[WRITE] == 100;
+    match &spec.block[WRITE] {
+        Block::Fixed(bytes) if uniform && spec.alignment(WRITE) == u64::from(*bytes) => {
+            // The tail too short for a block is never written.
+            let size = region.end - region.start;
+            let end = region.start + (size - size % u64::from(*bytes));
+            Writes::Uniform { region: region.start..end, bytes: *bytes }
+        }
+        _ => Writes::Other,
+    }
+}
+
+fn open_clone(
+    spec: &JobSpec,
+    capacity: u64,
+    region: Range<u64>,
+    number: u32,
+    seed: u64,
+    id: u64,
+) -> Result<OpenClone, JobError> {
+    let extents = extents(spec, capacity, region.end - region.start)?;
+    let open_loop = spec.open_loop();
+    let iops =
+        spec.fully_paced().then(|| spec.directions().filter_map(|d| spec.paced_iops(d)).sum());
+    let before = spec.start_delay_ns + spec.ramp_ns;
+    let name = match spec.numjobs {
+        1 => spec.name.clone(),
+        _ => format!("{}.{number}", spec.name),
+    };
+    Ok(OpenClone {
+        info: JobInfo {
+            name,
+            depth: spec.iodepth.unwrap_or(if open_loop { u32::MAX } else { 1 }),
+            open_loop,
+            runtime: spec.runtime_ns.map(|runtime| Span(before + runtime)),
+            // A job that starts late is measured from its start.
+            ramp: Span(before),
+        },
+        stream: JobStream::new(spec, region.clone(), extents, seed, id, Purpose::Run),
+        writes: writes(spec, &region),
+        expected: expected(spec, extents, iops),
+        iops,
+        shares: spec.shares(),
+        region,
+    })
+}

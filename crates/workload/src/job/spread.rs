@@ -1,0 +1,116 @@
+//! Where the requests of one direction go: slots of one alignment from the job's first
+//! byte.
+
+use super::permute::{Pass, Permutation};
+use super::ranks::{Normal, Pareto, Zipf};
+use super::spec::{Block, Distribution, JobSpec, Zone};
+use tailcut_units::Stream;
+
+/// How slots are drawn.
+#[derive(Clone, Debug)]
+pub(super) enum Spread {
+    /// In order, each direction from its own position.
+    Sequential,
+    /// Every block once a pass; the pass is shared by all directions.
+    Pass,
+    /// Uniform over this many slots.
+    Uniform(u64),
+    /// Uniform over as many slots as the drawn size leaves.
+    UniformBySize,
+    /// Ranks scattered by a permutation, so that hot blocks are not neighbours.
+    Zipf(Zipf, Permutation),
+    /// As for Zipf.
+    Pareto(Pareto, Permutation),
+    Normal(Normal),
+    Zoned(Vec<ZoneSlots>),
+}
+
+/// One zone in slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ZoneSlots {
+    /// A 64-bit draw below this (and above the zone before) falls here.
+    below: u64,
+    first: u64,
+    count: u64,
+}
+
+impl Spread {
+    /// The spread of one direction over a region of `size` bytes, at least the largest
+    /// block. `keys` selects the scatter: the same for every direction of a job, so that
+    /// reads and writes share their hot blocks.
+    pub fn new(spec: &JobSpec, direction: usize, size: u64, keys: &Stream) -> Spread {
+        if !spec.mode.random {
+            return Spread::Sequential;
+        }
+        if spec.covers_each_block_once() {
+            return Spread::Pass;
+        }
+        let align = spec.alignment(direction);
+        let count = (size - u64::from(spec.block[direction].most())) / align + 1;
+        let scatter = || Permutation::new(count, &mut keys.clone());
+        match &spec.distribution {
+            Distribution::Uniform if matches!(spec.block[direction], Block::Fixed(_)) => {
+                Spread::Uniform(count)
+            }
+            Distribution::Uniform => Spread::UniformBySize,
+            Distribution::Zipf(exponent) => Spread::Zipf(Zipf::new(count, *exponent), scatter()),
+            Distribution::Pareto(h) => Spread::Pareto(Pareto::new(count, *h), scatter()),
+            Distribution::Normal(percent) => Spread::Normal(Normal::new(count, *percent)),
+            Distribution::Zoned(zones) => {
+                Spread::Zoned(zone_slots(&zones[direction], size, align, count))
+            }
+        }
+    }
+
+    /// A slot for a request of `bytes`, except for the sequential walk.
+    #[inline]
+    pub fn draw(
+        &mut self,
+        pass: Option<&mut Pass>,
+        stream: &mut Stream,
+        free_slots: impl FnOnce() -> u64,
+    ) -> u64 {
+        match self {
+            Spread::Pass => pass.map_or(0, Pass::draw),
+            Spread::Uniform(count) => stream.below(*count),
+            Spread::UniformBySize => stream.below(free_slots()),
+            Spread::Zipf(zipf, scatter) => scatter.at(zipf.draw(stream)),
+            Spread::Pareto(pareto, scatter) => scatter.at(pareto.draw(stream)),
+            Spread::Normal(normal) => normal.draw(stream),
+            Spread::Zoned(zones) => draw_zoned(zones, stream),
+            Spread::Sequential => 0,
+        }
+    }
+}
+
+fn draw_zoned(zones: &[ZoneSlots], stream: &mut Stream) -> u64 {
+    let draw = stream.next_u64();
+    let zone = zones.iter().find(|z| draw < z.below).or(zones.last());
+    zone.map_or(0, |z| z.first + stream.below(z.count))
+}
+
+/// Lay zones one after another over `count` slots. A zone too small for a slot, or
+/// beyond the end, falls on the nearest slot.
+fn zone_slots(zones: &[Zone], size: u64, align: u64, count: u64) -> Vec<ZoneSlots> {
+    let mut byte = 0u64;
+    let mut accesses = 0u64;
+    let mut slots = Vec::with_capacity(zones.len());
+    for zone in zones {
+        let first = (byte / align).min(count - 1);
+        byte = byte.saturating_add(zone.length.bytes_of(size)).min(size);
+        accesses += zone.accesses;
+        let end = (byte / align).min(count);
+        slots.push(ZoneSlots {
+            below: share_of_u64(accesses),
+            first,
+            count: end.saturating_sub(first).max(1),
+        });
+    }
+    slots
+}
+
+/// `parts per million × 2^64`, at most `u64::MAX`.
+pub(super) fn share_of_u64(ppm: u64) -> u64 {
+    let scaled = (u128::from(ppm) << 64) / 1_000_000;
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}

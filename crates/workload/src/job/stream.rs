@@ -1,0 +1,316 @@
+//! The issues of one job, one after another.
+
+use super::pace::Schedule;
+use super::permute::Pass;
+use super::spec::{Block, JobSpec, READ, WRITE};
+use super::spread::{Spread, share_of_u64};
+use super::value::LONGEST_NS;
+use crate::Issue;
+use std::ops::Range;
+use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
+
+const OPS: [HostOp; 3] = [HostOp::Read, HostOp::Write, HostOp::Trim];
+
+/// Later than any time a job may name: start, ramp and runtime together stay below.
+const NO_END: u64 = LONGEST_NS * 4;
+
+/// The issues of one job (one clone of it), in the order they are to be issued.
+///
+/// An endless job, stopped only by its runtime, never returns `None`, except that a
+/// paced one ends with its last due time.
+#[derive(Clone, Debug)]
+pub struct JobStream {
+    choice: Choice,
+    draws: Stream,
+    sizes: [Sizes; 3],
+    spreads: [Spread; 3],
+    pass: Option<Pass>,
+    percentage_random: [u32; 3],
+    region: Range<u64>,
+    align: [u64; 3],
+    least: [u32; 3],
+    /// Next byte of a sequential walk, from the region's start.
+    position: [u64; 3],
+    requests_left: u64,
+    bytes_left: u64,
+    schedules: [Option<Schedule>; 3],
+    earliest: u64,
+    end: u64,
+    think: u64,
+    think_every: u64,
+    until_think: u64,
+    fsync_every: u64,
+    until_fsync: u64,
+    flush_next: bool,
+    flush_at_end: bool,
+}
+
+/// How the next direction is chosen.
+#[derive(Clone, Copy, Debug)]
+enum Choice {
+    Only(usize),
+    /// A read if a 64-bit draw is below this.
+    Mix(u64),
+    /// Whichever of reads and writes is due first.
+    ByDue,
+}
+
+/// How a request's size is drawn.
+#[derive(Clone, Debug)]
+enum Sizes {
+    Fixed(u32),
+    Range {
+        least: u32,
+        step: u32,
+        count: u64,
+    },
+    /// (a draw below this, bytes).
+    Split(Vec<(u64, u32)>),
+}
+
+/// How much a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extents {
+    pub requests: u64,
+    pub bytes: u64,
+}
+
+/// What a stream is for. Ageing and run share their hot blocks but not their draws: were
+/// a random pass of the run the ageing's last pass again, blocks would empty in the order
+/// they were filled and collection would look free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Run,
+    Ageing,
+}
+
+impl JobStream {
+    /// The stream of `spec` over `region` (bytes of the drive), as clone number `id` of
+    /// the whole set.
+    pub(super) fn new(
+        spec: &JobSpec,
+        region: Range<u64>,
+        extents: Extents,
+        seed: u64,
+        id: u64,
+        purpose: Purpose,
+    ) -> JobStream {
+        let seed = spec.randseed.unwrap_or(seed);
+        let (order, request) = match purpose {
+            Purpose::Run => ("job.pass", "job.request"),
+            Purpose::Ageing => ("job.ageing.pass", "job.ageing.request"),
+        };
+        let keys = Stream::new(seed, "job.hot", id);
+        let size = region.end - region.start;
+        let pass = spec.covers_each_block_once().then(|| {
+            let block = spec.single_block().map_or(1, u64::from);
+            Pass::new(size / block, Stream::new(seed, order, id))
+        });
+        let start = spec.start_delay_ns;
+        let schedules = std::array::from_fn(|d| {
+            let purpose = ["job.arrival.read", "job.arrival.write", "job.arrival.trim"][d];
+            let used = spec.mode.uses[d].then(|| Stream::new(seed, purpose, id));
+            used.and_then(|draws| Schedule::new(spec, d, start, draws))
+        });
+        let stop = spec.runtime_ns.map(|r| start + spec.ramp_ns + r);
+        JobStream {
+            choice: choice(spec),
+            draws: Stream::new(seed, request, id),
+            sizes: std::array::from_fn(|d| sizes(&spec.block[d])),
+            spreads: std::array::from_fn(|d| {
+                // A direction not in use may have a block larger than the region.
+                if spec.mode.uses[d] {
+                    Spread::new(spec, d, size, &keys)
+                } else {
+                    Spread::Sequential
+                }
+            }),
+            pass,
+            percentage_random: spec.percentage_random,
+            region,
+            align: std::array::from_fn(|d| spec.alignment(d)),
+            least: std::array::from_fn(|d| spec.block[d].least()),
+            position: [0; 3],
+            requests_left: extents.requests,
+            bytes_left: extents.bytes,
+            schedules,
+            earliest: start,
+            end: stop.unwrap_or(NO_END),
+            think: spec.think_ns,
+            think_every: spec.think_blocks,
+            until_think: spec.think_blocks,
+            fsync_every: spec.fsync,
+            until_fsync: spec.fsync,
+            flush_next: false,
+            flush_at_end: spec.end_fsync && spec.mode.uses[WRITE],
+        }
+    }
+
+    #[inline]
+    fn direction(&mut self) -> usize {
+        match self.choice {
+            Choice::Only(direction) => direction,
+            Choice::Mix(reads) => usize::from(self.draws.next_u64() >= reads),
+            Choice::ByDue => {
+                let due = |d: usize| self.schedules[d].as_ref().map_or(0, |s| s.due);
+                usize::from(due(WRITE) < due(READ))
+            }
+        }
+    }
+
+    #[inline]
+    fn size(&mut self, direction: usize) -> u32 {
+        let drawn = match &self.sizes[direction] {
+            Sizes::Fixed(bytes) if self.bytes_left == u64::MAX => return *bytes,
+            Sizes::Fixed(bytes) => *bytes,
+            Sizes::Range { least, step, count } => {
+                // Below the largest block, so it fits 32 bits.
+                *least + *step * self.draws.below(*count) as u32
+            }
+            Sizes::Split(entries) => {
+                let draw = self.draws.next_u64();
+                let entry = entries.iter().find(|e| draw < e.0).or(entries.last());
+                entry.map_or(1, |e| e.1)
+            }
+        };
+        self.clip(direction, drawn, self.bytes_left)
+    }
+
+    /// A size cut to `room` bytes, in whole least blocks.
+    fn clip(&self, direction: usize, bytes: u32, room: u64) -> u32 {
+        let least = self.least[direction];
+        if u64::from(bytes) <= room {
+            return bytes;
+        }
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        room - room % least
+    }
+
+    /// Offset from the region's start, and the size, which a sequential walk cuts at the
+    /// region's end.
+    #[inline]
+    fn spot(&mut self, direction: usize, bytes: u32) -> (u64, u32) {
+        let size = self.region.end - self.region.start;
+        let walks = matches!(self.spreads[direction], Spread::Sequential)
+            || (self.percentage_random[direction] < 100
+                && self.draws.below(100) >= u64::from(self.percentage_random[direction]));
+        if walks {
+            return self.walk(direction, bytes, size);
+        }
+        let align = self.align[direction];
+        let slots = || (size - u64::from(bytes)) / align + 1;
+        let slot = self.spreads[direction].draw(self.pass.as_mut(), &mut self.draws, slots);
+        (slot * align, bytes)
+    }
+
+    fn walk(&mut self, direction: usize, bytes: u32, size: u64) -> (u64, u32) {
+        let fixed = matches!(self.sizes[direction], Sizes::Fixed(_));
+        let room = size - self.position[direction].min(size);
+        let cut = self.clip(direction, bytes, room);
+        // fio starts over when no whole block is left.
+        if cut == 0 || (fixed && cut < bytes) {
+            return (0, bytes);
+        }
+        (self.position[direction], cut)
+    }
+
+    fn flush(&self) -> Issue {
+        Issue {
+            earliest: SimTime(self.earliest),
+            think: Span::ZERO,
+            command: Command { op: HostOp::Flush, offset: 0, bytes: 0 },
+        }
+    }
+
+    fn finish(&mut self) -> Option<Issue> {
+        self.requests_left = 0;
+        std::mem::take(&mut self.flush_at_end).then(|| self.flush())
+    }
+
+    #[inline]
+    fn pause(&mut self) -> Span {
+        if self.think == 0 {
+            return Span::ZERO;
+        }
+        if self.until_think == 0 {
+            self.until_think = self.think_every - 1;
+            return Span(self.think);
+        }
+        self.until_think -= 1;
+        Span::ZERO
+    }
+}
+
+impl Iterator for JobStream {
+    type Item = Issue;
+
+    #[inline]
+    fn next(&mut self) -> Option<Issue> {
+        if self.flush_next {
+            self.flush_next = false;
+            return Some(self.flush());
+        }
+        if self.requests_left == 0 {
+            return self.finish();
+        }
+        let direction = self.direction();
+        let bytes = self.size(direction);
+        if bytes == 0 {
+            return self.finish();
+        }
+        if let Some(schedule) = &mut self.schedules[direction] {
+            if schedule.due >= self.end {
+                return self.finish();
+            }
+            self.earliest = self.earliest.max(schedule.due);
+        }
+        let (offset, bytes) = self.spot(direction, bytes);
+        if let Some(schedule) = &mut self.schedules[direction] {
+            schedule.advance(bytes);
+        }
+        self.position[direction] = offset + u64::from(bytes);
+        self.requests_left -= 1;
+        if self.bytes_left != u64::MAX {
+            self.bytes_left -= u64::from(bytes);
+        }
+        if direction == WRITE && self.fsync_every > 0 {
+            self.until_fsync -= 1;
+            if self.until_fsync == 0 {
+                self.until_fsync = self.fsync_every;
+                self.flush_next = true;
+            }
+        }
+        Some(Issue {
+            earliest: SimTime(self.earliest),
+            think: self.pause(),
+            command: Command { op: OPS[direction], offset: self.region.start + offset, bytes },
+        })
+    }
+}
+
+fn choice(spec: &JobSpec) -> Choice {
+    if spec.mode.uses != [true, true, false] {
+        return Choice::Only(spec.directions().next().unwrap_or(READ));
+    }
+    if spec.fully_paced() {
+        return Choice::ByDue;
+    }
+    Choice::Mix(share_of_u64(u64::from(spec.read_percent.unwrap_or(50)) * 10_000))
+}
+
+fn sizes(block: &Block) -> Sizes {
+    match block {
+        Block::Fixed(bytes) => Sizes::Fixed(*bytes),
+        Block::Range { least, most, step } => {
+            Sizes::Range { least: *least, step: *step, count: u64::from((most - least) / step) + 1 }
+        }
+        Block::Split(entries) => {
+            let mut sum = 0;
+            let cumulated = entries.iter().map(|(bytes, ppm)| {
+                sum += ppm;
+                (share_of_u64(sum), *bytes)
+            });
+            Sizes::Split(cumulated.collect())
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Does every error say where, what is wrong and what is allowed?
+
+use super::{GIB, open};
+use crate::job::JobSet;
+
+/// (inline text, pieces the message must hold).
+const BAD: &[(&str, &[&str])] = &[
+    ("randread,iodpeth=4", &["unknown option `iodpeth`", "did you mean `iodepth`"]),
+    ("randread,norandommpa=1", &["did you mean `norandommap`"]),
+    ("randread,qqqqqqqqqqqq=1", &["unknown option `qqqqqqqqqqqq`"]),
+    ("randread,norandommpa", &["unknown option `norandommpa`"]),
+    ("randreed", &["`rw=randreed`", "unknown mode", "randwrite"]),
+    ("trimwrite", &["pairs are not modelled"]),
+    ("rw=randread:8", &["`:N` suffix"]),
+    ("randread,bs=0", &["`bs=0`", "0 is less than 1"]),
+    ("randread,bs=4x", &["`bs=4x`", "unknown unit `x`", "1 to 1g"]),
+    ("randread,bs=4KiB", &["kb_base"]),
+    ("randread,bs=4k,8k,16k,32k", &["more than three"]),
+    ("randread,bs=2g", &["is more than"]),
+    ("randread,bs=", &["`bs` needs a value"]),
+    ("randread,iodepth", &["`iodepth` needs a value"]),
+    ("randread,iodepth=0", &["0 is less than 1"]),
+    ("randread,numjobs=5000", &["5000 is more than 4096"]),
+    ("read,numjobs=4000;read,numjobs=4000", &["more than 4096 jobs in all", "[job1]"]),
+    ("randread,bsrange=8k-4k", &["the range is empty"]),
+    ("randread,bsrange=8k", &["not a range"]),
+    ("randread,bssplit=4k/60:8k/60", &["more than 100"]),
+    ("randread,bssplit=4k/600", &["more than 100 percent"]),
+    ("randread,rwmixread=101", &["101 is more than 100", "0 to 100 percent"]),
+    ("randread,size=101%", &["more than 100 percent"]),
+    ("randread,size=0", &["nothing to access"]),
+    ("randread,size=99999999999999g", &["does not fit 64 bits"]),
+    ("randread,runtime=5parsecs", &["unknown time unit `parsecs`"]),
+    ("randread,runtime=99999d", &["longer than 100 years"]),
+    ("randread,time_based", &["`time_based`", "needs a runtime"]),
+    ("randread,random_distribution=zipf:nan", &["outside"]),
+    ("randread,random_distribution=zipf:-1", &["outside"]),
+    ("randread,random_distribution=pareto:1", &["outside"]),
+    ("randread,random_distribution=normal", &["needs a deviation"]),
+    ("randread,random_distribution=zoned:60/10", &["do not add up"]),
+    ("randread,random_distribution=zoned:50/60:50/60", &["more than 100"]),
+    ("randread,random_distribution=poisson", &["unknown distribution", "zipf:theta"]),
+    ("randread,rate_process=uniform", &["linear or poisson"]),
+    ("randrw,rate_iops=100,0,rate_process=poisson", &["needs a rate for every direction"]),
+    ("randread,time_based=maybe", &["not a boolean", "0 or 1"]),
+    ("randread,verify=crc32c", &["`verify` is not supported"]),
+    ("randread,latency_target=5ms", &["not supported", "measured latency"]),
+    ("read;read,stonewall", &["startdelay", "[job1]"]),
+    ("randread,norandommap,5", &["follows no option"]),
+    ("", &["no job"]),
+    ("act:0", &["0 is less than 1"]),
+    ("act,multiplyer=3", &["unknown option `multiplyer`", "multiplier"]),
+    ("act:5,rates=mine", &["paper or official"]),
+];
+
+#[test]
+fn bad_jobs_are_explained() {
+    for (text, pieces) in BAD {
+        let error = match JobSet::from_inline(text) {
+            Err(error) => error.to_string(),
+            Ok(set) => panic!("`{text}` was read as {set:?}"),
+        };
+        for piece in *pieces {
+            assert!(error.contains(piece), "`{text}`: {error}");
+        }
+        assert!(error.starts_with("inline job"), "{error}");
+    }
+}
+
+#[test]
+fn jobs_that_do_not_fit_are_explained() {
+    let cases: &[(&str, u64, &[&str])] = &[
+        ("randread,offset=2g", GIB, &["`offset`", "beyond the drive", "1073741824"]),
+        ("randread,offset=100%", GIB, &["`offset`", "beyond the drive"]),
+        ("randread,numjobs=3,offset_increment=512m", GIB, &["`offset_increment`", "clone 2"]),
+        ("randread,numjobs=3,offset_increment=16384p", GIB, &["clone 1"]),
+        ("randread,bs=1m", 1000, &["`size`", "no block of 1048576"]),
+        ("randread,io_size=1k", GIB, &["`io_size`", "less than one block"]),
+        ("randread", 0, &["beyond the drive"]),
+    ];
+    for (text, capacity, pieces) in cases {
+        let set = JobSet::from_inline(&text.replace("16384p", "8192p")).unwrap();
+        let error = set.open(*capacity, 1).unwrap_err().to_string();
+        for piece in *pieces {
+            assert!(error.contains(piece), "`{text}`: {error}");
+        }
+    }
+}
+
+#[test]
+fn file_errors_name_their_line() {
+    let cases: &[(&str, &str)] = &[
+        ("bs=4k\n", "j.fio:1: `bs=4k` stands before the first [section]"),
+        ("[a]\nrw=read\ninclude b.fio\n", "j.fio:3 [a]: option `include` is not supported"),
+        ("[a]\n\n# x\niodeth=4\n", "j.fio:4 [a]: unknown option `iodeth`; did you mean `iodepth`?"),
+        ("[a\nrw=read\n", "j.fio:1: `[a` is not a [section] header"),
+        ("[]\n", "j.fio:1: `[]` is not a [section] header"),
+        ("[global]\nbs=4k\n", "j.fio: no job"),
+        ("[a]\nsize=${SIZE}\n", "j.fio:2 [a]: `size=${SIZE}`: variables are not expanded"),
+        ("[a]\nrw=read\n[b]\nrw=read\nstonewall\n", "j.fio:3 [b]: option `stonewall`"),
+    ];
+    for (text, start) in cases {
+        let error = JobSet::from_job_file("j.fio", text).unwrap_err().to_string();
+        assert!(error.starts_with(start), "{error}");
+    }
+}
+
+#[test]
+fn what_differs_from_fio_is_said() {
+    let warnings = |text: &str| -> String {
+        let set = JobSet::from_inline(text).unwrap();
+        let opened = open(text, GIB);
+        set.warnings().iter().chain(opened.warnings()).map(|w| format!("{w}\n")).collect()
+    };
+    let cases = [
+        ("randread,direct=1", "`direct` has no effect: there is no page cache"),
+        ("randread,stonewall", ""),
+        ("randread,randrepeat=0", "always repeats exactly"),
+        ("randread,size=5g", "`size` is cut to the 1073741824 bytes"),
+        ("randrw,rwmixread=70,rate_iops=100", "50.0 % of the requests are reads"),
+        ("randrw,rate_iops=100,0", "it paces the whole job"),
+        ("randread,rate_process=poisson", "without `rate`"),
+        ("read,random_distribution=zipf", "no effect on a sequential job"),
+        ("randread,fsync=3", "never flushes"),
+        ("randread,bssplit=4k/50:8k/20", "the rest goes to its last size"),
+    ];
+    for (text, piece) in cases {
+        let said = warnings(text);
+        assert!(said.contains(piece) && said.is_empty() == piece.is_empty(), "{text}: {said}");
+    }
+}
+
+#[test]
+fn every_honoured_option_is_handled() {
+    use crate::job::options::{Handling, OPTIONS};
+    for (name, handling) in OPTIONS {
+        if *handling == Handling::Honoured {
+            // Some values suit none: then the message is about the value, not about the
+            // option being without code.
+            let text = format!("read,{name}=1");
+            if let Err(error) = JobSet::from_inline(&text) {
+                assert!(!error.to_string().contains("not handled"), "{error}");
+            }
+        }
+    }
+    let mut names: Vec<&str> = OPTIONS.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|w| w[0] != w[1]), "an option is listed twice");
+}

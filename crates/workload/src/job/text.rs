@@ -1,0 +1,129 @@
+//! From text to sections of `key=value` entries: the two surface forms of a job.
+
+use super::error::{JobError, Place, Problem, excerpt};
+use super::options;
+
+/// One option as written.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub key: String,
+    /// `None` for a bare word.
+    pub value: Option<String>,
+    pub place: Place,
+}
+
+/// One `[section]` or one inline job.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub name: String,
+    pub place: Place,
+    pub entries: Vec<Entry>,
+}
+
+fn malformed(place: Place, text: String) -> JobError {
+    JobError::new(place, Problem::Malformed(text))
+}
+
+/// The sections of an ini job file. As in fio, `;` and `#` start a comment anywhere in
+/// a line.
+pub(super) fn file_sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (index, raw) in text.lines().enumerate() {
+        let line = Some(u32::try_from(index + 1).unwrap_or(u32::MAX));
+        let content = raw.split([';', '#']).next().unwrap_or("").trim();
+        if content.is_empty() {
+            continue;
+        }
+        let job = sections.last().map(|s| s.name.clone());
+        let place = Place { source: source.to_string(), line, job };
+        if let Some(rest) = content.strip_prefix('[') {
+            sections.push(header(rest, place)?);
+            continue;
+        }
+        let Some(section) = sections.last_mut() else {
+            let wrong = format!("`{}` stands before the first [section]", excerpt(content));
+            return Err(malformed(place, wrong));
+        };
+        section.entries.push(entry(content, place)?);
+    }
+    Ok(sections)
+}
+
+fn header(rest: &str, mut place: Place) -> Result<Section, JobError> {
+    let name = rest.split(']').next().unwrap_or("").trim();
+    place.job = None;
+    if name.is_empty() || !rest.contains(']') {
+        return Err(malformed(place, format!("`[{}` is not a [section] header", excerpt(rest))));
+    }
+    place.job = Some(name.to_string());
+    Ok(Section { name: name.to_string(), place, entries: Vec::new() })
+}
+
+fn entry(content: &str, place: Place) -> Result<Entry, JobError> {
+    // An environment variable would make the same file mean different things.
+    if content.contains("${") {
+        let wrong = format!("`{}`: variables are not expanded; write the value", excerpt(content));
+        return Err(malformed(place, wrong));
+    }
+    let first = content.split_whitespace().next().unwrap_or("");
+    if first == "include" {
+        let problem = Problem::Unsupported {
+            option: "include".to_string(),
+            why: "put everything in one job file".to_string(),
+        };
+        return Err(JobError::new(place, problem));
+    }
+    Ok(match content.split_once('=') {
+        Some((key, value)) => {
+            Entry { key: key.trim().to_string(), value: Some(value.trim().to_string()), place }
+        }
+        None => Entry { key: content.to_string(), value: None, place },
+    })
+}
+
+/// The jobs of an inline description: options separated by commas, jobs by `;`. The
+/// first bare word of a job is its `rw` mode. A later bare piece that starts with a
+/// digit, or is empty, continues the value before it (`bs=4k,8k`, `rate_iops=,500`).
+pub(super) fn inline_sections(text: &str) -> Result<Vec<Section>, JobError> {
+    let jobs: Vec<&str> = text.split(';').map(str::trim).filter(|j| !j.is_empty()).collect();
+    let mut sections = Vec::with_capacity(jobs.len());
+    for (index, job) in jobs.iter().enumerate() {
+        let name = if jobs.len() == 1 { "job".to_string() } else { format!("job{index}") };
+        let named = (jobs.len() > 1).then(|| name.clone());
+        let place = Place { source: "inline job".to_string(), line: None, job: named };
+        let entries = inline_entries(job, &place)?;
+        sections.push(Section { name, place, entries });
+    }
+    Ok(sections)
+}
+
+fn inline_entries(job: &str, place: &Place) -> Result<Vec<Entry>, JobError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for piece in job.split(',').map(str::trim) {
+        let continues = piece.is_empty() || piece.starts_with(|c: char| c.is_ascii_digit());
+        if !piece.contains('=') && continues {
+            match entries.last_mut() {
+                Some(Entry { value: Some(value), .. }) => {
+                    value.push(',');
+                    value.push_str(piece);
+                    continue;
+                }
+                _ if piece.is_empty() => continue,
+                _ => {
+                    let wrong = format!("`{}` follows no option that takes a list", excerpt(piece));
+                    return Err(malformed(place.clone(), wrong));
+                }
+            }
+        }
+        let has_mode = entries.iter().any(|e| options::canonical(&e.key) == "rw");
+        // `rw` and `readwrite` are modes as well as options.
+        let other_option = options::is_known(piece) && options::canonical(piece) != "rw";
+        let bare_mode = !has_mode && !piece.contains('=') && !other_option;
+        entries.push(if bare_mode {
+            Entry { key: "rw".to_string(), value: Some(piece.to_string()), place: place.clone() }
+        } else {
+            entry(piece, place.clone())?
+        });
+    }
+    Ok(entries)
+}

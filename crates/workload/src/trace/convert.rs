@@ -1,0 +1,100 @@
+//! Writing a trace, or a part of it, in the compact form.
+
+use super::error::TraceError;
+use super::formats::compact::{CompactHeader, HEADER_BYTES, encode};
+use super::options::TraceOptions;
+use super::reader::TraceReader;
+use super::record::TraceCounts;
+use serde::Serialize;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+use tailcut_units::HostOp;
+use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Converted {
+    /// The format read.
+    pub format: &'static str,
+    /// Requests written.
+    pub requests: u64,
+    /// Time of the last request, ns since the first of the trace (or `start_ns`).
+    pub span_ns: u64,
+    /// Bytes of the new file.
+    pub bytes: u64,
+    /// What was read and skipped.
+    pub counts: TraceCounts,
+}
+
+/// Write `input` to `output` in the compact form, sorted; `limit`, `start_ns` and `end_ns`
+/// cut it, the device filter and the scales apply. The new file appears whole or not at
+/// all: it is written beside its place, synced and renamed.
+///
+/// # Errors
+/// As [`TraceReader`] while reading; [`TraceError::Io`] while writing.
+pub fn convert(
+    input: &Path,
+    output: &Path,
+    options: &TraceOptions,
+) -> Result<Converted, TraceError> {
+    let reader = TraceReader::open(input, options)?;
+    let directory = match output.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let write = |source| TraceError::Io {
+        file: output.display().to_string(),
+        action: "write",
+        source,
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tailcut-trace-");
+    #[cfg(unix)]
+    {
+        // Like any new file (the umask applies); a temporary one would be for its owner only.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(directory).map_err(write)?;
+    let converted = fill(reader, &mut file, write)?;
+    file.as_file().sync_all().map_err(write)?;
+    file.persist(output).map_err(|e| write(e.error))?;
+    Ok(converted)
+}
+
+fn fill(
+    mut reader: TraceReader,
+    file: &mut NamedTempFile,
+    write: impl Fn(std::io::Error) -> TraceError,
+) -> Result<Converted, TraceError> {
+    let mut out = BufWriter::with_capacity(256 * 1024, file.as_file_mut());
+    let mut hash = Xxh3Default::new();
+    let mut header = CompactHeader::default();
+    out.write_all(&[0; HEADER_BYTES]).map_err(&write)?;
+    while let Some(record) = reader.next_record()? {
+        let bytes = encode(&record);
+        hash.update(&bytes);
+        out.write_all(&bytes).map_err(&write)?;
+        header.records += 1;
+        header.reads += u64::from(record.op == HostOp::Read);
+        header.writes += u64::from(record.op == HostOp::Write);
+        header.span_ns = record.time;
+    }
+    header.checksum = hash.digest();
+    // The counts stand first but are known last.
+    out.seek(SeekFrom::Start(0)).map_err(&write)?;
+    out.write_all(&header.to_bytes()).map_err(&write)?;
+    out.flush().map_err(&write)?;
+    Ok(Converted {
+        format: reader.format().name,
+        requests: header.records,
+        span_ns: header.span_ns,
+        bytes: HEADER_BYTES as u64 + header.records * encode_bytes(),
+        counts: reader.counts().clone(),
+    })
+}
+
+const fn encode_bytes() -> u64 {
+    super::formats::compact::RECORD_BYTES as u64
+}

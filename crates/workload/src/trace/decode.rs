@@ -1,0 +1,298 @@
+//! From bytes to records, a batch at a time: the frame around every format's parser.
+
+use super::error::{Place, Reason, TraceError};
+use super::fields::trim;
+use super::options::TimeUnit;
+use super::record::{Raw, Record, TraceCounts};
+use super::stream::{ByteStream, LINE_MAX};
+
+/// Records per batch: small enough to stay in the first-level cache.
+pub(crate) const BATCH: usize = 512;
+
+/// A record (time absolute) and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub record: Record,
+    pub place: u64,
+}
+
+/// Records decoded together. An error stays behind the records before it, so a reader
+/// meets problems in file order.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub entries: Vec<Entry>,
+    pub next: usize,
+    pub error: Option<TraceError>,
+    pub ended: bool,
+}
+
+/// What one line or binary record turned out to be.
+pub(crate) enum Parsed {
+    Request(Raw),
+    /// A comment, header or summary.
+    Comment,
+    /// An event or command that is no request, or not the kind of event replayed.
+    Other,
+}
+
+/// What a parser says of a line or record; the error is boxed because it is rare.
+pub(crate) type Outcome = Result<Parsed, Box<Reason>>;
+
+/// A format being read.
+pub(crate) trait Decoder: Send {
+    /// Append up to [`BATCH`] records; set `ended` or `error` when there is no more.
+    fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts);
+    /// How a place is named in messages.
+    fn place(&self, at: u64) -> Place;
+    /// The format itself guarantees (and its decoder checks) the order of time.
+    fn sorted(&self) -> bool {
+        false
+    }
+}
+
+/// What a format's parser is made from.
+pub(crate) struct Setup<'a> {
+    /// The first bytes of the trace, whole lines where it is text.
+    pub sample: &'a [u8],
+    /// The unit the user gave.
+    pub given: Option<TimeUnit>,
+    /// The unit the parser will use: set by [`Setup::unit`].
+    pub unit: TimeUnit,
+    /// How the unit came about.
+    pub unit_from: &'static str,
+    /// Any further choice the parser made from the data, for output.
+    pub note: &'static str,
+}
+
+impl Setup<'_> {
+    /// Settle the time unit: the user's, else the format's.
+    pub fn unit(&mut self, own: TimeUnit) -> u64 {
+        self.unit = self.given.unwrap_or(own);
+        self.unit_from = if self.given.is_some() {
+            "given"
+        } else {
+            "format"
+        };
+        self.unit.nanos()
+    }
+}
+
+/// The data lines of a sample: neither blank nor comment.
+pub(crate) fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
+    sample
+        .split(|&b| b == b'\n')
+        .map(trim)
+        .filter(|l| !l.is_empty() && !is_comment(l))
+        .take(1000)
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    line.first() == Some(&b'#') || line.starts_with(b"//")
+}
+
+/// A parser of one line.
+pub(crate) trait LineParser: Send {
+    /// The first data line may be a header: one that begins with a letter or a quote.
+    const HEADER: bool = false;
+    /// `line` is trimmed and neither blank nor a comment.
+    fn parse(&mut self, line: &[u8]) -> Outcome;
+}
+
+/// Text, one record per line.
+pub(crate) struct Lines<P> {
+    parser: P,
+    number: u64,
+    data: u64,
+}
+
+impl<P: LineParser> Lines<P> {
+    pub fn new(parser: P) -> Lines<P> {
+        Lines {
+            parser,
+            number: 0,
+            data: 0,
+        }
+    }
+
+    fn fail(&self, file: &str, reason: Box<Reason>) -> TraceError {
+        TraceError::Record {
+            file: file.into(),
+            place: Place::Line(self.number),
+            reason,
+        }
+    }
+
+    #[inline]
+    fn parse(
+        &mut self,
+        line: &[u8],
+        counts: &mut TraceCounts,
+    ) -> Result<Option<Record>, Box<Reason>> {
+        let line = trim(line);
+        if line.is_empty() {
+            counts.blank += 1;
+            return Ok(None);
+        }
+        if is_comment(line) {
+            counts.comments += 1;
+            return Ok(None);
+        }
+        self.data += 1;
+        if P::HEADER && self.data == 1 && (line[0].is_ascii_alphabetic() || line[0] == b'"') {
+            counts.comments += 1;
+            return Ok(None);
+        }
+        match self.parser.parse(line)? {
+            Parsed::Request(raw) => raw.check().map(Some),
+            Parsed::Comment => {
+                counts.comments += 1;
+                Ok(None)
+            }
+            Parsed::Other => {
+                counts.other_events += 1;
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl<P: LineParser> Decoder for Lines<P> {
+    fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts) {
+        while batch.entries.len() < BATCH {
+            let (line, whole) = match input.line() {
+                Ok(Some(line)) => line,
+                Ok(None) => {
+                    batch.ended = true;
+                    return;
+                }
+                Err(error) => {
+                    batch.error = Some(error);
+                    return;
+                }
+            };
+            self.number += 1;
+            counts.lines += 1;
+            if line.len() > LINE_MAX {
+                let reason = Box::new(Reason::LongLine { max: LINE_MAX });
+                batch.error = Some(self.fail(input.file(), reason));
+                return;
+            }
+            match self.parse(line, counts) {
+                Ok(None) => {}
+                Ok(Some(record)) => batch.entries.push(Entry {
+                    record,
+                    place: self.number,
+                }),
+                Err(reason) => {
+                    let reason = if whole {
+                        reason
+                    } else {
+                        Box::new(Reason::AtEnd(reason))
+                    };
+                    batch.error = Some(self.fail(input.file(), reason));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn place(&self, at: u64) -> Place {
+        Place::Line(at)
+    }
+}
+
+/// A parser of one binary record of `SIZE` bytes.
+pub(crate) trait FixedParser: Send {
+    const SIZE: usize;
+    /// `record` has exactly `SIZE` bytes.
+    fn parse(&mut self, record: &[u8]) -> Outcome;
+}
+
+/// Binary, records of one size.
+pub(crate) struct Fixed<P>(pub P);
+
+impl<P: FixedParser> Decoder for Fixed<P> {
+    fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts) {
+        while batch.entries.len() < BATCH {
+            let at = input.offset();
+            let bytes = match input.peek(P::SIZE) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    batch.error = Some(error);
+                    return;
+                }
+            };
+            if bytes.is_empty() {
+                batch.ended = true;
+                return;
+            }
+            let parsed = if bytes.len() < P::SIZE {
+                Err(Box::new(Reason::CutRecord {
+                    have: bytes.len(),
+                    need: P::SIZE,
+                }))
+            } else {
+                self.0.parse(&bytes[..P::SIZE])
+            };
+            let record = match parsed {
+                Ok(Parsed::Request(raw)) => raw.check().map(Some),
+                Ok(Parsed::Comment) => {
+                    counts.comments += 1;
+                    Ok(None)
+                }
+                Ok(Parsed::Other) => {
+                    counts.other_events += 1;
+                    Ok(None)
+                }
+                Err(reason) => Err(reason),
+            };
+            match record {
+                Ok(Some(record)) => batch.entries.push(Entry { record, place: at }),
+                Ok(None) => {}
+                Err(reason) => {
+                    let file = input.file().into();
+                    batch.error = Some(TraceError::Record {
+                        file,
+                        place: Place::Byte(at),
+                        reason,
+                    });
+                    return;
+                }
+            }
+            counts.lines += 1;
+            input.consume(P::SIZE);
+        }
+    }
+
+    fn place(&self, at: u64) -> Place {
+        Place::Byte(at)
+    }
+}
+
+/// Little-endian numbers of a binary record; out of range is 0, which cannot happen for a
+/// whole record.
+#[inline]
+pub(crate) fn le_u16(record: &[u8], at: usize) -> u16 {
+    record
+        .get(at..at + 2)
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u16::from_le_bytes)
+}
+
+/// See [`le_u16`].
+#[inline]
+pub(crate) fn le_u32(record: &[u8], at: usize) -> u32 {
+    record
+        .get(at..at + 4)
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u32::from_le_bytes)
+}
+
+/// See [`le_u16`].
+#[inline]
+pub(crate) fn le_u64(record: &[u8], at: usize) -> u64 {
+    record
+        .get(at..at + 8)
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u64::from_le_bytes)
+}

@@ -1,0 +1,81 @@
+//! Which format a trace is in, by its content.
+
+use super::decode::sample_lines;
+use super::error::TraceError;
+use super::formats::Format;
+use super::{FORMATS, options::bad};
+
+/// How a format is recognised.
+pub(crate) enum Looks {
+    /// By whole first bytes (magic number, or plausible binary records).
+    Bytes(fn(&[u8]) -> bool),
+    /// Line by line: does this line have the format's shape?
+    Line(fn(&[u8]) -> bool),
+}
+
+/// A text format must claim this share of the sample's lines (in 1/100): a bad line should
+/// be reported as a bad line and not as an unknown file.
+const CLAIM_PERCENT: usize = 50;
+/// A format listed earlier is more specific; it wins unless a later one claims clearly
+/// more lines.
+const MARGIN_PERCENT: usize = 95;
+
+/// The format called `name`.
+///
+/// # Errors
+/// [`TraceError::Option`] if no format has that name.
+pub fn format_by_name(name: &str) -> Result<&'static Format, TraceError> {
+    let known = |f: &&&'static Format| f.name == name || f.aliases.contains(&name);
+    FORMATS
+        .iter()
+        .find(known)
+        .copied()
+        .ok_or_else(|| bad("format", name, NAMES))
+}
+
+/// All names, for messages; a test holds it equal to [`FORMATS`].
+pub(crate) const NAMES: &str = "compact, fio-iolog, blkparse, msr, systor, alicloud, spc, tencent, fiu, heimdall, disksim, ssdsim, vscsi, oracle-general";
+
+/// The format of content that begins with `sample` (`complete`: that is all of it).
+pub(crate) fn detect(
+    file: &str,
+    sample: &[u8],
+    complete: bool,
+) -> Result<&'static Format, TraceError> {
+    if sample.is_empty() {
+        return Err(TraceError::Empty { file: file.into() });
+    }
+    for format in FORMATS {
+        if let Looks::Bytes(looks) = format.looks
+            && looks(sample)
+        {
+            return Ok(format);
+        }
+    }
+    let text = whole_lines(sample, complete);
+    let lines = sample_lines(text).count();
+    let claims = |format: &Format| match format.looks {
+        Looks::Line(looks) => sample_lines(text).filter(|l| looks(l)).count(),
+        Looks::Bytes(_) => 0,
+    };
+    let counted: Vec<_> = FORMATS.iter().map(|f| (*f, claims(f))).collect();
+    let most = counted.iter().map(|(_, n)| *n).max().unwrap_or(0);
+    counted
+        .into_iter()
+        .find(|(_, n)| {
+            *n > 0 && n * 100 >= most * MARGIN_PERCENT && n * 100 >= lines * CLAIM_PERCENT
+        })
+        .map(|(format, _)| format)
+        .ok_or_else(|| TraceError::Unrecognised {
+            file: file.into(),
+            known: NAMES.into(),
+        })
+}
+
+/// The sample up to its last line break, so that no line is judged by a piece of it.
+pub(crate) fn whole_lines(sample: &[u8], complete: bool) -> &[u8] {
+    match sample.iter().rposition(|&b| b == b'\n') {
+        Some(at) if !complete => &sample[..at],
+        _ => sample,
+    }
+}

@@ -1,0 +1,146 @@
+//! Text output of blkparse (Linux blktrace).
+//!
+//! `major,minor cpu sequence time pid event rwbs sector + sectors [process]`: time in
+//! seconds with a fraction, sectors of 512 bytes. The D events (issued to the driver) are
+//! replayed; where the first 1,000 lines hold Q events (queued) and no D, the Q events. All
+//! other events are counted and skipped, as is the summary at the end. In rwbs, D means a
+//! discard, R a read, W a write and F alone a flush; a write with a preflush is a write.
+//! The device is major × 2^20 + minor.
+
+use super::{Format, fiu::linux_device};
+use crate::trace::decode::{LineParser, Lines, Outcome, Parsed, sample_lines};
+use crate::trace::detect::Looks;
+use crate::trace::error::Reason;
+use crate::trace::fields::{Words, bad_value, number};
+use crate::trace::options::TimeUnit;
+use crate::trace::record::{Raw, sectors};
+use tailcut_units::HostOp;
+
+const LAYOUT: &str = "major,minor cpu sequence time (s) pid event rwbs sector + sectors [process]";
+
+pub(crate) static FORMAT: Format = Format {
+    name: "blkparse",
+    aliases: &["blktrace-text"],
+    title: "blkparse text (Linux blktrace)",
+    layout: LAYOUT,
+    looks: Looks::Line(|line| event(line).is_some()),
+    open: |setup| {
+        let unit = setup.unit(TimeUnit::S);
+        let seen = |kind: &[u8]| {
+            sample_lines(setup.sample)
+                .filter_map(event)
+                .any(|e| e == kind)
+        };
+        let (queued, issued) = (seen(b"Q"), seen(b"D"));
+        let wanted = if queued && !issued { b'Q' } else { b'D' };
+        setup.note = if wanted == b'Q' {
+            "Q events (no D events found)"
+        } else {
+            "D events"
+        };
+        Box::new(Lines::new(Blkparse {
+            unit,
+            wanted,
+            summary: false,
+        }))
+    },
+};
+
+struct Blkparse {
+    unit: u64,
+    wanted: u8,
+    summary: bool,
+}
+
+/// The event of a line that has the shape of one.
+fn event(line: &[u8]) -> Option<&[u8]> {
+    let mut words = Words::new(line, LAYOUT);
+    let device = words.next()?;
+    let comma = device.iter().position(|&b| b == b',')?;
+    let digits = |w: &[u8]| !w.is_empty() && w.iter().all(u8::is_ascii_digit);
+    if !digits(&device[..comma]) || !digits(&device[comma + 1..]) {
+        return None;
+    }
+    words.nth(3)?;
+    let event = words.next()?;
+    (event.len() <= 2 && event[0].is_ascii_alphabetic()).then_some(event)
+}
+
+fn op(rwbs: &[u8]) -> Result<HostOp, Box<Reason>> {
+    for (letter, op) in [
+        (b'D', HostOp::Trim),
+        (b'R', HostOp::Read),
+        (b'W', HostOp::Write),
+        (b'F', HostOp::Flush),
+    ] {
+        if rwbs.contains(&letter) {
+            return Ok(op);
+        }
+    }
+    Err(bad_value("rwbs", rwbs, "R, W, D or F with modifiers"))
+}
+
+impl LineParser for Blkparse {
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Outcome {
+        self.summary |= line.starts_with(b"CPU") || line.starts_with(b"Total");
+        if self.summary {
+            return Ok(Parsed::Comment);
+        }
+        let mut words = Words::new(line, LAYOUT);
+        let device = words.text("major,minor")?;
+        words.number("cpu")?;
+        words.number("sequence")?;
+        let time = words.text("time")?;
+        words.text("pid")?;
+        let event = words.text("event")?;
+        if *event != [self.wanted] {
+            return Ok(Parsed::Other);
+        }
+        let comma = device.iter().position(|&b| b == b',');
+        let comma = comma.ok_or_else(|| bad_value("device", device, "major,minor"))?;
+        let device = linux_device(
+            number("major", &device[..comma])?,
+            number("minor", &device[comma + 1..])?,
+        )?;
+        let time = crate::trace::fields::time("time", time, self.unit)?;
+        let rwbs = words.text("rwbs")?;
+        let start = words.text("sector")?;
+        // "[process]" instead of a sector: a flush, or a command that moves no data.
+        if start.first() == Some(&b'[') || rwbs == b"N" {
+            let flush = rwbs.contains(&b'F');
+            let raw = Raw {
+                time,
+                device,
+                offset: 0,
+                bytes: 0,
+                op: HostOp::Flush,
+            };
+            return Ok(if flush {
+                Parsed::Request(raw)
+            } else {
+                Parsed::Other
+            });
+        }
+        let offset = sectors("sector", number("sector", start)?)?;
+        match words.text("+")? {
+            b"+" => {}
+            other => return Err(bad_value("separator", other, "+")),
+        }
+        let bytes = sectors("sectors", words.number("sectors")?)?;
+        let op = op(rwbs)?;
+        // "FWS 0 + 0": a flush that the driver saw as an empty write.
+        let op = if bytes == 0 && rwbs.contains(&b'F') {
+            HostOp::Flush
+        } else {
+            op
+        };
+        Ok(Parsed::Request(Raw {
+            time,
+            device,
+            offset,
+            bytes,
+            op,
+        }))
+    }
+}

@@ -1,0 +1,77 @@
+//! DiskSim ASCII traces: five fields per line, separated by blanks.
+//!
+//! `time device lba sectors flags`: time in milliseconds with a fraction, lba and sectors
+//! in 512 bytes, bit 0 of the flags (decimal or 0x hex) = read.
+
+use super::Format;
+use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::detect::Looks;
+use crate::trace::fields::{Words, number32};
+use crate::trace::options::TimeUnit;
+use crate::trace::record::{Raw, sectors};
+use tailcut_units::HostOp;
+
+const LAYOUT: &str = "time (ms), device, lba (512 B), sectors, flags (bit 0 = read)";
+
+pub(crate) static FORMAT: Format = Format {
+    name: "disksim",
+    aliases: &[],
+    title: "DiskSim ASCII",
+    layout: LAYOUT,
+    looks: Looks::Line(looks),
+    open: |setup| {
+        Box::new(Lines::new(DiskSim {
+            unit: setup.unit(TimeUnit::Ms),
+        }))
+    },
+};
+
+/// Five numbers of which the first has a decimal point.
+pub(super) fn looks(line: &[u8]) -> bool {
+    let fields: Vec<_> = Words::new(line, LAYOUT).take(6).collect();
+    fields.len() == 5
+        && fields[0].contains(&b'.')
+        && fields[0]
+            .iter()
+            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'e' | b'E'))
+        && fields[1..4]
+            .iter()
+            .filter(|f| f.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
+            .count()
+            >= 2
+}
+
+struct DiskSim {
+    unit: u64,
+}
+
+impl LineParser for DiskSim {
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Outcome {
+        let mut fields = Words::new(line, LAYOUT);
+        let time = fields.time("time", self.unit)?;
+        let device = fields.number32("device")?;
+        let offset = sectors("lba", fields.number("lba")?)?;
+        let bytes = sectors("sectors", fields.number("sectors")?)?;
+        let flags = fields.text("flags")?;
+        let flags = match flags
+            .strip_prefix(b"0x")
+            .and_then(|h| std::str::from_utf8(h).ok())
+        {
+            Some(hex) => u32::from_str_radix(hex, 16).or_else(|_| number32("flags", flags))?,
+            None => number32("flags", flags)?,
+        };
+        let op = if flags & 1 == 1 {
+            HostOp::Read
+        } else {
+            HostOp::Write
+        };
+        Ok(Parsed::Request(Raw {
+            time,
+            device,
+            offset,
+            bytes,
+            op,
+        }))
+    }
+}

@@ -1,0 +1,64 @@
+//! Heimdall-style traces: five fields per line, separated by blanks.
+//!
+//! `time device offset size op`: time in milliseconds with a fraction, offset and size in
+//! **bytes**, op 1 = read, 0 = write. The columns are DiskSim's with other units, so the
+//! data tell: in a byte trace offsets and sizes are multiples of 512 and no size is below
+//! 512, on at least 95 % of the first 1,000 lines.
+
+use super::{Format, disksim};
+use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::detect::Looks;
+use crate::trace::fields::{Words, bad_value, number};
+use crate::trace::options::TimeUnit;
+use crate::trace::record::Raw;
+use tailcut_units::HostOp;
+
+const LAYOUT: &str = "time (ms), device, offset (bytes), size (bytes), op (1 = read, 0 = write)";
+
+pub(crate) static FORMAT: Format = Format {
+    name: "heimdall",
+    aliases: &[],
+    title: "Heimdall ASCII (DiskSim columns, addresses in bytes)",
+    layout: LAYOUT,
+    looks: Looks::Line(looks),
+    open: |setup| {
+        Box::new(Lines::new(Heimdall {
+            unit: setup.unit(TimeUnit::Ms),
+        }))
+    },
+};
+
+fn looks(line: &[u8]) -> bool {
+    let fields: Vec<_> = Words::new(line, LAYOUT).take(6).collect();
+    disksim::looks(line)
+        && matches!(fields[4], b"0" | b"1")
+        && number("", fields[2]).is_ok_and(|offset| offset % 512 == 0)
+        && number("", fields[3]).is_ok_and(|size| size >= 512 && size % 512 == 0)
+}
+
+struct Heimdall {
+    unit: u64,
+}
+
+impl LineParser for Heimdall {
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Outcome {
+        let mut fields = Words::new(line, LAYOUT);
+        let time = fields.time("time", self.unit)?;
+        let device = fields.number32("device")?;
+        let offset = fields.number("offset")?;
+        let bytes = fields.number("size")?;
+        let op = match fields.text("op")? {
+            b"1" => HostOp::Read,
+            b"0" => HostOp::Write,
+            other => return Err(bad_value("op", other, "1 (read) or 0 (write)")),
+        };
+        Ok(Parsed::Request(Raw {
+            time,
+            device,
+            offset,
+            bytes,
+            op,
+        }))
+    }
+}

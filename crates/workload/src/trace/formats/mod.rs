@@ -1,0 +1,33 @@
+//! One file per format: its layout, its parser and how it is recognised.
+
+use super::decode::{Decoder, Setup};
+use super::detect::Looks;
+
+pub(crate) mod alicloud;
+pub(crate) mod blkparse;
+pub(crate) mod compact;
+pub(crate) mod disksim;
+pub(crate) mod fiu;
+pub(crate) mod heimdall;
+pub(crate) mod iolog;
+pub(crate) mod msr;
+pub(crate) mod oracle;
+pub(crate) mod spc;
+pub(crate) mod ssdsim;
+pub(crate) mod systor;
+pub(crate) mod tencent;
+pub(crate) mod vscsi;
+
+/// A trace format: what it is, how it is recognised and how it is read.
+pub struct Format {
+    /// The name in options and output.
+    pub name: &'static str,
+    /// Other names an option may use.
+    pub aliases: &'static [&'static str],
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// The layout of a line or record, with units.
+    pub layout: &'static str,
+    pub(crate) looks: Looks,
+    pub(crate) open: fn(&mut Setup<'_>) -> Box<dyn Decoder>,
+}

@@ -1,0 +1,200 @@
+//! What a trace holds.
+
+use super::burst::Bursts;
+use super::error::TraceError;
+use super::footprint::Footprint;
+use super::layout::PAGE;
+use super::options::{TimeUnit, TraceOptions};
+use super::reader::TraceReader;
+use super::record::{Record, TraceCounts};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::path::Path;
+use tailcut_units::HostOp;
+
+/// Memory the footprint may take before it is estimated, bytes.
+const FOOTPRINT_MEMORY: usize = 256 << 20;
+/// Devices counted; beyond, the count stays here.
+const DEVICES_MAX: usize = 1 << 20;
+
+/// The measures of a trace. Sizes in bytes, times in ns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceInfo {
+    /// The format's name.
+    pub format: &'static str,
+    /// `gzip` or `zstd`, if compressed.
+    pub compression: Option<&'static str>,
+    /// Unit of the time column.
+    pub time_unit: TimeUnit,
+    /// `format`, `detected` or `given`.
+    pub time_unit_from: &'static str,
+    /// A further choice the reader made from the data.
+    pub note: &'static str,
+    /// Reads, writes, trims and flushes.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Reads among reads and writes; 0 if there are none.
+    pub read_fraction: f64,
+    /// Mean size of a read or write; 0 if there are none.
+    pub mean_bytes: f64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Distinct 4 KiB pages (per device) that are read or written, times 4096.
+    pub footprint_bytes: u64,
+    /// Whether the footprint is exact, or an estimate (standard error 0.8 %).
+    pub footprint_exact: bool,
+    /// From the first request to the last.
+    pub span_ns: u64,
+    /// Devices, volumes or address spaces.
+    pub devices: u64,
+    /// Coefficient of variation of the times between arrivals (1: random, more: bursts).
+    pub interarrival_cv: Option<f64>,
+    /// Requests of the fullest interval of 100 ms by the mean of all intervals.
+    pub peak_to_mean_100ms: Option<f64>,
+    /// Variance of the requests per interval of 100 ms by their mean (1: random).
+    pub dispersion_100ms: Option<f64>,
+    /// Reads and writes by size: powers of two, empty ones left out.
+    pub sizes: Vec<SizeBucket>,
+    /// Requests that stood out of time order and were sorted.
+    pub reordered: u64,
+    /// What was read and skipped.
+    pub counts: TraceCounts,
+}
+
+/// Requests of one size class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeBucket {
+    /// Sizes up to this, and above half of it.
+    pub up_to_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+}
+
+/// Measure a trace file. Filters and scales of the options apply; loops and the layout on
+/// a drive do not.
+///
+/// # Errors
+/// As [`TraceReader::open`] and [`TraceReader::next_record`].
+pub fn info(path: &Path, options: &TraceOptions) -> Result<TraceInfo, TraceError> {
+    info_of(TraceReader::open(path, options)?)
+}
+
+/// Measure what a reader has left.
+///
+/// # Errors
+/// As [`TraceReader::next_record`].
+pub fn info_of(mut reader: TraceReader) -> Result<TraceInfo, TraceError> {
+    let mut sums = Sums::new();
+    while let Some(record) = reader.next_record()? {
+        sums.add(&record);
+    }
+    Ok(sums.finish(&reader))
+}
+
+struct Sums {
+    ops: [u64; 4],
+    bytes: [u64; 2],
+    sizes: [[u64; 2]; 33],
+    footprint: Footprint,
+    devices: HashSet<u32>,
+    last_device: Option<u32>,
+    bursts: Bursts,
+}
+
+impl Sums {
+    fn new() -> Sums {
+        Sums {
+            ops: [0; 4],
+            bytes: [0; 2],
+            sizes: [[0; 2]; 33],
+            footprint: Footprint::new(FOOTPRINT_MEMORY),
+            devices: HashSet::new(),
+            last_device: None,
+            bursts: Bursts::default(),
+        }
+    }
+
+    fn add(&mut self, record: &Record) {
+        self.bursts.add(record.time);
+        if self.last_device != Some(record.device) && self.devices.len() < DEVICES_MAX {
+            self.devices.insert(record.device);
+            self.last_device = Some(record.device);
+        }
+        let direction = match record.op {
+            HostOp::Read => 0,
+            HostOp::Write => 1,
+            HostOp::Trim => 2,
+            HostOp::Flush => 3,
+        };
+        self.ops[direction] += 1;
+        if direction > 1 {
+            return;
+        }
+        let bytes = u64::from(record.bytes);
+        self.bytes[direction] = self.bytes[direction].saturating_add(bytes);
+        // The smallest power of two that is not below: 2^0 to 2^32.
+        self.sizes[bytes.next_power_of_two().trailing_zeros() as usize][direction] += 1;
+        self.footprint.add(
+            record.device,
+            record.offset / PAGE,
+            (record.offset + bytes - 1) / PAGE,
+        );
+    }
+
+    fn finish(self, reader: &TraceReader) -> TraceInfo {
+        let [reads, writes, trims, flushes] = self.ops;
+        let moved = (reads + writes).max(1) as f64;
+        let (pages, footprint_exact) = self.footprint.pages();
+        let (time_unit, time_unit_from) = reader.time_unit();
+        let bucket = |(i, n): (usize, &[u64; 2])| SizeBucket {
+            up_to_bytes: 1 << i,
+            reads: n[0],
+            writes: n[1],
+        };
+        let span_ns = self.bursts.span_ns();
+        let bursts = self.bursts.finish();
+        TraceInfo {
+            format: reader.format().name,
+            compression: reader.compression(),
+            time_unit,
+            time_unit_from,
+            note: reader.note(),
+            requests: self.ops.iter().sum(),
+            reads,
+            writes,
+            trims,
+            flushes,
+            read_fraction: reads as f64 / moved,
+            mean_bytes: (self.bytes[0] as f64 + self.bytes[1] as f64) / moved,
+            read_bytes: self.bytes[0],
+            write_bytes: self.bytes[1],
+            footprint_bytes: pages.saturating_mul(PAGE),
+            footprint_exact,
+            span_ns,
+            devices: self.devices.len() as u64,
+            interarrival_cv: bursts.gap_cv,
+            peak_to_mean_100ms: bursts.peak_to_mean,
+            dispersion_100ms: bursts.dispersion,
+            sizes: self
+                .sizes
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| **n != [0, 0])
+                .map(bucket)
+                .collect(),
+            reordered: reader.counts().reordered,
+            counts: reader.counts().clone(),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Where a trace's addresses fall on the drive.
+//!
+//! The devices known when the layout is fixed get equal slices, in order of first
+//! appearance, one behind another. Inside a slice, an address is folded by its 4 KiB page:
+//! `page mod pages of the slice`, the place inside the page kept. Each lap adds
+//! `lap × shift` pages before folding; the shift of a slice is the span of pages its
+//! requests covered in the first lap, or, where that is the whole slice or more, 0.618 of
+//! the slice, so that laps do not fall on the same addresses. A request that would cross
+//! the slice's end moves down until it ends there; one larger than the slice is issued in
+//! pieces (a trim is shortened to the slice: the rest would repeat it).
+
+use super::error::TraceError;
+use super::options::{DeviceRule, bad};
+use super::record::{Record, TraceCounts};
+use std::collections::HashMap;
+use tailcut_units::{Command, HostOp};
+
+/// Addresses are folded in units of this many bytes.
+pub(super) const PAGE: u64 = 4096;
+/// Devices numbered by appearance; beyond, the device number itself picks the slice.
+const DEVICES_MAX: usize = 65_536;
+
+/// A part of the drive, in pages.
+#[derive(Clone, Debug)]
+struct Slice {
+    first: u64,
+    pages: u64,
+    /// Lowest and highest page (exclusive, unfolded) of the first lap.
+    low: u64,
+    high: u64,
+}
+
+impl Slice {
+    fn shift(&self) -> u64 {
+        let span = self.high.saturating_sub(self.low);
+        // 633/1024 is the golden section; u128 because pages × 633 may not fit.
+        if span < self.pages {
+            span
+        } else {
+            (u128::from(self.pages) * 633 / 1024) as u64
+        }
+    }
+}
+
+/// The mapping from (device, offset) to the drive.
+pub(super) struct Layout {
+    slices: Vec<Slice>,
+    /// Slice of a device; filled in order of appearance.
+    devices: HashMap<u32, u32>,
+    last: (u32, u32),
+}
+
+/// What is left of a request that needs more than one command; it begins at its slice's
+/// first byte.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    op: HostOp,
+    base: u64,
+    limit: u64,
+    left: u64,
+}
+
+impl Iterator for Pieces {
+    type Item = Command;
+
+    fn next(&mut self) -> Option<Command> {
+        // The request had at most 4 GiB - 1, so a piece fits.
+        let bytes = self.left.min(self.limit) as u32;
+        self.left -= u64::from(bytes);
+        (bytes > 0).then_some(Command {
+            op: self.op,
+            offset: self.base,
+            bytes,
+        })
+    }
+}
+
+impl Layout {
+    /// `devices` in order of first appearance.
+    pub fn new(capacity: u64, devices: &[u32], rule: DeviceRule) -> Result<Layout, TraceError> {
+        let pages = capacity / PAGE;
+        if pages == 0 {
+            return Err(bad("capacity", capacity, "at least 4096 bytes"));
+        }
+        let wanted = match rule {
+            DeviceRule::Slices => devices.len().max(1) as u64,
+            DeviceRule::Overlay => 1,
+        };
+        // More devices than pages: they share slices of one page.
+        let count = wanted.min(pages);
+        let each = pages / count;
+        let slice = |i| Slice {
+            first: i * each,
+            pages: each,
+            low: u64::MAX,
+            high: 0,
+        };
+        let mut map = HashMap::new();
+        for (order, &device) in devices.iter().enumerate() {
+            map.insert(device, (order as u64 % count) as u32);
+        }
+        let last = (0, map.get(&0).copied().unwrap_or(u32::MAX));
+        Ok(Layout {
+            slices: (0..count).map(slice).collect(),
+            devices: map,
+            last,
+        })
+    }
+
+    #[inline]
+    fn slice_of(&mut self, device: u32, counts: &mut TraceCounts) -> usize {
+        if self.last.0 != device || self.last.1 == u32::MAX {
+            self.last = (device, self.look_up(device, counts));
+        }
+        self.last.1 as usize
+    }
+
+    #[cold]
+    fn look_up(&mut self, device: u32, counts: &mut TraceCounts) -> u32 {
+        let count = self.slices.len() as u32;
+        if let Some(&slice) = self.devices.get(&device) {
+            return slice;
+        }
+        counts.late_devices += 1;
+        if self.devices.len() >= DEVICES_MAX {
+            return device % count;
+        }
+        let slice = self.devices.len() as u32 % count;
+        self.devices.insert(device, slice);
+        slice
+    }
+
+    /// The command a request becomes; what does not fit in it goes to `rest`.
+    #[inline]
+    pub fn place(
+        &mut self,
+        record: &Record,
+        lap: u32,
+        counts: &mut TraceCounts,
+        rest: &mut Option<Pieces>,
+    ) -> Command {
+        let op = record.op;
+        if op == HostOp::Flush {
+            return Command {
+                op,
+                offset: 0,
+                bytes: 0,
+            };
+        }
+        let index = self.slice_of(record.device, counts);
+        let slice = &mut self.slices[index];
+        let (mut page, inside) = (record.offset / PAGE, record.offset % PAGE);
+        let pages = (inside + u64::from(record.bytes)).div_ceil(PAGE);
+        if lap == 0 {
+            slice.low = slice.low.min(page);
+            slice.high = slice.high.max(page + pages);
+        }
+        if page >= slice.pages {
+            page %= slice.pages;
+            counts.folded += 1;
+        }
+        if lap > 0 {
+            let shift = u128::from(slice.shift()) * u128::from(lap);
+            page = ((u128::from(page) + shift) % u128::from(slice.pages)) as u64;
+        }
+        let base = slice.first * PAGE;
+        if page + pages > slice.pages {
+            if pages > slice.pages {
+                counts.split += 1;
+                let limit = slice.pages * PAGE;
+                let (command, pieces) = split(record, base, page * PAGE + inside, limit);
+                *rest = Some(pieces);
+                return command;
+            }
+            counts.moved += 1;
+            page = slice.pages - pages;
+        }
+        Command {
+            op,
+            offset: base + page * PAGE + inside,
+            bytes: record.bytes,
+        }
+    }
+}
+
+/// A request larger than its slice of `limit` bytes: once to the slice's end, then round.
+#[cold]
+fn split(record: &Record, base: u64, at: u64, limit: u64) -> (Command, Pieces) {
+    let op = record.op;
+    let left = u64::from(record.bytes);
+    let (at, left) = if op == HostOp::Trim {
+        (0, left.min(limit))
+    } else {
+        (at, left)
+    };
+    // At most 4 GiB - 1, like the request.
+    let first = left.min(limit - at) as u32;
+    let command = Command {
+        op,
+        offset: base + at,
+        bytes: first,
+    };
+    (
+        command,
+        Pieces {
+            op,
+            base,
+            limit,
+            left: left - u64::from(first),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(device: u32, offset: u64, bytes: u32) -> Record {
+        Record {
+            time: 0,
+            offset,
+            bytes,
+            device,
+            op: HostOp::Write,
+        }
+    }
+
+    #[test]
+    fn every_command_stays_in_its_slice_and_no_byte_is_lost() {
+        let mut counts = TraceCounts::default();
+        let capacity = 100 * PAGE + 17;
+        let mut layout = Layout::new(capacity, &[7, 3, 9], DeviceRule::Slices).unwrap();
+        for (device, slice) in [(7u32, 0u64), (3, 1), (9, 2), (55, 0)] {
+            for offset in [0, 512, 32 * PAGE, 33 * PAGE, 1 << 50, PAGE * 32 + 100] {
+                for bytes in [1u32, 512, 4096, 5000, 40 * 4096, 200 * 4096] {
+                    for lap in 0..3 {
+                        let mut rest = None;
+                        let first = layout.place(
+                            &record(device, offset, bytes),
+                            lap,
+                            &mut counts,
+                            &mut rest,
+                        );
+                        let all: Vec<_> = std::iter::once(first)
+                            .chain(rest.into_iter().flatten())
+                            .collect();
+                        let (low, high) = (slice * 33 * PAGE, (slice + 1) * 33 * PAGE);
+                        assert!(
+                            all.iter()
+                                .all(|c| c.offset >= low && c.offset + u64::from(c.bytes) <= high)
+                        );
+                        assert_eq!(
+                            all.iter().map(|c| u64::from(c.bytes)).sum::<u64>(),
+                            u64::from(bytes)
+                        );
+                    }
+                }
+            }
+        }
+        assert!(counts.folded > 0 && counts.moved > 0 && counts.split > 0);
+        assert_eq!(counts.late_devices, 1);
+    }
+
+    #[test]
+    fn laps_move_by_the_span_of_the_first() {
+        let mut counts = TraceCounts::default();
+        let mut layout = Layout::new(1000 * PAGE, &[0], DeviceRule::Slices).unwrap();
+        let mut page = |page, lap| {
+            layout
+                .place(&record(0, page * PAGE, 4096), lap, &mut counts, &mut None)
+                .offset
+                / PAGE
+        };
+        assert_eq!((page(10, 0), page(29, 0)), (10, 29));
+        assert_eq!((page(10, 1), page(10, 2)), (30, 50));
+    }
+}

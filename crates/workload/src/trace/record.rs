@@ -1,0 +1,145 @@
+//! One request of a trace, and the counters of everything that was done to them.
+
+use super::error::{Reason, quote};
+use serde::Serialize;
+use tailcut_units::HostOp;
+
+/// One request as a trace tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Nanoseconds: since the trace's first record from a [`super::TraceReader`].
+    pub time: u64,
+    /// First byte on its device; 0 for a flush.
+    pub offset: u64,
+    /// Length in bytes, at least 1; 0 for a flush.
+    pub bytes: u32,
+    /// The device, volume or address space, as numbered in the trace.
+    pub device: u32,
+    /// What to do.
+    pub op: HostOp,
+}
+
+/// One request as a parser found it: times absolute, nothing checked yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Raw {
+    pub time: u64,
+    pub device: u32,
+    pub offset: u64,
+    pub bytes: u64,
+    pub op: HostOp,
+}
+
+/// The largest address (exclusive) a trace may speak of: 8 EiB.
+pub const ADDRESS_MAX: u64 = 1 << 63;
+
+/// The longest trace, ns (146 years): safe to add to, and to pack beside two bits.
+pub const TIME_MAX: u64 = (1 << 62) - 1;
+
+impl Raw {
+    /// The checks every format shares: no empty request, none longer than a command can
+    /// say, none past the address space.
+    #[inline]
+    pub fn check(self) -> Result<Record, Box<Reason>> {
+        let Raw {
+            time,
+            device,
+            offset,
+            bytes,
+            op,
+        } = self;
+        if op == HostOp::Flush {
+            return Ok(Record {
+                time,
+                offset: 0,
+                bytes: 0,
+                device,
+                op,
+            });
+        }
+        if bytes == 0 {
+            return Err(Box::new(Reason::ZeroSize));
+        }
+        let Ok(short) = u32::try_from(bytes) else {
+            return Err(too_large("size in bytes", bytes, u64::from(u32::MAX)));
+        };
+        if offset > ADDRESS_MAX - bytes {
+            return Err(too_large("offset in bytes", offset, ADDRESS_MAX - bytes));
+        }
+        Ok(Record {
+            time,
+            offset,
+            bytes: short,
+            device,
+            op,
+        })
+    }
+}
+
+/// A number above its bound.
+pub(crate) fn too_large(name: &'static str, value: u64, max: u64) -> Box<Reason> {
+    Box::new(Reason::TooLarge {
+        name,
+        text: quote(value.to_string().as_bytes()),
+        max,
+    })
+}
+
+/// 512-byte sectors to bytes.
+#[inline]
+pub(crate) fn sectors(name: &'static str, count: u64) -> Result<u64, Box<Reason>> {
+    if count > ADDRESS_MAX >> 9 {
+        Err(too_large(name, count, ADDRESS_MAX >> 9))
+    } else {
+        Ok(count << 9)
+    }
+}
+
+/// What was read, skipped and changed. Nothing is dropped without being counted here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TraceCounts {
+    /// Lines of a text format, records of a binary one.
+    pub lines: u64,
+    /// Blank lines skipped.
+    pub blank: u64,
+    /// Comment, header and summary lines skipped.
+    pub comments: u64,
+    /// Events or commands of other kinds skipped (blkparse Q/G/C, SCSI inquiries, …).
+    pub other_events: u64,
+    /// Requests of devices that the filter left out.
+    pub other_devices: u64,
+    /// Requests before the time window.
+    pub before_window: u64,
+    /// Requests handed out, over all laps; pieces of a split request count once.
+    pub requests: u64,
+    /// Requests that stood later in the file than a newer one, and were sorted.
+    pub reordered: u64,
+    /// The largest jump back in time, ns.
+    pub backward_max_ns: u64,
+    /// Requests whose size or time scaling was held at its bound.
+    pub clamped: u64,
+    /// Requests whose address lay beyond their device's part of the drive.
+    pub folded: u64,
+    /// Requests moved down to end inside their device's part.
+    pub moved: u64,
+    /// Requests larger than their device's part, issued in pieces.
+    pub split: u64,
+    /// Requests of devices first seen after the layout was fixed, which share a part.
+    pub late_devices: u64,
+    /// Laps completed or begun.
+    pub laps: u32,
+}
+
+impl TraceCounts {
+    /// One line on what was skipped, for messages.
+    pub(crate) fn skipped(&self) -> String {
+        format!(
+            "{} lines or records: {} blank, {} comments or headers, {} other events, {} of other devices, {} before the time window",
+            self.lines,
+            self.blank,
+            self.comments,
+            self.other_events,
+            self.other_devices,
+            self.before_window
+        )
+    }
+}

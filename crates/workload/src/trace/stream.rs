@@ -1,0 +1,178 @@
+//! Bytes in, decompressed, in one fixed buffer.
+
+use super::error::TraceError;
+use flate2::read::MultiGzDecoder;
+use std::io::{self, Cursor, Read};
+
+/// The longest line of a text format, in bytes.
+pub const LINE_MAX: usize = 64 * 1024;
+/// The buffer: also how far detection looks ahead.
+const BUFFER: usize = 256 * 1024;
+
+/// What a trace is read from.
+pub type Input = Box<dyn Read + Send>;
+
+/// A decompressed byte stream with a look-ahead of up to 256 KiB. Its memory is constant.
+pub(crate) struct ByteStream {
+    file: String,
+    input: Input,
+    compression: Option<&'static str>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    base: u64,
+}
+
+impl ByteStream {
+    /// Begin to read; gzip and zstd are recognised by their first bytes.
+    pub fn open(file: &str, mut input: Input) -> Result<ByteStream, TraceError> {
+        let mut magic = [0u8; 4];
+        let mut have = 0;
+        while have < magic.len() {
+            match input.read(&mut magic[have..]) {
+                Ok(0) => break,
+                Ok(n) => have += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(TraceError::Io {
+                        file: file.into(),
+                        action: "read",
+                        source,
+                    });
+                }
+            }
+        }
+        let whole = Cursor::new(magic[..have].to_vec()).chain(input);
+        let (input, compression): (Input, _) = match magic[..have] {
+            [0x1f, 0x8b, ..] => (Box::new(MultiGzDecoder::new(whole)), Some("gzip")),
+            [0x28, 0xb5, 0x2f, 0xfd] => {
+                let decoder =
+                    zstd::stream::read::Decoder::new(whole).map_err(|source| TraceError::Io {
+                        file: file.into(),
+                        action: "start zstd",
+                        source,
+                    })?;
+                (Box::new(decoder), Some("zstd"))
+            }
+            _ => (Box::new(whole), None),
+        };
+        Ok(ByteStream {
+            file: file.into(),
+            input,
+            compression,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            ended: false,
+            base: 0,
+        })
+    }
+
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    pub fn compression(&self) -> Option<&'static str> {
+        self.compression
+    }
+
+    /// Decompressed offset of the next byte.
+    pub fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// At least `want` bytes (at most 256 KiB), or all that are left.
+    #[inline]
+    pub fn peek(&mut self, want: usize) -> Result<&[u8], TraceError> {
+        if self.end - self.start < want && !self.ended {
+            self.fill(want)?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Everything the look-ahead can hold.
+    pub fn sample(&mut self) -> Result<(&[u8], bool), TraceError> {
+        self.fill(BUFFER)?;
+        Ok((&self.buffer[self.start..self.end], self.ended))
+    }
+
+    #[inline]
+    pub fn consume(&mut self, bytes: usize) {
+        self.start = (self.start + bytes).min(self.end);
+    }
+
+    /// The next line without its line break, and whether it had one. `None` at the end.
+    /// A line above [`LINE_MAX`] comes back as its first `LINE_MAX + 1` bytes.
+    #[inline]
+    pub fn line(&mut self) -> Result<Option<(&[u8], bool)>, TraceError> {
+        let mut searched = 0;
+        loop {
+            let window = &self.buffer[self.start..self.end];
+            if let Some(at) = memchr::memchr(b'\n', &window[searched..]) {
+                let from = self.start;
+                let length = searched + at;
+                self.start += length + 1;
+                return Ok(Some((&self.buffer[from..from + length], true)));
+            }
+            searched = window.len();
+            if searched > LINE_MAX {
+                return Ok(Some((
+                    &self.buffer[self.start..=self.start + LINE_MAX],
+                    false,
+                )));
+            }
+            if self.ended {
+                let from = self.start;
+                self.start = self.end;
+                let rest = &self.buffer[from..self.end];
+                return Ok(if rest.is_empty() {
+                    None
+                } else {
+                    Some((rest, false))
+                });
+            }
+            self.fill(searched + 1)?;
+        }
+    }
+
+    #[cold]
+    fn fill(&mut self, want: usize) -> Result<(), TraceError> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.base += self.start as u64;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        while self.end < want.min(BUFFER) && !self.ended {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => self.end += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.fault(e)),
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, source: io::Error) -> TraceError {
+        let (file, at) = (self.file.clone(), self.base + self.end as u64);
+        match self.compression {
+            None => TraceError::Io {
+                file,
+                action: "read",
+                source,
+            },
+            // zstd reports an early end as this kind too ("incomplete frame").
+            Some(kind) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                TraceError::Truncated { file, kind, at }
+            }
+            Some(kind) => TraceError::Damaged {
+                file,
+                kind,
+                at,
+                source,
+            },
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of the trace readers as a whole.
+
+mod convert;
+mod errors;
+mod formats;
+mod mutations;
+mod order;
+mod real;
+mod replay;
+mod samples;
+mod speed;
