@@ -93,24 +93,11 @@ pub enum ConfigError {
         /// The full key, dotted.
         key: String,
         /// What is wrong.
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// Two schemes that cannot be one.
-    #[error("schemes `{first}` and `{second}` cannot be combined: {first_key} is {first_value} in the first, {second_key} is {second_value} in the second")]
-    Conflict {
-        /// One scheme.
-        first: String,
-        /// The other.
-        second: String,
-        /// The key that the first sets.
-        first_key: String,
-        /// To what.
-        first_value: String,
-        /// The key that the second sets; mostly the same.
-        second_key: String,
-        /// To what.
-        second_value: String,
-    },
+    #[error(transparent)]
+    Conflict(Box<Conflict>),
     /// A `--set` that cannot be read.
     #[error("--set {text}: {message}")]
     Set {
@@ -119,6 +106,26 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+}
+
+/// Two schemes that set one key to different values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "schemes `{first}` and `{second}` cannot be combined: {first_key} is {first_value} in the first, {second_key} is {second_value} in the second"
+)]
+pub struct Conflict {
+    /// One scheme.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// The key that the first sets.
+    pub first_key: String,
+    /// To what.
+    pub first_value: String,
+    /// The key that the second sets; mostly the same.
+    pub second_key: String,
+    /// To what.
+    pub second_value: String,
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

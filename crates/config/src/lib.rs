@@ -24,14 +24,14 @@ mod table;
 mod tree;
 mod write;
 
-pub use error::{ConfigError, Place, Problem};
+pub use error::{ConfigError, Conflict, Place, Problem};
 pub use preset::{
     DEVICES, Preset, PresetKind, SCHEMES, SchemePreset, WORKLOADS, WorkloadPreset, scheme_presets,
     workload_preset, workload_presets,
 };
 pub use resolve::{Resolved, parse_device, resolve};
 pub use show::{
-    DeviceEntry, device_entries, devices_text, policies_markdown, policies_text, schemes_text,
-    show_config, workloads_text,
+    DeviceEntry, device_entries, devices_text, policies_markdown, policies_text, schemes_text, show_config,
+    workloads_text,
 };
 pub use table::text_table;

@@ -3,7 +3,7 @@
 //! Tables merge by key and everything else is replaced, with two rules of their own: a
 //! policy family holds one member, and a drive's capacity is given one way.
 
-use crate::error::{ConfigError, Problem};
+use crate::error::{ConfigError, Conflict, Problem};
 use crate::tree::{Data, Origin, Tree};
 use std::collections::BTreeMap;
 use tailcut_core::policy::FAMILIES;
@@ -29,10 +29,10 @@ pub(crate) fn normalise(layer: &mut Tree) -> Result<(), ConfigError> {
                 return Err(ConfigError::Key {
                     place: value.origin.value_place(),
                     key: format!("policy.{}", family.name),
-                    problem: Problem::Invalid(format!(
+                    problem: Box::new(Problem::Invalid(format!(
                         "takes one member ({}), but {given} is given",
                         members()
-                    )),
+                    ))),
                 });
             }
             // Anything else is refused when the value is read.
@@ -110,14 +110,14 @@ fn collect(tree: &Tree, path: &mut Vec<String>, out: &mut BTreeMap<String, (Stri
 pub(crate) fn refuse_conflict(a: (&str, &Tree), b: (&str, &Tree)) -> Result<(), ConfigError> {
     let (first, second) = (leaves(a.1), leaves(b.1));
     let conflict = |key: &str, x: &str, other: &str, y: &str| {
-        Err(ConfigError::Conflict {
+        Err(ConfigError::Conflict(Box::new(Conflict {
             first: a.0.to_string(),
             second: b.0.to_string(),
             first_key: key.to_string(),
             first_value: x.to_string(),
             second_key: other.to_string(),
             second_value: y.to_string(),
-        })
+        })))
     };
     for (key, (value, _)) in &first {
         if let Some((other, _)) = second.get(key)
@@ -125,13 +125,18 @@ pub(crate) fn refuse_conflict(a: (&str, &Tree), b: (&str, &Tree)) -> Result<(), 
         {
             return conflict(key, value, key, other);
         }
-        // A value where the other scheme has a table.
-        let below = format!("{key}.");
-        if !key.starts_with("policy.")
-            && let Some((k, (v, _))) = second.range(below.clone()..).next()
-            && k.starts_with(&below)
-        {
-            return conflict(key, value, k, v);
+    }
+    // A value where the other scheme has a table. (A policy family is both by nature.)
+    for (values, tables) in [(&first, &second), (&second, &first)] {
+        for (key, (value, _)) in values.iter().filter(|(key, _)| !key.starts_with("policy.")) {
+            let below = format!("{key}.");
+            if let Some((k, (v, _))) = tables.range(below.clone()..).next()
+                && k.starts_with(&below)
+            {
+                let (value, v) = (value.as_str(), v.as_str());
+                let forward = std::ptr::eq(values, &first);
+                return if forward { conflict(key, value, k, v) } else { conflict(k, v, key, value) };
+            }
         }
     }
     for (this, other) in [(CAPACITY[0], CAPACITY[1]), (CAPACITY[1], CAPACITY[0])] {

@@ -23,14 +23,14 @@ pub(crate) fn read<T: de::DeserializeOwned>(tree: &Tree) -> Result<T, ConfigErro
 /// A problem on its way up to the root, gathering the key's parts, innermost first.
 #[derive(Debug)]
 struct ReadError {
-    problem: Problem,
+    problem: Box<Problem>,
     path: Vec<String>,
     place: Option<Place>,
 }
 
 impl ReadError {
     fn new(problem: Problem) -> ReadError {
-        ReadError { problem, path: Vec::new(), place: None }
+        ReadError { problem: Box::new(problem), path: Vec::new(), place: None }
     }
     fn located(mut self, place: Place) -> ReadError {
         self.place.get_or_insert(place);
@@ -100,7 +100,7 @@ impl de::Error for ReadError {
         })
     }
     fn missing_field(field: &'static str) -> ReadError {
-        ReadError { problem: Problem::Missing, path: vec![field.to_string()], place: None }
+        ReadError { path: vec![field.to_string()], ..ReadError::new(Problem::Missing) }
     }
 }
 
@@ -176,13 +176,16 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         let Some((key, tree)) = self.value.take() else {
             return Err(de::Error::custom("a value was asked for before its key"));
         };
-        seed.deserialize(Reader { tree }).map_err(|e| e.under(key, place_of(&e, &tree.origin)))
+        seed.deserialize(Reader { tree }).map_err(|e| {
+            let place = place_of(&e, &tree.origin);
+            e.under(key, place)
+        })
     }
 }
 
 /// A missing key is reported where its table begins, anything else at the value.
 fn place_of(error: &ReadError, origin: &Origin) -> Place {
-    match error.problem {
+    match *error.problem {
         Problem::Missing => origin.key_place(),
         _ => origin.value_place(),
     }

@@ -37,7 +37,7 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
 ) -> Result<Resolved, ConfigError> {
     let mut tree = load(PresetKind::Device, device)?;
     let mut overlays: Vec<(String, Tree)> = Vec::new();
-    for name in schemes.iter().flat_map(|s| s.as_ref().split('+')).map(str::trim) {
+    for name in schemes.iter().flat_map(|s| parts(s.as_ref())) {
         let layer = load(PresetKind::Scheme, name)?;
         for (other, before) in &overlays {
             refuse_conflict((other, before), (name, &layer))?;
@@ -56,6 +56,11 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
         overlay(&mut tree, &layer);
     }
     finish(device, &tree)
+}
+
+/// The schemes of `A+B`; a file whose own name has a `+` is one.
+fn parts(scheme: &str) -> Vec<&str> {
+    if Path::new(scheme).is_file() { vec![scheme] } else { scheme.split('+').map(str::trim).collect() }
 }
 
 /// Read a text as a complete device file; `name` stands for it in messages.
@@ -102,7 +107,7 @@ fn check_capacity(config: &DeviceConfig, tree: &Tree) -> Result<(), ConfigError>
     Err(ConfigError::Key {
         place: ftl.unwrap_or(tree).origin.key_place(),
         key: "ftl".to_string(),
-        problem: Problem::Invalid(sentence.to_string()),
+        problem: Box::new(Problem::Invalid(sentence.to_string())),
     })
 }
 

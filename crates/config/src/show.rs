@@ -8,7 +8,7 @@ use crate::write;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::FAMILIES;
 use tailcut_units::Span;
-use tailcut_units::quantity::{human_bytes, human_rate, human_time};
+use tailcut_units::quantity::{human_bytes, human_capacity, human_rate, human_time};
 
 /// One line of `tailcut show devices`.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +88,8 @@ pub fn devices_text() -> Result<String, ConfigError> {
         .map(|d| {
             vec![
                 d.name.clone(),
-                human_bytes(d.raw_bytes),
-                human_bytes(d.host_bytes),
+                human_capacity(d.raw_bytes),
+                human_capacity(d.host_bytes),
                 d.geometry.clone(),
                 shown_range(d.read),
                 shown_range(d.program),

@@ -131,7 +131,10 @@ fn convert_table(
             key: Some(key.span().start),
             value: Some(value.span().start),
         };
-        tree.insert(key.get_ref().to_string(), convert(source, value.get_ref(), origin, value.span(), depth)?);
+        tree.insert(
+            key.get_ref().to_string(),
+            convert(source, value.get_ref(), origin, value.span(), depth)?,
+        );
     }
     Ok(Tree { data: Data::Table(tree), origin })
 }

@@ -9,11 +9,7 @@ use tailcut_units::Span;
 
 impl Scheme {
     /// The summary of one scheme's run. `counters` is `None` when there was no device.
-    pub fn new(
-        facts: SchemeFacts,
-        measured: &Measured,
-        counters: Option<&DeviceCounters>,
-    ) -> Scheme {
+    pub fn new(facts: SchemeFacts, measured: &Measured, counters: Option<&DeviceCounters>) -> Scheme {
         let requests = measured.read.population.count()
             + measured.write.population.count()
             + measured.trims
@@ -112,21 +108,14 @@ fn side(side: &Side, runtime: Span) -> DirectionSummary {
             })
             .collect();
     }
-    summary.blame = BLAME_LEVELS
-        .iter()
-        .filter_map(|&level| side.blame.above(level))
-        .map(From::from)
-        .collect();
+    summary.blame =
+        BLAME_LEVELS.iter().filter_map(|&level| side.blame.above(level)).map(From::from).collect();
     summary
 }
 
 fn direction(population: &Population, runtime: Span) -> DirectionSummary {
     let seconds = runtime.0 as f64 / 1e9;
-    let levels = if population.count() == 0 {
-        &[][..]
-    } else {
-        &LEVELS[..]
-    };
+    let levels = if population.count() == 0 { &[][..] } else { &LEVELS[..] };
     DirectionSummary {
         total_ios: population.count(),
         iops: ratio(population.count() as f64, seconds),
@@ -155,11 +144,7 @@ impl From<Blame> for BlameSummary {
             threshold_ns: blame.threshold_ns,
             requests: blame.requests,
             mean_ns: blame.mean_ns,
-            causes: blame
-                .causes
-                .into_iter()
-                .map(|(cause, ns)| (cause.name(), ns))
-                .collect(),
+            causes: blame.causes.into_iter().map(|(cause, ns)| (cause.name(), ns)).collect(),
         }
     }
 }
@@ -182,10 +167,7 @@ impl SeriesPoint {
     pub fn new(interval: &Interval, before: &Gauges) -> SeriesPoint {
         let gauges = interval.gauges;
         let waf = gauges.and_then(|g| {
-            let user = g
-                .programs_user
-                .checked_sub(before.programs_user)
-                .filter(|&n| n > 0)?;
+            let user = g.programs_user.checked_sub(before.programs_user).filter(|&n| n > 0)?;
             let total = g.programs_total.checked_sub(before.programs_total)?;
             Some(total as f64 / user as f64)
         });

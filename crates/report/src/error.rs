@@ -78,9 +78,6 @@ pub enum ReportError {
 impl ReportError {
     /// An I/O error of the file at `path`.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ReportError + '_ {
-        move |source| ReportError::Io {
-            path: path.to_path_buf(),
-            source,
-        }
+        move |source| ReportError::Io { path: path.to_path_buf(), source }
     }
 }

@@ -22,11 +22,7 @@ pub struct ExplainOptions {
 
 impl Default for ExplainOptions {
     fn default() -> ExplainOptions {
-        ExplainOptions {
-            above: 99.99,
-            top: 5,
-            scheme: None,
-        }
+        ExplainOptions { above: 99.99, top: 5, scheme: None }
     }
 }
 
@@ -50,18 +46,13 @@ pub fn explain_run(
     let schemes: Vec<&Scheme> = summary.schemes.iter().filter(wanted).collect();
     if schemes.is_empty() {
         let known = summary.schemes.iter().map(|s| s.name.clone()).collect();
-        return Err(ReportError::NoScheme {
-            name: options.scheme.clone().unwrap_or_default(),
-            known,
-        });
+        return Err(ReportError::NoScheme { name: options.scheme.clone().unwrap_or_default(), known });
     }
     let mut out = String::new();
     for scheme in schemes {
         for direction in [Direction::Read, Direction::Write] {
-            let of: Vec<&SlowLine> = slow
-                .iter()
-                .filter(|r| r.scheme == scheme.name && r.direction == direction)
-                .collect();
+            let of: Vec<&SlowLine> =
+                slow.iter().filter(|r| r.scheme == scheme.name && r.direction == direction).collect();
             out.push_str(&explain_side(scheme, direction, &of, options)?);
         }
     }
@@ -97,11 +88,7 @@ fn explain_side(
         grouped(blame.threshold_ns),
     );
     out.push_str("On average their time went to:\n");
-    let causes: Vec<(&str, f64)> = blame
-        .causes
-        .iter()
-        .map(|(c, ns)| (c.as_str(), *ns))
-        .collect();
+    let causes: Vec<(&str, f64)> = blame.causes.iter().map(|(c, ns)| (c.as_str(), *ns)).collect();
     out.push_str(&account(&causes, "sum = mean"));
     out.push('\n');
     for (i, request) in slow.iter().take(options.top).enumerate() {
@@ -132,13 +119,8 @@ fn blame_above(
     }
     let threshold = slow[needed - 1].latency_ns;
     let ledgers: Vec<_> = slow.iter().map(|r| (r.latency_ns, r.ledger())).collect();
-    let set = ledgers
-        .iter()
-        .filter(|r| r.0 >= threshold)
-        .map(|(ns, ledger)| (*ns, ledger));
-    Ok(Blame::of(above, threshold, set)
-        .expect("at least one request is kept")
-        .into())
+    let set = ledgers.iter().filter(|r| r.0 >= threshold).map(|(ns, ledger)| (*ns, ledger));
+    Ok(Blame::of(above, threshold, set).expect("at least one request is kept").into())
 }
 
 fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
@@ -155,11 +137,7 @@ fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
         grouped(r.arrived_ns),
         grouped(r.latency_ns),
     );
-    let causes: Vec<(&str, f64)> = r
-        .causes
-        .iter()
-        .map(|(c, ns)| (c.as_str(), *ns as f64))
-        .collect();
+    let causes: Vec<(&str, f64)> = r.causes.iter().map(|(c, ns)| (c.as_str(), *ns as f64)).collect();
     head + &account(&causes, "sum = latency")
 }
 
@@ -187,7 +165,5 @@ fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
 
 /// What a cause means, or its name where this version does not know it.
 fn describe(name: &str) -> String {
-    Cause::all()
-        .find(|c| c.name() == name)
-        .map_or_else(|| name.to_string(), Cause::describe)
+    Cause::all().find(|c| c.name() == name).map_or_else(|| name.to_string(), Cause::describe)
 }

@@ -39,27 +39,16 @@ impl OutputFolder {
     /// Creates the folder if needed and checks that it can be written. A folder that
     /// holds a run is refused unless `force` is set; then that run is replaced at commit.
     pub fn prepare(path: &Path, force: bool) -> Result<OutputFolder, ReportError> {
-        let not_writable = |source| ReportError::NotWritable {
-            path: path.to_path_buf(),
-            source,
-        };
+        let not_writable = |source| ReportError::NotWritable { path: path.to_path_buf(), source };
         fs::create_dir_all(path).map_err(not_writable)?;
         let present = results_in(path).map_err(not_writable)?;
         if let (Some(file), false) = (present.first(), force) {
-            return Err(ReportError::HoldsRun {
-                path: path.to_path_buf(),
-                file: file.clone(),
-            });
+            return Err(ReportError::HoldsRun { path: path.to_path_buf(), file: file.clone() });
         }
         // Asked now, not after an hour of simulation.
         let probe = path.join(format!(".tailcut{PARTIAL}"));
-        File::create(&probe)
-            .and_then(|_| fs::remove_file(&probe))
-            .map_err(not_writable)?;
-        Ok(OutputFolder {
-            path: path.to_path_buf(),
-            pending: Vec::new(),
-        })
+        File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(not_writable)?;
+        Ok(OutputFolder { path: path.to_path_buf(), pending: Vec::new() })
     }
 
     /// The folder.
@@ -69,10 +58,7 @@ impl OutputFolder {
 
     /// Starts a result file; it gets its name at commit.
     pub fn create(&mut self, name: &str) -> Result<File, ReportError> {
-        debug_assert!(
-            is_result(name),
-            "`{name}` would not be recognised as a result"
-        );
+        debug_assert!(is_result(name), "`{name}` would not be recognised as a result");
         let path = self.partial(name);
         let file = File::create(&path).map_err(ReportError::io(&path))?;
         if !self.pending.iter().any(|p| p == name) {
@@ -84,9 +70,7 @@ impl OutputFolder {
     /// Writes a whole result file; it gets its name at commit.
     pub fn write(&mut self, name: &str, text: &str) -> Result<(), ReportError> {
         let path = self.partial(name);
-        self.create(name)?
-            .write_all(text.as_bytes())
-            .map_err(ReportError::io(&path))
+        self.create(name)?.write_all(text.as_bytes()).map_err(ReportError::io(&path))
     }
 
     /// Puts all files in place. An earlier run is removed first, its summary before
@@ -161,10 +145,7 @@ mod tests {
         let mut folder = OutputFolder::prepare(&path, false).unwrap();
         folder.write(SUMMARY, "{}").unwrap();
         folder.write("requests.t-es.parquet", "x").unwrap();
-        assert_eq!(
-            names(&path),
-            ["requests.t-es.parquet.partial", "summary.json.partial"]
-        );
+        assert_eq!(names(&path), ["requests.t-es.parquet.partial", "summary.json.partial"]);
         folder.commit().unwrap();
         assert_eq!(names(&path), ["requests.t-es.parquet", "summary.json"]);
 
@@ -199,10 +180,7 @@ mod tests {
         for path in [file.clone(), file.join("below")] {
             let error = OutputFolder::prepare(&path, true).unwrap_err();
             assert!(matches!(error, ReportError::NotWritable { .. }));
-            assert!(
-                error.to_string().contains(path.to_str().unwrap()),
-                "{error}"
-            );
+            assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
         }
     }
 
@@ -215,10 +193,7 @@ mod tests {
         // Root may write anyway; then there is nothing to test.
         if File::create(dir.path().join("probe")).is_err() {
             let error = OutputFolder::prepare(dir.path(), false).unwrap_err();
-            assert!(
-                error.to_string().contains(dir.path().to_str().unwrap()),
-                "{error}"
-            );
+            assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
         }
     }
 }

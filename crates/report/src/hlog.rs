@@ -25,9 +25,7 @@ pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), R
         .with_start_time(SystemTime::UNIX_EPOCH)
         .with_base_time(SystemTime::UNIX_EPOCH)
         .with_max_value_divisor(1e6);
-    let mut log = builder
-        .begin_log_with(&mut out, &mut serializer)
-        .map_err(|e| failed(&e))?;
+    let mut log = builder.begin_log_with(&mut out, &mut serializer).map_err(|e| failed(&e))?;
     for (scheme, measured) in schemes {
         for job in &measured.jobs {
             for (direction, population) in [("read", &job.read), ("write", &job.write)] {
@@ -36,13 +34,8 @@ pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), R
                 }
                 let text = tag(&format!("{scheme}/{}/{direction}", job.name));
                 let length = Duration::from_nanos(measured.runtime.0);
-                log.write_histogram(
-                    population.histogram(),
-                    Duration::ZERO,
-                    length,
-                    Tag::new(&text),
-                )
-                .map_err(|e| failed(&e))?;
+                log.write_histogram(population.histogram(), Duration::ZERO, length, Tag::new(&text))
+                    .map_err(|e| failed(&e))?;
             }
         }
     }
@@ -51,13 +44,5 @@ pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), R
 
 /// A tag may hold neither commas nor white space.
 fn tag(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c == ',' || c.is_whitespace() {
-                '_'
-            } else {
-                c
-            }
-        })
-        .collect()
+    text.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect()
 }

@@ -302,11 +302,7 @@ impl Summary {
         })?;
         if summary.schema != SCHEMA {
             let (found, known) = (summary.schema, SCHEMA);
-            return Err(ReportError::Schema {
-                path: path.to_path_buf(),
-                found,
-                known,
-            });
+            return Err(ReportError::Schema { path: path.to_path_buf(), found, known });
         }
         Ok(summary)
     }

@@ -64,11 +64,7 @@ fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
             row.extend(COLUMNS.iter().map(|&p| percentile_cell(side, p)));
             row.push(duration(lat.max as f64));
         }
-        row.push(
-            scheme
-                .waf
-                .map_or("-".to_string(), |waf| format!("{waf:.2}")),
-        );
+        row.push(scheme.waf.map_or("-".to_string(), |waf| format!("{waf:.2}")));
         grid.row(row);
     }
     grid
@@ -77,11 +73,7 @@ fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
 fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
     match side.lat_ns.percentile.get(&percentile::key(percent)) {
         Some(&ns) => {
-            let mark = if percentile::is_thin(percent, side.total_ios) {
-                '*'
-            } else {
-                ' '
-            };
+            let mark = if percentile::is_thin(percent, side.total_ios) { '*' } else { ' ' };
             format!("{}{mark}", duration(ns as f64))
         }
         None => "- ".to_string(),
@@ -94,10 +86,8 @@ pub fn blame(schemes: &[Scheme]) -> String {
     for scheme in schemes {
         for direction in BOTH {
             let all = &scheme.side(direction).blame;
-            let shown: Vec<&BlameSummary> = BLAME
-                .iter()
-                .filter_map(|&p| all.iter().find(|b| b.above == p))
-                .collect();
+            let shown: Vec<&BlameSummary> =
+                BLAME.iter().filter_map(|&p| all.iter().find(|b| b.above == p)).collect();
             if !shown.is_empty() {
                 out.push_str(&format!("{}, slowest {}\n", scheme.name, plural(direction)));
                 out.push_str(&blame_grid(&shown).render());
@@ -119,31 +109,17 @@ fn blame_grid(levels: &[&BlameSummary]) -> Grid {
     let mut grid = Grid::default();
     let line = |name: &str, cell: &dyn Fn(usize) -> [String; 2]| {
         let cells = (0..levels.len()).flat_map(cell);
-        [name.to_string()]
-            .into_iter()
-            .chain(cells)
-            .collect::<Vec<String>>()
+        [name.to_string()].into_iter().chain(cells).collect::<Vec<String>>()
     };
-    grid.row(line("cause", &|l| {
-        ["mean ns".to_string(), above(levels[l].above)]
-    }));
+    grid.row(line("cause", &|l| ["mean ns".to_string(), above(levels[l].above)]));
     grid.rule();
     for (i, (name, _)) in rows.iter().enumerate() {
-        grid.row(line(name, &|l| {
-            [
-                grouped(columns[l][i]),
-                percent(columns[l][i] as f64, sums[l] as f64),
-            ]
-        }));
+        grid.row(line(name, &|l| [grouped(columns[l][i]), percent(columns[l][i] as f64, sums[l] as f64)]));
     }
     grid.rule();
     grid.row(line("sum = mean", &|l| [grouped(sums[l]), String::new()]));
-    grid.row(line("took at least", &|l| {
-        [grouped(levels[l].threshold_ns), String::new()]
-    }));
-    grid.row(line("requests", &|l| {
-        [grouped(levels[l].requests), String::new()]
-    }));
+    grid.row(line("took at least", &|l| [grouped(levels[l].threshold_ns), String::new()]));
+    grid.row(line("requests", &|l| [grouped(levels[l].requests), String::new()]));
     grid
 }
 
@@ -163,18 +139,9 @@ fn cause_rows(levels: &[&BlameSummary]) -> Vec<(String, Vec<f64>)> {
             rows[row].1[level] = *ns;
         }
     }
-    let large = |row: &Vec<f64>| {
-        row.iter()
-            .zip(levels)
-            .any(|(ns, blame)| *ns > SMALL * blame.mean_ns)
-    };
+    let large = |row: &Vec<f64>| row.iter().zip(levels).any(|(ns, blame)| *ns > SMALL * blame.mean_ns);
     let (mut rows, small): (Vec<_>, Vec<_>) = rows.into_iter().partition(|r| large(&r.1));
-    rows.sort_by(|a, b| {
-        b.1.iter()
-            .rev()
-            .partial_cmp(a.1.iter().rev())
-            .expect("no NaN")
-    });
+    rows.sort_by(|a, b| b.1.iter().rev().partial_cmp(a.1.iter().rev()).expect("no NaN"));
     if !small.is_empty() {
         let mut rest = vec![0.0; levels.len()];
         for (_, row) in &small {
@@ -187,11 +154,7 @@ fn cause_rows(levels: &[&BlameSummary]) -> Vec<(String, Vec<f64>)> {
 
 /// `above p99.9`, or `all` for every request.
 pub(crate) fn above(level: f64) -> String {
-    if level == 0.0 {
-        "all".to_string()
-    } else {
-        format!("above p{level}")
-    }
+    if level == 0.0 { "all".to_string() } else { format!("above p{level}") }
 }
 
 /// `reads` or `writes`.
@@ -233,23 +196,10 @@ mod tests {
 
     #[test]
     fn the_blame_table_adds_up_as_printed() {
-        let mut scheme = Scheme {
-            name: "t-es".into(),
-            ..Scheme::default()
-        };
+        let mut scheme = Scheme { name: "t-es".into(), ..Scheme::default() };
         scheme.read.blame = vec![
-            level(
-                99.0,
-                &[
-                    ("array", 3_000.5),
-                    ("die_wait.erase", 900_000.25),
-                    ("command", 0.25),
-                ],
-            ),
-            level(
-                99.99,
-                &[("array", 3_000.0), ("die_wait.erase", 4_000_000.5)],
-            ),
+            level(99.0, &[("array", 3_000.5), ("die_wait.erase", 900_000.25), ("command", 0.25)]),
+            level(99.99, &[("array", 3_000.0), ("die_wait.erase", 4_000_000.5)]),
         ];
         let expected = "\
 t-es, slowest reads
@@ -269,32 +219,18 @@ t-es, slowest reads
 
     #[test]
     fn the_comparison_marks_thin_percentiles_and_fits() {
-        let mut scheme = Scheme {
-            name: "a-very-long-name+of-a-composed-scheme".into(),
-            ..Scheme::default()
-        };
+        let mut scheme = Scheme { name: "a-very-long-name+of-a-composed-scheme".into(), ..Scheme::default() };
         scheme.waf = Some(12.34);
         scheme.read.total_ios = 50_000;
         scheme.read.iops = 123_456.0;
         let lat = &mut scheme.read.lat_ns;
         (lat.mean, lat.max) = (123_456.0, 123_456_789);
-        lat.percentile = Ordered(
-            COLUMNS
-                .iter()
-                .map(|&p| (percentile::key(p), 100_000_000))
-                .collect(),
-        );
+        lat.percentile = Ordered(COLUMNS.iter().map(|&p| (percentile::key(p), 100_000_000)).collect());
         let text = comparison(&[scheme, Scheme::default()]);
-        assert!(
-            text.starts_with("Reads\n") && !text.contains("Writes"),
-            "{text}"
-        );
+        assert!(text.starts_with("Reads\n") && !text.contains("Writes"), "{text}");
         // 50,000 reads: five beyond p99.99, none beyond p99.999, fifty beyond p99.9.
         assert_eq!(text.matches("ms*").count(), 2, "{text}");
         assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
-        assert_eq!(
-            comparison(&[Scheme::default()]),
-            "no read or write completed\n"
-        );
+        assert_eq!(comparison(&[Scheme::default()]), "no read or write completed\n");
     }
 }

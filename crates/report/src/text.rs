@@ -4,11 +4,7 @@
 /// The unit always has two columns, so that right-aligned values line up.
 pub fn duration(ns: f64) -> String {
     let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s ", 1e9)];
-    let (unit, scale) = units
-        .into_iter()
-        .rev()
-        .find(|&(_, scale)| ns >= 0.9995 * scale)
-        .unwrap_or(units[0]);
+    let (unit, scale) = units.into_iter().rev().find(|&(_, scale)| ns >= 0.9995 * scale).unwrap_or(units[0]);
     let value = ns / scale;
     let decimals = match value {
         v if unit == "ns" && v.fract() == 0.0 => 0,
@@ -40,10 +36,7 @@ pub fn rate(value: f64) -> String {
 /// A length in bytes, exactly, in the largest binary unit that divides it: `4 KiB`.
 pub fn bytes(n: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    match units
-        .into_iter()
-        .find(|&(_, bits)| n > 0 && n.is_multiple_of(1 << bits))
-    {
+    match units.into_iter().find(|&(_, bits)| n > 0 && n.is_multiple_of(1 << bits)) {
         Some((unit, bits)) => format!("{} {unit}", n >> bits),
         None => format!("{n} B"),
     }
@@ -64,14 +57,7 @@ pub fn grouped(n: u64) -> String {
 
 /// `part` of `whole` in percent: `52.1 %`.
 pub fn percent(part: f64, whole: f64) -> String {
-    format!(
-        "{:.1} %",
-        if whole > 0.0 {
-            100.0 * part / whole
-        } else {
-            0.0
-        }
-    )
+    format!("{:.1} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 })
 }
 
 /// Rounds parts to whole numbers that add up to the rounded sum: what is printed must add
@@ -80,12 +66,7 @@ pub fn round_parts(parts: &[f64]) -> Vec<u64> {
     let whole = parts.iter().sum::<f64>().round() as u64;
     let mut rounded: Vec<u64> = parts.iter().map(|p| p.floor() as u64).collect();
     let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by(|&a, &b| {
-        parts[b]
-            .fract()
-            .total_cmp(&parts[a].fract())
-            .then(a.cmp(&b))
-    });
+    order.sort_by(|&a, &b| parts[b].fract().total_cmp(&parts[a].fract()).then(a.cmp(&b)));
     let left = whole.saturating_sub(rounded.iter().sum());
     for &i in order.iter().take(left as usize) {
         rounded[i] += 1;
@@ -98,10 +79,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_string();
     }
-    text.chars()
-        .take(columns.saturating_sub(1))
-        .chain(['~'])
-        .collect()
+    text.chars().take(columns.saturating_sub(1)).chain(['~']).collect()
 }
 
 /// Rows of cells: the first column to the left, the others to the right, as wide as needed.
@@ -116,10 +94,7 @@ impl Grid {
     /// An empty grid whose columns have at least these widths, so that the columns of
     /// several grids stand under one another.
     pub fn with_widths(least: &[usize]) -> Grid {
-        Grid {
-            least: least.to_vec(),
-            ..Grid::default()
-        }
+        Grid { least: least.to_vec(), ..Grid::default() }
     }
 
     /// Add a row.
@@ -136,11 +111,7 @@ impl Grid {
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |c: usize| {
-            let cells = self
-                .rows
-                .iter()
-                .filter_map(|r| r.get(c))
-                .map(|s| s.chars().count());
+            let cells = self.rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count());
             cells.chain(self.least.get(c).copied()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
@@ -172,35 +143,12 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        let durations = [
-            0.0,
-            7.0,
-            999.0,
-            999.6,
-            83_449.0,
-            1_234_567.0,
-            99_960.0,
-            61e9,
-        ];
+        let durations = [0.0, 7.0, 999.0, 999.6, 83_449.0, 1_234_567.0, 99_960.0, 61e9];
         let said: Vec<String> = durations.into_iter().map(duration).collect();
-        assert_eq!(
-            said,
-            [
-                "0 ns", "7 ns", "999 ns", "1.00 us", "83.4 us", "1.23 ms", "100 us", "61.0 s "
-            ]
-        );
-        assert_eq!(
-            [rate(0.0), rate(950.0), rate(12_345.0), rate(1.2e6)],
-            ["0", "950", "12.3k", "1.20M"]
-        );
-        assert_eq!(
-            [bytes(0), bytes(4096), bytes(1 << 20), bytes(513)],
-            ["0 B", "4 KiB", "1 MiB", "513 B"]
-        );
-        assert_eq!(
-            [grouped(0), grouped(999), grouped(1_234_567)],
-            ["0", "999", "1,234,567"]
-        );
+        assert_eq!(said, ["0 ns", "7 ns", "999 ns", "1.00 us", "83.4 us", "1.23 ms", "100 us", "61.0 s "]);
+        assert_eq!([rate(0.0), rate(950.0), rate(12_345.0), rate(1.2e6)], ["0", "950", "12.3k", "1.20M"]);
+        assert_eq!([bytes(0), bytes(4096), bytes(1 << 20), bytes(513)], ["0 B", "4 KiB", "1 MiB", "513 B"]);
+        assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
     }
 
     #[test]
@@ -216,9 +164,6 @@ mod tests {
         grid.row(["scheme".into(), "p99".into()]);
         grid.rule();
         grid.row(["a".into(), "1.00 us".into()]);
-        assert_eq!(
-            grid.render(),
-            "  scheme      p99\n  ---------------\n  a       1.00 us\n"
-        );
+        assert_eq!(grid.render(), "  scheme      p99\n  ---------------\n  a       1.00 us\n");
     }
 }

@@ -10,15 +10,12 @@ use tailcut_units::{Cause, Occupant};
 /// Leaves two schemes behind as a run would.
 fn leave(dir: &Path) -> tailcut_report::Summary {
     let mut folder = OutputFolder::prepare(dir, false).unwrap();
-    let runs =
-        [("baseline", 1), ("t-es", 2)].map(|(name, seed)| common::scheme(name, 200_000, seed));
+    let runs = [("baseline", 1), ("t-es", 2)].map(|(name, seed)| common::scheme(name, 200_000, seed));
     let mut file = folder.create(slowest::FILE).unwrap();
     for (scheme, measured) in &runs {
         slowest::write(&mut file, &scheme.name, measured).unwrap();
     }
-    let of = runs
-        .each_ref()
-        .map(|(scheme, measured)| (scheme.name.as_str(), measured));
+    let of = runs.each_ref().map(|(scheme, measured)| (scheme.name.as_str(), measured));
     hlog::write(folder.create(hlog::FILE).unwrap(), &of).unwrap();
     let summary = common::summary(runs.map(|r| r.0).into());
     folder.write("summary.json", &summary.to_json()).unwrap();
@@ -28,15 +25,8 @@ fn leave(dir: &Path) -> tailcut_report::Summary {
 
 /// The number in the second column of a line.
 fn figure(line: &str) -> u64 {
-    let cell = line
-        .split("  ")
-        .map(str::trim)
-        .filter(|c| !c.is_empty())
-        .nth(1)
-        .unwrap();
-    cell.replace(',', "")
-        .parse()
-        .unwrap_or_else(|_| panic!("no figure in `{line}`"))
+    let cell = line.split("  ").map(str::trim).filter(|c| !c.is_empty()).nth(1).unwrap();
+    cell.replace(',', "").parse().unwrap_or_else(|_| panic!("no figure in `{line}`"))
 }
 
 /// Checks every account in the text: its lines add up to its sum line. Returns how many.
@@ -57,23 +47,13 @@ fn accounts_add_up(text: &str) -> usize {
 fn every_account_adds_up_as_printed() {
     let dir = tempfile::tempdir().unwrap();
     let summary = leave(dir.path());
-    let options = ExplainOptions {
-        above: 99.9,
-        top: 3,
-        scheme: Some("t-es".into()),
-    };
+    let options = ExplainOptions { above: 99.9, top: 3, scheme: Some("t-es".into()) };
     let text = explain(dir.path(), &options).unwrap();
     assert_eq!(accounts_add_up(&text), 2 * (1 + 3), "{text}");
-    assert!(
-        text.contains(&Cause::die_wait(Occupant::Erase).describe()),
-        "{text}"
-    );
+    assert!(text.contains(&Cause::die_wait(Occupant::Erase).describe()), "{text}");
     assert!(!text.contains("baseline"), "{text}");
     let worst = summary.schemes[1].read.lat_ns.max.to_string();
-    assert!(
-        text.replace(',', "").contains(&format!("took {worst} ns")),
-        "{text}"
-    );
+    assert!(text.replace(',', "").contains(&format!("took {worst} ns")), "{text}");
     assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
 }
 
@@ -81,37 +61,17 @@ fn every_account_adds_up_as_printed() {
 fn a_level_not_kept_is_computed_from_the_requests_or_refused() {
     let dir = tempfile::tempdir().unwrap();
     let summary = leave(dir.path());
-    let at = |above| {
-        explain(
-            dir.path(),
-            &ExplainOptions {
-                above,
-                top: 0,
-                scheme: None,
-            },
-        )
-    };
+    let at = |above| explain(dir.path(), &ExplainOptions { above, top: 0, scheme: None });
     let text = at(99.5).unwrap();
     assert_eq!(accounts_add_up(&text), 4, "{text}");
     let ios = summary.schemes[0].read.total_ios;
     let least = ios - tailcut_stats::percentile::rank(99.5, ios) + 1;
-    assert!(
-        text.contains(&tailcut_report::text::grouped(least)),
-        "{least}: {text}"
-    );
+    assert!(text.contains(&tailcut_report::text::grouped(least)), "{least}: {text}");
     assert!(matches!(at(75.0).unwrap_err(), ReportError::NoLevel { .. }));
-    let nobody = ExplainOptions {
-        scheme: Some("es".into()),
-        ..ExplainOptions::default()
-    };
+    let nobody = ExplainOptions { scheme: Some("es".into()), ..ExplainOptions::default() };
     let error = explain(dir.path(), &nobody).unwrap_err().to_string();
     assert_eq!(error, "no scheme `es` in this run; it has baseline, t-es");
-    assert!(
-        explain(Path::new("/nonexistent"), &nobody)
-            .unwrap_err()
-            .to_string()
-            .contains("summary.json")
-    );
+    assert!(explain(Path::new("/nonexistent"), &nobody).unwrap_err().to_string().contains("summary.json"));
 }
 
 #[test]
@@ -123,8 +83,5 @@ fn tables_of_a_run_fit_and_add_up() {
     assert!(text.contains("Reads\n") && text.contains("Writes\n"));
     // p99.999 of 140,000 reads rests on one.
     assert!(text.contains("* fewer than 10"), "{text}");
-    println!(
-        "{text}{}",
-        explain(dir.path(), &ExplainOptions::default()).unwrap()
-    );
+    println!("{text}{}", explain(dir.path(), &ExplainOptions::default()).unwrap());
 }

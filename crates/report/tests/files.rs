@@ -32,12 +32,7 @@ fn the_latency_log_reads_back_as_recorded() {
     let second = "t-es/load_data__nightly";
     assert_eq!(
         tags,
-        [
-            "t-es/serve/read",
-            "t-es/serve/write",
-            &format!("{second}/read"),
-            &format!("{second}/write")
-        ]
+        ["t-es/serve/read", "t-es/serve/write", &format!("{second}/read"), &format!("{second}/write")]
     );
     assert_eq!(seen.len(), 8);
     assert_eq!(seen[0].1, *measured.jobs[0].read.histogram());
@@ -66,14 +61,7 @@ fn rows(file: Vec<u8>) -> (usize, Vec<Row>) {
     let mut on_disk = tempfile::tempfile().unwrap();
     on_disk.write_all(&file).unwrap();
     let reader = SerializedFileReader::new(on_disk).unwrap();
-    (
-        reader.num_row_groups(),
-        reader
-            .get_row_iter(None)
-            .unwrap()
-            .map(Result::unwrap)
-            .collect(),
-    )
+    (reader.num_row_groups(), reader.get_row_iter(None).unwrap().map(Result::unwrap).collect())
 }
 
 fn number(row: &Row, name: &str) -> u64 {
@@ -85,18 +73,11 @@ fn number(row: &Row, name: &str) -> u64 {
 
 #[test]
 fn every_row_of_the_requests_adds_up() {
-    let mut writer =
-        RequestsWriter::new(Vec::new(), "t-es", &common::JOBS.map(String::from)).unwrap();
+    let mut writer = RequestsWriter::new(Vec::new(), "t-es", &common::JOBS.map(String::from)).unwrap();
     let mut said = Vec::new();
     common::play(70_000, 1, |s| {
         writer.push(s).unwrap();
-        said.push((
-            s.index,
-            s.completed.0,
-            s.latency_ns(),
-            s.bytes,
-            s.ledger.get(Cause::ARRAY),
-        ));
+        said.push((s.index, s.completed.0, s.latency_ns(), s.bytes, s.ledger.get(Cause::ARRAY)));
     });
     let (groups, rows) = rows(writer.finish().unwrap());
     assert_eq!((groups, rows.len()), (2, said.len()));
@@ -113,14 +94,7 @@ fn every_row_of_the_requests_adds_up() {
         );
         assert_eq!(got, said);
     }
-    let text = |name: &str| {
-        rows[999]
-            .get_column_iter()
-            .find(|(n, _)| *n == name)
-            .unwrap()
-            .1
-            .to_string()
-    };
+    let text = |name: &str| rows[999].get_column_iter().find(|(n, _)| *n == name).unwrap().1.to_string();
     assert_eq!(text("op"), "\"flush\"");
     assert!(common::JOBS.iter().any(|job| text("job").contains(job)));
 }
@@ -128,16 +102,9 @@ fn every_row_of_the_requests_adds_up() {
 #[test]
 fn the_series_file_has_a_row_an_interval_and_nulls_where_nobody_looked() {
     let fine = Some(Span(1_000));
-    let options = RecorderOptions {
-        fine,
-        ..RecorderOptions::default()
-    };
+    let options = RecorderOptions { fine, ..RecorderOptions::default() };
     let mut recorder = Recorder::new(&["a".to_string()], options);
-    let gauges = Gauges {
-        free_blocks: 9,
-        buffer_fill: 0.25,
-        ..Gauges::default()
-    };
+    let gauges = Gauges { free_blocks: 9, buffer_fill: 0.25, ..Gauges::default() };
     recorder.gauge(SimTime(10), &gauges);
     let ledger = tailcut_units::Ledger::new();
     recorder.record(&tailcut_stats::Sample {
@@ -155,19 +122,13 @@ fn the_series_file_has_a_row_an_interval_and_nulls_where_nobody_looked() {
     recorder.finish(SimTime(6_000), |i| writer.push(i).unwrap());
     let (_, rows) = rows(writer.finish().unwrap());
     let column = |row: &Row, name: &str| {
-        row.get_column_iter()
-            .find(|(n, _)| *n == name)
-            .map(|(_, field)| field.clone())
-            .unwrap()
+        row.get_column_iter().find(|(n, _)| *n == name).map(|(_, field)| field.clone()).unwrap()
     };
     assert_eq!(rows.len(), 2);
     assert_eq!(column(&rows[0], "free_blocks"), Field::ULong(9));
     assert_eq!(column(&rows[0], "buffer_fill"), Field::Double(0.25));
     assert_eq!(column(&rows[1], "buffer_fill"), Field::Null);
-    assert_eq!(
-        (number(&rows[1], "at_ns"), number(&rows[1], "read_requests")),
-        (5_000, 1)
-    );
+    assert_eq!((number(&rows[1], "at_ns"), number(&rows[1], "read_requests")), (5_000, 1));
 }
 
 #[test]
@@ -180,17 +141,9 @@ fn the_slowest_requests_read_back_and_add_up() {
     assert_eq!(lines.len(), 2 * 4096);
     assert_eq!(lines[0].latency_ns, scheme.read.lat_ns.max);
     for (line, request) in lines.iter().zip(&measured.read.slowest) {
-        assert_eq!(
-            line.causes.iter().map(|(_, ns)| ns).sum::<u64>(),
-            line.latency_ns
-        );
+        assert_eq!(line.causes.iter().map(|(_, ns)| ns).sum::<u64>(), line.latency_ns);
         assert_eq!(line.ledger(), request.ledger);
     }
     std::fs::write(&path, "{}\n").unwrap();
-    assert!(
-        slowest::read(&path)
-            .unwrap_err()
-            .to_string()
-            .contains("line 1")
-    );
+    assert!(slowest::read(&path).unwrap_err().to_string().contains("line 1"));
 }

@@ -7,16 +7,10 @@ use tailcut_report::Summary;
 use tailcut_report::summary::Scheme;
 
 fn errors(summary: &Value) -> Vec<String> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/summary.schema.json"
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    validator
-        .iter_errors(summary)
-        .map(|e| format!("{}: {e}", e.instance_path()))
-        .collect()
+    validator.iter_errors(summary).map(|e| format!("{}: {e}", e.instance_path())).collect()
 }
 
 fn value(summary: &Summary) -> Value {
@@ -58,24 +52,10 @@ fn a_summary_reads_back_as_written() {
     std::fs::write(&path, summary.to_json()).unwrap();
     assert_eq!(Summary::read(&path).unwrap(), summary);
 
-    std::fs::write(
-        &path,
-        summary.to_json().replace("\"schema\": 1", "\"schema\": 9"),
-    )
-    .unwrap();
-    assert!(
-        Summary::read(&path)
-            .unwrap_err()
-            .to_string()
-            .contains("schema 9")
-    );
+    std::fs::write(&path, summary.to_json().replace("\"schema\": 1", "\"schema\": 9")).unwrap();
+    assert!(Summary::read(&path).unwrap_err().to_string().contains("schema 9"));
     std::fs::write(&path, "{\n  \"tailcut\": 3\n}").unwrap();
-    assert!(
-        Summary::read(&path)
-            .unwrap_err()
-            .to_string()
-            .contains("line 2")
-    );
+    assert!(Summary::read(&path).unwrap_err().to_string().contains("line 2"));
 }
 
 #[test]
@@ -99,20 +79,12 @@ fn figures_agree_with_one_another() {
     let seconds = measured.runtime.0 as f64 / 1e9;
     assert!((scheme.read.iops * seconds - scheme.read.total_ios as f64).abs() < 1e-6);
     // The gauges grow two programs in all for each of the host's.
-    assert!(
-        scheme
-            .series
-            .iter()
-            .filter_map(|p| p.waf)
-            .all(|waf| waf == 2.0)
-    );
+    assert!(scheme.series.iter().filter_map(|p| p.waf).all(|waf| waf == 2.0));
 }
 
 #[test]
 fn intervals_across_runs_hold_the_mean_of_the_runs() {
-    let runs: Vec<Scheme> = (0..5)
-        .map(|seed| common::scheme("t-es", 20_000, seed).0)
-        .collect();
+    let runs: Vec<Scheme> = (0..5).map(|seed| common::scheme("t-es", 20_000, seed).0).collect();
     let all = Scheme::over_runs(&runs);
     let key = "99.900000";
     let of = |s: &Scheme| *s.read.lat_ns.percentile.get(key).unwrap();
@@ -120,9 +92,6 @@ fn intervals_across_runs_hold_the_mean_of_the_runs() {
     assert_eq!(of(&all), mean.round() as u64);
     let [low, high] = *all.read.lat_ns.ci95.get(key).unwrap();
     assert!(low < of(&all) && of(&all) < high);
-    assert_eq!(
-        (all.runs, all.digest.as_str()),
-        (Some(5), runs[0].digest.as_str())
-    );
+    assert_eq!((all.runs, all.digest.as_str()), (Some(5), runs[0].digest.as_str()));
     assert_eq!(Scheme::over_runs(&runs[..1]), runs[0]);
 }

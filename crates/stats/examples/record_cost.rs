@@ -15,13 +15,7 @@ const PREPARED: usize = 4096;
 /// Ledgers as a busy drive makes them: six to nine causes each.
 fn ledgers(latency: impl Fn(&mut Stream) -> u64) -> Vec<Ledger> {
     let mut stream = Stream::new(1, "record cost", 0);
-    let own = [
-        Cause::HOST_LATENCY,
-        Cause::CONTROLLER,
-        Cause::HOST_LINK,
-        Cause::COMMAND,
-        Cause::TRANSFER,
-    ];
+    let own = [Cause::HOST_LATENCY, Cause::CONTROLLER, Cause::HOST_LINK, Cause::COMMAND, Cause::TRANSFER];
     let waits = [
         Cause::die_wait(Occupant::UserProgram),
         Cause::die_wait(Occupant::Erase),
@@ -43,13 +37,7 @@ fn ledgers(latency: impl Fn(&mut Stream) -> u64) -> Vec<Ledger> {
 
 fn measure(name: &str, ledgers: &mut [Ledger], jobs: usize, grow: u64, fine: Option<Span>) {
     let names: Vec<String> = (0..jobs).map(|j| format!("job{j}")).collect();
-    let mut recorder = Recorder::new(
-        &names,
-        RecorderOptions {
-            fine,
-            ..Default::default()
-        },
-    );
+    let mut recorder = Recorder::new(&names, RecorderOptions { fine, ..Default::default() });
     let sums: Vec<u64> = ledgers.iter().map(Ledger::sum).collect();
     let begin = Instant::now();
     for index in 0..REQUESTS {
@@ -57,20 +45,12 @@ fn measure(name: &str, ledgers: &mut [Ledger], jobs: usize, grow: u64, fine: Opt
         if grow > 0 {
             ledgers[which].add(Cause::HOST_QUEUE, grow * PREPARED as u64);
         }
-        let ns = sums[which]
-            + if grow > 0 {
-                grow * PREPARED as u64 * (index / PREPARED as u64 + 1)
-            } else {
-                0
-            };
+        let ns =
+            sums[which] + if grow > 0 { grow * PREPARED as u64 * (index / PREPARED as u64 + 1) } else { 0 };
         recorder.record(black_box(&Sample {
             index,
             job: (which % jobs) as u16,
-            op: if which % 10 < 7 {
-                HostOp::Read
-            } else {
-                HostOp::Write
-            },
+            op: if which % 10 < 7 { HostOp::Read } else { HostOp::Write },
             offset: index * 4096,
             bytes: 4096,
             arrived: SimTime(index * 1_000),

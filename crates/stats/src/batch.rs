@@ -87,11 +87,8 @@ impl Batches {
         if self.current < BATCHES {
             return None;
         }
-        let mut groups = Groups {
-            requests: [0; BATCHES],
-            sums: [0; BATCHES],
-            beyond: vec![[0; BATCHES]; BUCKETS + 1],
-        };
+        let mut groups =
+            Groups { requests: [0; BATCHES], sums: [0; BATCHES], beyond: vec![[0; BATCHES]; BUCKETS + 1] };
         // A batch not yet full counts with the last full one.
         let slots = self.current + usize::from(self.in_current > 0);
         for slot in 0..slots {
@@ -130,11 +127,7 @@ impl Groups {
             *mean = sum as f64 / n as f64;
         }
         let (mean, half) = self.weighted(&means);
-        Ci95 {
-            mean,
-            low: mean - half,
-            high: mean + half,
-        }
+        Ci95 { mean, low: mean - half, high: mean + half }
     }
 
     /// The 95 % interval of percentile `percent` of `all` (the same requests), in ns.
@@ -149,10 +142,7 @@ impl Groups {
         let over = percentile::beyond(percent, n);
         let total = |bucket: usize| self.beyond[bucket].iter().sum::<u64>();
         // The bucket that holds the percentile: the last with more than `over` from it up.
-        let bucket = self
-            .beyond
-            .partition_point(|b| b.iter().sum::<u64>() > over)
-            - 1;
+        let bucket = self.beyond.partition_point(|b| b.iter().sum::<u64>() > over) - 1;
         let (from, after) = (total(bucket), total(bucket + 1));
         let share = (over - after) as f64 / (from - after) as f64;
         let mut beyond = [0.0; BATCHES];
@@ -174,11 +164,7 @@ impl Groups {
         let n = self.requests.iter().sum::<u64>() as f64;
         let weights = self.requests.map(|r| r as f64 / n);
         let mean: f64 = values.iter().zip(weights).map(|(v, w)| v * w).sum();
-        let spread: f64 = values
-            .iter()
-            .zip(weights)
-            .map(|(v, w)| (w * (v - mean)) * (w * (v - mean)))
-            .sum();
+        let spread: f64 = values.iter().zip(weights).map(|(v, w)| (w * (v - mean)) * (w * (v - mean))).sum();
         let k = BATCHES as f64;
         (mean, t95(BATCHES - 1) * libm::sqrt(spread * k / (k - 1.0)))
     }
@@ -221,10 +207,7 @@ mod tests {
     fn intervals_of_percentiles_cover() {
         for (percent, n, memory) in [(50.0, 5_000, 0), (99.0, 7_000, 0), (90.0, 20_000, 20)] {
             let held = coverage(percent, n, memory);
-            assert!(
-                (362..=396).contains(&held),
-                "p{percent} of {n}: {held} of 400"
-            );
+            assert!((362..=396).contains(&held), "p{percent} of {n}: {held} of 400");
         }
     }
 
@@ -247,11 +230,7 @@ mod tests {
             assert_eq!(groups.beyond[0], groups.requests);
             assert_eq!(groups.sums.iter().sum::<u128>(), all.sum());
             let longest = groups.requests.iter().max().unwrap();
-            assert!(
-                *longest <= 3 * groups.requests.iter().min().unwrap(),
-                "{:?}",
-                groups.requests
-            );
+            assert!(*longest <= 3 * groups.requests.iter().min().unwrap(), "{:?}", groups.requests);
         }
     }
 
@@ -266,9 +245,6 @@ mod tests {
             batches.record(5_000);
             all.record(5_000, 1);
         }
-        assert_eq!(
-            batches.group().unwrap().percentile(99.0, &all),
-            (5_000, 5_000)
-        );
+        assert_eq!(batches.group().unwrap().percentile(99.0, &all), (5_000, 5_000));
     }
 }

@@ -55,24 +55,14 @@ impl Default for BlameTable {
 impl BlameTable {
     /// An empty table. Allocates about 600 KiB, and nothing afterwards.
     pub fn new() -> BlameTable {
-        let row = Row {
-            requests: 0,
-            total: 0,
-            causes: [0; Cause::COUNT],
-        };
-        BlameTable {
-            rows: vec![row; BUCKETS],
-        }
+        let row = Row { requests: 0, total: 0, causes: [0; Cause::COUNT] };
+        BlameTable { rows: vec![row; BUCKETS] }
     }
 
     /// Take in one request that took `ns`, which its ledger must add up to.
     #[inline]
     pub fn record(&mut self, ns: u64, ledger: &Ledger) {
-        debug_assert_eq!(
-            ledger.sum(),
-            ns,
-            "a ledger must add up to its request's latency"
-        );
+        debug_assert_eq!(ledger.sum(), ns, "a ledger must add up to its request's latency");
         let row = &mut self.rows[bucket::index::<BITS>(ns.min(bucket::LONGEST))];
         row.requests += 1;
         row.total += ns;
@@ -119,13 +109,7 @@ impl BlameTable {
                 *sum += u128::from(ns);
             }
         }
-        Some(Blame::from_sums(
-            percent,
-            bucket::lowest::<BITS>(first),
-            requests,
-            total,
-            &causes,
-        ))
+        Some(Blame::from_sums(percent, bucket::lowest::<BITS>(first), requests, total, &causes))
     }
 
     fn bucket_of(&self, rank: u64) -> usize {
@@ -168,11 +152,7 @@ impl Blame {
         total: u128,
         sums: &[u128; Cause::COUNT],
     ) -> Blame {
-        assert_eq!(
-            sums.iter().sum::<u128>(),
-            total,
-            "a ledger did not add up to its latency"
-        );
+        assert_eq!(sums.iter().sum::<u128>(), total, "a ledger did not add up to its latency");
         let n = u128::from(requests);
         let whole = (total * GRID + n / 2) / n;
         let mut parts = sums.map(|sum| sum * GRID / n);
@@ -190,10 +170,7 @@ impl Blame {
             threshold_ns,
             requests,
             mean_ns: ns(whole),
-            causes: order
-                .into_iter()
-                .map(|i| (Cause(i as u8), ns(parts[i])))
-                .collect(),
+            causes: order.into_iter().map(|i| (Cause(i as u8), ns(parts[i]))).collect(),
         }
     }
 }
@@ -250,20 +227,11 @@ mod tests {
     #[test]
     fn the_tail_is_blamed_on_what_is_in_it() {
         let mut all = vec![ledger(&[(Cause::ARRAY.0, 3_000)]); 990];
-        all.extend(vec![
-            ledger(&[
-                (Cause::ARRAY.0, 3_000),
-                (Cause::GC_HOLD.0, 97_000)
-            ]);
-            10
-        ]);
+        all.extend(vec![ledger(&[(Cause::ARRAY.0, 3_000), (Cause::GC_HOLD.0, 97_000)]); 10]);
         let table = table(&all);
         let tail = table.above(99.5).unwrap();
         assert_eq!((tail.requests, tail.mean_ns), (10, 100_000.0));
-        assert_eq!(
-            tail.causes,
-            [(Cause::ARRAY, 3_000.0), (Cause::GC_HOLD, 97_000.0)]
-        );
+        assert_eq!(tail.causes, [(Cause::ARRAY, 3_000.0), (Cause::GC_HOLD, 97_000.0)]);
         assert!(tail.threshold_ns <= 100_000 && tail.threshold_ns > 98_000);
         assert_eq!(table.above(0.0).unwrap().requests, 1_000);
         assert_eq!(BlameTable::new().above(99.0), None);

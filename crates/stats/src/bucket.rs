@@ -44,14 +44,8 @@ mod tests {
     fn holds<const BITS: u32>(value: u64) {
         let i = index::<BITS>(value);
         assert!(i < count::<BITS>());
-        assert!(
-            lowest::<BITS>(i) <= value && value < lowest::<BITS>(i + 1),
-            "{value} in {i}"
-        );
-        assert!(
-            width::<BITS>(i) <= 1.max(value >> BITS),
-            "{value}: too wide"
-        );
+        assert!(lowest::<BITS>(i) <= value && value < lowest::<BITS>(i + 1), "{value} in {i}");
+        assert!(width::<BITS>(i) <= 1.max(value >> BITS), "{value}: too wide");
     }
 
     proptest! {
@@ -65,27 +59,10 @@ mod tests {
 
     #[test]
     fn edges() {
-        for value in [
-            0,
-            1,
-            63,
-            64,
-            127,
-            128,
-            129,
-            1023,
-            1024,
-            2047,
-            2048,
-            LONGEST - 1,
-            LONGEST,
-        ] {
+        for value in [0, 1, 63, 64, 127, 128, 129, 1023, 1024, 2047, 2048, LONGEST - 1, LONGEST] {
             holds::<6>(value);
             holds::<10>(value);
         }
-        assert_eq!(
-            (index::<6>(127), index::<6>(128), index::<6>(130)),
-            (127, 128, 129)
-        );
+        assert_eq!((index::<6>(127), index::<6>(128), index::<6>(130)), (127, 128, 129));
     }
 }

@@ -24,11 +24,7 @@ pub fn across_runs(values: &[f64]) -> Option<Ci95> {
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
     let half = t95(values.len() - 1) * sqrt(squares / (n - 1.0) / n);
-    Some(Ci95 {
-        mean,
-        low: mean - half,
-        high: mean + half,
-    })
+    Some(Ci95 { mean, low: mean - half, high: mean + half })
 }
 
 /// The two-sided 95 % point of Student's t with `dof` degrees of freedom (at least 1).
@@ -38,10 +34,7 @@ pub fn t95(dof: usize) -> f64 {
 
 /// The `p` quantile of Student's t, for `p` in `0.5..1`, to about 1e-9 of its value.
 pub fn t_quantile(p: f64, dof: f64) -> f64 {
-    assert!(
-        (0.5..1.0).contains(&p) && dof >= 1.0,
-        "t quantile of p {p}, {dof} degrees"
-    );
+    assert!((0.5..1.0).contains(&p) && dof >= 1.0, "t quantile of p {p}, {dof} degrees");
     // The CDF is monotonic, so bisection cannot fail, and it is called once a report.
     let (mut low, mut high) = (0.0, 1.0);
     while t_cdf(high, dof) < p {
@@ -106,14 +99,9 @@ mod tests {
 
     #[test]
     fn t_agrees_with_the_tables() {
-        for (dof, expected) in [
-            (1, 12.7062),
-            (2, 4.30265),
-            (4, 2.77645),
-            (9, 2.26216),
-            (19, 2.09302),
-            (100, 1.98397),
-        ] {
+        for (dof, expected) in
+            [(1, 12.7062), (2, 4.30265), (4, 2.77645), (9, 2.26216), (19, 2.09302), (100, 1.98397)]
+        {
             assert!((t95(dof) - expected).abs() < 1e-4, "{dof}: {}", t95(dof));
         }
         assert!((t_quantile(0.95, 10.0) - 1.81246).abs() < 1e-4);

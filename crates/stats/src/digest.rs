@@ -31,10 +31,7 @@ impl Default for Digest {
 impl Digest {
     /// The digest of no completions.
     pub const fn new() -> Digest {
-        Digest {
-            state: 0x6A09_E667_F3BC_C908,
-            count: 0,
-        }
+        Digest { state: 0x6A09_E667_F3BC_C908, count: 0 }
     }
 
     /// Take in one completion. Order matters.
@@ -51,9 +48,7 @@ impl Digest {
             .rotate_left(32)
             .wrapping_add(completed_ns)
             .wrapping_add(status.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        self.state = (self.state ^ word)
-            .rotate_left(29)
-            .wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        self.state = (self.state ^ word).rotate_left(29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         self.count += 1;
     }
 
@@ -106,10 +101,7 @@ mod tests {
     #[test]
     fn the_algorithm_is_pinned() {
         assert_eq!(of(&[]), PINNED_EMPTY);
-        assert_eq!(
-            of(&[(0, 100, Status::Ok), (1, 200, Status::OutOfRange)]),
-            PINNED_TWO
-        );
+        assert_eq!(of(&[(0, 100, Status::Ok), (1, 200, Status::OutOfRange)]), PINNED_TWO);
     }
 
     const PINNED_EMPTY: &str = "492b8d6066c09227";

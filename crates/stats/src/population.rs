@@ -28,8 +28,7 @@ impl Population {
     /// An empty population. Allocates about 270 KiB, and nothing afterwards.
     pub fn new() -> Population {
         Population {
-            histogram: Histogram::new_with_bounds(1, LONGEST, 3)
-                .expect("constant bounds are valid"),
+            histogram: Histogram::new_with_bounds(1, LONGEST, 3).expect("constant bounds are valid"),
             count: 0,
             bytes: 0,
             min: u64::MAX,
@@ -56,9 +55,7 @@ impl Population {
 
     /// Add another population: the result is as if one had recorded both.
     pub fn merge(&mut self, other: &Population) {
-        self.histogram
-            .add(&other.histogram)
-            .expect("all populations have the same bounds");
+        self.histogram.add(&other.histogram).expect("all populations have the same bounds");
         self.count += other.count;
         self.bytes += other.bytes;
         self.sum += other.sum;
@@ -141,9 +138,7 @@ impl Population {
         }
         // Half a rank down, so that the histogram's own rounding up lands on the rank.
         let quantile = (rank as f64 - 0.5) / self.count as f64;
-        self.histogram
-            .value_at_quantile(quantile)
-            .clamp(self.min, self.max)
+        self.histogram.value_at_quantile(quantile).clamp(self.min, self.max)
     }
 
     /// Whether fewer than ten samples lie beyond percentile `percent`.
@@ -192,10 +187,7 @@ mod tests {
     #[test]
     fn an_empty_population_is_all_zeros() {
         let p = Population::new();
-        assert_eq!(
-            (p.min(), p.max(), p.mean(), p.stddev(), p.percentile(99.0)),
-            (0, 0, 0.0, 0.0, 0)
-        );
+        assert_eq!((p.min(), p.max(), p.mean(), p.stddev(), p.percentile(99.0)), (0, 0, 0.0, 0.0, 0));
     }
 
     proptest! {

@@ -53,12 +53,7 @@ pub struct RecorderOptions {
 
 impl Default for RecorderOptions {
     fn default() -> RecorderOptions {
-        RecorderOptions {
-            start: SimTime::ZERO,
-            worst: 4096,
-            coarse: Span(100_000),
-            fine: None,
-        }
+        RecorderOptions { start: SimTime::ZERO, worst: 4096, coarse: Span(100_000), fine: None }
     }
 }
 
@@ -92,15 +87,9 @@ impl Recorder {
     /// A recorder for these jobs (at least one; names are printed as given).
     pub fn new(jobs: &[String], options: RecorderOptions) -> Recorder {
         assert!(!jobs.is_empty(), "a run has at least one job");
-        let shared = Shared {
-            blame: BlameTable::new(),
-            worst: Worst::new(options.worst),
-            batches: Batches::new(),
-        };
-        let other = Shared {
-            worst: Worst::new(options.worst),
-            ..shared.clone()
-        };
+        let shared =
+            Shared { blame: BlameTable::new(), worst: Worst::new(options.worst), batches: Batches::new() };
+        let other = Shared { worst: Worst::new(options.worst), ..shared.clone() };
         Recorder {
             jobs: jobs.to_vec(),
             start: options.start,
@@ -185,15 +174,12 @@ impl Recorder {
             totals[Direction::Write as usize].merge(&write);
             jobs.push(JobStats { name, read, write });
         }
-        let mut sides = totals
-            .into_iter()
-            .zip(self.shared)
-            .map(|(population, shared)| Side {
-                population,
-                blame: shared.blame,
-                slowest: shared.worst.sorted(),
-                batches: shared.batches,
-            });
+        let mut sides = totals.into_iter().zip(self.shared).map(|(population, shared)| Side {
+            population,
+            blame: shared.blame,
+            slowest: shared.worst.sorted(),
+            batches: shared.batches,
+        });
         let mut next = || sides.next().expect("two directions");
         Measured {
             runtime: end - self.start,
@@ -276,23 +262,14 @@ mod tests {
         let mut now = 0;
         for index in 0..requests {
             let job = stream.below(2) as u16;
-            let op = [
-                HostOp::Read,
-                HostOp::Read,
-                HostOp::Write,
-                HostOp::Trim,
-                HostOp::Flush,
-            ][stream.below(5) as usize];
+            let op = [HostOp::Read, HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush]
+                [stream.below(5) as usize];
             let mut ledger = Ledger::new();
             ledger.add(Cause::ARRAY, 3_000);
             ledger.add(Cause::GC_HOLD, stream.below(1_000_000));
             let ns = ledger.sum();
             now += 1_000;
-            let status = if index % 100 == 7 {
-                Status::OutOfRange
-            } else {
-                Status::Ok
-            };
+            let status = if index % 100 == 7 { Status::OutOfRange } else { Status::Ok };
             recorder.record(&Sample {
                 index,
                 job,
@@ -315,9 +292,7 @@ mod tests {
     fn totals_and_jobs_hold_what_was_said() {
         let (measured, said) = run(50_000);
         let of = |job: Option<u16>, op| {
-            let chosen = said
-                .iter()
-                .filter(|s| s.1 == op && job.is_none_or(|j| s.0 == j));
+            let chosen = said.iter().filter(|s| s.1 == op && job.is_none_or(|j| s.0 == j));
             chosen.fold((0u64, 0u128), |(n, sum), s| (n + 1, sum + u128::from(s.2)))
         };
         let got = |p: &Population| (p.count(), p.sum());
@@ -325,10 +300,7 @@ mod tests {
         assert_eq!(got(&measured.write.population), of(None, HostOp::Write));
         assert_eq!(got(&measured.jobs[1].read), of(Some(1), HostOp::Read));
         assert_eq!(got(&measured.jobs[0].write), of(Some(0), HostOp::Write));
-        assert_eq!(
-            (measured.errors, measured.trims),
-            (500, of(None, HostOp::Trim).0)
-        );
+        assert_eq!((measured.errors, measured.trims), (500, of(None, HostOp::Trim).0));
         assert_eq!(measured.flushes, of(None, HostOp::Flush).0);
         let series: u64 = measured.series.iter().map(|i| i.read.requests).sum();
         assert_eq!(series, measured.read.population.count());
@@ -343,10 +315,6 @@ mod tests {
         let slowest = &measured.read.slowest;
         assert_eq!(slowest.len(), 4096);
         assert_eq!(slowest[0].latency_ns(), measured.read.population.max());
-        assert!(
-            slowest
-                .windows(2)
-                .all(|w| w[0].latency_ns() >= w[1].latency_ns())
-        );
+        assert!(slowest.windows(2).all(|w| w[0].latency_ns() >= w[1].latency_ns()));
     }
 }

@@ -94,11 +94,7 @@ struct Slot {
 
 impl Slot {
     fn new() -> Slot {
-        Slot {
-            sums: [Sums::default(); 2],
-            gauges: None,
-            counts: vec![0; 2 * BUCKETS],
-        }
+        Slot { sums: [Sums::default(); 2], gauges: None, counts: vec![0; 2 * BUCKETS] }
     }
 
     fn is_empty(&self) -> bool {
@@ -307,13 +303,7 @@ mod tests {
         let mut s = Series::new(SimTime(1_000), Span(100 * US), Some(Span(10 * US)));
         s.record(SimTime(1_000), Direction::Read, 100);
         s.record(SimTime(1_000 + 10 * US - 1), Direction::Write, 300);
-        s.gauge(
-            SimTime(1_000 + 5 * US),
-            &Gauges {
-                free_blocks: 7,
-                ..Gauges::default()
-            },
-        );
+        s.gauge(SimTime(1_000 + 5 * US), &Gauges { free_blocks: 7, ..Gauges::default() });
         s.record(SimTime(1_000 + 10 * US), Direction::Read, 200);
         s.record(SimTime(1_000 + 55 * US), Direction::Read, 400);
         let coarse = s.finish(SimTime(1_000 + 57 * US));

@@ -56,11 +56,7 @@ impl Worst {
         let held = capacity * 2;
         Worst {
             capacity,
-            threshold: if capacity == 0 {
-                (Reverse(u64::MAX), 0)
-            } else {
-                (Reverse(0), u64::MAX)
-            },
+            threshold: if capacity == 0 { (Reverse(u64::MAX), 0) } else { (Reverse(0), u64::MAX) },
             keys: Vec::with_capacity(held),
             slots: Vec::with_capacity(held),
             free: Vec::with_capacity(held),
@@ -102,8 +98,7 @@ impl Worst {
         }
         let (_, last, _) = self.keys.select_nth_unstable(self.capacity - 1);
         self.threshold = last.0;
-        self.free
-            .extend(self.keys.drain(self.capacity..).map(|(_, slot)| slot));
+        self.free.extend(self.keys.drain(self.capacity..).map(|(_, slot)| slot));
     }
 
     /// The slowest, the slowest first; equals by submission index.
@@ -111,9 +106,7 @@ impl Worst {
         let mut keys = self.keys.clone();
         keys.sort_unstable();
         keys.truncate(self.capacity);
-        keys.iter()
-            .map(|&(_, slot)| self.slots[slot as usize])
-            .collect()
+        keys.iter().map(|&(_, slot)| self.slots[slot as usize]).collect()
     }
 }
 
@@ -160,19 +153,11 @@ mod tests {
     #[test]
     fn nothing_is_allocated_after_construction() {
         let mut worst = Worst::new(64);
-        let before = (
-            worst.keys.capacity(),
-            worst.slots.capacity(),
-            worst.free.capacity(),
-        );
+        let before = (worst.keys.capacity(), worst.slots.capacity(), worst.free.capacity());
         for i in 0..10_000 {
             worst.offer(i, i, || request(i, i));
         }
-        let after = (
-            worst.keys.capacity(),
-            worst.slots.capacity(),
-            worst.free.capacity(),
-        );
+        let after = (worst.keys.capacity(), worst.slots.capacity(), worst.free.capacity());
         assert_eq!(before, after);
         assert_eq!(worst.sorted()[0].index, 9_999);
     }

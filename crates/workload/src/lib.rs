@@ -36,3 +36,13 @@ pub struct Issue {
     /// What to do.
     pub command: Command,
 }
+
+/// A stream of issues for each job: what a driver pulls.
+pub trait Source {
+    /// Why a stream broke off.
+    type Error: std::error::Error;
+    /// The jobs, by index.
+    fn jobs(&self) -> Vec<JobInfo>;
+    /// The next issue of a job; `None` when the job is over.
+    fn next(&mut self, job: usize) -> Result<Option<Issue>, Self::Error>;
+}

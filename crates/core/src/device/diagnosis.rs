@@ -1,1 +1,51 @@
-//! x
+//! What a drive that stands still is waiting for, in words.
+
+use super::drive::Device;
+use super::observer::Observer;
+use std::fmt::Write;
+
+impl<O: Observer> Device<O> {
+    /// The commands and operations under way and what each waits for: for the error of a
+    /// run that makes no progress. At most a few dozen lines.
+    pub fn describe_waiting(&self) -> String {
+        const MOST: usize = 16;
+        let s = &self.state;
+        let mut out = String::new();
+        let requests = s.requests.in_use();
+        let _ = writeln!(
+            out,
+            "{} commands outstanding, {} writes wait for buffer room ({} of {} slots held, {} dirty), {} FLUSH commands wait",
+            requests.len(),
+            s.host.room.len(),
+            s.buffer.held(),
+            s.buffer.capacity(),
+            s.buffer.dirty(),
+            s.host.flushes.len(),
+        );
+        for &id in requests.iter().take(MOST) {
+            let r = &s.requests[id];
+            let _ = writeln!(
+                out,
+                "  command {} ({:?} of {} bytes at {}) since {} ns, {} parts left",
+                r.index, r.command.op, r.command.bytes, r.command.offset, r.arrived, r.remaining
+            );
+        }
+        for &id in s.ops.in_use().iter().take(MOST) {
+            let o = &s.ops[id];
+            let _ = writeln!(
+                out,
+                "  {:?} ({}) for {:?} on unit {} since {} ns",
+                o.kind,
+                o.occupant.name(),
+                o.owner,
+                o.unit,
+                o.entered
+            );
+        }
+        for (lane, c) in s.collections.iter().enumerate().filter(|(_, c)| c.is_active()).take(MOST) {
+            let free = s.extents.free(lane as u32);
+            let _ = writeln!(out, "  collection of lane {lane} ({free} free extents): {}", c.describe());
+        }
+        out
+    }
+}

@@ -59,7 +59,10 @@ impl<O: Observer> Device<O> {
             u.host_ops += 1;
             s.host_ops += 1;
         }
-        if u.phase == Phase::Out && now >= u.until && !s.timers.is_set(super::drive::TIMERS_FIXED + unit as usize) {
+        if u.phase == Phase::Out
+            && now >= u.until
+            && !s.timers.is_set(super::drive::TIMERS_FIXED + unit as usize)
+        {
             // The last transfer ended unobserved; the die has been idle since.
             let end = u.until;
             u.count_to(if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);

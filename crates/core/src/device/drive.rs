@@ -260,7 +260,9 @@ impl State {
         let parts = (shape.host.max_transfer / unit + 2) as u32;
         let most_parts = parts * depth;
         let slots = match policies.buffer.capacity() {
-            Some(bytes) => (bytes / unit).min(u64::from(shape.layout.host_units) + u64::from(most_parts)) as u32,
+            Some(bytes) => {
+                (bytes / unit).min(u64::from(shape.layout.host_units) + u64::from(most_parts)) as u32
+            }
             None => most_parts,
         };
         let lanes = shape.layout.lanes;

@@ -4,8 +4,8 @@ use super::drive::Device;
 use super::observer::Observer;
 use super::op::{OpKind, Owner};
 use crate::ftl::NONE;
-use crate::ftl::list::{Link, List};
 use crate::ftl::extents::Writer;
+use crate::ftl::list::{Link, List};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,15 @@ pub(super) struct Group {
 
 impl Group {
     pub fn blank() -> Group {
-        Group { writer: Writer::Host, lane: 0, count: 0, reads: 0, pua: NONE, ready: 0, ledger: Ledger::new() }
+        Group {
+            writer: Writer::Host,
+            lane: 0,
+            count: 0,
+            reads: 0,
+            pua: NONE,
+            ready: 0,
+            ledger: Ledger::new(),
+        }
     }
 }
 

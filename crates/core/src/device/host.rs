@@ -1,9 +1,7 @@
 //! The host side: the device queue, the controller, the two directions of the link, and
 //! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
 
-use super::drive::{
-    Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY,
-};
+use super::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use super::observer::Observer;
 use crate::ftl::NONE;
 use serde::{Deserialize, Serialize};
@@ -199,8 +197,7 @@ impl<O: Observer> Device<O> {
     }
 
     fn in_range(&self, offset: u64, bytes: u32) -> bool {
-        bytes > 0
-            && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
+        bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
     }
 
     /// Send `bytes` of read data up the link from now on; returns when they are there.

@@ -33,6 +33,6 @@ pub use drive::{Device, Gauges};
 pub use host::{Completion, QueueFull};
 pub use observer::{Observer, Step, StepEvent};
 pub use op::OpKind;
-//pub use precondition::{AgeReport, Overwrites};
+
 pub use shape::{Capacity, ConfigProblem, Shape};
 //pub use snapshot::SnapshotError;

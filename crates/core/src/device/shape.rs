@@ -102,11 +102,16 @@ impl Shape {
         let raw = u64::from(dies) * u64::from(g.planes) * block_bytes(c) * u64::from(g.blocks);
         let user = user_bytes(c, raw)?;
         let unit = c.ftl.mapping_unit;
-        let units = u64::from(usable.iter().copied().max().unwrap_or(0).max(1)) * usable.len() as u64 * extent_bytes(c, dies) / unit;
+        let units = u64::from(usable.iter().copied().max().unwrap_or(0).max(1))
+            * usable.len() as u64
+            * extent_bytes(c, dies)
+            / unit;
         if units > MOST_UNITS {
             return refuse(
                 "ftl.mapping_unit",
-                format!("the drive has {units} mapping units; at most {MOST_UNITS} can be addressed, so take a larger unit"),
+                format!(
+                    "the drive has {units} mapping units; at most {MOST_UNITS} can be addressed, so take a larger unit"
+                ),
             );
         }
         let layout = Layout::new(
@@ -216,7 +221,10 @@ fn check_geometry(c: &DeviceConfig) -> Result<(), ConfigProblem> {
         }
     }
     if !(512..=1 << 20).contains(&g.page) || g.page % 512 != 0 {
-        return refuse("geometry.page", format!("{} bytes; a page has 512 B to 1 MiB, in steps of 512 B", g.page));
+        return refuse(
+            "geometry.page",
+            format!("{} bytes; a page has 512 B to 1 MiB, in steps of 512 B", g.page),
+        );
     }
     let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
     if dies > 4096 {
@@ -279,14 +287,23 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if unit < 512 || unit % 512 != 0 || (g.page % unit != 0 && unit % g.page != 0) {
         return refuse(
             "ftl.mapping_unit",
-            format!("{unit} bytes; it divides the page ({} bytes) or is a multiple of it, in steps of 512 B", g.page),
+            format!(
+                "{unit} bytes; it divides the page ({} bytes) or is a multiple of it, in steps of 512 B",
+                g.page
+            ),
         );
     }
     if f.write_planes == 0 || g.planes % f.write_planes != 0 {
-        return refuse("ftl.write_planes", format!("{} does not divide the {} planes of a die", f.write_planes, g.planes));
+        return refuse(
+            "ftl.write_planes",
+            format!("{} does not divide the {} planes of a die", f.write_planes, g.planes),
+        );
     }
     if f.extent == ExtentKind::Block && f.write_planes != 1 {
-        return refuse("ftl.write_planes", "an extent of one block is written one plane at a time: 1 is the only value");
+        return refuse(
+            "ftl.write_planes",
+            "an extent of one block is written one plane at a time: 1 is the only value",
+        );
     }
     let row = u64::from(f.write_planes) * g.page;
     if row % unit != 0 || row / unit > 64 {
@@ -300,24 +317,41 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     }
     let codeword = c.ecc.codeword;
     if codeword == 0 || unit % codeword != 0 || g.page % codeword != 0 {
-        return refuse("ecc.codeword", format!("{codeword} bytes does not divide the mapping unit ({unit} bytes) and the page"));
+        return refuse(
+            "ecc.codeword",
+            format!("{codeword} bytes does not divide the mapping unit ({unit} bytes) and the page"),
+        );
     }
     if f.gc.copy_planes == 0 || f.write_planes % f.gc.copy_planes != 0 {
-        return refuse("ftl.gc.copy_planes", format!("{} does not divide ftl.write_planes ({})", f.gc.copy_planes, f.write_planes));
+        return refuse(
+            "ftl.gc.copy_planes",
+            format!("{} does not divide ftl.write_planes ({})", f.gc.copy_planes, f.write_planes),
+        );
     }
     if f.gc.in_flight == 0 || f.gc.in_flight > 1024 {
         return refuse("ftl.gc.in_flight", format!("{} is not in 1..=1024", f.gc.in_flight));
     }
     if f.gc.copy == CopyMode::Copyback && (f.extent != ExtentKind::Block || unit != g.page) {
-        return refuse("ftl.gc.copy", "copyback stays in a plane and moves whole pages: it needs ftl.extent = \"block\" and a mapping unit of one page");
+        return refuse(
+            "ftl.gc.copy",
+            "copyback stays in a plane and moves whole pages: it needs ftl.extent = \"block\" and a mapping unit of one page",
+        );
     }
     let most = 256 << 20;
     if c.host.max_transfer < unit || c.host.max_transfer > most {
-        return refuse("host.max_transfer", format!("{} bytes is not between one mapping unit and 256 MiB", c.host.max_transfer));
+        return refuse(
+            "host.max_transfer",
+            format!("{} bytes is not between one mapping unit and 256 MiB", c.host.max_transfer),
+        );
     }
     let parts = (c.host.max_transfer / unit + 2) * u64::from(c.host.queue_depth);
     if parts > 1 << 22 {
-        return refuse("host.max_transfer", format!("queue_depth x max_transfer comes to {parts} mapping units; at most 4 Mi may be under way"));
+        return refuse(
+            "host.max_transfer",
+            format!(
+                "queue_depth x max_transfer comes to {parts} mapping units; at most 4 Mi may be under way"
+            ),
+        );
     }
     if u64::from(f.write_planes) * g.page / codeword > 65_536 {
         return refuse("ecc.codeword", "more than 65536 codewords in a write unit");
@@ -327,7 +361,10 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if through != (name == "immediate") {
         return refuse(
             "policy.flush",
-            format!("`{name}` with policy.buffer `{}`: `none` and `immediate` go together", c.policy.buffer.name()),
+            format!(
+                "`{name}` with policy.buffer `{}`: `none` and `immediate` go together",
+                c.policy.buffer.name()
+            ),
         );
     }
     if !(0.0..=1.0).contains(&c.age.fill) {
@@ -344,14 +381,24 @@ fn user_bytes(c: &DeviceConfig, raw: u64) -> Result<u64, ConfigProblem> {
             let kept = libm::round((1.0 - share) * 4_294_967_296.0) as u128;
             ((u128::from(raw) * kept) >> 32) as u64
         }
-        (None, Some(_)) => return refuse("ftl.over_provisioning", "a share from 0% up to, not including, 100%"),
-        _ => return refuse("ftl.user_capacity", "give exactly one of ftl.user_capacity and ftl.over_provisioning"),
+        (None, Some(_)) => {
+            return refuse("ftl.over_provisioning", "a share from 0% up to, not including, 100%");
+        }
+        _ => {
+            return refuse(
+                "ftl.user_capacity",
+                "give exactly one of ftl.user_capacity and ftl.over_provisioning",
+            );
+        }
     };
     if user < c.ftl.mapping_unit {
         return refuse("ftl.user_capacity", format!("{user} bytes is less than one mapping unit"));
     }
     if user > raw {
-        return refuse("ftl.user_capacity", format!("{user} bytes is more than the raw capacity of {raw} bytes"));
+        return refuse(
+            "ftl.user_capacity",
+            format!("{user} bytes is more than the raw capacity of {raw} bytes"),
+        );
     }
     Ok(user)
 }
@@ -369,9 +416,8 @@ fn usable_extents(c: &DeviceConfig, dies: u32, seed: u64) -> Vec<u32> {
         (0..g.blocks).filter(|_| s.next_u64() >> 32 < threshold).count() as u32
     };
     let planes = |die: u32| (0..g.planes).map(move |plane| (die, plane));
-    let worst = |it: &mut dyn Iterator<Item = (u32, u32)>| {
-        g.blocks - it.map(|(d, p)| bad(d, p)).max().unwrap_or(0)
-    };
+    let worst =
+        |it: &mut dyn Iterator<Item = (u32, u32)>| g.blocks - it.map(|(d, p)| bad(d, p)).max().unwrap_or(0);
     match c.ftl.extent {
         ExtentKind::Block => (0..dies).flat_map(planes).map(|(d, p)| g.blocks - bad(d, p)).collect(),
         ExtentKind::Superblock => (0..dies).map(|d| worst(&mut planes(d))).collect(),
@@ -425,7 +471,8 @@ fn check_room(
             "ftl.user_capacity",
             format!(
                 "no spare blocks left for collection: of {raw} bytes raw, {} bytes are lost to bad blocks and {reserved} bytes are reserved ({kept} extents of {extent} bytes in each of {} lanes), so the host can have less than {most} bytes, not {user}",
-                raw - usable, layout.lanes
+                raw - usable,
+                layout.lanes
             ),
         );
     }

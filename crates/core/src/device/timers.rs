@@ -21,11 +21,7 @@ impl Timers {
         let leaves = slots.next_power_of_two().max(2);
         let mut winners = vec![0u32; leaves];
         for node in (1..leaves).rev() {
-            winners[node] = if node >= leaves / 2 {
-                (2 * node - leaves) as u32
-            } else {
-                winners[2 * node]
-            };
+            winners[node] = if node >= leaves / 2 { (2 * node - leaves) as u32 } else { winners[2 * node] };
         }
         Timers { deadlines: vec![UNSET; leaves], winners }
     }

@@ -4,8 +4,8 @@
 //! flight* until its program ends. Dirty slots hang in a list by age of their last
 //! write and, under static placement, in a list of their lane.
 
-use super::list::{Link, List};
 use super::NONE;
+use super::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
 /// One held mapping unit.
@@ -51,8 +51,7 @@ impl Buffer {
         // Sectors are 512 bytes; a unit of more than 64 sectors has coarser granules.
         let granule = (unit_bytes / 64).max(512).min(unit_bytes);
         let granules = unit_bytes.div_ceil(granule);
-        let empty =
-            Slot { lpn: 0, former: NONE, mask: 0, list: 0, in_flight: false, waiter: NONE, epoch: 0 };
+        let empty = Slot { lpn: 0, former: NONE, mask: 0, list: 0, in_flight: false, waiter: NONE, epoch: 0 };
         let n = slots as usize;
         let mut epochs = std::collections::VecDeque::with_capacity(flushes as usize + 2);
         epochs.push_back(0);

@@ -1,7 +1,10 @@
 //! Extents: their valid units, free space and write frontiers.
 
 use super::layout::Layout;
-use super::{NONE, list::{Link, List}};
+use super::{
+    NONE,
+    list::{Link, List},
+};
 use serde::{Deserialize, Serialize};
 
 /// Set in an extent's count while it cannot be collected (free, open, or collected).

@@ -60,10 +60,7 @@ impl<W: Write + Send> Columns<W> {
             .set_compression(Compression::SNAPPY)
             .set_created_by("tailcut".to_string())
             .set_key_value_metadata(Some(
-                notes
-                    .iter()
-                    .map(|&(k, v)| KeyValue::new(k.to_string(), v.to_string()))
-                    .collect(),
+                notes.iter().map(|&(k, v)| KeyValue::new(k.to_string(), v.to_string())).collect(),
             ));
         for (name, kind, _) in columns {
             let path = ColumnPath::from(name.as_str());
@@ -74,15 +71,10 @@ impl<W: Write + Send> Columns<W> {
                     .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
             }
         }
-        let fields: Result<Vec<_>, _> = columns
-            .iter()
-            .map(|(name, kind, optional)| field(name, *kind, *optional))
-            .collect();
-        let schema = Type::group_type_builder("schema")
-            .with_fields(fields?)
-            .build()?;
-        let writer =
-            SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
+        let fields: Result<Vec<_>, _> =
+            columns.iter().map(|(name, kind, optional)| field(name, *kind, *optional)).collect();
+        let schema = Type::group_type_builder("schema").with_fields(fields?).build()?;
+        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
         let columns = columns
             .iter()
             .map(|&(_, kind, optional)| Column {
@@ -95,64 +87,42 @@ impl<W: Write + Send> Columns<W> {
                 optional,
             })
             .collect();
-        Ok(Columns {
-            writer,
-            columns,
-            rows: 0,
-            next: 0,
-        })
+        Ok(Columns { writer, columns, rows: 0, next: 0 })
     }
 
     /// The next value of the row, a number.
     pub fn number(&mut self, value: u64) {
         let column = self.column(true);
         // Parquet has no unsigned integers but as a reading of signed ones.
-        let Values::Numbers(values) = &mut column.values else {
-            panic!("not a number column")
-        };
+        let Values::Numbers(values) = &mut column.values else { panic!("not a number column") };
         values.push(value as i64);
     }
 
     /// The next value of the row, a float.
     pub fn float(&mut self, value: f64) {
         let column = self.column(true);
-        let Values::Floats(values) = &mut column.values else {
-            panic!("not a float column")
-        };
+        let Values::Floats(values) = &mut column.values else { panic!("not a float column") };
         values.push(value);
     }
 
     /// The next value of the row, a text.
     pub fn text(&mut self, value: &ByteArray) {
         let column = self.column(true);
-        let Values::Texts(values) = &mut column.values else {
-            panic!("not a text column")
-        };
+        let Values::Texts(values) = &mut column.values else { panic!("not a text column") };
         values.push(value.clone());
     }
 
     /// The next value of the row is missing.
     pub fn null(&mut self) {
-        assert!(
-            self.column(false).optional,
-            "a null in a column without nulls"
-        );
+        assert!(self.column(false).optional, "a null in a column without nulls");
     }
 
     /// The row is complete.
     pub fn end_row(&mut self) -> Result<(), ParquetError> {
-        assert_eq!(
-            self.next,
-            self.columns.len(),
-            "a row has a value for each column"
-        );
+        assert_eq!(self.next, self.columns.len(), "a row has a value for each column");
         self.next = 0;
         self.rows += 1;
-        if self.rows == GROUP {
-            self.flush()
-        } else {
-            Ok(())
-        }
+        if self.rows == GROUP { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and the footer, and gives the output back.
@@ -176,27 +146,19 @@ impl<W: Write + Send> Columns<W> {
         }
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.columns {
-            let mut writer = group
-                .next_column()?
-                .expect("as many columns as in the schema");
+            let mut writer = group.next_column()?.expect("as many columns as in the schema");
             let levels = column.optional.then_some(column.levels.as_slice());
             match &mut column.values {
                 Values::Numbers(values) => {
-                    writer
-                        .typed::<Int64Type>()
-                        .write_batch(values, levels, None)?;
+                    writer.typed::<Int64Type>().write_batch(values, levels, None)?;
                     values.clear();
                 }
                 Values::Floats(values) => {
-                    writer
-                        .typed::<DoubleType>()
-                        .write_batch(values, levels, None)?;
+                    writer.typed::<DoubleType>().write_batch(values, levels, None)?;
                     values.clear();
                 }
                 Values::Texts(values) => {
-                    writer
-                        .typed::<ByteArrayType>()
-                        .write_batch(values, levels, None)?;
+                    writer.typed::<ByteArrayType>().write_batch(values, levels, None)?;
                     values.clear();
                 }
             }
@@ -215,11 +177,7 @@ fn field(name: &str, kind: Kind, optional: bool) -> Result<Arc<Type>, ParquetErr
         Kind::Float => (Physical::DOUBLE, None),
         Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
-    let repetition = if optional {
-        Repetition::OPTIONAL
-    } else {
-        Repetition::REQUIRED
-    };
+    let repetition = if optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     Type::primitive_type_builder(name, physical)
         .with_logical_type(logical)
         .with_repetition(repetition)

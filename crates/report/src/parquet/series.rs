@@ -37,17 +37,13 @@ pub struct SeriesWriter<W: Write + Send> {
 impl<W: Write + Send> SeriesWriter<W> {
     /// A file for one scheme's run.
     pub fn new(out: W, scheme: &str) -> Result<SeriesWriter<W>, ReportError> {
-        let mut columns = vec![
-            ("at_ns".to_string(), Kind::Rising, false),
-            ("length_ns".to_string(), Kind::Number, false),
-        ];
+        let mut columns =
+            vec![("at_ns".to_string(), Kind::Rising, false), ("length_ns".to_string(), Kind::Number, false)];
         for direction in ["read", "write"] {
             columns.extend(SIDE.map(|(name, kind)| (format!("{direction}_{name}"), kind, false)));
         }
         columns.extend(GAUGES.map(|(name, kind)| (name.to_string(), kind, true)));
-        Ok(SeriesWriter {
-            columns: Columns::new(out, &columns, &[("scheme", scheme)])?,
-        })
+        Ok(SeriesWriter { columns: Columns::new(out, &columns, &[("scheme", scheme)])? })
     }
 
     /// Add one interval.
@@ -62,15 +58,9 @@ impl<W: Write + Send> SeriesWriter<W> {
             Some(g) => {
                 c.number(g.free_blocks);
                 c.float(g.buffer_fill);
-                [
-                    g.queue_depth,
-                    g.collections,
-                    g.erases,
-                    g.programs_user,
-                    g.programs_total,
-                ]
-                .into_iter()
-                .for_each(|n| c.number(n));
+                [g.queue_depth, g.collections, g.erases, g.programs_user, g.programs_total]
+                    .into_iter()
+                    .for_each(|n| c.number(n));
             }
             None => GAUGES.iter().for_each(|_| c.null()),
         }
@@ -87,7 +77,5 @@ fn push_side<W: Write + Send>(c: &mut Columns<W>, side: &IntervalSide) {
     c.number(side.requests);
     c.float(side.iops);
     c.float(side.mean_ns);
-    [side.p50_ns, side.p99_ns, side.p999_ns, side.max_ns]
-        .into_iter()
-        .for_each(|n| c.number(n));
+    [side.p50_ns, side.p99_ns, side.p999_ns, side.max_ns].into_iter().for_each(|n| c.number(n));
 }

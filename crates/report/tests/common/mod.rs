@@ -13,42 +13,24 @@ pub const JOBS: [&str; 2] = ["serve", "load data, nightly"];
 pub fn play(requests: u64, seed: u64, mut each: impl FnMut(&Sample)) -> (Measured, String) {
     let jobs = JOBS.map(String::from);
     let fine = Some(Span(1_000_000));
-    let mut recorder = Recorder::new(
-        &jobs,
-        RecorderOptions {
-            fine,
-            ..Default::default()
-        },
-    );
+    let mut recorder = Recorder::new(&jobs, RecorderOptions { fine, ..Default::default() });
     let mut stream = Stream::new(seed, "report test", 0);
     let mut digest = Digest::new();
     let mut now = 0;
     for index in 0..requests {
         now += 1 + stream.below(20_000);
-        let op = if stream.below(10) < 7 {
-            HostOp::Read
-        } else {
-            HostOp::Write
-        };
+        let op = if stream.below(10) < 7 { HostOp::Read } else { HostOp::Write };
         let ledger = ledger(op, &mut stream);
         let completed = SimTime(now + ledger.sum());
         let sample = Sample {
             index,
             job: u16::from(stream.below(5) == 0),
-            op: if index % 1_000 == 999 {
-                HostOp::Flush
-            } else {
-                op
-            },
+            op: if index % 1_000 == 999 { HostOp::Flush } else { op },
             offset: stream.below(1 << 20) * 4096,
             bytes: 4096 << stream.below(3),
             arrived: SimTime(now),
             completed,
-            status: if index % 1_500 == 7 {
-                Status::OutOfRange
-            } else {
-                Status::Ok
-            },
+            status: if index % 1_500 == 7 { Status::OutOfRange } else { Status::Ok },
             ledger: &ledger,
         };
         digest.push(index, completed.0, sample.status);
@@ -58,10 +40,7 @@ pub fn play(requests: u64, seed: u64, mut each: impl FnMut(&Sample)) -> (Measure
             recorder.gauge(SimTime(now), &gauges(index));
         }
     }
-    (
-        recorder.finish(SimTime(now + 20_000_000), |_| ()),
-        digest.to_string(),
-    )
+    (recorder.finish(SimTime(now + 20_000_000), |_| ()), digest.to_string())
 }
 
 fn ledger(op: HostOp, stream: &mut Stream) -> Ledger {
@@ -73,10 +52,7 @@ fn ledger(op: HostOp, stream: &mut Stream) -> Ledger {
         ledger.add(Cause::ARRAY, 3_000);
         ledger.add(Cause::TRANSFER, 5_120);
         if stream.below(50) == 0 {
-            ledger.add(
-                Cause::die_wait(Occupant::UserProgram),
-                stream.below(100_000),
-            );
+            ledger.add(Cause::die_wait(Occupant::UserProgram), stream.below(100_000));
         }
         if stream.below(400) == 0 {
             ledger.add(Cause::die_wait(Occupant::Erase), stream.below(3_000_000));
@@ -107,28 +83,12 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         wall_seconds: 1.5,
         cpu_seconds: 1.25,
         peak_rss_bytes: Some(1 << 28),
-        precondition: Some(Precondition {
-            kind: "steady".into(),
-            cpu_seconds: 3.0,
-            cached: true,
-            waf: None,
-        }),
+        precondition: Some(Precondition { kind: "steady".into(), cpu_seconds: 3.0, cached: true, waf: None }),
     };
     let counters = DeviceCounters {
-        programs: Ordered(vec![
-            ("user".into(), 1_000),
-            ("gc".into(), 500),
-            ("pad".into(), 10),
-        ]),
-        gc: Some(Gc {
-            collections: 12,
-            moved_units: Some(500),
-            ..Gc::default()
-        }),
-        suspends: Some(Suspends {
-            erase: 3,
-            program: 0,
-        }),
+        programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),
+        gc: Some(Gc { collections: 12, moved_units: Some(500), ..Gc::default() }),
+        suspends: Some(Suspends { erase: 3, program: 0 }),
         erases: Some(12),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         ..DeviceCounters::default()

@@ -27,8 +27,7 @@ impl Kind {
         finest: "byte",
     };
     /// A share of a whole.
-    pub const FRACTION: Kind =
-        Kind { name: "a share", example: "7%", units: "%", finest: "0.0001 %" };
+    pub const FRACTION: Kind = Kind { name: "a share", example: "7%", units: "%", finest: "0.0001 %" };
     /// Bytes a second.
     pub const RATE: Kind = Kind {
         name: "a rate",

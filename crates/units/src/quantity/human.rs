@@ -8,7 +8,7 @@ pub fn human_time(span: Span) -> String {
 }
 
 /// Three significant digits in the binary unit if that is whole, else in the decimal
-/// one: `16 KiB`, `240 GB`, `275 GB`.
+/// one: `16 KiB`, `240 GB`.
 pub fn human_bytes(bytes: u64) -> String {
     const BINARY: [(&str, u64); 5] =
         [("PiB", 1 << 50), ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -17,14 +17,19 @@ pub fn human_bytes(bytes: u64) -> String {
             return format!("{} {name}", bytes / factor);
         }
     }
+    human_capacity(bytes)
+}
+
+/// Three significant digits in the decimal unit, as drives are sold: `240 GB`.
+pub fn human_capacity(bytes: u64) -> String {
     scaled(bytes, 1000.0, &["B", "KB", "MB", "GB", "TB", "PB", "EB"])
 }
 
-/// Bytes a second as [`human_bytes`], decimal: `1.2 GB/s`; `unlimited` for no limit.
+/// Bytes a second, decimal: `1.2 GB/s`; `unlimited` for no limit.
 pub fn human_rate(rate: u64) -> String {
     match rate {
         u64::MAX => "unlimited".to_string(),
-        _ => format!("{}/s", scaled(rate, 1000.0, &["B", "KB", "MB", "GB", "TB", "PB", "EB"])),
+        _ => format!("{}/s", human_capacity(rate)),
     }
 }
 

@@ -19,7 +19,7 @@ mod tests;
 mod with;
 
 pub use error::{Kind, QuantityError};
-pub use human::{human_bytes, human_rate, human_time};
+pub use human::{human_bytes, human_capacity, human_rate, human_time};
 pub use level::{Level, parse_level};
 pub use share::{format_fraction, parse_fraction};
 pub use size::{format_bytes, format_rate, parse_bytes, parse_rate};

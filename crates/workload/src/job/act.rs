@@ -82,12 +82,7 @@ impl Load {
             return Err(fail(Problem::UnknownOption { option: excerpt(key), nearest }));
         };
         self.assign(key, value).map_err(|wrong| {
-            fail(Problem::BadValue {
-                option: key.to_string(),
-                value: excerpt(value),
-                wrong,
-                allowed,
-            })
+            fail(Problem::BadValue { option: key.to_string(), value: excerpt(value), wrong, allowed })
         })
     }
 

@@ -38,10 +38,7 @@ impl OverwriteStream {
         }
         let scale = (1u64 << 63) as f64 * 2.0 / sum;
         let streams = streams.into_iter().map(|(upto, stream)| ((upto * scale) as u64, stream));
-        Some(OverwriteStream {
-            draws: Stream::new(seed, "job.ageing.choice", 0),
-            streams: streams.collect(),
-        })
+        Some(OverwriteStream { draws: Stream::new(seed, "job.ageing.choice", 0), streams: streams.collect() })
     }
 }
 

@@ -86,18 +86,12 @@ impl Draft {
     fn flag(&mut self, key: &str, entry: &Entry) -> Result<bool, JobError> {
         let known = matches!(
             key,
-            "norandommap"
-                | "time_based"
-                | "bs_unaligned"
-                | "randrepeat"
-                | "end_fsync"
-                | "stonewall"
+            "norandommap" | "time_based" | "bs_unaligned" | "randrepeat" | "end_fsync" | "stonewall"
         );
         if !known {
             return Ok(false);
         }
-        let on =
-            value::boolean(entry.value.as_deref()).map_err(|w| bad_value(entry, w, BOOLEAN))?;
+        let on = value::boolean(entry.value.as_deref()).map_err(|w| bad_value(entry, w, BOOLEAN))?;
         match key {
             "norandommap" => self.spec.norandommap = on,
             "time_based" => self.spec.time_based = on,
@@ -106,8 +100,7 @@ impl Draft {
             "stonewall" => self.stonewall = on.then(|| entry.place.clone()),
             _ if !on => self.warn(
                 &entry.place,
-                "`randrepeat=0` has no effect: a run always repeats exactly; its seed decides"
-                    .into(),
+                "`randrepeat=0` has no effect: a run always repeats exactly; its seed decides".into(),
             ),
             _ => {}
         }

@@ -95,10 +95,7 @@ pub(super) fn distribution(text: &str, units: Units) -> Result<Distribution, Str
     }
 }
 
-fn zones(
-    text: &str,
-    read_length: impl Fn(&str) -> Result<Extent, String>,
-) -> Result<Distribution, String> {
+fn zones(text: &str, read_length: impl Fn(&str) -> Result<Extent, String>) -> Result<Distribution, String> {
     let lists = value::by_direction(text, |t| zone_list(t, &read_length))?;
     let default = || Zone { accesses: MILLION, length: Extent::PartsPerMillion(MILLION) };
     if lists.iter().all(Option::is_none) {
@@ -107,10 +104,7 @@ fn zones(
     Ok(Distribution::Zoned(lists.map(|l| l.unwrap_or_else(|| vec![default()]))))
 }
 
-fn zone_list(
-    text: &str,
-    read_length: &impl Fn(&str) -> Result<Extent, String>,
-) -> Result<Vec<Zone>, String> {
+fn zone_list(text: &str, read_length: &impl Fn(&str) -> Result<Extent, String>) -> Result<Vec<Zone>, String> {
     let mut shares = Vec::new();
     let mut lengths = Vec::new();
     for piece in text.split(':').map(str::trim) {
@@ -130,9 +124,5 @@ fn zone_list(
     if covered > MILLION {
         return Err("the zone sizes add up to more than 100 percent".to_string());
     }
-    Ok(shares
-        .into_iter()
-        .zip(lengths)
-        .map(|(accesses, length)| Zone { accesses, length })
-        .collect())
+    Ok(shares.into_iter().zip(lengths).map(|(accesses, length)| Zone { accesses, length }).collect())
 }

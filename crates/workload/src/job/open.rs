@@ -84,6 +84,11 @@ impl OpenJobs {
         self.clones[job].stream.next()
     }
 
+    /// The jobs with their streams, to be pulled side by side.
+    pub fn into_streams(self) -> Vec<(JobInfo, JobStream)> {
+        self.clones.into_iter().map(|c| (c.info, c.stream)).collect()
+    }
+
     /// What opening found that does not stop the run.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
@@ -145,9 +150,7 @@ impl OpenJobs {
         if let Some(Extent::Bytes(bytes)) = spec.size
             && bytes > capacity - region.start
         {
-            say(format!(
-                "`size` is cut to the {size} bytes there are from the offset on, as in fio"
-            ));
+            say(format!("`size` is cut to the {size} bytes there are from the offset on, as in fio"));
         }
         let pass = expected_by_bytes(spec, size.saturating_mul(spec.loops));
         if let (Some(asked), None, false) = (spec.number_ios, spec.io_size, spec.time_based)
@@ -217,9 +220,7 @@ fn extents(spec: &JobSpec, capacity: u64, size: u64) -> Result<Extents, JobError
         return Err(does_not_fit(spec, "io_size", why, capacity));
     }
     Ok(match spec.single_block() {
-        Some(block) => {
-            Extents { requests: requests.min(bytes / u64::from(block)), bytes: u64::MAX }
-        }
+        Some(block) => Extents { requests: requests.min(bytes / u64::from(block)), bytes: u64::MAX },
         None => Extents { requests, bytes },
     })
 }
@@ -270,8 +271,7 @@ fn open_clone(
 ) -> Result<OpenClone, JobError> {
     let extents = extents(spec, capacity, region.end - region.start)?;
     let open_loop = spec.open_loop();
-    let iops =
-        spec.fully_paced().then(|| spec.directions().filter_map(|d| spec.paced_iops(d)).sum());
+    let iops = spec.fully_paced().then(|| spec.directions().filter_map(|d| spec.paced_iops(d)).sum());
     let before = spec.start_delay_ns + spec.ramp_ns;
     let name = match spec.numjobs {
         1 => spec.name.clone(),

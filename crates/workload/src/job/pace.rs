@@ -26,12 +26,7 @@ enum Step {
 
 impl Schedule {
     /// The schedule of a direction from `start` ns; `None` if it has no rate.
-    pub fn new(
-        spec: &JobSpec,
-        direction: usize,
-        start: u64,
-        mut draws: Stream,
-    ) -> Option<Schedule> {
+    pub fn new(spec: &JobSpec, direction: usize, start: u64, mut draws: Stream) -> Option<Schedule> {
         let limit = spec.limit(direction)?;
         let step = if spec.poisson {
             let mean = SECOND as f64 / spec.paced_iops(direction)?;
@@ -79,13 +74,10 @@ impl Schedule {
 }
 
 fn linear(limit: Limit, block: &Block) -> Step {
-    let fixed =
-        |cost: u64, of: u64| Step::Fixed { whole: cost / of, part: cost % of, of, carry: 0 };
+    let fixed = |cost: u64, of: u64| Step::Fixed { whole: cost / of, part: cost % of, of, carry: 0 };
     match (limit, block) {
         (Limit::Requests(rate), _) => fixed(SECOND * rate.scale, rate.per_second),
-        (Limit::Bytes(per_second), Block::Fixed(bytes)) => {
-            fixed(u64::from(*bytes) * SECOND, per_second)
-        }
+        (Limit::Bytes(per_second), Block::Fixed(bytes)) => fixed(u64::from(*bytes) * SECOND, per_second),
         (Limit::Bytes(per_second), _) => Step::PerByte { per_second, carry: 0 },
     }
 }

@@ -56,9 +56,7 @@ impl Spread {
             Distribution::Zipf(exponent) => Spread::Zipf(Zipf::new(count, *exponent), scatter()),
             Distribution::Pareto(h) => Spread::Pareto(Pareto::new(count, *h), scatter()),
             Distribution::Normal(percent) => Spread::Normal(Normal::new(count, *percent)),
-            Distribution::Zoned(zones) => {
-                Spread::Zoned(zone_slots(&zones[direction], size, align, count))
-            }
+            Distribution::Zoned(zones) => Spread::Zoned(zone_slots(&zones[direction], size, align, count)),
         }
     }
 

@@ -119,11 +119,7 @@ impl JobStream {
             sizes: std::array::from_fn(|d| sizes(&spec.block[d])),
             spreads: std::array::from_fn(|d| {
                 // A direction not in use may have a block larger than the region.
-                if spec.mode.uses[d] {
-                    Spread::new(spec, d, size, &keys)
-                } else {
-                    Spread::Sequential
-                }
+                if spec.mode.uses[d] { Spread::new(spec, d, size, &keys) } else { Spread::Sequential }
             }),
             pass,
             percentage_random: spec.percentage_random,

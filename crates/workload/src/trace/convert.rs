@@ -33,21 +33,13 @@ pub struct Converted {
 ///
 /// # Errors
 /// As [`TraceReader`] while reading; [`TraceError::Io`] while writing.
-pub fn convert(
-    input: &Path,
-    output: &Path,
-    options: &TraceOptions,
-) -> Result<Converted, TraceError> {
+pub fn convert(input: &Path, output: &Path, options: &TraceOptions) -> Result<Converted, TraceError> {
     let reader = TraceReader::open(input, options)?;
     let directory = match output.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let write = |source| TraceError::Io {
-        file: output.display().to_string(),
-        action: "write",
-        source,
-    };
+    let write = |source| TraceError::Io { file: output.display().to_string(), action: "write", source };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tailcut-trace-");
     #[cfg(unix)]

@@ -68,22 +68,14 @@ impl Setup<'_> {
     /// Settle the time unit: the user's, else the format's.
     pub fn unit(&mut self, own: TimeUnit) -> u64 {
         self.unit = self.given.unwrap_or(own);
-        self.unit_from = if self.given.is_some() {
-            "given"
-        } else {
-            "format"
-        };
+        self.unit_from = if self.given.is_some() { "given" } else { "format" };
         self.unit.nanos()
     }
 }
 
 /// The data lines of a sample: neither blank nor comment.
 pub(crate) fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    sample
-        .split(|&b| b == b'\n')
-        .map(trim)
-        .filter(|l| !l.is_empty() && !is_comment(l))
-        .take(1000)
+    sample.split(|&b| b == b'\n').map(trim).filter(|l| !l.is_empty() && !is_comment(l)).take(1000)
 }
 
 fn is_comment(line: &[u8]) -> bool {
@@ -107,27 +99,15 @@ pub(crate) struct Lines<P> {
 
 impl<P: LineParser> Lines<P> {
     pub fn new(parser: P) -> Lines<P> {
-        Lines {
-            parser,
-            number: 0,
-            data: 0,
-        }
+        Lines { parser, number: 0, data: 0 }
     }
 
     fn fail(&self, file: &str, reason: Box<Reason>) -> TraceError {
-        TraceError::Record {
-            file: file.into(),
-            place: Place::Line(self.number),
-            reason,
-        }
+        TraceError::Record { file: file.into(), place: Place::Line(self.number), reason }
     }
 
     #[inline]
-    fn parse(
-        &mut self,
-        line: &[u8],
-        counts: &mut TraceCounts,
-    ) -> Result<Option<Record>, Box<Reason>> {
+    fn parse(&mut self, line: &[u8], counts: &mut TraceCounts) -> Result<Option<Record>, Box<Reason>> {
         let line = trim(line);
         if line.is_empty() {
             counts.blank += 1;
@@ -179,16 +159,9 @@ impl<P: LineParser> Decoder for Lines<P> {
             }
             match self.parse(line, counts) {
                 Ok(None) => {}
-                Ok(Some(record)) => batch.entries.push(Entry {
-                    record,
-                    place: self.number,
-                }),
+                Ok(Some(record)) => batch.entries.push(Entry { record, place: self.number }),
                 Err(reason) => {
-                    let reason = if whole {
-                        reason
-                    } else {
-                        Box::new(Reason::AtEnd(reason))
-                    };
+                    let reason = if whole { reason } else { Box::new(Reason::AtEnd(reason)) };
                     batch.error = Some(self.fail(input.file(), reason));
                     return;
                 }
@@ -227,10 +200,7 @@ impl<P: FixedParser> Decoder for Fixed<P> {
                 return;
             }
             let parsed = if bytes.len() < P::SIZE {
-                Err(Box::new(Reason::CutRecord {
-                    have: bytes.len(),
-                    need: P::SIZE,
-                }))
+                Err(Box::new(Reason::CutRecord { have: bytes.len(), need: P::SIZE }))
             } else {
                 self.0.parse(&bytes[..P::SIZE])
             };
@@ -251,11 +221,7 @@ impl<P: FixedParser> Decoder for Fixed<P> {
                 Ok(None) => {}
                 Err(reason) => {
                     let file = input.file().into();
-                    batch.error = Some(TraceError::Record {
-                        file,
-                        place: Place::Byte(at),
-                        reason,
-                    });
+                    batch.error = Some(TraceError::Record { file, place: Place::Byte(at), reason });
                     return;
                 }
             }
@@ -273,26 +239,17 @@ impl<P: FixedParser> Decoder for Fixed<P> {
 /// whole record.
 #[inline]
 pub(crate) fn le_u16(record: &[u8], at: usize) -> u16 {
-    record
-        .get(at..at + 2)
-        .and_then(|b| b.try_into().ok())
-        .map_or(0, u16::from_le_bytes)
+    record.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)
 }
 
 /// See [`le_u16`].
 #[inline]
 pub(crate) fn le_u32(record: &[u8], at: usize) -> u32 {
-    record
-        .get(at..at + 4)
-        .and_then(|b| b.try_into().ok())
-        .map_or(0, u32::from_le_bytes)
+    record.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
 /// See [`le_u16`].
 #[inline]
 pub(crate) fn le_u64(record: &[u8], at: usize) -> u64 {
-    record
-        .get(at..at + 8)
-        .and_then(|b| b.try_into().ok())
-        .map_or(0, u64::from_le_bytes)
+    record.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
 }

@@ -26,22 +26,14 @@ const MARGIN_PERCENT: usize = 95;
 /// [`TraceError::Option`] if no format has that name.
 pub fn format_by_name(name: &str) -> Result<&'static Format, TraceError> {
     let known = |f: &&&'static Format| f.name == name || f.aliases.contains(&name);
-    FORMATS
-        .iter()
-        .find(known)
-        .copied()
-        .ok_or_else(|| bad("format", name, NAMES))
+    FORMATS.iter().find(known).copied().ok_or_else(|| bad("format", name, NAMES))
 }
 
 /// All names, for messages; a test holds it equal to [`FORMATS`].
 pub(crate) const NAMES: &str = "compact, fio-iolog, blkparse, msr, systor, alicloud, spc, tencent, fiu, heimdall, disksim, ssdsim, vscsi, oracle-general";
 
 /// The format of content that begins with `sample` (`complete`: that is all of it).
-pub(crate) fn detect(
-    file: &str,
-    sample: &[u8],
-    complete: bool,
-) -> Result<&'static Format, TraceError> {
+pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'static Format, TraceError> {
     if sample.is_empty() {
         return Err(TraceError::Empty { file: file.into() });
     }
@@ -62,14 +54,9 @@ pub(crate) fn detect(
     let most = counted.iter().map(|(_, n)| *n).max().unwrap_or(0);
     counted
         .into_iter()
-        .find(|(_, n)| {
-            *n > 0 && n * 100 >= most * MARGIN_PERCENT && n * 100 >= lines * CLAIM_PERCENT
-        })
+        .find(|(_, n)| *n > 0 && n * 100 >= most * MARGIN_PERCENT && n * 100 >= lines * CLAIM_PERCENT)
         .map(|(format, _)| format)
-        .ok_or_else(|| TraceError::Unrecognised {
-            file: file.into(),
-            known: NAMES.into(),
-        })
+        .ok_or_else(|| TraceError::Unrecognised { file: file.into(), known: NAMES.into() })
 }
 
 /// The sample up to its last line break, so that no line is judged by a piece of it.

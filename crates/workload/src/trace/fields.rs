@@ -65,19 +65,14 @@ impl<'a, const COMMA: bool> Fields<'a, COMMA> {
     /// `layout` is what a message says the line should be.
     #[inline]
     pub fn new(line: &'a [u8], layout: &'static str) -> Self {
-        Fields {
-            rest: line,
-            done: false,
-            layout,
-        }
+        Fields { rest: line, done: false, layout }
     }
 
     /// The next field, which must be there.
     #[inline]
     pub fn text(&mut self, name: &'static str) -> Result<&'a [u8], Box<Reason>> {
         let layout = self.layout;
-        self.next()
-            .ok_or_else(|| Box::new(Reason::Missing { name, layout }))
+        self.next().ok_or_else(|| Box::new(Reason::Missing { name, layout }))
     }
 
     /// The next field, a whole number.
@@ -123,13 +118,8 @@ pub(crate) fn number(name: &'static str, field: &[u8]) -> Result<u64, Box<Reason
 /// A whole decimal number of 32 bits.
 #[inline]
 pub(crate) fn number32(name: &'static str, field: &[u8]) -> Result<u32, Box<Reason>> {
-    u32::try_from(number(name, field)?).map_err(|_| {
-        Box::new(Reason::TooLarge {
-            name,
-            text: quote(field),
-            max: u64::from(u32::MAX),
-        })
-    })
+    u32::try_from(number(name, field)?)
+        .map_err(|_| Box::new(Reason::TooLarge { name, text: quote(field), max: u64::from(u32::MAX) }))
 }
 
 #[cold]
@@ -142,13 +132,7 @@ fn number_slow(name: &'static str, field: &[u8]) -> Result<u64, Box<Reason>> {
         value = value
             .checked_mul(10)
             .and_then(|v| v.checked_add(u64::from(b - b'0')))
-            .ok_or_else(|| {
-                Box::new(Reason::TooLarge {
-                    name,
-                    text: quote(field),
-                    max: u64::MAX,
-                })
-            })?;
+            .ok_or_else(|| Box::new(Reason::TooLarge { name, text: quote(field), max: u64::MAX }))?;
     }
     Ok(value)
 }
@@ -165,11 +149,7 @@ pub(crate) fn time(name: &'static str, field: &[u8], unit: u64) -> Result<u64, B
     if field.iter().any(|b| matches!(b, b'e' | b'E')) {
         return exponent(name, field, unit);
     }
-    let whole = if whole.is_empty() && !fraction.is_empty() {
-        0
-    } else {
-        number(name, whole)?
-    };
+    let whole = if whole.is_empty() && !fraction.is_empty() { 0 } else { number(name, whole)? };
     let mut part = 0u64;
     let mut scale = 1u64;
     for &b in fraction {
@@ -186,13 +166,7 @@ pub(crate) fn time(name: &'static str, field: &[u8], unit: u64) -> Result<u64, B
     whole
         .checked_mul(unit)
         .and_then(|ns| ns.checked_add(part))
-        .ok_or_else(|| {
-            Box::new(Reason::TooLarge {
-                name,
-                text: quote(field),
-                max: u64::MAX / unit,
-            })
-        })
+        .ok_or_else(|| Box::new(Reason::TooLarge { name, text: quote(field), max: u64::MAX / unit }))
 }
 
 #[cold]
@@ -206,11 +180,7 @@ fn exponent(name: &'static str, field: &[u8], unit: u64) -> Result<u64, Box<Reas
         return Err(wrong(name, field));
     }
     if ns >= u64::MAX as f64 {
-        return Err(Box::new(Reason::TooLarge {
-            name,
-            text: quote(field),
-            max: u64::MAX / unit,
-        }));
+        return Err(Box::new(Reason::TooLarge { name, text: quote(field), max: u64::MAX / unit }));
     }
     Ok(ns as u64)
 }
@@ -220,21 +190,13 @@ fn wrong(name: &'static str, field: &[u8]) -> Box<Reason> {
     let text = quote(field);
     let digits = field.strip_prefix(b"-").unwrap_or(b"");
     let negative = digits.first().is_some_and(u8::is_ascii_digit);
-    Box::new(if negative {
-        Reason::Negative { name, text }
-    } else {
-        Reason::NotANumber { name, text }
-    })
+    Box::new(if negative { Reason::Negative { name, text } } else { Reason::NotANumber { name, text } })
 }
 
 /// The field is none of what is allowed.
 #[cold]
 pub(crate) fn bad_value(name: &'static str, field: &[u8], allowed: &'static str) -> Box<Reason> {
-    Box::new(Reason::BadValue {
-        name,
-        text: quote(field),
-        allowed,
-    })
+    Box::new(Reason::BadValue { name, text: quote(field), allowed })
 }
 
 #[cfg(test)]
@@ -249,16 +211,7 @@ mod tests {
         assert_eq!(t(".25", 1_000), Ok(250));
         assert_eq!(t("1.2e1", 1_000), Ok(12_000));
         assert_eq!(t("18446744073709551615", 1), Ok(u64::MAX));
-        for bad in [
-            "",
-            ".",
-            "-1",
-            "1.x",
-            "nan",
-            "1e999",
-            "18446744073709551616",
-            "99999999999999999999999",
-        ] {
+        for bad in ["", ".", "-1", "1.x", "nan", "1e999", "18446744073709551616", "99999999999999999999999"] {
             assert!(t(bad, 1_000_000_000).is_err(), "{bad:?} was taken");
         }
         assert!(t("-3.5", 1).unwrap_err().contains("negative"));

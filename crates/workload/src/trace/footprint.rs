@@ -31,13 +31,7 @@ pub(crate) struct Footprint {
 
 impl Footprint {
     pub fn new(bytes_max: usize) -> Footprint {
-        Footprint {
-            chunks: BTreeMap::new(),
-            bytes: 0,
-            bytes_max,
-            count: 0,
-            registers: None,
-        }
+        Footprint { chunks: BTreeMap::new(), bytes: 0, bytes_max, count: 0, registers: None }
     }
 
     /// Add the pages `first..=last` of a device.
@@ -50,11 +44,7 @@ impl Footprint {
         while page <= last {
             let chunk = page / CHUNK_PAGES;
             let end = last.min(chunk * CHUNK_PAGES + (CHUNK_PAGES - 1));
-            self.add_in_chunk(
-                (device, chunk),
-                (page % CHUNK_PAGES) as u16,
-                (end % CHUNK_PAGES) as u16,
-            );
+            self.add_in_chunk((device, chunk), (page % CHUNK_PAGES) as u16, (end % CHUNK_PAGES) as u16);
             page = end + 1;
         }
         if self.bytes > self.bytes_max {
@@ -89,8 +79,7 @@ impl Footprint {
             }
             self.bytes += WORDS * 8 - list.len() * 2;
             let mut words = Box::new([0u64; WORDS]);
-            list.iter()
-                .for_each(|&page| words[usize::from(page / 64)] |= 1 << (page % 64));
+            list.iter().for_each(|&page| words[usize::from(page / 64)] |= 1 << (page % 64));
             *chunk = Chunk::Bitmap(words);
         }
         let Chunk::Bitmap(words) = chunk else { return };
@@ -109,14 +98,10 @@ impl Footprint {
         for ((device, chunk), pages) in std::mem::take(&mut self.chunks) {
             let base = chunk * CHUNK_PAGES;
             match pages {
-                Chunk::List(list) => list
-                    .iter()
-                    .for_each(|&p| self.estimate(device, base + u64::from(p))),
+                Chunk::List(list) => list.iter().for_each(|&p| self.estimate(device, base + u64::from(p))),
                 Chunk::Bitmap(words) => {
                     let set = |&p: &u64| words[(p / 64) as usize] >> (p % 64) & 1 == 1;
-                    (0..CHUNK_PAGES)
-                        .filter(set)
-                        .for_each(|p| self.estimate(device, base + p));
+                    (0..CHUNK_PAGES).filter(set).for_each(|p| self.estimate(device, base + p));
                 }
             }
         }
@@ -138,11 +123,7 @@ fn estimated(registers: &[u8]) -> u64 {
     let sum: f64 = registers.iter().map(|&r| 0.5f64.powi(i32::from(r))).sum();
     let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;
     let empty = registers.iter().filter(|&&r| r == 0).count();
-    if raw <= 2.5 * m && empty > 0 {
-        (m * (m / empty as f64).ln()) as u64
-    } else {
-        raw as u64
-    }
+    if raw <= 2.5 * m && empty > 0 { (m * (m / empty as f64).ln()) as u64 } else { raw as u64 }
 }
 
 #[cfg(test)]
@@ -177,9 +158,6 @@ mod tests {
         let mut set = Footprint::new(100_000);
         let truth = fill(&mut set, 20_000, 1 << 40) as f64;
         let (pages, exact) = set.pages();
-        assert!(
-            !exact && (pages as f64 / truth - 1.0).abs() < 4.0 * 0.0081,
-            "{pages} for {truth}"
-        );
+        assert!(!exact && (pages as f64 / truth - 1.0).abs() < 4.0 * 0.0081, "{pages} for {truth}");
     }
 }

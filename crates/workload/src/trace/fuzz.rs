@@ -26,21 +26,13 @@ pub struct FuzzOutcome {
 /// two laps. Panics only if the reader has a fault: an issue outside the drive or arrivals
 /// out of order.
 pub fn fuzz_reader(format: Option<&str>, bytes: &[u8]) -> FuzzOutcome {
-    let options = TraceOptions {
-        format: format.map(Into::into),
-        loop_count: 2,
-        ..TraceOptions::default()
-    };
+    let options = TraceOptions { format: format.map(Into::into), loop_count: 2, ..TraceOptions::default() };
     let bytes: std::sync::Arc<[u8]> = bytes.into();
     let opener = move || Ok(Box::new(Cursor::new(bytes.clone())) as Input);
     let mut source = match TraceSource::from_opener("fuzz", Box::new(opener), &options, CAPACITY) {
         Ok(source) => source,
         Err(error) => {
-            return FuzzOutcome {
-                format: None,
-                issues: 0,
-                result: Err(error),
-            };
+            return FuzzOutcome { format: None, issues: 0, result: Err(error) };
         }
     };
     let format = Some(source.format().name);
@@ -60,17 +52,9 @@ pub fn fuzz_reader(format: Option<&str>, bytes: &[u8]) -> FuzzOutcome {
             }
             Ok(None) => break,
             Err(error) => {
-                return FuzzOutcome {
-                    format,
-                    issues,
-                    result: Err(error),
-                };
+                return FuzzOutcome { format, issues, result: Err(error) };
             }
         }
     }
-    FuzzOutcome {
-        format,
-        issues,
-        result: Ok(()),
-    }
+    FuzzOutcome { format, issues, result: Ok(()) }
 }

@@ -145,11 +145,7 @@ impl Sums {
         self.bytes[direction] = self.bytes[direction].saturating_add(bytes);
         // The smallest power of two that is not below: 2^0 to 2^32.
         self.sizes[bytes.next_power_of_two().trailing_zeros() as usize][direction] += 1;
-        self.footprint.add(
-            record.device,
-            record.offset / PAGE,
-            (record.offset + bytes - 1) / PAGE,
-        );
+        self.footprint.add(record.device, record.offset / PAGE, (record.offset + bytes - 1) / PAGE);
     }
 
     fn finish(self, reader: &TraceReader) -> TraceInfo {
@@ -157,11 +153,8 @@ impl Sums {
         let moved = (reads + writes).max(1) as f64;
         let (pages, footprint_exact) = self.footprint.pages();
         let (time_unit, time_unit_from) = reader.time_unit();
-        let bucket = |(i, n): (usize, &[u64; 2])| SizeBucket {
-            up_to_bytes: 1 << i,
-            reads: n[0],
-            writes: n[1],
-        };
+        let bucket =
+            |(i, n): (usize, &[u64; 2])| SizeBucket { up_to_bytes: 1 << i, reads: n[0], writes: n[1] };
         let span_ns = self.bursts.span_ns();
         let bursts = self.bursts.finish();
         TraceInfo {
@@ -186,13 +179,7 @@ impl Sums {
             interarrival_cv: bursts.gap_cv,
             peak_to_mean_100ms: bursts.peak_to_mean,
             dispersion_100ms: bursts.dispersion,
-            sizes: self
-                .sizes
-                .iter()
-                .enumerate()
-                .filter(|(_, n)| **n != [0, 0])
-                .map(bucket)
-                .collect(),
+            sizes: self.sizes.iter().enumerate().filter(|(_, n)| **n != [0, 0]).map(bucket).collect(),
             reordered: reader.counts().reordered,
             counts: reader.counts().clone(),
         }

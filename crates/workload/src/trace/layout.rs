@@ -34,11 +34,7 @@ impl Slice {
     fn shift(&self) -> u64 {
         let span = self.high.saturating_sub(self.low);
         // 633/1024 is the golden section; u128 because pages × 633 may not fit.
-        if span < self.pages {
-            span
-        } else {
-            (u128::from(self.pages) * 633 / 1024) as u64
-        }
+        if span < self.pages { span } else { (u128::from(self.pages) * 633 / 1024) as u64 }
     }
 }
 
@@ -67,11 +63,7 @@ impl Iterator for Pieces {
         // The request had at most 4 GiB - 1, so a piece fits.
         let bytes = self.left.min(self.limit) as u32;
         self.left -= u64::from(bytes);
-        (bytes > 0).then_some(Command {
-            op: self.op,
-            offset: self.base,
-            bytes,
-        })
+        (bytes > 0).then_some(Command { op: self.op, offset: self.base, bytes })
     }
 }
 
@@ -89,22 +81,13 @@ impl Layout {
         // More devices than pages: they share slices of one page.
         let count = wanted.min(pages);
         let each = pages / count;
-        let slice = |i| Slice {
-            first: i * each,
-            pages: each,
-            low: u64::MAX,
-            high: 0,
-        };
+        let slice = |i| Slice { first: i * each, pages: each, low: u64::MAX, high: 0 };
         let mut map = HashMap::new();
         for (order, &device) in devices.iter().enumerate() {
             map.insert(device, (order as u64 % count) as u32);
         }
         let last = (0, map.get(&0).copied().unwrap_or(u32::MAX));
-        Ok(Layout {
-            slices: (0..count).map(slice).collect(),
-            devices: map,
-            last,
-        })
+        Ok(Layout { slices: (0..count).map(slice).collect(), devices: map, last })
     }
 
     #[inline]
@@ -141,11 +124,7 @@ impl Layout {
     ) -> Command {
         let op = record.op;
         if op == HostOp::Flush {
-            return Command {
-                op,
-                offset: 0,
-                bytes: 0,
-            };
+            return Command { op, offset: 0, bytes: 0 };
         }
         let index = self.slice_of(record.device, counts);
         let slice = &mut self.slices[index];
@@ -175,11 +154,7 @@ impl Layout {
             counts.moved += 1;
             page = slice.pages - pages;
         }
-        Command {
-            op,
-            offset: base + page * PAGE + inside,
-            bytes: record.bytes,
-        }
+        Command { op, offset: base + page * PAGE + inside, bytes: record.bytes }
     }
 }
 
@@ -188,27 +163,11 @@ impl Layout {
 fn split(record: &Record, base: u64, at: u64, limit: u64) -> (Command, Pieces) {
     let op = record.op;
     let left = u64::from(record.bytes);
-    let (at, left) = if op == HostOp::Trim {
-        (0, left.min(limit))
-    } else {
-        (at, left)
-    };
+    let (at, left) = if op == HostOp::Trim { (0, left.min(limit)) } else { (at, left) };
     // At most 4 GiB - 1, like the request.
     let first = left.min(limit - at) as u32;
-    let command = Command {
-        op,
-        offset: base + at,
-        bytes: first,
-    };
-    (
-        command,
-        Pieces {
-            op,
-            base,
-            limit,
-            left: left - u64::from(first),
-        },
-    )
+    let command = Command { op, offset: base + at, bytes: first };
+    (command, Pieces { op, base, limit, left: left - u64::from(first) })
 }
 
 #[cfg(test)]
@@ -216,13 +175,7 @@ mod tests {
     use super::*;
 
     fn record(device: u32, offset: u64, bytes: u32) -> Record {
-        Record {
-            time: 0,
-            offset,
-            bytes,
-            device,
-            op: HostOp::Write,
-        }
+        Record { time: 0, offset, bytes, device, op: HostOp::Write }
     }
 
     #[test]
@@ -235,24 +188,11 @@ mod tests {
                 for bytes in [1u32, 512, 4096, 5000, 40 * 4096, 200 * 4096] {
                     for lap in 0..3 {
                         let mut rest = None;
-                        let first = layout.place(
-                            &record(device, offset, bytes),
-                            lap,
-                            &mut counts,
-                            &mut rest,
-                        );
-                        let all: Vec<_> = std::iter::once(first)
-                            .chain(rest.into_iter().flatten())
-                            .collect();
+                        let first = layout.place(&record(device, offset, bytes), lap, &mut counts, &mut rest);
+                        let all: Vec<_> = std::iter::once(first).chain(rest.into_iter().flatten()).collect();
                         let (low, high) = (slice * 33 * PAGE, (slice + 1) * 33 * PAGE);
-                        assert!(
-                            all.iter()
-                                .all(|c| c.offset >= low && c.offset + u64::from(c.bytes) <= high)
-                        );
-                        assert_eq!(
-                            all.iter().map(|c| u64::from(c.bytes)).sum::<u64>(),
-                            u64::from(bytes)
-                        );
+                        assert!(all.iter().all(|c| c.offset >= low && c.offset + u64::from(c.bytes) <= high));
+                        assert_eq!(all.iter().map(|c| u64::from(c.bytes)).sum::<u64>(), u64::from(bytes));
                     }
                 }
             }
@@ -266,10 +206,7 @@ mod tests {
         let mut counts = TraceCounts::default();
         let mut layout = Layout::new(1000 * PAGE, &[0], DeviceRule::Slices).unwrap();
         let mut page = |page, lap| {
-            layout
-                .place(&record(0, page * PAGE, 4096), lap, &mut counts, &mut None)
-                .offset
-                / PAGE
+            layout.place(&record(0, page * PAGE, 4096), lap, &mut counts, &mut None).offset / PAGE
         };
         assert_eq!((page(10, 0), page(29, 0)), (10, 29));
         assert_eq!((page(10, 1), page(10, 2)), (30, 50));

@@ -51,16 +51,10 @@ impl TimeUnit {
 impl FromStr for TimeUnit {
     type Err = TraceError;
     fn from_str(text: &str) -> Result<TimeUnit, TraceError> {
-        [
-            TimeUnit::Ns,
-            TimeUnit::Tick,
-            TimeUnit::Us,
-            TimeUnit::Ms,
-            TimeUnit::S,
-        ]
-        .into_iter()
-        .find(|u| u.name() == text)
-        .ok_or_else(|| bad("time_unit", text, "ns, 100ns, us, ms or s"))
+        [TimeUnit::Ns, TimeUnit::Tick, TimeUnit::Us, TimeUnit::Ms, TimeUnit::S]
+            .into_iter()
+            .find(|u| u.name() == text)
+            .ok_or_else(|| bad("time_unit", text, "ns, 100ns, us, ms or s"))
     }
 }
 
@@ -134,10 +128,7 @@ impl Default for TraceOptions {
 impl TraceOptions {
     /// Fails with [`TraceError::Option`] on a value outside its bounds.
     pub fn check(&self) -> Result<(), TraceError> {
-        for (option, value) in [
-            ("rate_scale", self.rate_scale),
-            ("size_scale", self.size_scale),
-        ] {
+        for (option, value) in [("rate_scale", self.rate_scale), ("size_scale", self.size_scale)] {
             if !(value.is_finite() && value > 0.0) {
                 return Err(bad(option, value, "a finite number above 0"));
             }
@@ -149,11 +140,7 @@ impl TraceOptions {
             return Err(bad("limit", 0, "1 or more"));
         }
         if self.end_ns.is_some_and(|end| end <= self.start_ns) {
-            return Err(bad(
-                "end_ns",
-                self.end_ns.unwrap_or(0),
-                "a time after start_ns",
-            ));
+            return Err(bad("end_ns", self.end_ns.unwrap_or(0), "a time after start_ns"));
         }
         if !(1..=1 << 24).contains(&self.sort_records) {
             return Err(bad("sort_records", self.sort_records, "1 to 16777216"));
@@ -164,9 +151,5 @@ impl TraceOptions {
 
 /// An option error.
 pub(crate) fn bad(option: &'static str, value: impl ToString, allowed: &'static str) -> TraceError {
-    TraceError::Option {
-        option,
-        value: value.to_string(),
-        allowed,
-    }
+    TraceError::Option { option, value: value.to_string(), allowed }
 }

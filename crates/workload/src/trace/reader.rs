@@ -45,11 +45,7 @@ impl TraceReader {
         let file = path.display().to_string();
         match File::open(path) {
             Ok(input) => TraceReader::new(&file, Box::new(input), options),
-            Err(source) => Err(TraceError::Io {
-                file,
-                action: "open",
-                source,
-            }),
+            Err(source) => Err(TraceError::Io { file, action: "open", source }),
         }
     }
 
@@ -57,11 +53,7 @@ impl TraceReader {
     ///
     /// # Errors
     /// As [`TraceReader::open`].
-    pub fn new(
-        file: &str,
-        input: Input,
-        options: &TraceOptions,
-    ) -> Result<TraceReader, TraceError> {
+    pub fn new(file: &str, input: Input, options: &TraceOptions) -> Result<TraceReader, TraceError> {
         options.check()?;
         let mut input = ByteStream::open(file, input)?;
         let (sample, complete) = input.sample()?;
@@ -74,22 +66,11 @@ impl TraceReader {
             Looks::Line(_) => whole_lines(sample, complete),
             Looks::Bytes(_) => sample,
         };
-        let mut setup = Setup {
-            sample,
-            given: options.time_unit,
-            unit: TimeUnit::Ns,
-            unit_from: "format",
-            note: "",
-        };
+        let mut setup =
+            Setup { sample, given: options.time_unit, unit: TimeUnit::Ns, unit_from: "format", note: "" };
         let decoder = (format.open)(&mut setup);
-        let Setup {
-            unit,
-            unit_from,
-            note,
-            ..
-        } = setup;
-        let sorter =
-            (!decoder.sorted()).then(|| Sorter::new(options.sort_window_ns, options.sort_records));
+        let Setup { unit, unit_from, note, .. } = setup;
+        let sorter = (!decoder.sorted()).then(|| Sorter::new(options.sort_window_ns, options.sort_records));
         Ok(TraceReader {
             input,
             format,
@@ -160,10 +141,7 @@ impl TraceReader {
         if std::mem::replace(&mut self.finished, true) || self.handed_out > 0 {
             return Ok(None);
         }
-        Err(TraceError::NoRequest {
-            file: self.input.file().into(),
-            detail: self.counts.skipped(),
-        })
+        Err(TraceError::NoRequest { file: self.input.file().into(), detail: self.counts.skipped() })
     }
 
     // The inner steps hand over plain options and leave an error in `failure`: a result
@@ -230,8 +208,7 @@ impl TraceReader {
             self.batch.entries.clear();
             self.batch.entries.reserve(BATCH);
             self.batch.next = 0;
-            self.decoder
-                .decode(&mut self.input, &mut self.batch, &mut self.counts);
+            self.decoder.decode(&mut self.input, &mut self.batch, &mut self.counts);
         }
     }
 
@@ -270,19 +247,12 @@ impl TraceReader {
     /// No more records: the window is over, or a time is too far from the first.
     #[cold]
     fn stop(&mut self, too_long: Option<(u64, u64)>) {
-        self.batch = Batch {
-            ended: true,
-            ..Batch::default()
-        };
+        self.batch = Batch { ended: true, ..Batch::default() };
         self.sorter = None;
         if let Some((place, time)) = too_long {
             let reason = too_large("time since the first record, in ns,", time, TIME_MAX);
             let (file, place) = (self.input.file().into(), self.decoder.place(place));
-            self.failure = Some(TraceError::Record {
-                file,
-                place,
-                reason,
-            });
+            self.failure = Some(TraceError::Record { file, place, reason });
         }
     }
 

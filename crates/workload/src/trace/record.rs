@@ -40,21 +40,9 @@ impl Raw {
     /// say, none past the address space.
     #[inline]
     pub fn check(self) -> Result<Record, Box<Reason>> {
-        let Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        } = self;
+        let Raw { time, device, offset, bytes, op } = self;
         if op == HostOp::Flush {
-            return Ok(Record {
-                time,
-                offset: 0,
-                bytes: 0,
-                device,
-                op,
-            });
+            return Ok(Record { time, offset: 0, bytes: 0, device, op });
         }
         if bytes == 0 {
             return Err(Box::new(Reason::ZeroSize));
@@ -65,33 +53,19 @@ impl Raw {
         if offset > ADDRESS_MAX - bytes {
             return Err(too_large("offset in bytes", offset, ADDRESS_MAX - bytes));
         }
-        Ok(Record {
-            time,
-            offset,
-            bytes: short,
-            device,
-            op,
-        })
+        Ok(Record { time, offset, bytes: short, device, op })
     }
 }
 
 /// A number above its bound.
 pub(crate) fn too_large(name: &'static str, value: u64, max: u64) -> Box<Reason> {
-    Box::new(Reason::TooLarge {
-        name,
-        text: quote(value.to_string().as_bytes()),
-        max,
-    })
+    Box::new(Reason::TooLarge { name, text: quote(value.to_string().as_bytes()), max })
 }
 
 /// 512-byte sectors to bytes.
 #[inline]
 pub(crate) fn sectors(name: &'static str, count: u64) -> Result<u64, Box<Reason>> {
-    if count > ADDRESS_MAX >> 9 {
-        Err(too_large(name, count, ADDRESS_MAX >> 9))
-    } else {
-        Ok(count << 9)
-    }
+    if count > ADDRESS_MAX >> 9 { Err(too_large(name, count, ADDRESS_MAX >> 9)) } else { Ok(count << 9) }
 }
 
 /// What was read, skipped and changed. Nothing is dropped without being counted here.
@@ -134,12 +108,7 @@ impl TraceCounts {
     pub(crate) fn skipped(&self) -> String {
         format!(
             "{} lines or records: {} blank, {} comments or headers, {} other events, {} of other devices, {} before the time window",
-            self.lines,
-            self.blank,
-            self.comments,
-            self.other_events,
-            self.other_devices,
-            self.before_window
+            self.lines, self.blank, self.comments, self.other_events, self.other_devices, self.before_window
         )
     }
 }

@@ -52,11 +52,7 @@ impl TraceSource {
     /// # Errors
     /// See [`TraceError`]: content that cannot be read, also among the first requests, or
     /// an option out of bounds.
-    pub fn open(
-        path: &Path,
-        options: &TraceOptions,
-        capacity: u64,
-    ) -> Result<TraceSource, TraceError> {
+    pub fn open(path: &Path, options: &TraceOptions, capacity: u64) -> Result<TraceSource, TraceError> {
         let name = path.display().to_string();
         let path = path.to_path_buf();
         let opener = move || File::open(&path).map(|f| Box::new(f) as Input);
@@ -101,10 +97,7 @@ impl TraceSource {
             last_time: 0,
             lap_ns: 0,
             first_lap: None,
-            mapped: TraceCounts {
-                laps: 1,
-                ..TraceCounts::default()
-            },
+            mapped: TraceCounts { laps: 1, ..TraceCounts::default() },
             finished: false,
         })
     }
@@ -154,17 +147,9 @@ impl TraceSource {
         self.lap_requests += 1;
         self.last_time = record.time;
         self.mapped.requests += 1;
-        let at = if self.options.closed_loop {
-            SimTime::ZERO
-        } else {
-            SimTime(self.lap_start + record.time)
-        };
+        let at = if self.options.closed_loop { SimTime::ZERO } else { SimTime(self.lap_start + record.time) };
         self.pieces_at = at;
-        issue(
-            at,
-            self.layout
-                .place(record, self.lap, &mut self.mapped, &mut self.pieces),
-        )
+        issue(at, self.layout.place(record, self.lap, &mut self.mapped, &mut self.pieces))
     }
 
     #[cold]
@@ -179,12 +164,9 @@ impl TraceSource {
         if self.lap + 1 >= self.options.loop_count {
             return Ok(false);
         }
-        let start_ns = self
-            .lap_start
-            .checked_add(self.lap_ns)
-            .filter(|t| *t <= TIME_MAX);
-        self.lap_start = start_ns
-            .ok_or_else(|| bad("loop", self.options.loop_count, "laps within 146 years"))?;
+        let start_ns = self.lap_start.checked_add(self.lap_ns).filter(|t| *t <= TIME_MAX);
+        self.lap_start =
+            start_ns.ok_or_else(|| bad("loop", self.options.loop_count, "laps within 146 years"))?;
         self.lap += 1;
         self.mapped.laps += 1;
         self.reader = start(&self.file, &self.opener, &self.options)?;
@@ -196,10 +178,7 @@ impl TraceSource {
     /// first lap (with a read-ahead of up to 65,536 requests while it lasts); requests and
     /// the changes of addresses cover all laps.
     pub fn counts(&self) -> TraceCounts {
-        let file = self
-            .first_lap
-            .as_ref()
-            .unwrap_or_else(|| self.reader.counts());
+        let file = self.first_lap.as_ref().unwrap_or_else(|| self.reader.counts());
         TraceCounts {
             requests: self.mapped.requests,
             folded: self.mapped.folded,
@@ -223,18 +202,10 @@ impl TraceSource {
 }
 
 fn issue(earliest: SimTime, command: Command) -> Issue {
-    Issue {
-        earliest,
-        think: Span::ZERO,
-        command,
-    }
+    Issue { earliest, think: Span::ZERO, command }
 }
 
 fn start(file: &str, opener: &Opener, options: &TraceOptions) -> Result<TraceReader, TraceError> {
-    let input = opener().map_err(|source| TraceError::Io {
-        file: file.into(),
-        action: "open",
-        source,
-    })?;
+    let input = opener().map_err(|source| TraceError::Io { file: file.into(), action: "open", source })?;
     TraceReader::new(file, input, options)
 }

@@ -35,28 +35,22 @@ impl ByteStream {
                 Ok(n) => have += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
-                    return Err(TraceError::Io {
-                        file: file.into(),
-                        action: "read",
-                        source,
-                    });
+                    return Err(TraceError::Io { file: file.into(), action: "read", source });
                 }
             }
         }
         let whole = Cursor::new(magic[..have].to_vec()).chain(input);
-        let (input, compression): (Input, _) = match magic[..have] {
-            [0x1f, 0x8b, ..] => (Box::new(MultiGzDecoder::new(whole)), Some("gzip")),
-            [0x28, 0xb5, 0x2f, 0xfd] => {
-                let decoder =
-                    zstd::stream::read::Decoder::new(whole).map_err(|source| TraceError::Io {
-                        file: file.into(),
-                        action: "start zstd",
-                        source,
+        let (input, compression): (Input, _) =
+            match magic[..have] {
+                [0x1f, 0x8b, ..] => (Box::new(MultiGzDecoder::new(whole)), Some("gzip")),
+                [0x28, 0xb5, 0x2f, 0xfd] => {
+                    let decoder = zstd::stream::read::Decoder::new(whole).map_err(|source| {
+                        TraceError::Io { file: file.into(), action: "start zstd", source }
                     })?;
-                (Box::new(decoder), Some("zstd"))
-            }
-            _ => (Box::new(whole), None),
-        };
+                    (Box::new(decoder), Some("zstd"))
+                }
+                _ => (Box::new(whole), None),
+            };
         Ok(ByteStream {
             file: file.into(),
             input,
@@ -117,20 +111,13 @@ impl ByteStream {
             }
             searched = window.len();
             if searched > LINE_MAX {
-                return Ok(Some((
-                    &self.buffer[self.start..=self.start + LINE_MAX],
-                    false,
-                )));
+                return Ok(Some((&self.buffer[self.start..=self.start + LINE_MAX], false)));
             }
             if self.ended {
                 let from = self.start;
                 self.start = self.end;
                 let rest = &self.buffer[from..self.end];
-                return Ok(if rest.is_empty() {
-                    None
-                } else {
-                    Some((rest, false))
-                });
+                return Ok(if rest.is_empty() { None } else { Some((rest, false)) });
             }
             self.fill(searched + 1)?;
         }
@@ -158,21 +145,12 @@ impl ByteStream {
     fn fault(&self, source: io::Error) -> TraceError {
         let (file, at) = (self.file.clone(), self.base + self.end as u64);
         match self.compression {
-            None => TraceError::Io {
-                file,
-                action: "read",
-                source,
-            },
+            None => TraceError::Io { file, action: "read", source },
             // zstd reports an early end as this kind too ("incomplete frame").
             Some(kind) if source.kind() == io::ErrorKind::UnexpectedEof => {
                 TraceError::Truncated { file, kind, at }
             }
-            Some(kind) => TraceError::Damaged {
-                file,
-                kind,
-                at,
-                source,
-            },
+            Some(kind) => TraceError::Damaged { file, kind, at, source },
         }
     }
 }

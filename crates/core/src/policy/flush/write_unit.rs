@@ -34,10 +34,6 @@ impl Policy {
 impl Flush for Policy {
     #[inline]
     fn next(&mut self, view: &FlushView) -> FlushVerdict {
-        if view.lane_dirty >= view.units_per_write {
-            FlushVerdict::SameLane
-        } else {
-            FlushVerdict::Hold
-        }
+        if view.lane_dirty >= view.units_per_write { FlushVerdict::SameLane } else { FlushVerdict::Hold }
     }
 }

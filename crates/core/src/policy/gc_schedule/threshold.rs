@@ -50,7 +50,12 @@ impl Policy {
 }
 
 /// Both limits in extents, under the condition that every member shares.
-pub(super) fn limits(start: Level, hard: Level, member: &str, x: &PolicyContext) -> Result<(u32, u32), String> {
+pub(super) fn limits(
+    start: Level,
+    hard: Level,
+    member: &str,
+    x: &PolicyContext,
+) -> Result<(u32, u32), String> {
     let (s, h) = (start.of(x.extents_per_lane), hard.of(x.extents_per_lane));
     if h == 0 {
         return Err(format!(

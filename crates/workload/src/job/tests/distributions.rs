@@ -43,9 +43,8 @@ fn zipf_frequencies_are_the_theory_s() {
         // each expectation is large.
         let mut low = 0usize;
         for high in [1usize, 2, 4, 8, 16, 32] {
-            let expected: f64 = (low + 1..=high).map(|k| (k as f64).powf(-theta)).sum::<f64>()
-                / zeta
-                * DRAWS as f64;
+            let expected: f64 =
+                (low + 1..=high).map(|k| (k as f64).powf(-theta)).sum::<f64>() / zeta * DRAWS as f64;
             let got = found[low..high].iter().sum::<u64>() as f64;
             // Sorting favours the top a little: five sd and two percent.
             let slack = 5.0 * expected.sqrt() + 0.02 * expected;
@@ -149,10 +148,8 @@ fn zones_get_their_shares() {
 
 #[test]
 fn sizes_get_their_shares() {
-    let issues =
-        take("randrw,bssplit=4k/10:64k/50:32k/40,8k/50:16k/,number_ios=200000", GIB, DRAWS);
-    let cases =
-        [(true, 4, 0.1), (true, 64, 0.5), (true, 32, 0.4), (false, 8, 0.5), (false, 16, 0.5)];
+    let issues = take("randrw,bssplit=4k/10:64k/50:32k/40,8k/50:16k/,number_ios=200000", GIB, DRAWS);
+    let cases = [(true, 4, 0.1), (true, 64, 0.5), (true, 32, 0.4), (false, 8, 0.5), (false, 16, 0.5)];
     for (read, kib, expected) in cases {
         let one: Vec<_> = issues.iter().copied().filter(|i| is_read(i) == read).collect();
         let got = share(&one, |i| i.command.bytes == kib << 10);
@@ -167,9 +164,7 @@ fn sizes_get_their_shares() {
 
 #[test]
 fn the_mix_follows_rwmix() {
-    for (text, expected) in
-        [("randrw", 0.5), ("rw,rwmixread=70", 0.7), ("randrw,rwmixwrite=10", 0.9)]
-    {
+    for (text, expected) in [("randrw", 0.5), ("rw,rwmixread=70", 0.7), ("randrw,rwmixwrite=10", 0.9)] {
         let issues = take(&format!("{text},number_ios=200000"), GIB, DRAWS);
         let got = share(&issues, is_read);
         assert!((got - expected).abs() < 0.006, "{text}: {got}");

@@ -82,8 +82,7 @@ fn overwrites(text: &str, capacity: u64, most: usize) -> Vec<Command> {
 fn ageing_takes_only_writes_in_the_shares_of_the_run() {
     assert!(overwrites("randread;read", GIB, 10).is_empty());
     // Jobs of 3:1 writes, and reads and limits that do not count.
-    let text =
-        "randrw,rwmixread=70,bs=4k,number_ios=1000;write,bs=128k,number_ios=100;read,number_ios=9";
+    let text = "randrw,rwmixread=70,bs=4k,number_ios=1000;write,bs=128k,number_ios=100;read,number_ios=9";
     let commands = overwrites(text, GIB, 40_000);
     assert_eq!(commands.len(), 40_000);
     assert!(commands.iter().all(|c| c.op == HostOp::Write));

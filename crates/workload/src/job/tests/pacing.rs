@@ -32,8 +32,7 @@ fn a_byte_rate_charges_what_was_sent() {
 
 #[test]
 fn poisson_gaps_have_the_mean_and_variance() {
-    let issues =
-        take("randread,rate_iops=50000,rate_process=poisson,number_ios=200000", GIB, 200_000);
+    let issues = take("randread,rate_iops=50000,rate_process=poisson,number_ios=200000", GIB, 200_000);
     let gaps = gaps(&issues);
     let n = gaps.len() as f64;
     let mean = gaps.iter().sum::<f64>() / n;
@@ -52,11 +51,9 @@ fn poisson_gaps_have_the_mean_and_variance() {
 
 #[test]
 fn a_runtime_ends_a_paced_job() {
-    let issues =
-        take("randread,rate_iops=1000,runtime=2s,time_based,ramp_time=1s", 1 << 20, 10_000);
+    let issues = take("randread,rate_iops=1000,runtime=2s,time_based,ramp_time=1s", 1 << 20, 10_000);
     assert_eq!(issues.len(), 3000);
-    let open =
-        open("randread,rate_iops=1000,runtime=2s,time_based,ramp_time=1s,startdelay=500ms", GIB);
+    let open = open("randread,rate_iops=1000,runtime=2s,time_based,ramp_time=1s,startdelay=500ms", GIB);
     let info = &open.jobs()[0];
     assert_eq!((info.ramp.0, info.runtime.unwrap().0), (1_500_000_000, 3_500_000_000));
 }
@@ -81,16 +78,9 @@ fn one_rate_paces_a_mixed_job() {
 
 #[test]
 fn thinking_follows_every_so_many_blocks() {
-    let thinks =
-        |text: &str| -> Vec<u64> { take(text, GIB, 7).iter().map(|i| i.think.0).collect() };
-    assert_eq!(
-        thinks("randread,thinktime=50"),
-        [0, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000]
-    );
-    assert_eq!(
-        thinks("randread,thinktime=1ms,thinktime_blocks=3"),
-        [0, 0, 0, 1_000_000, 0, 0, 1_000_000]
-    );
+    let thinks = |text: &str| -> Vec<u64> { take(text, GIB, 7).iter().map(|i| i.think.0).collect() };
+    assert_eq!(thinks("randread,thinktime=50"), [0, 50_000, 50_000, 50_000, 50_000, 50_000, 50_000]);
+    assert_eq!(thinks("randread,thinktime=1ms,thinktime_blocks=3"), [0, 0, 0, 1_000_000, 0, 0, 1_000_000]);
 }
 
 #[test]
@@ -100,11 +90,8 @@ fn act_is_three_open_loops_at_constant_spacing() {
     let names: Vec<&str> = jobs.iter().map(|j| j.name.as_str()).collect();
     assert_eq!(names, ["small_reads", "large_reads", "large_writes"]);
     assert!(jobs.iter().all(|j| j.open_loop && j.depth == u32::MAX));
-    let cases = [
-        (1536, 512, 60_000.0, true),
-        (131_072, 131_072, 720.0, true),
-        (131_072, 131_072, 720.0, false),
-    ];
+    let cases =
+        [(1536, 512, 60_000.0, true), (131_072, 131_072, 720.0, true), (131_072, 131_072, 720.0, false)];
     for (job, (bytes, align, rate, read)) in cases.into_iter().enumerate() {
         let issues: Vec<Issue> = std::iter::from_fn(|| open.next(job)).collect();
         // The phase decides whether the last one still falls within the minute.

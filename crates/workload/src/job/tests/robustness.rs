@@ -86,11 +86,8 @@ proptest! {
 
 #[test]
 fn huge_capacities_open_at_once() {
-    for text in [
-        "randread,bs=1",
-        "randread,bs=1,random_distribution=zipf:1.1",
-        "randwrite,bs=1,norandommap",
-    ] {
+    for text in ["randread,bs=1", "randread,bs=1,random_distribution=zipf:1.1", "randwrite,bs=1,norandommap"]
+    {
         exercise(&JobSet::from_inline(text).unwrap(), u64::MAX, 1);
     }
     let set = JobSet::from_inline("randread,numjobs=4096").unwrap();

@@ -7,9 +7,7 @@ use tailcut_units::HostOp;
 
 #[test]
 fn a_random_job_covers_every_block_once_and_ends() {
-    for text in
-        ["randwrite,bs=4k", "randrw,bs=4k,rwmixread=30", "randtrim,bs=4k", "randread,bs=4k,loops=1"]
-    {
+    for text in ["randwrite,bs=4k", "randrw,bs=4k,rwmixread=30", "randtrim,bs=4k", "randread,bs=4k,loops=1"] {
         let issues = take(text, 4096 * 1001, 5000);
         let blocks: HashSet<u64> = issues.iter().map(|i| i.command.offset).collect();
         assert_eq!((issues.len(), blocks.len()), (1001, 1001), "{text}");
@@ -31,9 +29,7 @@ fn a_sequential_job_walks_and_wraps() {
     let written = issues.iter().map(|i| u64::from(i.command.bytes)).sum::<u64>();
     assert!(written <= GIB && GIB - written < 8192, "{written}");
     assert!(
-        issues
-            .windows(2)
-            .all(|w| w[1].command.offset == w[0].command.offset + u64::from(w[0].command.bytes))
+        issues.windows(2).all(|w| w[1].command.offset == w[0].command.offset + u64::from(w[0].command.bytes))
     );
 }
 
@@ -103,10 +99,8 @@ fn counts_end_jobs() {
 
 #[test]
 fn flushes_follow_writes() {
-    let ops: Vec<HostOp> = take("write,fsync=2,number_ios=5,end_fsync=1", GIB, 100)
-        .iter()
-        .map(|i| i.command.op)
-        .collect();
+    let ops: Vec<HostOp> =
+        take("write,fsync=2,number_ios=5,end_fsync=1", GIB, 100).iter().map(|i| i.command.op).collect();
     use HostOp::{Flush as F, Write as W};
     assert_eq!(ops, [W, W, F, W, W, F, W, F]);
 }
@@ -126,9 +120,7 @@ fn a_job_file_has_globals_comments_and_jobs() {
                 [global]\nnumjobs=2\n# another\n[writer]\nrw=write\nbs=128k\nstartdelay=5\n";
     let set = JobSet::from_job_file("a.fio", text).unwrap();
     assert_eq!(set.warnings().len(), 1);
-    assert!(
-        set.warnings()[0].to_string().starts_with("a.fio:4 [global]: `ioengine` has no effect")
-    );
+    assert!(set.warnings()[0].to_string().starts_with("a.fio:4 [global]: `ioengine` has no effect"));
     let mut open = set.open(GIB, 1).unwrap();
     let jobs = open.jobs();
     let names: Vec<&str> = jobs.iter().map(|j| j.name.as_str()).collect();

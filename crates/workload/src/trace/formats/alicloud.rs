@@ -22,11 +22,7 @@ pub(crate) static FORMAT: Format = Format {
         let fields: Vec<_> = Csv::new(line, LAYOUT).take(6).collect();
         fields.len() == 5 && matches!(fields[1], b"R" | b"W" | b"r" | b"w")
     }),
-    open: |setup| {
-        Box::new(Lines::new(AliCloud {
-            unit: setup.unit(TimeUnit::Us),
-        }))
-    },
+    open: |setup| Box::new(Lines::new(AliCloud { unit: setup.unit(TimeUnit::Us) })),
 };
 
 struct AliCloud {
@@ -48,12 +44,6 @@ impl LineParser for AliCloud {
         let offset = fields.number("offset")?;
         let bytes = fields.number("length")?;
         let time = fields.time("timestamp", self.unit)?;
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -26,23 +26,11 @@ pub(crate) static FORMAT: Format = Format {
     looks: Looks::Line(|line| event(line).is_some()),
     open: |setup| {
         let unit = setup.unit(TimeUnit::S);
-        let seen = |kind: &[u8]| {
-            sample_lines(setup.sample)
-                .filter_map(event)
-                .any(|e| e == kind)
-        };
+        let seen = |kind: &[u8]| sample_lines(setup.sample).filter_map(event).any(|e| e == kind);
         let (queued, issued) = (seen(b"Q"), seen(b"D"));
         let wanted = if queued && !issued { b'Q' } else { b'D' };
-        setup.note = if wanted == b'Q' {
-            "Q events (no D events found)"
-        } else {
-            "D events"
-        };
-        Box::new(Lines::new(Blkparse {
-            unit,
-            wanted,
-            summary: false,
-        }))
+        setup.note = if wanted == b'Q' { "Q events (no D events found)" } else { "D events" };
+        Box::new(Lines::new(Blkparse { unit, wanted, summary: false }))
     },
 };
 
@@ -67,12 +55,9 @@ fn event(line: &[u8]) -> Option<&[u8]> {
 }
 
 fn op(rwbs: &[u8]) -> Result<HostOp, Box<Reason>> {
-    for (letter, op) in [
-        (b'D', HostOp::Trim),
-        (b'R', HostOp::Read),
-        (b'W', HostOp::Write),
-        (b'F', HostOp::Flush),
-    ] {
+    for (letter, op) in
+        [(b'D', HostOp::Trim), (b'R', HostOp::Read), (b'W', HostOp::Write), (b'F', HostOp::Flush)]
+    {
         if rwbs.contains(&letter) {
             return Ok(op);
         }
@@ -99,28 +84,16 @@ impl LineParser for Blkparse {
         }
         let comma = device.iter().position(|&b| b == b',');
         let comma = comma.ok_or_else(|| bad_value("device", device, "major,minor"))?;
-        let device = linux_device(
-            number("major", &device[..comma])?,
-            number("minor", &device[comma + 1..])?,
-        )?;
+        let device =
+            linux_device(number("major", &device[..comma])?, number("minor", &device[comma + 1..])?)?;
         let time = crate::trace::fields::time("time", time, self.unit)?;
         let rwbs = words.text("rwbs")?;
         let start = words.text("sector")?;
         // "[process]" instead of a sector: a flush, or a command that moves no data.
         if start.first() == Some(&b'[') || rwbs == b"N" {
             let flush = rwbs.contains(&b'F');
-            let raw = Raw {
-                time,
-                device,
-                offset: 0,
-                bytes: 0,
-                op: HostOp::Flush,
-            };
-            return Ok(if flush {
-                Parsed::Request(raw)
-            } else {
-                Parsed::Other
-            });
+            let raw = Raw { time, device, offset: 0, bytes: 0, op: HostOp::Flush };
+            return Ok(if flush { Parsed::Request(raw) } else { Parsed::Other });
         }
         let offset = sectors("sector", number("sector", start)?)?;
         match words.text("+")? {
@@ -130,17 +103,7 @@ impl LineParser for Blkparse {
         let bytes = sectors("sectors", words.number("sectors")?)?;
         let op = op(rwbs)?;
         // "FWS 0 + 0": a flush that the driver saw as an empty write.
-        let op = if bytes == 0 && rwbs.contains(&b'F') {
-            HostOp::Flush
-        } else {
-            op
-        };
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        let op = if bytes == 0 && rwbs.contains(&b'F') { HostOp::Flush } else { op };
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -27,12 +27,7 @@ pub(crate) static FORMAT: Format = Format {
         // The form fixes its unit; a given one would silently bend every time.
         setup.unit = TimeUnit::Ns;
         setup.unit_from = "format";
-        Box::new(Compact {
-            header: None,
-            done: 0,
-            last: 0,
-            hash: Box::default(),
-        })
+        Box::new(Compact { header: None, done: 0, last: 0, hash: Box::default() })
     },
 };
 
@@ -66,13 +61,7 @@ impl CompactHeader {
         out[..8].copy_from_slice(&MAGIC);
         out[8..12].copy_from_slice(&VERSION.to_le_bytes());
         out[12..16].copy_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
-        let numbers = [
-            self.records,
-            self.span_ns,
-            self.reads,
-            self.writes,
-            self.checksum,
-        ];
+        let numbers = [self.records, self.span_ns, self.reads, self.writes, self.checksum];
         for (slot, number) in out[16..56].chunks_exact_mut(8).zip(numbers) {
             slot.copy_from_slice(&number.to_le_bytes());
         }
@@ -138,11 +127,7 @@ struct Compact {
 impl Compact {
     fn fail(file: &str, at: u64, what: String) -> TraceError {
         let reason = Box::new(Reason::Damaged { what });
-        TraceError::Record {
-            file: file.into(),
-            place: Place::Byte(at),
-            reason,
-        }
+        TraceError::Record { file: file.into(), place: Place::Byte(at), reason }
     }
 
     fn header(&mut self, input: &mut ByteStream) -> Result<CompactHeader, TraceError> {
@@ -159,28 +144,16 @@ impl Compact {
     fn finish(&self, input: &mut ByteStream, header: &CompactHeader) -> Result<(), TraceError> {
         let at = input.offset();
         if !input.peek(1)?.is_empty() {
-            return Err(Self::fail(
-                input.file(),
-                at,
-                format!("bytes follow the {} records", header.records),
-            ));
+            return Err(Self::fail(input.file(), at, format!("bytes follow the {} records", header.records)));
         }
         if self.hash.digest() != header.checksum {
-            return Err(Self::fail(
-                input.file(),
-                at,
-                "the checksum of the records is wrong".into(),
-            ));
+            return Err(Self::fail(input.file(), at, "the checksum of the records is wrong".into()));
         }
         Ok(())
     }
 
     /// Up to one batch; `Ok(true)` at the end.
-    fn batch(
-        &mut self,
-        input: &mut ByteStream,
-        entries: &mut Vec<Entry>,
-    ) -> Result<bool, TraceError> {
+    fn batch(&mut self, input: &mut ByteStream, entries: &mut Vec<Entry>) -> Result<bool, TraceError> {
         let header = self.header(input)?;
         let want = (header.records - self.done).min(BATCH as u64) as usize;
         if want == 0 {
@@ -191,19 +164,14 @@ impl Compact {
         let bytes = input.peek(want * RECORD_BYTES)?;
         let whole = (bytes.len() / RECORD_BYTES).min(want);
         if whole == 0 {
-            let what = format!(
-                "the header announces {} records, the file ends after {}",
-                header.records, self.done
-            );
+            let what =
+                format!("the header announces {} records, the file ends after {}", header.records, self.done);
             return Err(Self::fail(input.file(), at, what));
         }
         let body = &bytes[..whole * RECORD_BYTES];
         self.hash.update(body);
         let mut wrong = None;
-        for (place, record) in (at..)
-            .step_by(RECORD_BYTES)
-            .zip(body.chunks_exact(RECORD_BYTES))
-        {
+        for (place, record) in (at..).step_by(RECORD_BYTES).zip(body.chunks_exact(RECORD_BYTES)) {
             let word = le_u64(record, 0);
             let (time, op) = (word & TIME_MAX, OPS[(word >> 62) as usize]);
             let raw = Raw {
@@ -214,9 +182,7 @@ impl Compact {
                 op,
             };
             let checked = if time < self.last {
-                Err(Box::new(Reason::Damaged {
-                    what: format!("time falls from {} to {time} ns", self.last),
-                }))
+                Err(Box::new(Reason::Damaged { what: format!("time falls from {} to {time} ns", self.last) }))
             } else {
                 raw.check()
             };
@@ -230,11 +196,7 @@ impl Compact {
             self.last = time;
         }
         if let Some((place, reason)) = wrong {
-            return Err(TraceError::Record {
-                file: input.file().into(),
-                place: Place::Byte(place),
-                reason,
-            });
+            return Err(TraceError::Record { file: input.file().into(), place: Place::Byte(place), reason });
         }
         input.consume(whole * RECORD_BYTES);
         self.done += whole as u64;

@@ -19,11 +19,7 @@ pub(crate) static FORMAT: Format = Format {
     title: "DiskSim ASCII",
     layout: LAYOUT,
     looks: Looks::Line(looks),
-    open: |setup| {
-        Box::new(Lines::new(DiskSim {
-            unit: setup.unit(TimeUnit::Ms),
-        }))
-    },
+    open: |setup| Box::new(Lines::new(DiskSim { unit: setup.unit(TimeUnit::Ms) })),
 };
 
 /// Five numbers of which the first has a decimal point.
@@ -31,14 +27,8 @@ pub(super) fn looks(line: &[u8]) -> bool {
     let fields: Vec<_> = Words::new(line, LAYOUT).take(6).collect();
     fields.len() == 5
         && fields[0].contains(&b'.')
-        && fields[0]
-            .iter()
-            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'e' | b'E'))
-        && fields[1..4]
-            .iter()
-            .filter(|f| f.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
-            .count()
-            >= 2
+        && fields[0].iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'e' | b'E'))
+        && fields[1..4].iter().filter(|f| f.iter().all(|b| b.is_ascii_digit() || *b == b'-')).count() >= 2
 }
 
 struct DiskSim {
@@ -54,24 +44,11 @@ impl LineParser for DiskSim {
         let offset = sectors("lba", fields.number("lba")?)?;
         let bytes = sectors("sectors", fields.number("sectors")?)?;
         let flags = fields.text("flags")?;
-        let flags = match flags
-            .strip_prefix(b"0x")
-            .and_then(|h| std::str::from_utf8(h).ok())
-        {
+        let flags = match flags.strip_prefix(b"0x").and_then(|h| std::str::from_utf8(h).ok()) {
             Some(hex) => u32::from_str_radix(hex, 16).or_else(|_| number32("flags", flags))?,
             None => number32("flags", flags)?,
         };
-        let op = if flags & 1 == 1 {
-            HostOp::Read
-        } else {
-            HostOp::Write
-        };
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        let op = if flags & 1 == 1 { HostOp::Read } else { HostOp::Write };
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -17,26 +17,23 @@ use tailcut_units::HostOp;
 const LAYOUT: &str = "time (ns), pid, process, lba (512 B), sectors, R|W, major, minor, md5";
 /// Words of one line looked at; process names have at most 16 bytes.
 const WORDS: usize = 20;
+type Split<'a> = [&'a [u8]; WORDS];
 
 pub(crate) static FORMAT: Format = Format {
     name: "fiu",
     aliases: &["fiu-iodedup"],
     title: "FIU IODedup (SNIA)",
     layout: LAYOUT,
-    looks: Looks::Line(|line| split(line).is_ok_and(|(words, _, _)| number("", words[0]).is_ok())),
-    open: |setup| {
-        Box::new(Lines::new(Fiu {
-            unit: setup.unit(TimeUnit::Ns),
-        }))
-    },
+    looks: Looks::Line(|line| split(line).is_ok_and(|(words, _)| number("", words[0]).is_ok())),
+    open: |setup| Box::new(Lines::new(Fiu { unit: setup.unit(TimeUnit::Ns) })),
 };
 
 struct Fiu {
     unit: u64,
 }
 
-/// The words, how many, and the index of the operation.
-fn split(line: &[u8]) -> Result<([&[u8]; WORDS], usize, usize), Box<Reason>> {
+/// The words and the index of the operation.
+fn split(line: &[u8]) -> Result<(Split<'_>, usize), Box<Reason>> {
     let mut words = [&[][..]; WORDS];
     let mut count = 0;
     for word in Words::new(line, LAYOUT).take(WORDS) {
@@ -44,24 +41,12 @@ fn split(line: &[u8]) -> Result<([&[u8]; WORDS], usize, usize), Box<Reason>> {
         count += 1;
     }
     if count < 8 {
-        let name = [
-            "time",
-            "pid",
-            "process",
-            "lba",
-            "sectors",
-            "operation",
-            "major",
-            "minor",
-        ][count];
-        return Err(Box::new(Reason::Missing {
-            name,
-            layout: LAYOUT,
-        }));
+        let name = ["time", "pid", "process", "lba", "sectors", "operation", "major", "minor"][count];
+        return Err(Box::new(Reason::Missing { name, layout: LAYOUT }));
     }
     let is_op = |w: &[u8]| matches!(w, b"R" | b"W" | b"r" | b"w");
     match (5..count - 2).find(|&i| is_op(words[i])) {
-        Some(op) => Ok((words, count, op)),
+        Some(op) => Ok((words, op)),
         None => Err(bad_value("operation", words[5], "R or W")),
     }
 }
@@ -69,44 +54,23 @@ fn split(line: &[u8]) -> Result<([&[u8]; WORDS], usize, usize), Box<Reason>> {
 impl LineParser for Fiu {
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Outcome {
-        let (words, _, at) = split(line)?;
+        let (words, at) = split(line)?;
         let time = time("time", words[0], self.unit)?;
         let offset = sectors("lba", number("lba", words[at - 2])?)?;
         let bytes = sectors("sectors", number("sectors", words[at - 1])?)?;
-        let op = if matches!(words[at], b"R" | b"r") {
-            HostOp::Read
-        } else {
-            HostOp::Write
-        };
-        let device = linux_device(
-            number("major", words[at + 1])?,
-            number("minor", words[at + 2])?,
-        )?;
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        let op = if matches!(words[at], b"R" | b"r") { HostOp::Read } else { HostOp::Write };
+        let device = linux_device(number("major", words[at + 1])?, number("minor", words[at + 2])?)?;
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }
 
 /// A Linux device number: 12 bits of major, 20 of minor.
 pub(super) fn linux_device(major: u64, minor: u64) -> Result<u32, Box<Reason>> {
     if major >= 1 << 12 {
-        return Err(crate::trace::record::too_large(
-            "major",
-            major,
-            (1 << 12) - 1,
-        ));
+        return Err(crate::trace::record::too_large("major", major, (1 << 12) - 1));
     }
     if minor >= 1 << 20 {
-        return Err(crate::trace::record::too_large(
-            "minor",
-            minor,
-            (1 << 20) - 1,
-        ));
+        return Err(crate::trace::record::too_large("minor", minor, (1 << 20) - 1));
     }
     Ok((major << 20 | minor) as u32)
 }

@@ -21,11 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     title: "Heimdall ASCII (DiskSim columns, addresses in bytes)",
     layout: LAYOUT,
     looks: Looks::Line(looks),
-    open: |setup| {
-        Box::new(Lines::new(Heimdall {
-            unit: setup.unit(TimeUnit::Ms),
-        }))
-    },
+    open: |setup| Box::new(Lines::new(Heimdall { unit: setup.unit(TimeUnit::Ms) })),
 };
 
 fn looks(line: &[u8]) -> bool {
@@ -53,12 +49,6 @@ impl LineParser for Heimdall {
             b"0" => HostOp::Write,
             other => return Err(bad_value("op", other, "1 (read) or 0 (write)")),
         };
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -29,12 +29,7 @@ pub(crate) static FORMAT: Format = Format {
     open: |setup| {
         let unit = setup.unit(TimeUnit::Us);
         let files = Names::new("filename", 65_536, "one of at most 65536 different files");
-        Box::new(Lines::new(Iolog {
-            unit,
-            version: 0,
-            now: 0,
-            files,
-        }))
+        Box::new(Lines::new(Iolog { unit, version: 0, now: 0, files }))
     },
 };
 
@@ -47,13 +42,10 @@ struct Iolog {
 
 impl Iolog {
     fn wait(&mut self, pause: u64) -> Outcome {
-        let pause = pause
-            .checked_mul(self.unit)
-            .ok_or_else(|| too_large("wait", pause, u64::MAX / self.unit))?;
-        self.now = self
-            .now
-            .checked_add(pause)
-            .ok_or_else(|| too_large("wait", pause, u64::MAX - self.now))?;
+        let pause =
+            pause.checked_mul(self.unit).ok_or_else(|| too_large("wait", pause, u64::MAX / self.unit))?;
+        self.now =
+            self.now.checked_add(pause).ok_or_else(|| too_large("wait", pause, u64::MAX - self.now))?;
         Ok(Parsed::Other)
     }
 }
@@ -63,13 +55,8 @@ impl LineParser for Iolog {
     fn parse(&mut self, line: &[u8]) -> Outcome {
         if self.version == 0 {
             let at = MAGIC.iter().position(|m| *m == line);
-            let at = at.ok_or_else(|| {
-                bad_value(
-                    "first line",
-                    line,
-                    "fio version 2 iolog or fio version 3 iolog",
-                )
-            })?;
+            let at = at
+                .ok_or_else(|| bad_value("first line", line, "fio version 2 iolog or fio version 3 iolog"))?;
             self.version = at as u8 + 2;
             return Ok(Parsed::Comment);
         }
@@ -96,12 +83,6 @@ impl LineParser for Iolog {
             HostOp::Flush => (0, 0),
             _ => (words.number("offset")?, words.number("length")?),
         };
-        Ok(Parsed::Request(Raw {
-            time: self.now,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time: self.now, device, offset, bytes, op }))
     }
 }

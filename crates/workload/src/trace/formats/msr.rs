@@ -14,8 +14,7 @@ use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, too_large};
 use tailcut_units::HostOp;
 
-const LAYOUT: &str =
-    "time (100 ns), host, disk, Read|Write, offset (bytes), size (bytes), response (100 ns)";
+const LAYOUT: &str = "time (100 ns), host, disk, Read|Write, offset (bytes), size (bytes), response (100 ns)";
 
 pub(crate) static FORMAT: Format = Format {
     name: "msr",
@@ -28,10 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     }),
     open: |setup| {
         let hosts = Names::new("host", 4096, "one of at most 4096 different hosts");
-        Box::new(Lines::new(Msr {
-            unit: setup.unit(TimeUnit::Tick),
-            hosts,
-        }))
+        Box::new(Lines::new(Msr { unit: setup.unit(TimeUnit::Tick), hosts }))
     },
 };
 
@@ -66,12 +62,6 @@ impl LineParser for Msr {
         // The response time is not used, but its absence means a cut line.
         fields.text("response")?;
         let device = host << 16 | disk as u32;
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -38,11 +38,7 @@ fn looks(sample: &[u8]) -> bool {
     let mut good = 0;
     let count = records.len();
     for (i, record) in records.enumerate() {
-        let (time, size, next) = (
-            le_u32(record, 0),
-            le_u32(record, 12),
-            le_u64(record, 16) as i64,
-        );
+        let (time, size, next) = (le_u32(record, 0), le_u32(record, 12), le_u64(record, 16) as i64);
         let ahead = next == -1 || next == i64::MAX || (next > i as i64 && next < 1 << 40);
         good += usize::from(time >= last && size < 1 << 28 && ahead);
         last = time;
@@ -58,12 +54,6 @@ impl FixedParser for Oracle {
         let time = u64::from(le_u32(record, 0)) * self.unit;
         let offset = (le_u64(record, 4) & ((1 << 53) - 1)) << 9;
         let bytes = u64::from(le_u32(record, 12));
-        Ok(Parsed::Request(Raw {
-            time,
-            device: 0,
-            offset,
-            bytes,
-            op: HostOp::Read,
-        }))
+        Ok(Parsed::Request(Raw { time, device: 0, offset, bytes, op: HostOp::Read }))
     }
 }

@@ -22,11 +22,7 @@ pub(crate) static FORMAT: Format = Format {
         let fields: Vec<_> = Csv::new(line, LAYOUT).take(8).collect();
         fields.len() >= 5 && matches!(fields[3], b"r" | b"R" | b"w" | b"W")
     }),
-    open: |setup| {
-        Box::new(Lines::new(Spc {
-            unit: setup.unit(TimeUnit::S),
-        }))
-    },
+    open: |setup| Box::new(Lines::new(Spc { unit: setup.unit(TimeUnit::S) })),
 };
 
 struct Spc {
@@ -48,12 +44,6 @@ impl LineParser for Spc {
             other => return Err(bad_value("opcode", other, "r or w")),
         };
         let time = fields.time("timestamp", self.unit)?;
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -51,13 +51,7 @@ impl LineParser for SsdSim {
             b"0" => HostOp::Write,
             other => return Err(bad_value("op", other, "1 (read) or 0 (write)")),
         };
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }
 

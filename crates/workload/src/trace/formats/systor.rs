@@ -23,11 +23,7 @@ pub(crate) static FORMAT: Format = Format {
         let fields: Vec<_> = Csv::new(line, LAYOUT).take(7).collect();
         fields.len() == 6 && matches!(fields[2], b"R" | b"W" | b"r" | b"w")
     }),
-    open: |setup| {
-        Box::new(Lines::new(Systor {
-            unit: setup.unit(TimeUnit::S),
-        }))
-    },
+    open: |setup| Box::new(Lines::new(Systor { unit: setup.unit(TimeUnit::S) })),
 };
 
 struct Systor {
@@ -50,12 +46,6 @@ impl LineParser for Systor {
         let device = fields.number32("LUN")?;
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -11,8 +11,7 @@ use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
 
-const LAYOUT: &str =
-    "timestamp (s), offset (512 B), size (512 B), ioType (0 = read, 1 = write), volumeID";
+const LAYOUT: &str = "timestamp (s), offset (512 B), size (512 B), ioType (0 = read, 1 = write), volumeID";
 
 pub(crate) static FORMAT: Format = Format {
     name: "tencent",
@@ -24,11 +23,7 @@ pub(crate) static FORMAT: Format = Format {
         let whole = |f: &&[u8]| !f.is_empty() && f.iter().all(|b| b.is_ascii_digit() || *b == b'-');
         fields.len() == 5 && fields.iter().filter(|f| whole(f)).count() >= 4 && fields[3].len() == 1
     }),
-    open: |setup| {
-        Box::new(Lines::new(Tencent {
-            unit: setup.unit(TimeUnit::S),
-        }))
-    },
+    open: |setup| Box::new(Lines::new(Tencent { unit: setup.unit(TimeUnit::S) })),
 };
 
 struct Tencent {
@@ -50,12 +45,6 @@ impl LineParser for Tencent {
             other => return Err(bad_value("ioType", other, "0 (read) or 1 (write)")),
         };
         let device = fields.number32("volumeID")?;
-        Ok(Parsed::Request(Raw {
-            time,
-            device,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 }

@@ -48,11 +48,7 @@ fn op(command: u16) -> Option<HostOp> {
 
 /// (offset of the command, of the byte count, of the lba)
 const fn places(version: u8) -> (usize, usize, usize) {
-    if version == 1 {
-        (12, 4, 16)
-    } else {
-        (0, 8, 16)
-    }
+    if version == 1 { (12, 4, 16) } else { (0, 8, 16) }
 }
 
 /// Up to 64 records carry the version; at least half of them are reads or writes.
@@ -61,12 +57,8 @@ fn looks<const VERSION: u8>(sample: &[u8]) -> bool {
     let size = if VERSION == 1 { 32 } else { 40 };
     let records = sample.chunks_exact(size).take(64);
     let count = records.len();
-    let version =
-        |r: &[u8]| (le_u16(r, command + 2) >> 8) as u8 == VERSION && le_u16(r, command) < 256;
-    let known = records
-        .clone()
-        .filter(|r| op(le_u16(r, command)).is_some())
-        .count();
+    let version = |r: &[u8]| (le_u16(r, command + 2) >> 8) as u8 == VERSION && le_u16(r, command) < 256;
+    let known = records.clone().filter(|r| op(le_u16(r, command)).is_some()).count();
     // One foreign record is let through, so that it is reported and not the whole file.
     let versions = records.clone().filter(|r| version(r)).count();
     count > 0 && known * 2 >= count && versions + usize::from(count > 8) >= count
@@ -91,17 +83,10 @@ impl<const VERSION: u8> FixedParser for Vscsi<VERSION> {
             return Ok(Parsed::Other);
         };
         let time = le_u64(record, lba + 8);
-        let time = time
-            .checked_mul(self.unit)
-            .ok_or_else(|| too_large("time", time, u64::MAX / self.unit))?;
+        let time =
+            time.checked_mul(self.unit).ok_or_else(|| too_large("time", time, u64::MAX / self.unit))?;
         let offset = sectors("lba", le_u64(record, lba))?;
         let bytes = u64::from(le_u32(record, bytes));
-        Ok(Parsed::Request(Raw {
-            time,
-            device: 0,
-            offset,
-            bytes,
-            op,
-        }))
+        Ok(Parsed::Request(Raw { time, device: 0, offset, bytes, op }))
     }
 }

@@ -35,16 +35,8 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Stream) {
             bytes.extend(copy);
         }
         4 => {
-            let digits = [
-                "99999999999999999999",
-                "-",
-                "18446744073709551615",
-                "0",
-                ".",
-                "\n",
-                "4294967296",
-                " ,",
-            ];
+            let digits =
+                ["99999999999999999999", "-", "18446744073709551615", "0", ".", "\n", "4294967296", " ,"];
             let digits = digits[random.below(digits.len() as u64) as usize];
             bytes.splice(at..at, digits.bytes());
         }

@@ -1,6 +1,6 @@
 //! Do the measures of real traces agree with those taken by other means?
 
-use crate::trace::{TimeUnit, TraceOptions, info};
+use crate::trace::{TimeUnit, TraceOptions, TraceSource, info};
 use std::path::PathBuf;
 
 struct Expected {
@@ -49,10 +49,7 @@ pub fn folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    println!(
-        "skipped: no folder of real traces at {} (set TAILCUT_TRACES)",
-        folder.display()
-    );
+    println!("skipped: no folder of real traces at {} (set TAILCUT_TRACES)", folder.display());
     None
 }
 
@@ -74,28 +71,38 @@ fn measures_match_the_published_ones() {
         );
         assert_eq!(found.requests, row.requests, "{file}");
         let percent = found.read_fraction * 100.0;
-        assert!(
-            (percent - row.read_percent).abs() <= 0.5,
-            "{file}: {percent} % reads"
-        );
+        assert!((percent - row.read_percent).abs() <= 0.5, "{file}: {percent} % reads");
         let kib = found.mean_bytes / 1024.0;
-        assert!(
-            (kib - row.mean_kib).abs() <= 0.051,
-            "{file}: mean {kib} KiB"
-        );
+        assert!((kib - row.mean_kib).abs() <= 0.051, "{file}: mean {kib} KiB");
         let mib = found.footprint_bytes as f64 / f64::from(1 << 20);
-        assert!(
-            found.footprint_exact && (mib - row.footprint_mib as f64).abs() <= 0.51,
-            "{file}: {mib} MiB"
-        );
+        assert!(found.footprint_exact && (mib - row.footprint_mib as f64).abs() <= 0.51, "{file}: {mib} MiB");
         // The published spans are rounded to two figures at worst.
         let span = found.span_ns as f64 / 1e9;
         assert!((span / row.span_s - 1.0).abs() <= 0.036, "{file}: {span} s");
-        assert_eq!(
-            found.reordered > 0,
-            row.reordered,
-            "{file}: {} reordered",
-            found.reordered
-        );
+        assert_eq!(found.reordered > 0, row.reordered, "{file}: {} reordered", found.reordered);
+    }
+}
+
+#[test]
+fn every_real_trace_replays_twice_on_a_small_drive() {
+    let Some(folder) = folder() else { return };
+    let capacity = 1 << 30;
+    let options = TraceOptions { loop_count: 2, ..TraceOptions::default() };
+    for row in table() {
+        let path = folder.join(row.file);
+        if !path.exists() {
+            println!("skipped: {} is not there", row.file);
+            continue;
+        }
+        let mut source = TraceSource::open(&path, &options, capacity).unwrap();
+        let mut last = 0;
+        while let Some(issue) = source.next_issue().unwrap() {
+            let end = issue.command.offset + u64::from(issue.command.bytes);
+            assert!(end <= capacity && issue.earliest.0 >= last, "{}", row.file);
+            last = issue.earliest.0;
+        }
+        let counts = source.counts();
+        assert_eq!((counts.requests, counts.laps), (2 * row.requests, 2), "{}", row.file);
+        assert!(last as f64 >= 1.9 * row.span_s * 1e9, "{}: {last}", row.file);
     }
 }

@@ -74,18 +74,13 @@ pub const TEXTS: [(&str, &str); 12] = [
 /// vSCSI, version 1 (32-byte records) or 2 (40): a read, a write, an inquiry.
 pub fn vscsi(version: u8) -> Vec<u8> {
     let mut out = Vec::new();
-    for (i, (command, lba, bytes)) in [(0x28u16, 16u64, 4096u32), (0x2a, 32, 512), (0x12, 0, 36)]
-        .iter()
-        .enumerate()
+    for (i, (command, lba, bytes)) in
+        [(0x28u16, 16u64, 4096u32), (0x2a, 32, 512), (0x12, 0, 36)].iter().enumerate()
     {
         let tag = u16::from(version) << 8;
         let numbers = [i as u32, *bytes, 1].map(u32::to_le_bytes).concat();
         let kind = [command.to_le_bytes(), tag.to_le_bytes()].concat();
-        out.extend(if version == 1 {
-            [numbers, kind].concat()
-        } else {
-            [kind, numbers].concat()
-        });
+        out.extend(if version == 1 { [numbers, kind].concat() } else { [kind, numbers].concat() });
         out.extend(lba.to_le_bytes());
         out.extend((1_000_000 + 250 * i as u64).to_le_bytes());
         if version == 2 {
@@ -109,15 +104,8 @@ pub fn oracle() -> Vec<u8> {
 
 /// Every sample as bytes, with its format.
 pub fn all() -> Vec<(&'static str, Vec<u8>)> {
-    let mut samples: Vec<_> = TEXTS
-        .iter()
-        .map(|(name, text)| (*name, text.as_bytes().to_vec()))
-        .collect();
-    samples.extend([
-        ("vscsi", vscsi(1)),
-        ("vscsi", vscsi(2)),
-        ("oracle-general", oracle()),
-    ]);
+    let mut samples: Vec<_> = TEXTS.iter().map(|(name, text)| (*name, text.as_bytes().to_vec())).collect();
+    samples.extend([("vscsi", vscsi(1)), ("vscsi", vscsi(2)), ("oracle-general", oracle())]);
     samples.push(("compact", super::convert::compact(MSR.as_bytes())));
     samples
 }
@@ -139,11 +127,7 @@ pub fn records(bytes: &[u8]) -> Result<Vec<Record>, TraceError> {
     records_with(bytes, &TraceOptions::default())
 }
 
-pub fn source(
-    bytes: &[u8],
-    options: &TraceOptions,
-    capacity: u64,
-) -> Result<TraceSource, TraceError> {
+pub fn source(bytes: &[u8], options: &TraceOptions, capacity: u64) -> Result<TraceSource, TraceError> {
     let bytes = bytes.to_vec();
     let opener = move || Ok(Box::new(Cursor::new(bytes.clone())) as Input);
     TraceSource::from_opener("trace", Box::new(opener), options, capacity)

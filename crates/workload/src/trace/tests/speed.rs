@@ -14,18 +14,11 @@ fn text(format: &str, lines: u64) -> String {
         let rw = if op == 1 { "Read" } else { "Write" };
         match format {
             "ssdsim" => writeln!(out, "{time} 0 {at} 8 {op}"),
-            "msr" => writeln!(
-                out,
-                "{},web,0,{rw},{},4096,1234",
-                128_000_000_000_000_000 + time,
-                at * 512
-            ),
+            "msr" => writeln!(out, "{},web,0,{rw},{},4096,1234", 128_000_000_000_000_000 + time, at * 512),
             "disksim" => writeln!(out, "{}.{:03} 0 {at} 8 {op}", time / 1000, time % 1000),
-            "fiu" => writeln!(
-                out,
-                "{time} 4253 nfsd {at} 8 {} 6 0 88b93b628d84082186026d9da044f173",
-                &rw[..1]
-            ),
+            "fiu" => {
+                writeln!(out, "{time} 4253 nfsd {at} 8 {} 6 0 88b93b628d84082186026d9da044f173", &rw[..1])
+            }
             _ => writeln!(
                 out,
                 "259,2 0 {i} {}.{:09} 4020 D R {at} + 8 [java]",
@@ -41,10 +34,7 @@ fn text(format: &str, lines: u64) -> String {
 /// Nanoseconds this thread has run, so that a busy machine does not blur the figures.
 fn cpu_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split(' ')
-        .next()
-        .and_then(|ns| ns.parse().ok())
-        .unwrap_or(0)
+    text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
 fn rate(count: u64, since: u64) -> f64 {
@@ -75,8 +65,7 @@ fn measure(lines: u64) {
         for _ in 0..repeats {
             let again = bytes.clone();
             let opener = move || Ok(Box::new(Cursor::new(again.clone())) as Input);
-            let mut source =
-                TraceSource::from_opener("speed", Box::new(opener), &options, 1 << 32).unwrap();
+            let mut source = TraceSource::from_opener("speed", Box::new(opener), &options, 1 << 32).unwrap();
             let mut count = 0;
             while let Some(issue) = source.next_issue().unwrap() {
                 count += u64::from(issue.command.bytes > 0);

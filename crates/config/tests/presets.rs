@@ -1,0 +1,161 @@
+//! Whether everything built in is complete, stands for itself, and is shown right.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tailcut_config::*;
+
+const NONE: [&str; 0] = [];
+
+fn preset(name: &str) -> Resolved {
+    resolve(name, &NONE, &NONE, &NONE).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Compare with a golden file beside this one; `UPDATE=1` rewrites it.
+fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, text).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name} differs; UPDATE=1 rewrites it");
+}
+
+#[test]
+fn every_file_of_the_presets_folder_is_built_in() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../presets");
+    for (folder, kind) in [
+        ("devices", PresetKind::Device),
+        ("schemes", PresetKind::Scheme),
+        ("workloads", PresetKind::Workload),
+    ] {
+        let files = std::fs::read_dir(root.join(folder)).expect("the folder exists");
+        let files: BTreeSet<PathBuf> = files.map(|f| f.expect("readable").path()).collect();
+        let built_in: BTreeSet<PathBuf> =
+            kind.all().iter().map(|p| root.join(folder).join(format!("{}.toml", p.name))).collect();
+        assert_eq!(files, built_in);
+    }
+}
+
+#[test]
+fn every_device_resolves_to_a_file_that_resolves_to_the_same() {
+    for p in DEVICES {
+        let first = preset(p.name);
+        let again = parse_device("again.toml", &first.toml).unwrap_or_else(|e| panic!("{}: {e}", p.name));
+        assert_eq!(again.config, first.config);
+        assert_eq!(again.toml, first.toml);
+        let shown = parse_device("shown.toml", &show_config(&first)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(shown.config, first.config, "what is shown is itself a device file");
+    }
+}
+
+#[test]
+fn every_device_can_be_built() {
+    for p in DEVICES {
+        let config = preset(p.name).config;
+        for seed in 0..20 {
+            let shape = tailcut_core::device::Shape::new(&config, seed);
+            let shape = shape.unwrap_or_else(|e| panic!("{} with seed {seed}: {e}", p.name));
+            let entry = DeviceEntry::new(p.name, &config);
+            // The entry knows no rounding to whole units and no bad blocks.
+            assert!(entry.host_bytes.abs_diff(shape.host_bytes()) <= 2 * config.ftl.mapping_unit);
+        }
+    }
+}
+
+#[test]
+fn every_device_resolves_under_every_scheme() {
+    for device in DEVICES {
+        for scheme in SCHEMES {
+            let r = resolve(device.name, &[scheme.name], &NONE, &NONE).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(r.config.description, preset(device.name).config.description);
+        }
+        let baseline = resolve(device.name, &["baseline"], &NONE, &NONE).expect("an empty scheme");
+        assert_eq!(baseline.config, preset(device.name).config);
+    }
+}
+
+#[test]
+fn every_key_of_a_preset_comes_from_the_preset() {
+    for p in DEVICES {
+        let r = preset(p.name);
+        for (key, layer) in &r.provenance {
+            assert_eq!(layer, &format!("device {}", p.name), "{key}: no value may be left to a default");
+        }
+    }
+}
+
+/// A number of a preset without a comment on its line or above its group is a number
+/// without a source.
+#[test]
+fn every_section_of_a_preset_names_its_source() {
+    // `tiny` says once that all is assumed, `mqsim-e-xfer0` where the sources are.
+    for p in DEVICES.iter().filter(|p| !["tiny", "mqsim-e-xfer0"].contains(&p.name)) {
+        for section in p.text.split("\n[").skip(1) {
+            assert!(section.contains('#') || section.starts_with("controller"), "{}: [{section}", p.name);
+        }
+    }
+}
+
+#[test]
+fn the_infinite_channel_is_the_only_difference_of_xfer0() {
+    let (mut a, b) = (preset("mqsim-e").config, preset("mqsim-e-xfer0").config);
+    assert_eq!(b.channel.rate, u64::MAX);
+    a.channel.rate = u64::MAX;
+    a.description.clone_from(&b.description);
+    assert_eq!(a, b);
+}
+
+/// The arithmetic that the presets' comments claim.
+#[test]
+fn calibrated_times_add_up() {
+    let ns = |c: &tailcut_core::device::config::DeviceConfig| {
+        c.host.submit_latency.0
+            + c.controller.command.0
+            + c.channel.command.0
+            + c.timing.read[0].0
+            + tailcut_units::Span::transfer(4096, c.channel.rate).0
+            + c.ecc.decode.0
+            + tailcut_units::Span::transfer(4096, c.host.link_rate).0
+            + c.host.complete_latency.0
+    };
+    let z = preset("z-ssd").config;
+    assert!((16_850..=16_950).contains(&ns(&z)), "ATC'19 Table 2: 16.9 us at QD1, here {}", ns(&z));
+    let iops = 1e9 / z.controller.command.0 as f64;
+    assert!((780e3..800e3).contains(&iops), "ATC'19 Table 2: 790 K at QD32, here {iops}");
+    assert_eq!(ns(&preset("ttflash-256g").config), 142_575);
+    let e = preset("mqsim-e").config;
+    assert!((1_590..=1_610).contains(&(ns(&e) - 90_000 - 8_192)));
+    let d = preset("mqsim-default").config.timing;
+    assert_eq!((d.read[0].0, d.program.pulse.0, d.erase.execution.0), (75_000, 750_000, 3_800_000));
+}
+
+#[test]
+fn lists_for_people() {
+    golden("devices.txt", &devices_text().expect("all presets are valid"));
+    golden("schemes.txt", &schemes_text().expect("all schemes are valid"));
+    golden("workloads.txt", &workloads_text().expect("all workloads are valid"));
+    let r = resolve("z-ssd", &["fifo"], &NONE, &["policy.flush.watermark.high=90%"]).expect("valid");
+    golden("config.txt", &show_config(&r));
+}
+
+#[test]
+fn the_policy_manual_has_every_member() {
+    let (text, manual) = (policies_text(), policies_markdown());
+    for family in tailcut_core::policy::FAMILIES {
+        assert!(manual.contains(&format!("## `policy.{}`", family.name)));
+        for member in family.members {
+            assert!(text.contains(member.name));
+            assert!(manual.contains(&format!("### `{}`", member.name)));
+            assert!(member.manual().len() > 100, "{}.{} has a manual", family.name, member.name);
+        }
+    }
+}
+
+#[test]
+fn workloads_are_one_line_jobs() {
+    for w in workload_presets().expect("all workloads are valid") {
+        assert!(!w.description.is_empty() && !w.job.contains(['\n', ' ']), "{w:?}");
+    }
+    let error = workload_preset("randread").expect_err("no such workload").to_string();
+    assert!(error.starts_with("no workload is called `randread` (did you mean `randread-qd"), "{error}");
+}

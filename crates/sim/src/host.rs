@@ -1,0 +1,327 @@
+//! The host: jobs with their queue depths in front of one device, in virtual time.
+
+use std::collections::VecDeque;
+use tailcut_core::device::timers::Timers;
+use tailcut_core::device::{Device, Observer};
+use tailcut_units::{Command, HostOp, Ledger, SimTime, Status};
+use tailcut_workload::{Issue, JobInfo, Source};
+
+/// A host request that ended: whole, though the device may have seen it in parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    /// Serial number of the request in order of issue, from 0.
+    pub index: u64,
+    /// The job that issued it.
+    pub job: u16,
+    /// What it asked.
+    pub command: Command,
+    /// Start of its latency.
+    pub arrived: SimTime,
+    /// End of its latency.
+    pub completed: SimTime,
+    /// The worst status of its parts.
+    pub status: Status,
+    /// What its latency is made of.
+    pub ledger: &'a Ledger,
+    /// Issued before its job's ramp was over: not to be measured.
+    pub ramp: bool,
+}
+
+/// Why a run broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError<E: std::error::Error> {
+    /// The workload could not be read on.
+    #[error(transparent)]
+    Workload(E),
+    /// Requests wait and nothing will ever happen.
+    #[error("the drive makes no progress at {at}: {what}")]
+    Stuck {
+        /// When.
+        at: SimTime,
+        /// The operations that wait, and for what.
+        what: String,
+    },
+}
+
+/// One request on its way, as a tag the device carries.
+const PART: u64 = 1 << 47;
+const JOB_SHIFT: u32 = 48;
+
+/// A request larger than the drive takes at once.
+#[derive(Clone, Copy)]
+struct Split {
+    index: u64,
+    command: Command,
+    left: u32,
+    status: Status,
+}
+
+/// A job's place in its stream.
+struct Job {
+    info: JobInfo,
+    next: Option<Issue>,
+    outstanding: u32,
+    /// When the completion that freed the last place came.
+    freed: SimTime,
+}
+
+/// What a full device queue makes wait in the host.
+struct Waiting {
+    wanted: SimTime,
+    command: Command,
+    tag: u64,
+}
+
+/// The driver's state beside the device.
+pub struct Host<S: Source> {
+    source: S,
+    jobs: Vec<Job>,
+    issue: Timers,
+    queue: VecDeque<Waiting>,
+    splits: Vec<Split>,
+    spare_splits: Vec<u32>,
+    issued: u64,
+    outstanding: u64,
+    now: SimTime,
+    /// Requests that were larger than the drive takes at once.
+    pub split_requests: u64,
+}
+
+impl<S: Source> Host<S> {
+    /// A host about to begin at time 0.
+    pub fn new(source: S) -> Result<Host<S>, RunError<S::Error>> {
+        let infos = source.jobs();
+        let mut host = Host {
+            source,
+            issue: Timers::new(infos.len()),
+            jobs: infos
+                .into_iter()
+                .map(|info| Job { info, next: None, outstanding: 0, freed: SimTime::ZERO })
+                .collect(),
+            queue: VecDeque::with_capacity(1024),
+            splits: Vec::with_capacity(256),
+            spare_splits: Vec::with_capacity(256),
+            issued: 0,
+            outstanding: 0,
+            now: SimTime::ZERO,
+            split_requests: 0,
+        };
+        for job in 0..host.jobs.len() {
+            host.pull(job)?;
+        }
+        Ok(host)
+    }
+
+    /// The workload, for its counts.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// Present virtual time.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Requests issued so far.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Run until every job is over, or until `until` (then `Ok(false)`), telling
+    /// `finished` of every request that ends.
+    pub fn run<O: Observer>(
+        &mut self,
+        device: &mut Device<O>,
+        until: SimTime,
+        finished: &mut impl FnMut(&Finished<'_>),
+    ) -> Result<bool, RunError<S::Error>> {
+        loop {
+            let (job, at) = self.issue.first();
+            let due = device.next_deadline();
+            if due.0 <= at && due != SimTime::NEVER {
+                if due > until {
+                    return Ok(false);
+                }
+                self.now = due;
+                self.let_pass(device, due, finished)?;
+            } else if at != u64::MAX {
+                if at > until.0 {
+                    return Ok(false);
+                }
+                self.now = SimTime(at);
+                self.issue_one(job, device)?;
+            } else if self.outstanding == 0 {
+                return Ok(true);
+            } else {
+                return Err(RunError::Stuck { at: self.now, what: device.describe_waiting() });
+            }
+        }
+    }
+
+    /// One step of the device, and what its completions set free.
+    #[inline]
+    fn let_pass<O: Observer>(
+        &mut self,
+        device: &mut Device<O>,
+        due: SimTime,
+        finished: &mut impl FnMut(&Finished<'_>),
+    ) -> Result<(), RunError<S::Error>> {
+        let Host { jobs, splits, spare_splits, outstanding, issue, .. } = self;
+        let mut broken = false;
+        let mut any = false;
+        device.advance(due, &mut |c| {
+            any = true;
+            let number = (c.tag >> JOB_SHIFT) as usize;
+            let (mut index, mut command, mut status) = (c.tag & (PART - 1), c.command, c.status);
+            if c.tag & PART != 0 {
+                let slot = (c.tag & (PART - 1)) as u32;
+                let split = &mut splits[slot as usize];
+                split.left -= 1;
+                if c.status != Status::Ok {
+                    split.status = c.status;
+                }
+                if split.left > 0 {
+                    return;
+                }
+                (index, command, status) = (split.index, split.command, split.status);
+                spare_splits.push(slot);
+            }
+            *outstanding -= 1;
+            let job = &mut jobs[number];
+            job.outstanding -= 1;
+            job.freed = c.completed;
+            let ramp = c.arrived.0 < job.info.ramp.0;
+            finished(&Finished {
+                index,
+                job: number as u16,
+                command,
+                arrived: c.arrived,
+                completed: c.completed,
+                status,
+                ledger: c.ledger,
+                ramp,
+            });
+            if !issue.is_set(number) && job.next.is_some() {
+                broken = true;
+            }
+        });
+        if any {
+            self.drain_queue(device);
+            if broken {
+                for job in 0..self.jobs.len() {
+                    self.schedule(job);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Submit what waited for a place in the device queue.
+    #[inline]
+    fn drain_queue<O: Observer>(&mut self, device: &mut Device<O>) {
+        while device.has_place() {
+            // A submission must not pass timers due at this very time.
+            if device.next_deadline() <= self.now {
+                return;
+            }
+            let Some(w) = self.queue.pop_front() else { return };
+            device.submit(self.now, w.wanted, w.command, w.tag).expect("there is a place");
+        }
+    }
+
+    /// Fetch a job's next issue and set its timer.
+    #[inline]
+    fn pull(&mut self, job: usize) -> Result<(), RunError<S::Error>> {
+        let next = self.source.next(job).map_err(RunError::Workload)?;
+        let j = &mut self.jobs[job];
+        j.next = next;
+        self.schedule(job);
+        Ok(())
+    }
+
+    /// Set a job's timer to when its next request may be issued, if it has a place.
+    #[inline]
+    fn schedule(&mut self, job: usize) {
+        let j = &mut self.jobs[job];
+        let Some(next) = j.next else { return self.issue.clear(job) };
+        if j.outstanding >= j.info.depth {
+            return self.issue.clear(job);
+        }
+        let paused = if next.think.0 == 0 { SimTime::ZERO } else { j.freed + next.think };
+        let at = next.earliest.max(paused).max(self.now);
+        if j.info.runtime.is_some_and(|end| at.0 >= end.0) {
+            j.next = None;
+            return self.issue.clear(job);
+        }
+        self.issue.set(job, at.0);
+    }
+
+    /// Issue a job's next request now.
+    #[inline]
+    fn issue_one<O: Observer>(
+        &mut self,
+        job: usize,
+        device: &mut Device<O>,
+    ) -> Result<(), RunError<S::Error>> {
+        let at = self.now;
+        let j = &mut self.jobs[job];
+        let issue = j.next.take().expect("the timer is set only for a pending issue");
+        j.outstanding += 1;
+        let wanted = if j.info.open_loop { issue.earliest } else { at };
+        self.outstanding += 1;
+        let index = self.issued;
+        self.issued += 1;
+        let command = issue.command;
+        let most = device.shape().host.max_transfer;
+        if u64::from(command.bytes) <= most || matches!(command.op, HostOp::Trim | HostOp::Flush) {
+            self.hand_over(device, wanted, command, (job as u64) << JOB_SHIFT | index);
+        } else {
+            self.split(device, wanted, command, job, index, most as u32);
+        }
+        self.pull(job)
+    }
+
+    #[inline]
+    fn hand_over<O: Observer>(
+        &mut self,
+        device: &mut Device<O>,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+    ) {
+        let at = self.now;
+        if self.queue.is_empty() && device.has_place() && device.next_deadline() > at {
+            device.submit(at, wanted, command, tag).expect("there is a place");
+        } else {
+            self.queue.push_back(Waiting { wanted, command, tag });
+        }
+    }
+
+    /// Cut a request into parts the drive takes; it ends with its last part.
+    fn split<O: Observer>(
+        &mut self,
+        device: &mut Device<O>,
+        wanted: SimTime,
+        command: Command,
+        job: usize,
+        index: u64,
+        most: u32,
+    ) {
+        self.split_requests += 1;
+        let split = Split { index, command, left: command.bytes.div_ceil(most), status: Status::Ok };
+        let slot = self.spare_splits.pop().unwrap_or(self.splits.len() as u32);
+        if slot as usize == self.splits.len() {
+            self.splits.push(split);
+        } else {
+            self.splits[slot as usize] = split;
+        }
+        let tag = (job as u64) << JOB_SHIFT | PART | u64::from(slot);
+        let mut done = 0;
+        while done < command.bytes {
+            let bytes = (command.bytes - done).min(most);
+            let part = Command { op: command.op, offset: command.offset + u64::from(done), bytes };
+            self.hand_over(device, wanted, part, tag);
+            done += bytes;
+        }
+    }
+}
