@@ -35,4 +35,5 @@ pub use observer::{Observer, Step, StepEvent};
 pub use op::OpKind;
 
 pub use shape::{Capacity, ConfigProblem, Shape};
-//pub use snapshot::SnapshotError;
+pub use precondition::{AgeReport, aged_key};
+pub use snapshot::SnapshotError;

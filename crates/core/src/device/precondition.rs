@@ -1,12 +1,68 @@
-//! The drive's past, made without replaying it.
+//! The drive's past, made without replaying it through the timing model: a sequential
+//! fill and functional overwrites with the drive's own placement and victim policies.
 
+use super::config::DeviceConfig;
 use super::drive::Device;
 use super::observer::Observer;
+use crate::ftl::NONE;
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::policy::gc_schedule::SpaceView;
+use crate::policy::gc_victim::VictimView;
+use crate::policy::placement::LaneView;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use tailcut_units::{Command, HostOp, Stream};
+
+/// What preconditioning did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgeReport {
+    /// Mapping units programmed by overwriting, collection and padding included.
+    pub programs: u64,
+    /// Write amplification over the last three windows.
+    pub waf: f64,
+    /// Every extent was erased and three successive windows agreed within 2 %; otherwise
+    /// the pass was stopped, or ended at its bound.
+    pub steady: bool,
+}
+
+/// Logical units looked up together: enough cache misses at once to hide their latency.
+const BATCH: usize = 128;
+/// The pass ends unsteady after programming this many times the raw capacity.
+const BOUND: u64 = 12;
+/// Agreement asked of three successive windows.
+const TOLERANCE: f64 = 0.02;
+
+/// A row being filled.
+#[derive(Clone, Copy)]
+struct Pen {
+    next: u32,
+    left: u32,
+    extent: u32,
+}
+
+/// The state of one functional pass.
+struct Pass {
+    host: Vec<Pen>,
+    collection: Vec<Pen>,
+    /// Lane loads as a free placement sees them: none.
+    idle: Vec<u32>,
+    host_units: u64,
+    programs: u64,
+    window_units: u64,
+    window_start: (u64, u64),
+    windows: Vec<f64>,
+    erased_extents: u64,
+    extents: u64,
+    moved: Vec<(u32, u32)>,
+}
 
 impl<O: Observer> Device<O> {
-    /// Write the first `bytes` of the host's addresses once, in order, at time 0.
+    /// Write the first `bytes` of the host's addresses once, in order, at time 0. The
+    /// drive must be new.
     pub fn fill(&mut self, bytes: u64) {
-        let units = (bytes / self.shape.layout.unit_bytes) as u32;
+        assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
+        let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units)) as u32;
         for (lane, units) in self.shape.fill.units_by_lane(units).into_iter().enumerate() {
             let lane = lane as u32;
             self.state.extents.fill_lane(&self.shape.layout, lane, units);
@@ -15,4 +71,338 @@ impl<O: Observer> Device<O> {
         }
         self.map.state.filled = units;
     }
+
+    /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady.
+    /// `progress` hears a rough fraction and stops the pass by returning false.
+    pub fn age_uniform(
+        &mut self,
+        region: Range<u64>,
+        bytes: u32,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        let unit = self.shape.layout.unit_bytes;
+        let per_write = u64::from(bytes).div_ceil(unit).max(1);
+        let first = region.start / unit;
+        let end = (region.end / unit).min(u64::from(self.shape.layout.host_units));
+        let places = end.saturating_sub(first) / per_write;
+        if places == 0 {
+            return AgeReport::default();
+        }
+        let mut stream = Stream::new(self.shape.context.seed, "age", 0);
+        let (mut at, mut left) = (0, 0);
+        self.age(progress, &mut |batch| {
+            for lpn in batch.iter_mut() {
+                if left == 0 {
+                    at = first + stream.below(places) * per_write;
+                    left = per_write;
+                }
+                *lpn = at as u32;
+                at += 1;
+                left -= 1;
+            }
+            BATCH
+        })
+    }
+
+    /// Overwrite as `writes` says, in order and as often as needed, until steady or until
+    /// `writes` ends. Reads and FLUSH are passed over.
+    pub fn age_replay(
+        &mut self,
+        writes: &mut impl Iterator<Item = Command>,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        let unit = self.shape.layout.unit_bytes;
+        let most = u64::from(self.shape.layout.host_units);
+        let mut pending = 0..0;
+        self.age(progress, &mut |batch| {
+            let mut filled = 0;
+            while filled < BATCH {
+                if pending.is_empty() {
+                    let Some(command) = writes.find(|c| c.op == HostOp::Write) else { break };
+                    let end = (command.offset + u64::from(command.bytes)).div_ceil(unit).min(most);
+                    pending = command.offset / unit..end;
+                    continue;
+                }
+                batch[filled] = pending.start as u32;
+                pending.start += 1;
+                filled += 1;
+            }
+            filled
+        })
+    }
+
+    /// The common loop: `next` fills a batch of logical units and says how many.
+    fn age(
+        &mut self,
+        progress: &mut dyn FnMut(f64) -> bool,
+        next: &mut dyn FnMut(&mut [u32; BATCH]) -> usize,
+    ) -> AgeReport {
+        let mut pass = Pass::new(self);
+        let raw = u64::from(self.shape.layout.units());
+        let mut batch = [0u32; BATCH];
+        let mut tell = 0;
+        let mut steady = false;
+        while pass.programs < BOUND * raw {
+            let n = next(&mut batch);
+            if n == 0 {
+                break;
+            }
+            self.warm(&batch[..n]);
+            for &lpn in &batch[..n] {
+                self.overwrite(&mut pass, lpn);
+            }
+            if pass.programs - pass.window_start.1 >= pass.window_units {
+                steady = pass.end_window();
+                if steady {
+                    break;
+                }
+            }
+            if pass.programs >= tell {
+                tell = pass.programs + (1 << 20);
+                // Typical drives take two to three times their raw capacity.
+                let fraction = pass.programs as f64 / (2.5 * raw as f64);
+                if !progress(fraction.min(0.99)) {
+                    break;
+                }
+            }
+        }
+        self.end_pass(&mut pass);
+        AgeReport { programs: pass.programs, waf: pass.waf(), steady }
+    }
+
+    /// Touch the map entries and validity words a batch needs, all misses overlapping.
+    #[inline]
+    fn warm(&self, lpns: &[u32]) {
+        let mut old = [0u32; BATCH];
+        for (o, &lpn) in old.iter_mut().zip(lpns) {
+            *o = self.map.forward[lpn as usize];
+        }
+        let mut sum = 0;
+        for (&entry, &lpn) in old.iter().zip(lpns) {
+            let pua = if entry == 0 { self.map.fill.pua(lpn) } else { entry - 1 };
+            sum ^= self.map.valid.get((pua / 64) as usize).copied().unwrap_or(0);
+        }
+        std::hint::black_box(sum);
+    }
+
+    /// One functional write of a logical unit.
+    #[inline]
+    fn overwrite(&mut self, pass: &mut Pass, lpn: u32) {
+        let pen = if self.shape.fixed_placement {
+            let lane = self.state.policies.placement.fixed_lane(lpn).expect("a static placement names every lane");
+            if pass.host[lane as usize].left == 0 {
+                pass.host[lane as usize] = self.host_row(pass, lane);
+            }
+            &mut pass.host[lane as usize]
+        } else {
+            if pass.host[0].left == 0 {
+                let lane = self.state.policies.placement.free_lane(&LaneView { load: &pass.idle });
+                pass.host[0] = self.host_row(pass, lane);
+            }
+            &mut pass.host[0]
+        };
+        pass.host_units += 1;
+        pass.programs += 1;
+        let pua = pen.next;
+        pen.next += 1;
+        pen.left -= 1;
+        let extent = pen.extent;
+        let closed = pen.left == 0;
+        if let Place::Flash(former) = self.map.lookup(lpn) {
+            self.invalidate(former);
+        }
+        self.map.set_flash(lpn, pua);
+        self.map.set_owner(pua, lpn);
+        self.map.set_valid(pua);
+        self.state.extents.gain(extent);
+        if closed {
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+    }
+
+    /// A fresh row for host data, collecting first where the policy wants it.
+    fn host_row(&mut self, pass: &mut Pass, lane: u32) -> Pen {
+        let mut lane = lane;
+        for attempt in 0.. {
+            let free = self.state.extents.free(lane);
+            let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, self.shape.reserve);
+            let opened = self.state.extents.free(lane) != free;
+            if row.is_none() || opened {
+                self.collect_while_wanted(pass, lane);
+            }
+            if let Some(pua) = row {
+                let (extent, _) = self.shape.layout.extent_of(pua);
+                return Pen { next: pua, left: self.shape.layout.units_per_row, extent };
+            }
+            if !self.shape.fixed_placement {
+                lane = self.state.policies.placement.free_lane(&LaneView { load: &pass.idle });
+            }
+            assert!(attempt < 1_000_000, "construction proved that every lane can win space");
+        }
+        unreachable!()
+    }
+
+    fn collect_while_wanted(&mut self, pass: &mut Pass, lane: u32) {
+        // Where little is spare, moving data wins little at a time: a lane that opened an
+        // extent collects as long as it stays hungry, but not without end.
+        for _ in 0..64 {
+            let view = SpaceView {
+                free: self.state.extents.free(lane),
+                extents: self.shape.layout.usable[lane as usize],
+                host_active: false,
+            };
+            if !self.state.policies.gc_schedule.start(&view) {
+                return;
+            }
+            let (valid, closed) = self.state.extents.lane_slices(&self.shape.layout, lane);
+            let view = VictimView {
+                valid,
+                closed,
+                now: self.state.extents.serial,
+                units_per_extent: self.shape.layout.units_per_extent,
+            };
+            let Some(index) = self.state.policies.gc_victim.pick(&view) else { return };
+            self.collect_functionally(pass, lane, lane * self.shape.layout.stride + index);
+        }
+    }
+
+    /// Move a victim's valid units and erase it, in no time.
+    fn collect_functionally(&mut self, pass: &mut Pass, lane: u32, victim: u32) {
+        self.state.extents.begin_collection(victim);
+        let n = self.shape.layout.units_per_extent;
+        let base = victim * n;
+        let mut at = 0;
+        while at < n {
+            // Gather a batch of valid units, touch their map entries, then move them.
+            pass.moved.clear();
+            while at < n && pass.moved.len() < BATCH {
+                let width = (n - at).min(64);
+                let mut mask = self.map.valid_mask(base + at, width);
+                while mask != 0 {
+                    let pua = base + at + mask.trailing_zeros();
+                    mask &= mask - 1;
+                    pass.moved.push((self.map.owner(pua), pua));
+                }
+                at += width;
+            }
+            let mut sum = 0;
+            for &(lpn, _) in &pass.moved {
+                sum ^= self.map.forward[lpn as usize];
+            }
+            std::hint::black_box(sum);
+            let moved = std::mem::take(&mut pass.moved);
+            for &(lpn, former) in &moved {
+                self.move_unit(pass, lane, lpn, former);
+            }
+            pass.moved = moved;
+        }
+        if self.state.extents.cycles(victim) == 0 {
+            pass.erased_extents += 1;
+        }
+        self.state.extents.erased(&self.shape.layout, victim);
+    }
+
+    #[inline]
+    fn move_unit(&mut self, pass: &mut Pass, lane: u32, lpn: u32, former: u32) {
+        let pen = &mut pass.collection[lane as usize];
+        if pen.left == 0 {
+            let pua = self
+                .state
+                .extents
+                .take_row(&self.shape.layout, lane, Writer::Collection, 0)
+                .expect("host data always leave an extent to collect into");
+            let (extent, _) = self.shape.layout.extent_of(pua);
+            *pen = Pen { next: pua, left: self.shape.layout.units_per_row, extent };
+        }
+        let (new, extent) = (pen.next, pen.extent);
+        pen.next += 1;
+        pen.left -= 1;
+        let full = pen.left == 0;
+        pass.programs += 1;
+        self.moved_to(lpn, former, new, extent);
+        if full {
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+    }
+
+    #[inline]
+    fn moved_to(&mut self, lpn: u32, former: u32, new: u32, extent: u32) {
+        self.map.set_flash(lpn, new);
+        self.map.set_owner(new, lpn);
+        self.map.set_valid(new);
+        self.state.extents.gain(extent);
+        self.invalidate(former);
+    }
+
+    /// Rows begun are padded, so that the drive is at rest.
+    fn end_pass(&mut self, pass: &mut Pass) {
+        for pen in pass.host.iter_mut().chain(&mut pass.collection).filter(|p| p.left > 0) {
+            pass.programs += u64::from(pen.left);
+            pen.left = 0;
+            self.state.extents.row_programmed(&self.shape.layout, pen.extent);
+        }
+    }
+}
+
+impl Pass {
+    fn new<O: Observer>(device: &Device<O>) -> Pass {
+        let layout = &device.shape.layout;
+        let lanes = layout.lanes as usize;
+        let none = Pen { next: 0, left: 0, extent: NONE };
+        Pass {
+            host: vec![none; lanes],
+            collection: vec![none; lanes],
+            idle: vec![0; lanes],
+            host_units: 0,
+            programs: 0,
+            window_units: (u64::from(layout.units()) / 10).max(1),
+            window_start: (0, 0),
+            windows: Vec::new(),
+            erased_extents: 0,
+            extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
+            moved: Vec::with_capacity(BATCH + 64),
+        }
+    }
+
+    /// A window of a tenth of the raw capacity is over; true when the drive is steady.
+    fn end_window(&mut self) -> bool {
+        let (host, programs) = self.window_start;
+        let written = (self.host_units - host).max(1);
+        self.windows.push((self.programs - programs) as f64 / written as f64);
+        self.window_start = (self.host_units, self.programs);
+        let [.., a, b, c] = self.windows[..] else { return false };
+        let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+        self.erased_extents >= self.extents && most - least <= TOLERANCE * least
+    }
+
+    /// Write amplification over the last three windows.
+    fn waf(&self) -> f64 {
+        let last = &self.windows[self.windows.len().saturating_sub(3)..];
+        if last.is_empty() {
+            return self.programs as f64 / self.host_units.max(1) as f64;
+        }
+        // Windows are equal in programs, so their mean is harmonic.
+        last.len() as f64 / last.iter().map(|w| 1.0 / w).sum::<f64>()
+    }
+}
+
+/// A hash of all that shapes a drive's aged state: `what` names the preconditioning and
+/// its workload. Schemes with the same key share one aged state.
+pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
+    let f = &config.ftl;
+    let p = &config.policy;
+    let text = format!(
+        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {seed} {what}",
+        super::snapshot::VERSION,
+        config.geometry,
+        f.mapping_unit,
+        f.user_capacity,
+        f.over_provisioning,
+        f.extent,
+        f.write_planes,
+        p.placement,
+        p.gc_victim,
+        p.gc_schedule,
+    );
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

@@ -224,6 +224,21 @@ impl Extents {
         }
     }
 
+    /// Whether restored tables can belong to this layout: nothing points outside.
+    pub fn fits(&self, layout: &Layout) -> bool {
+        let n = layout.extents() as usize;
+        let inside = |e: u32| e == NONE || (e as usize) < n;
+        [self.valid.len(), self.closed.len(), self.cycles.len()].iter().all(|&len| len == n)
+            && [self.pending_rows.len(), self.readers.len(), self.links.len()].iter().all(|&len| len == n)
+            && self.lanes.len() == layout.lanes as usize
+            && self.links.iter().all(|l| l.is_inside(n))
+            && self.valid.iter().all(|v| v & !CLOSED_TO_COLLECTION <= layout.units_per_extent)
+            && self.lanes.iter().all(|l| {
+                l.free.is_inside(n)
+                    && l.frontiers.iter().all(|f| inside(f.extent) && f.next_row <= layout.rows_per_extent)
+            })
+    }
+
     /// Mean and largest P/E count over the usable extents.
     pub fn wear(&self, layout: &Layout) -> (f64, u32) {
         let mut sum = 0u64;

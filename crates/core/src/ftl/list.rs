@@ -16,6 +16,13 @@ impl Default for Link {
     }
 }
 
+impl Link {
+    /// Whether a restored link stays among `n` elements.
+    pub fn is_inside(&self, n: usize) -> bool {
+        [self.previous, self.next].iter().all(|&i| i == NONE || (i as usize) < n)
+    }
+}
+
 /// The ends and length of a list; its links live in a slice beside the elements.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct List {
@@ -31,6 +38,11 @@ impl Default for List {
 }
 
 impl List {
+    /// Whether a restored list stays among `n` elements.
+    pub fn is_inside(&self, n: usize) -> bool {
+        self.len as usize <= n && [self.head, self.tail].iter().all(|&i| i == NONE || (i as usize) < n)
+    }
+
     /// The element at the front, or `NONE`.
     #[inline]
     pub fn head(&self) -> u32 {

@@ -214,6 +214,13 @@ impl Map {
         }
     }
 
+    /// Whether a restored map of a drive at rest points inside the drive only.
+    pub fn is_sane(&self, layout: &Layout) -> bool {
+        let (units, host_units) = (layout.units(), layout.host_units);
+        self.forward.iter().all(|&e| e <= units || e == TRIMMED)
+            && self.reverse.iter().all(|&e| e <= host_units)
+    }
+
     /// The validity of the (at most 64) units `start .. start + count` as a mask.
     #[inline]
     pub fn valid_mask(&self, start: u32, count: u32) -> u64 {

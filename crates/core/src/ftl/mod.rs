@@ -1,7 +1,6 @@
 //! The mechanisms of the translation layer: address arithmetic, the map, extents and
-//! their free space, the write buffer, and functional ageing.
+//! their free space and the write buffer.
 
-pub mod age;
 pub mod big;
 pub mod buffer;
 pub mod config;
