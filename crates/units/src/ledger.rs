@@ -46,6 +46,18 @@ impl Occupant {
             Occupant::Erase => "erase",
         }
     }
+
+    /// A few words for people, with the article.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Occupant::UserRead => "another host read",
+            Occupant::UserProgram => "a program of host data",
+            Occupant::RmwRead => "the read of a read-modify-write",
+            Occupant::GcRead => "a read of garbage collection",
+            Occupant::GcProgram => "a program of garbage collection",
+            Occupant::Erase => "an erase",
+        }
+    }
 }
 
 /// One named part of a request's latency; an index into a [`Ledger`].
@@ -154,12 +166,9 @@ impl Cause {
             13 => "held back by a collection that blocks its plane, channel or controller".to_string(),
             14 => "die idle by the schedule policy's choice".to_string(),
             _ if i < Cause::CHANNEL_WAIT => {
-                format!("die busy with a {}", Occupant::ALL[i - Cause::DIE_WAIT].name().replace('_', " "))
+                format!("die busy with {}", Occupant::ALL[i - Cause::DIE_WAIT].describe())
             }
-            _ => format!(
-                "channel busy for a {}",
-                Occupant::ALL[i - Cause::CHANNEL_WAIT].name().replace('_', " ")
-            ),
+            _ => format!("channel busy for {}", Occupant::ALL[i - Cause::CHANNEL_WAIT].describe()),
         }
     }
 }

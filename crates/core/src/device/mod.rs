@@ -9,6 +9,7 @@
 //! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
 //! `collect` moves and erases.
 
+mod audit;
 mod collect;
 pub mod config;
 mod counters;

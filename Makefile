@@ -1,0 +1,31 @@
+# `make demo`: build, then a tour of ten seconds. `make test`: everything CI runs.
+
+CARGO ?= cargo
+
+.PHONY: build demo test lint bench fuzz clean
+
+build:
+	$(CARGO) build --release --locked
+
+demo: build
+	target/release/tailcut demo
+
+test: lint
+	CARGO="$(CARGO)" sh tests/run
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+bench: build
+	target/release/tailcut bench
+
+# Needs cargo-fuzz and a nightly toolchain; `make test` drives the same functions with a
+# seeded generator instead.
+fuzz:
+	for target in $$(cd fuzz && $(CARGO) fuzz list); do \
+		(cd fuzz && $(CARGO) fuzz run $$target -- -max_total_time=60) || exit 1; \
+	done
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,120 @@
+//! Is a snapshot the drive itself, and is anything else refused without a panic?
+
+use tailcut_core::device::{AgeReport, Device, SnapshotError, aged_key};
+use tailcut_testkit::{Host, small_drive};
+use tailcut_units::{HostOp, Stream};
+
+/// Submit `n` random commands as fast as the queue takes them.
+fn traffic(host: &mut Host, stream: &mut Stream, n: u32, mut at: u64) -> u64 {
+    let units = host.device.host_bytes() / 4096;
+    for _ in 0..n {
+        while !host.device.has_place() {
+            at = host.device.next_deadline().0;
+            host.advance(at);
+        }
+        let op = [HostOp::Write, HostOp::Write, HostOp::Read, HostOp::Trim, HostOp::Flush][stream.below(5) as usize];
+        let op = if op == HostOp::Flush && stream.below(20) != 0 { HostOp::Write } else { op };
+        let bytes = if op == HostOp::Flush { 0 } else { 512 * (1 + stream.below(16) as u32) };
+        host.submit(at, op, stream.below(units - 2) * 4096 + 512 * stream.below(8), bytes);
+    }
+    at
+}
+
+#[test]
+fn a_run_goes_on_after_restoring_as_if_nothing_had_happened() {
+    let config = small_drive();
+    let mut whole = Host::new(&config);
+    let mut stream = Stream::new(5, "snapshot", 0);
+    let at = traffic(&mut whole, &mut stream, 4_000, 0);
+    assert!(whole.device.outstanding() > 0, "the snapshot is taken with operations under way");
+    let mut file = Vec::new();
+    whole.device.snapshot(&config, 1, &mut file).unwrap();
+    let device = Device::restore(&config, 1, (), &mut &file[..]).unwrap();
+    let mut restored = Host { device, done: whole.done.clone() };
+    let mut again = stream.clone();
+    traffic(&mut whole, &mut stream, 4_000, at);
+    traffic(&mut restored, &mut again, 4_000, at);
+    whole.drain();
+    restored.drain();
+    assert_eq!(whole.done.len(), restored.done.len());
+    assert!(whole.done == restored.done, "completions differ after restoring");
+    assert_eq!(whole.device.counters(), restored.device.counters());
+}
+
+fn aged() -> (Device, AgeReport, Vec<u8>) {
+    let mut device = Device::new(&small_drive(), 1, ()).unwrap();
+    let bytes = device.host_bytes();
+    device.fill(bytes);
+    let report = device.age_uniform(0..bytes, 4096, &mut |_| true);
+    let mut file = Vec::new();
+    device.save_aged(7, &report, &mut file).unwrap();
+    (device, report, file)
+}
+
+#[test]
+fn an_aged_drive_is_the_same_drive_restored() {
+    let (device, report, file) = aged();
+    assert!(report.steady && report.waf > 1.2, "{report:?}");
+    let mut restored = Device::new(&small_drive(), 1, ()).unwrap();
+    assert_eq!(restored.load_aged(7, &mut &file[..]).unwrap(), report);
+    let run = |device| {
+        let mut host = Host { device, done: Vec::new() };
+        traffic(&mut host, &mut Stream::new(9, "aged", 0), 3_000, 0);
+        host.drain();
+        host.done
+    };
+    assert!(run(device) == run(restored));
+}
+
+fn load(key: u64, file: &[u8]) -> Result<AgeReport, SnapshotError> {
+    Device::new(&small_drive(), 1, ()).unwrap().load_aged(key, &mut &file[..])
+}
+
+#[test]
+fn every_wrong_snapshot_is_named_for_what_it_is() {
+    let (_, _, file) = aged();
+    assert!(matches!(load(7, b"hello"), Err(SnapshotError::NotASnapshot)));
+    assert!(matches!(load(7, &[0; 4096]), Err(SnapshotError::NotASnapshot)));
+    assert!(matches!(load(8, &file), Err(SnapshotError::OtherDrive { .. })));
+    let mut version = file.clone();
+    version[8] = 99;
+    assert!(matches!(load(7, &version), Err(SnapshotError::Version { found: 99 })));
+    for cut in [20, 100, file.len() / 2, file.len() - 1] {
+        assert!(matches!(load(7, &file[..cut]), Err(SnapshotError::Damaged(_))), "cut at {cut}");
+    }
+    let whole = Device::restore(&small_drive(), 1, (), &mut &file[..]);
+    assert!(matches!(whole, Err(SnapshotError::OtherDrive { .. })));
+}
+
+/// Any flipped bit is noticed; and, with the checksum mended, nothing panics in loading.
+#[test]
+fn damage_is_noticed_and_never_panics() {
+    let (_, _, file) = aged();
+    let mut s = Stream::new(11, "damage", 0);
+    for _ in 0..60 {
+        let mut bad = file.clone();
+        let at = 24 + s.below(bad.len() as u64 - 24) as usize;
+        bad[at] ^= 1 << s.below(8);
+        assert!(load(7, &bad).is_err(), "a flipped bit at {at} went unnoticed");
+        let body = bad.len() - 8;
+        let sum = xxhash_rust::xxh3::xxh3_64(&bad[..body]);
+        bad[body..].copy_from_slice(&sum.to_le_bytes());
+        let _ = load(7, &bad);
+    }
+}
+
+#[test]
+fn the_key_of_an_aged_state_follows_what_shapes_it_and_nothing_else() {
+    let base = small_drive();
+    let key = aged_key(&base, 1, "steady");
+    assert_ne!(key, aged_key(&base, 2, "steady"));
+    assert_ne!(key, aged_key(&base, 1, "sequential"));
+    let mut layout = base.clone();
+    layout.ftl.over_provisioning = Some(0.3);
+    assert_ne!(key, aged_key(&layout, 1, "steady"));
+    let mut timing = base.clone();
+    timing.timing.erase.loops += 1;
+    timing.policy.schedule =
+        tailcut_core::policy::schedule::ScheduleConfig::ReadPriority(Default::default());
+    assert_eq!(key, aged_key(&timing, 1, "steady"));
+}

@@ -1,0 +1,8 @@
+#![no_main]
+//! Device files: text to a drive's shape.
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    if let Ok(resolved) = tailcut_config::parse_device("fuzz", text) {
+        let _ = tailcut_core::device::Shape::new(&resolved.config, 1);
+    }
+});
