@@ -135,10 +135,8 @@ impl<O: Observer> Device<O> {
                 met |= slot >= Occupant::GcRead as usize && slot != WAIT_IDLE;
             }
         }
-        if met {
-            if let Owner::Request(r) = op.owner {
-                s.requests[r].met_collection = true;
-            }
+        if met && let Owner::Request(r) = op.owner {
+            s.requests[r].met_collection = true;
         }
         self.grant(id);
     }
@@ -197,10 +195,8 @@ impl<O: Observer> Device<O> {
                 met |= !is_host(occupant);
             }
         }
-        if met {
-            if let Owner::Request(r) = op.owner {
-                s.requests[r].met_collection = true;
-            }
+        if met && let Owner::Request(r) = op.owner {
+            s.requests[r].met_collection = true;
         }
         self.use_channel(id);
         let timer = self.timer_of_channel(number);

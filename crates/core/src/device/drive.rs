@@ -57,6 +57,8 @@ pub struct Device<O: Observer = ()> {
 pub(super) struct State {
     pub policies: Policies,
     pub now: u64,
+    /// Timers fired.
+    pub events: u64,
     pub timers: Timers,
     pub host: HostSide,
     pub requests: Slab<Request>,
@@ -181,6 +183,17 @@ impl<O: Observer> Device<O> {
         }
     }
 
+    /// Timers fired since the drive was made.
+    pub fn events(&self) -> u64 {
+        self.state.events
+    }
+
+    /// Bytes of the map (both directions and validity) if all of it were touched.
+    pub fn map_bytes(&self) -> u64 {
+        let arrays = [self.map.forward.bytes(), self.map.reverse.bytes(), self.map.valid.bytes()];
+        arrays.iter().map(|a| a.len() as u64).sum()
+    }
+
     /// The observer.
     pub fn observer(&self) -> &O {
         &self.observer
@@ -213,6 +226,7 @@ impl<O: Observer> Device<O> {
             }
             debug_assert!(at >= self.state.now);
             self.state.now = at;
+            self.state.events += 1;
             self.fire(slot, completed);
         }
         if until != SimTime::NEVER {
@@ -277,6 +291,7 @@ impl State {
         State {
             policies: policies.clone(),
             now: 0,
+            events: 0,
             timers: Timers::new(timers),
             host: HostSide::new(depth),
             requests: Slab::new(depth as usize, Request::blank()),

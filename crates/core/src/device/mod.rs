@@ -35,6 +35,6 @@ pub use host::{Completion, QueueFull};
 pub use observer::{Observer, Step, StepEvent};
 pub use op::OpKind;
 
-pub use shape::{Capacity, ConfigProblem, Shape};
 pub use precondition::{AgeReport, aged_key};
+pub use shape::{Capacity, ConfigProblem, Shape};
 pub use snapshot::SnapshotError;

@@ -62,7 +62,8 @@ impl<O: Observer> Device<O> {
     /// drive must be new.
     pub fn fill(&mut self, bytes: u64) {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
-        let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units)) as u32;
+        let units =
+            (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units)) as u32;
         for (lane, units) in self.shape.fill.units_by_lane(units).into_iter().enumerate() {
             let lane = lane as u32;
             self.state.extents.fill_lane(&self.shape.layout, lane, units);
@@ -189,7 +190,8 @@ impl<O: Observer> Device<O> {
     #[inline]
     fn overwrite(&mut self, pass: &mut Pass, lpn: u32) {
         let pen = if self.shape.fixed_placement {
-            let lane = self.state.policies.placement.fixed_lane(lpn).expect("a static placement names every lane");
+            let lane =
+                self.state.policies.placement.fixed_lane(lpn).expect("a static placement names every lane");
             if pass.host[lane as usize].left == 0 {
                 pass.host[lane as usize] = self.host_row(pass, lane);
             }

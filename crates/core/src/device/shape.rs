@@ -220,7 +220,7 @@ fn check_geometry(c: &DeviceConfig) -> Result<(), ConfigProblem> {
             return refuse(key, format!("{value} is not in 1..={most}"));
         }
     }
-    if !(512..=1 << 20).contains(&g.page) || g.page % 512 != 0 {
+    if !(512..=1 << 20).contains(&g.page) || !g.page.is_multiple_of(512) {
         return refuse(
             "geometry.page",
             format!("{} bytes; a page has 512 B to 1 MiB, in steps of 512 B", g.page),

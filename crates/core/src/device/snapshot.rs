@@ -38,7 +38,9 @@ pub enum SnapshotError {
         found: u32,
     },
     /// A snapshot of another kind, drive, seed or past.
-    #[error("snapshot of another drive, seed or preconditioning (its key is {found:016x}, wanted {wanted:016x})")]
+    #[error(
+        "snapshot of another drive, seed or preconditioning (its key is {found:016x}, wanted {wanted:016x})"
+    )]
     OtherDrive {
         /// The file's key.
         found: u64,
@@ -71,11 +73,8 @@ impl<O: Observer> Device<O> {
     /// Write the state of the translation layer, which every scheme that shares `key` can
     /// start from. The drive must be at rest.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
-        let aged = Aged {
-            report: report.clone(),
-            map: self.map.state.clone(),
-            extents: self.state.extents.clone(),
-        };
+        let aged =
+            Aged { report: report.clone(), map: self.map.state.clone(), extents: self.state.extents.clone() };
         self.save(Kind::Aged, key, &aged, to)
     }
 
@@ -95,7 +94,12 @@ impl<O: Observer> Device<O> {
 
     /// Write the whole drive as it is now, operations under way included. `config` and
     /// `seed` are those it was made with.
-    pub fn snapshot(&self, config: &DeviceConfig, seed: u64, to: &mut dyn Write) -> Result<(), SnapshotError> {
+    pub fn snapshot(
+        &self,
+        config: &DeviceConfig,
+        seed: u64,
+        to: &mut dyn Write,
+    ) -> Result<(), SnapshotError> {
         self.save(Kind::Whole, whole_key(config, seed), &(&self.state, &self.map.state), to)
     }
 
@@ -164,7 +168,8 @@ impl<O: Observer> Device<O> {
             return Err(SnapshotError::OtherDrive { found, wanted: key });
         }
         let state = input.state()?;
-        for array in [self.map.forward.bytes_mut(), self.map.reverse.bytes_mut(), self.map.valid.bytes_mut()] {
+        for array in [self.map.forward.bytes_mut(), self.map.reverse.bytes_mut(), self.map.valid.bytes_mut()]
+        {
             input.array(array)?;
         }
         let sum = input.hash.digest();

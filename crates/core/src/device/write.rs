@@ -55,12 +55,13 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
         let mut mask = s.buffer.mask(from, to, true);
-        if let Place::Buffer(slot) = place {
-            if s.overwrite_in_place && !s.buffer.slot(slot).in_flight {
-                s.buffer.overwrite(slot, mask);
-                s.counters.host_units_written += 1;
-                return true;
-            }
+        if let Place::Buffer(slot) = place
+            && s.overwrite_in_place
+            && !s.buffer.slot(slot).in_flight
+        {
+            s.buffer.overwrite(slot, mask);
+            s.counters.host_units_written += 1;
+            return true;
         }
         if s.buffer.held() == s.buffer.capacity() {
             return false;
@@ -112,10 +113,10 @@ impl<O: Observer> Device<O> {
     /// A write waits and nothing is on its way out: send the oldest, whatever the policy.
     fn make_room(&mut self) {
         let b = &self.state.buffer;
-        if b.dirty() == b.held() {
-            if let Some(list) = b.oldest_list() {
-                self.flush_one(list);
-            }
+        if b.dirty() == b.held()
+            && let Some(list) = b.oldest_list()
+        {
+            self.flush_one(list);
         }
     }
 

@@ -211,7 +211,7 @@ mod tests {
             };
             let l = Layout::new(kind, 6, 4, 10, 8192, 4096, write_planes, vec![5; lanes], 1);
             let mut seen = std::collections::BTreeSet::new();
-            let mut last_page = vec![0; 6 * 4];
+            let mut last_page = [0; 6 * 4];
             let base = 3 * l.units_per_extent;
             for row in 0..l.rows_per_extent {
                 let p = l.place(base + row * l.units_per_row + 1);
