@@ -117,7 +117,7 @@ impl<O: Observer> Device<O> {
             return self.set_waiting(lane, later);
         }
         let exclusive = matches!(self.state.gc_scope, Scope::Channel | Scope::Controller);
-        if exclusive && self.scope_units(lane).any(|u| self.state.units[u as usize].holds > 0) {
+        if exclusive && self.scope_is_taken(lane) {
             return self.set_waiting(lane, true);
         }
         let s = &mut self.state;
@@ -143,10 +143,26 @@ impl<O: Observer> Device<O> {
         c.stage = Stage::Copying;
         c.victim = victim;
         c.cursor = 0;
-        for unit in self.scope_units(lane) {
-            self.hold_unit(unit, true);
-        }
+        self.hold_scope(lane, true);
         self.pump_collection(lane);
+    }
+
+    /// Whether another collection's scope overlaps this lane's.
+    fn scope_is_taken(&self, lane: u32) -> bool {
+        let own = self.scope_units(lane);
+        (0..self.shape.layout.lanes).any(|other| {
+            let scope = self.scope_units(other);
+            self.state.collections[other as usize].is_active()
+                && scope.start < own.end
+                && own.start < scope.end
+        })
+    }
+
+    /// Close (or reopen) the scope of this lane's collection to host operations.
+    fn hold_scope(&mut self, lane: u32, close: bool) {
+        for unit in self.scope_units(lane) {
+            self.hold_unit(unit, close);
+        }
     }
 
     /// The units that a collection of this lane closes to host operations.
@@ -352,7 +368,9 @@ impl<O: Observer> Device<O> {
         let c = &mut s.collections[lane as usize];
         debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
         if s.extents.has_readers(c.victim) {
+            // Host reads of the victim may be queued behind the hold: let them through.
             c.stage = Stage::Draining;
+            self.hold_scope(lane, false);
         } else {
             self.erase_victim(lane);
         }
@@ -364,6 +382,7 @@ impl<O: Observer> Device<O> {
         let (lane, _) = self.shape.layout.lane_of(extent);
         let c = &self.state.collections[lane as usize];
         if c.stage == Stage::Draining && c.victim == extent {
+            self.hold_scope(lane, true);
             self.erase_victim(lane);
         }
     }
@@ -410,9 +429,7 @@ impl<O: Observer> Device<O> {
         s.extents.erased(&self.shape.layout, c.victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
-        for unit in self.scope_units(lane) {
-            self.hold_unit(unit, false);
-        }
+        self.hold_scope(lane, false);
         self.resume_stalled(lane);
         self.check_collection(lane);
         if self.state.waiting_collections > 0 {
