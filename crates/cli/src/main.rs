@@ -1,1 +1,35 @@
-fn main() {}
+//! The `tailcut` program.
+
+mod args;
+mod bench;
+mod command;
+mod error;
+mod progress;
+mod run;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::Parser;
+use error::CliError;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Explain(args) => command::explain::explain(&args),
+        Command::Show(what) => command::show::show(&what),
+        Command::Trace(what) => command::trace::trace(&what),
+        Command::Bench(args) => bench::bench(&args),
+        Command::Demo(args) => command::demo::demo(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !matches!(error, CliError::Closed) {
+                let _ = writeln!(std::io::stderr(), "error: {error}");
+            }
+            error.exit_code()
+        }
+    }
+}

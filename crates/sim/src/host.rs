@@ -127,6 +127,12 @@ impl<S: Source> Host<S> {
         self.issued
     }
 
+    /// When something happens next, in the host or in the drive; the present when never.
+    pub fn next_event<O: Observer>(&self, device: &Device<O>) -> SimTime {
+        let at = device.next_deadline().0.min(self.issue.first().1);
+        if at == u64::MAX { self.now } else { SimTime(at) }
+    }
+
     /// Run until every job is over, or until `until` (then `Ok(false)`), telling
     /// `finished` of every request that ends.
     pub fn run<O: Observer>(
@@ -137,6 +143,10 @@ impl<S: Source> Host<S> {
     ) -> Result<bool, RunError<S::Error>> {
         loop {
             let (job, at) = self.issue.first();
+            if at == u64::MAX && self.outstanding == 0 {
+                // What the drive does by itself from here on is of no one's concern.
+                return Ok(true);
+            }
             let due = device.next_deadline();
             if due.0 <= at && due != SimTime::NEVER {
                 if due > until {
@@ -150,8 +160,6 @@ impl<S: Source> Host<S> {
                 }
                 self.now = SimTime(at);
                 self.issue_one(job, device)?;
-            } else if self.outstanding == 0 {
-                return Ok(true);
             } else {
                 return Err(RunError::Stuck { at: self.now, what: device.describe_waiting() });
             }

@@ -67,8 +67,12 @@ impl<O: Observer> Host<O> {
 
     /// Run until nothing happens by itself any more.
     pub fn drain(&mut self) {
+        const MOST: u32 = 20_000_000;
+        let mut steps = 0;
         while self.device.next_deadline() != SimTime::NEVER {
             self.advance(self.device.next_deadline().0);
+            steps += 1;
+            assert!(steps < MOST, "the drive never comes to rest: {}", self.device.describe_waiting());
         }
         assert_eq!(self.device.outstanding(), 0, "every command ends");
     }

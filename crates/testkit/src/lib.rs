@@ -1,7 +1,17 @@
 //! What Tailcut's own tests share: small drives and a harness around one device.
 
+mod amplification;
 mod configs;
 mod host;
+mod load;
+mod network;
+mod operations;
+pub mod oracle;
+pub mod swarm;
 
+pub use amplification::Spare;
 pub use configs::{cross_check_drive, small_drive};
 pub use host::{Done, Host};
+pub use load::{arrivals, closed_loop};
+pub use network::{Flow, Network, Visit};
+pub use operations::{Operation, Stretch, operations, waveform};

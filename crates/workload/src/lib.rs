@@ -6,7 +6,14 @@
 //! seed give the same issues, so every compared scheme meets the same requests.
 
 pub mod job;
+mod overwrite;
 pub mod trace;
+mod workload;
+
+pub use overwrite::TraceWrites;
+pub use workload::{
+    Ageing, OpenTrace, TRACE_JOB, TraceReplay, TraceSpec, Workload, WorkloadError, WorkloadSpec,
+};
 
 use tailcut_units::{Command, SimTime, Span};
 

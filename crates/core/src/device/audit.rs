@@ -234,8 +234,8 @@ impl<O: Observer> Device<O> {
             );
             law!(mapped[i] || slot.in_flight, "dirty slot {i} holds unit {}, which is elsewhere", slot.lpn);
         }
-        for i in 0..buffer.slots.len() {
-            law!(!mapped[i] || !spare.contains(&(i as u32)), "slot {i} is mapped and spare");
+        for &i in &buffer.spare {
+            law!(!mapped[i as usize], "slot {i} is mapped and spare");
         }
         Ok(())
     }

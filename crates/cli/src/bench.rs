@@ -1,0 +1,163 @@
+//! `tailcut bench`: how fast the simulator is, in numbers that a reader can check.
+
+mod work;
+
+use crate::args::BenchArgs;
+use crate::error::CliError;
+use crate::terminal::{Terminal, catch_interrupts, interrupted, print};
+use serde::Serialize;
+use tailcut_report::text::{Grid, grouped, rate};
+use work::{Scale, Target};
+
+/// One result. What a benchmark has no figure for is absent.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Line {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_cpu_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events_per_cpu_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_per_request: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_per_event: Option<f64>,
+    /// Mapping units programmed a second, of ageing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    programs_per_cpu_second: Option<f64>,
+    cpu_seconds: f64,
+    wall_seconds: f64,
+    /// Resident memory that the drive and its measurement took, by its mapping units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_per_mapping_unit: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waf: Option<f64>,
+    /// Of the run's completions; of ageing and restoring, the state's checksum.
+    digest: String,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    tailcut: &'static str,
+    model_version: u32,
+    peak_rss_bytes: Option<u64>,
+    benchmarks: &'a [Line],
+}
+
+/// The drives and fills of the table, in order, each with its benchmarks.
+const NAMES: [&str; 12] = [
+    "mqsim-e/read-qd32",
+    "mqsim-e/mixed-qd16",
+    "mqsim-default/read-qd32",
+    "mqsim-default/age-70",
+    "mqsim-default/mixed-70",
+    "mqsim-default/restore",
+    "mqsim-default/age-100",
+    "mqsim-default/mixed-100",
+    "growth/1M",
+    "growth/10M",
+    "growth/100M",
+    "ttflash-256g/requests-64k",
+];
+
+/// Run what was asked for, one after the other on this thread.
+pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| name.starts_with(o.as_str()));
+    if let Some(unknown) = args.only.iter().find(|o| !NAMES.iter().any(|n| n.starts_with(o.as_str()))) {
+        let text = format!("no benchmark is called `{unknown}`; there are {}", NAMES.join(", "));
+        return Err(CliError::Input(text));
+    }
+    let terminal = Terminal::new(args.json);
+    let scale = Scale { tiny: args.tiny };
+    catch_interrupts();
+    let mut lines: Vec<Line> = Vec::new();
+    terminal.text(&header())?;
+    let mut done = |line: Line| {
+        terminal.text(&row(&line))?;
+        lines.push(line);
+        Ok::<(), CliError>(())
+    };
+    let e = Target { device: "mqsim-e", share: 70 };
+    let default = Target { device: "mqsim-default", share: 70 };
+    let full = Target { share: 100, ..default };
+    let alone = [
+        ("mqsim-e/read-qd32", e, "randread,bs=4k,iodepth=32", 5_000_000),
+        ("mqsim-e/mixed-qd16", e, MIXED, 4_000_000),
+        ("mqsim-default/read-qd32", default, "randread,bs=4k,iodepth=32", 3_000_000),
+    ];
+    for (name, target, job, requests) in alone {
+        if wanted(name) && !interrupted() {
+            done(work::requests(name, scale, target, job, requests)?)?;
+        }
+    }
+    for (target, requests) in [(default, 3_000_000), (full, 2_000_000)] {
+        let [age, mixed] = ["age", "mixed"].map(|what| format!("mqsim-default/{what}-{}", target.share));
+        let restore = "mqsim-default/restore";
+        let restored = target.share == 70 && wanted(restore);
+        if (wanted(&age) || wanted(&mixed) || restored) && !interrupted() {
+            for line in work::aged(scale, target, MIXED, requests, [&age, &mixed, restore], restored)? {
+                if wanted(&line.name) {
+                    done(line)?;
+                }
+            }
+        }
+    }
+    for (name, requests) in
+        [("growth/1M", 1_000_000), ("growth/10M", 10_000_000), ("growth/100M", 100_000_000)]
+    {
+        if wanted(name) && !interrupted() {
+            done(work::requests(name, scale, e, MIXED, requests)?)?;
+        }
+    }
+    let name = "ttflash-256g/requests-64k";
+    if wanted(name) && !interrupted() {
+        let target = Target { device: "ttflash-256g", share: 70 };
+        done(work::requests(name, scale, target, "randread,bs=64k,iodepth=16", 500_000)?)?;
+    }
+    if interrupted() {
+        return Err(CliError::Failed("interrupted".into()));
+    }
+    if args.json {
+        let report = Report {
+            tailcut: env!("CARGO_PKG_VERSION"),
+            model_version: tailcut_sim::MODEL_VERSION,
+            peak_rss_bytes: tailcut_sim::machine::peak_rss_bytes(),
+            benchmarks: &lines,
+        };
+        let text = serde_json::to_string_pretty(&report).map_err(|e| CliError::Failed(e.to_string()))?;
+        print(&(text + "\n"))?;
+    }
+    Ok(())
+}
+
+/// The mix of the table.
+const MIXED: &str = "randrw,bs=4k,rwmixread=70,iodepth=16";
+
+const WIDTHS: [usize; 8] = [26, 9, 9, 8, 8, 8, 6, 16];
+
+fn header() -> String {
+    let head = ["benchmark", "req/CPU-s", "ev/CPU-s", "ns/req", "CPU s", "B/unit", "WAF", "digest"];
+    grid(head.map(String::from))
+}
+
+fn row(line: &Line) -> String {
+    let of = |value: Option<f64>, text: fn(f64) -> String| value.map_or("-".to_string(), text);
+    let speed = line.requests_per_cpu_second.or(line.programs_per_cpu_second);
+    grid([
+        line.name.clone(),
+        of(speed, rate),
+        of(line.events_per_cpu_second, rate),
+        of(line.ns_per_request, |v| grouped(v as u64)),
+        format!("{:.2}", line.cpu_seconds),
+        of(line.bytes_per_mapping_unit, |v| format!("{v:.1}")),
+        of(line.waf, |v| format!("{v:.2}")),
+        line.digest.clone(),
+    ])
+}
+
+fn grid(cells: [String; 8]) -> String {
+    let mut grid = Grid::with_widths(&WIDTHS);
+    grid.row(cells);
+    grid.render()
+}

@@ -1,0 +1,199 @@
+//! The work of the benchmarks.
+
+use super::Line;
+use crate::error::CliError;
+use crate::progress::Stop;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use tailcut_config::resolve;
+use tailcut_core::device::Device;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_sim::cache::Locks;
+use tailcut_sim::host::Host;
+use tailcut_sim::machine::{Stopwatch, rss_bytes};
+use tailcut_sim::measure::{MeasureOptions, measure};
+use tailcut_sim::precondition::Past;
+use tailcut_sim::{PastKind, Preconditioned, Snapshots};
+use tailcut_workload::{TraceReplay, Workload, WorkloadSpec};
+
+const SEED: u64 = 1;
+/// The key under which the benchmark's own snapshot is saved and loaded.
+const KEY: u64 = 1;
+
+/// Whole, or tiny for tests.
+#[derive(Clone, Copy)]
+pub struct Scale {
+    pub tiny: bool,
+}
+
+/// A drive of which a share is in use.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub device: &'static str,
+    /// Percent of the host capacity.
+    pub share: u32,
+}
+
+/// A target and a job on it.
+struct Case {
+    config: DeviceConfig,
+    workload: WorkloadSpec,
+    capacity: u64,
+    filled: u64,
+    /// Resident memory before there was a drive.
+    rss: Option<u64>,
+}
+
+impl Case {
+    fn new(scale: Scale, target: Target, job: &str, requests: u64) -> Result<Case, CliError> {
+        let (device, requests) =
+            if scale.tiny { ("tiny", requests / 1000) } else { (target.device, requests) };
+        let none: [&str; 0] = [];
+        let config = resolve(device, &none, &none, &none)?.config;
+        // Drawn independently, as the peers do it.
+        let text = format!("{job},size={}%,norandommap,number_ios={requests}", target.share);
+        let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
+        let rss = rss_bytes();
+        let device = Device::new(&config, SEED, ()).map_err(|e| CliError::Input(e.to_string()))?;
+        let capacity = device.host_bytes();
+        let filled = workload.open(capacity, 0, SEED)?.region().end;
+        Ok(Case { config, workload, capacity, filled, rss })
+    }
+
+    fn aged(&self) -> Result<(Device, Preconditioned), CliError> {
+        let writes = self.workload.open(self.capacity, self.filled, SEED)?.writes();
+        let past = Past {
+            kind: if writes { PastKind::Steady } else { PastKind::Sequential },
+            filled: self.filled,
+            capacity: self.capacity,
+            workload: &self.workload,
+            identity: "",
+            snapshots: &Snapshots::Off,
+            locks: &Locks::default(),
+            task: 0,
+            watch: &Stop,
+        };
+        past.give(&self.config, SEED).map_err(|e| CliError::Failed(e.to_string()))
+    }
+
+    /// Run the job on the drive.
+    fn run(&self, name: &str, device: &mut Device) -> Result<Line, CliError> {
+        let fail = |e: &dyn std::fmt::Display| CliError::Failed(format!("{name}: {e}"));
+        let workload = self.workload.open(self.capacity, self.filled, SEED)?;
+        let mut host: Host<Workload> = Host::new(workload).map_err(|e| fail(&e))?;
+        let before = device.events();
+        let o = measure(&mut host, device, MeasureOptions::default(), None, &Stop).map_err(|e| fail(&e))?;
+        let events = (device.events() - before) as f64;
+        let (requests, seconds) = (o.issued as f64, o.cpu_seconds.max(1e-9));
+        let c = &o.counters;
+        let programs = c.programs_user + c.programs_gc + c.programs_pad;
+        let units = (self.capacity / self.config.ftl.mapping_unit) as f64;
+        let taken = rss_bytes().zip(self.rss).map(|(now, before)| now.saturating_sub(before));
+        Ok(Line {
+            name: name.to_string(),
+            requests: Some(o.issued),
+            requests_per_cpu_second: Some(requests / seconds),
+            events_per_cpu_second: Some(events / seconds),
+            ns_per_request: Some(seconds * 1e9 / requests.max(1.0)),
+            ns_per_event: Some(seconds * 1e9 / events.max(1.0)),
+            cpu_seconds: o.cpu_seconds,
+            wall_seconds: o.wall_seconds,
+            bytes_per_mapping_unit: taken.map(|bytes| bytes as f64 / units),
+            waf: (c.programs_user > 0).then(|| programs as f64 / c.programs_user as f64),
+            digest: o.digest.to_string(),
+            ..Line::default()
+        })
+    }
+}
+
+/// Requests on a drive that has the past its job asks for.
+pub fn requests(
+    name: &str,
+    scale: Scale,
+    target: Target,
+    job: &str,
+    requests: u64,
+) -> Result<Line, CliError> {
+    let case = Case::new(scale, target, job, requests)?;
+    let (mut device, _) = case.aged()?;
+    case.run(name, &mut device)
+}
+
+/// Ageing, restoring what was aged, and requests on it: three benchmarks in one, named
+/// `[age, run, restore]`.
+pub fn aged(
+    scale: Scale,
+    target: Target,
+    job: &str,
+    requests: u64,
+    [age, run, restore]: [&str; 3],
+    restored: bool,
+) -> Result<Vec<Line>, CliError> {
+    let case = Case::new(scale, target, job, requests)?;
+    let clock = Stopwatch::new();
+    let (mut device, past) = case.aged()?;
+    let report = past.report.clone().unwrap_or_default();
+    let mut lines = vec![Line {
+        name: age.to_string(),
+        programs_per_cpu_second: Some(report.programs as f64 / past.cpu_seconds.max(1e-9)),
+        cpu_seconds: past.cpu_seconds,
+        wall_seconds: clock.wall_seconds(),
+        waf: Some(report.waf),
+        ..Line::default()
+    }];
+    let io = |e: std::io::Error| CliError::Failed(format!("{restore}: {e}"));
+    if restored {
+        let fail = |e: tailcut_core::device::SnapshotError| CliError::Failed(format!("{restore}: {e}"));
+        let mut file = tempfile::tempfile().map_err(io)?;
+        let mut out = BufWriter::with_capacity(1 << 20, &mut file);
+        device.save_aged(KEY, &report, &mut out).map_err(fail)?;
+        out.flush().map_err(io)?;
+        drop(out);
+        // Two such drives at once would measure the machine's memory.
+        drop(device);
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+        let clock = Stopwatch::new();
+        device = Device::new(&case.config, SEED, ()).map_err(|e| CliError::Failed(e.to_string()))?;
+        device.load_aged(KEY, &mut BufReader::with_capacity(1 << 16, &mut file)).map_err(fail)?;
+        let digest = checksum(&mut file).map_err(io)?;
+        lines[0].digest.clone_from(&digest);
+        lines.push(Line {
+            name: restore.to_string(),
+            cpu_seconds: clock.cpu_seconds(),
+            wall_seconds: clock.wall_seconds(),
+            digest,
+            ..Line::default()
+        });
+    } else {
+        let mut last = Last::default();
+        device.save_aged(KEY, &report, &mut last).map_err(|e| CliError::Failed(e.to_string()))?;
+        lines[0].digest = format!("{:016x}", u64::from_le_bytes(last.0));
+    }
+    lines.push(case.run(run, &mut device)?);
+    Ok(lines)
+}
+
+/// The checksum that a snapshot ends with.
+fn checksum(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = [0; 8];
+    file.seek(SeekFrom::End(-8))?;
+    file.read_exact(&mut bytes)?;
+    Ok(format!("{:016x}", u64::from_le_bytes(bytes)))
+}
+
+/// Keeps the last eight bytes of a stream.
+#[derive(Default)]
+struct Last([u8; 8]);
+
+impl Write for Last {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let new = &bytes[bytes.len().saturating_sub(8)..];
+        self.0.rotate_left(new.len());
+        self.0[8 - new.len()..].copy_from_slice(new);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! `tailcut explain`.
+
+use crate::args::ExplainArgs;
+use crate::error::CliError;
+use crate::terminal::print;
+use tailcut_report::explain::{ExplainOptions, explain as explain_folder};
+
+/// What the slowest requests of a run waited for.
+pub fn explain(args: &ExplainArgs) -> Result<(), CliError> {
+    if !(0.0..100.0).contains(&args.above) {
+        let text = format!("--above {}: a percentile from 0 to below 100", args.above);
+        return Err(CliError::Input(text));
+    }
+    let options = ExplainOptions { above: args.above, top: args.top, scheme: args.scheme.clone() };
+    print(&explain_folder(&args.dir, &options)?)
+}

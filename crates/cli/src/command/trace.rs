@@ -1,0 +1,98 @@
+//! `tailcut trace`.
+
+use crate::args::{ConvertArgs, TraceCommand};
+use crate::error::CliError;
+use crate::run::counts_text;
+use crate::terminal::print;
+use std::fmt::Write;
+use tailcut_report::text::{grouped, percent};
+use tailcut_units::Span;
+use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
+use tailcut_workload::trace::{TraceInfo, convert, info};
+
+/// Look at, convert or cut a trace.
+pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
+    match what {
+        TraceCommand::Info { file, json, trace } => {
+            let measured = info(file, &trace.options())?;
+            if *json {
+                let text = serde_json::to_string_pretty(&measured);
+                return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+            }
+            print(&info_text(&file.display().to_string(), &measured))
+        }
+        TraceCommand::Convert(args) => write_compact(args),
+        TraceCommand::Cut(args) => {
+            let t = &args.trace;
+            if t.from.is_none() && t.to.is_none() && t.limit.is_none() && t.volume.is_none() {
+                let text = "cut needs a part: --from and --to (times of the trace), --limit or --volume";
+                return Err(CliError::Input(text.into()));
+            }
+            write_compact(args)
+        }
+    }
+}
+
+fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
+    let (from, to) = (args.file.display(), args.output.display());
+    if args.output.exists() && !args.force {
+        return Err(CliError::Input(format!("{to} is there already: name another file, or give --force")));
+    }
+    let done = convert(&args.file, &args.output, &args.trace.options())?;
+    print(&format!(
+        "{from} ({}) -> {to}: {} requests over {}, {}\n{}\n",
+        done.format,
+        grouped(done.requests),
+        human_time(Span(done.span_ns)),
+        human_bytes(done.bytes),
+        counts_text(&done.counts),
+    ))
+}
+
+fn info_text(file: &str, i: &TraceInfo) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(out, "{name:<18}{value}");
+    };
+    line("file", file.to_string());
+    let compressed = i.compression.map(|c| format!(", {c}")).unwrap_or_default();
+    line("format", format!("{}{compressed}", i.format));
+    line("time unit", format!("{} ({})", i.time_unit.name(), i.time_unit_from));
+    if !i.note.is_empty() {
+        line("note", i.note.to_string());
+    }
+    line("requests", grouped(i.requests));
+    let others = [(i.trims, "trims"), (i.flushes, "flushes")];
+    let others = others.iter().filter(|o| o.0 > 0).map(|(n, what)| format!(", {} {what}", grouped(*n)));
+    line(
+        "reads, writes",
+        format!("{}, {}{}", grouped(i.reads), grouped(i.writes), others.collect::<String>()),
+    );
+    line("read share", percent(i.read_fraction, 1.0));
+    line("mean size", format!("{:.1} KiB", i.mean_bytes / 1024.0));
+    let about = if i.footprint_exact { "" } else { "about " };
+    let pages = grouped(i.footprint_bytes >> 20);
+    line("footprint", format!("{about}{pages} MiB in distinct 4 KiB pages"));
+    line(
+        "moved",
+        format!("{} read, {} written", human_capacity(i.read_bytes), human_capacity(i.write_bytes)),
+    );
+    line("span", format!("{:.3} s", i.span_ns as f64 / 1e9));
+    line("volumes", grouped(i.devices));
+    let ratio = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.2}"));
+    line(
+        "burstiness",
+        format!("{} variation of the gaps between arrivals (1: random)", ratio(i.interarrival_cv)),
+    );
+    line("", format!("{} peak to mean of 100 ms intervals", ratio(i.peak_to_mean_100ms)));
+    line("", format!("{} dispersion of 100 ms intervals (1: random)", ratio(i.dispersion_100ms)));
+    line("reordered", grouped(i.reordered));
+    line("counts", counts_text(&i.counts));
+    let all = (i.reads + i.writes).max(1) as f64;
+    for s in &i.sizes {
+        let share = percent((s.reads + s.writes) as f64, all);
+        let text = format!("{share:>7}  {} reads, {} writes", grouped(s.reads), grouped(s.writes));
+        line(&format!("up to {}", human_bytes(s.up_to_bytes)), text);
+    }
+    out
+}

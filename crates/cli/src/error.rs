@@ -1,0 +1,77 @@
+//! What ends a command early, and the exit code it ends with.
+
+use std::process::ExitCode;
+use tailcut_config::ConfigError;
+use tailcut_report::ReportError;
+use tailcut_sim::ExperimentError;
+use tailcut_workload::WorkloadError;
+use tailcut_workload::trace::TraceError;
+
+/// Why a command ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The user's input is at fault.
+    #[error("{0}")]
+    Input(String),
+    /// The run is at fault, or the machine.
+    #[error("{0}")]
+    Failed(String),
+    /// Nobody reads the output any more (`tailcut … | head`).
+    #[error("the output is closed")]
+    Closed,
+}
+
+impl CliError {
+    /// 2 for a usage or input error, 1 for a failed run.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            CliError::Input(_) => ExitCode::from(2),
+            CliError::Failed(_) => ExitCode::from(1),
+            CliError::Closed => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(e: ConfigError) -> CliError {
+        CliError::Input(e.to_string())
+    }
+}
+
+impl From<WorkloadError> for CliError {
+    fn from(e: WorkloadError) -> CliError {
+        CliError::Input(e.to_string())
+    }
+}
+
+impl From<TraceError> for CliError {
+    fn from(e: TraceError) -> CliError {
+        CliError::Input(e.to_string())
+    }
+}
+
+impl From<ReportError> for CliError {
+    fn from(e: ReportError) -> CliError {
+        match e {
+            ReportError::Parquet(_) | ReportError::Hlog(_) => CliError::Failed(e.to_string()),
+            _ => CliError::Input(e.to_string()),
+        }
+    }
+}
+
+impl From<ExperimentError> for CliError {
+    fn from(e: ExperimentError) -> CliError {
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+/// Standard output or error could not be written.
+impl From<std::io::Error> for CliError {
+    fn from(e: std::io::Error) -> CliError {
+        if e.kind() == std::io::ErrorKind::BrokenPipe {
+            CliError::Closed
+        } else {
+            CliError::Failed(format!("cannot write the output: {e}"))
+        }
+    }
+}

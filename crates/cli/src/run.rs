@@ -1,0 +1,149 @@
+//! `tailcut run`: workload and schemes in, tables and files out.
+
+mod describe;
+mod files;
+mod sink;
+mod summary;
+
+pub use describe::{counts_text, past_text, plan_text};
+pub use summary::{Finished, explain_slowest, finished};
+
+use self::files::file_name;
+use self::sink::Sinks;
+use crate::args::RunArgs;
+use crate::error::CliError;
+use crate::progress::Progress;
+use crate::terminal::{Terminal, catch_interrupts, print};
+use tailcut_config::{Resolved, resolve, workload_preset};
+use tailcut_report::{OutputFolder, tables};
+use tailcut_sim::{Cache, Experiment, PastKind, Plan, SchemeSpec, Snapshots};
+use tailcut_units::Span;
+use tailcut_workload::{TraceReplay, WorkloadSpec};
+
+/// The workload a text stands for, workload presets by their names.
+pub fn workload(text: &str, replay: &TraceReplay) -> Result<WorkloadSpec, CliError> {
+    let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
+    Ok(WorkloadSpec::parse(text, preset, replay)?)
+}
+
+/// Runs at a time unless told otherwise.
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// `tailcut run`.
+pub fn run(args: &RunArgs) -> Result<(), CliError> {
+    let terminal = Terminal::new(args.output.json);
+    let resolved = resolve_schemes(args)?;
+    let workload = workload(&args.workload, &args.replay())?;
+    let experiment = Experiment {
+        schemes: schemes(&resolved),
+        workload: &workload,
+        seed: args.seed,
+        runs: args.runs,
+        past: args.precondition,
+        snapshots: snapshots(args)?,
+        threads: args.threads.map_or_else(threads, |n| n as usize),
+        fine: args.output.series_parquet.map(Span),
+    };
+    let plan = experiment.plan()?;
+    if args.snapshot.is_some() && plan.past != PastKind::Steady {
+        let past = plan.past.name();
+        return Err(CliError::Input(format!(
+            "--snapshot keeps a steady drive, but the precondition is {past}; add --precondition steady"
+        )));
+    }
+    // Asked before anything runs; nothing is in it before everything is over.
+    let mut folder = match &args.output.out {
+        Some(path) => Some(OutputFolder::prepare(path, args.output.force)?),
+        None => None,
+    };
+    catch_interrupts();
+    terminal.text(&plan_text(&args.device, &experiment, &plan))?;
+    for warning in &plan.warnings {
+        terminal.warn(warning);
+    }
+    let finished = execute(&experiment, &plan, args, folder.as_mut())?;
+    report(args, terminal, &experiment, &plan, &finished)?;
+    if let Some(folder) = folder {
+        let path = folder.path().display().to_string();
+        files::write(folder, &resolved, &finished)?;
+        terminal.text(&format!(
+            "\nwritten to {path}; `tailcut explain {path}` says what the slowest waited for\n"
+        ))?;
+    }
+    if args.output.json {
+        print(&finished.summary.to_json())?;
+    }
+    if finished.summary.partial {
+        return Err(CliError::Failed("interrupted: the results are partial".into()));
+    }
+    Ok(())
+}
+
+/// Run it and sum it up.
+fn execute(
+    experiment: &Experiment,
+    plan: &Plan,
+    args: &RunArgs,
+    folder: Option<&mut OutputFolder>,
+) -> Result<Finished, CliError> {
+    let names: Vec<String> = experiment.schemes.iter().map(|s| s.name.clone()).collect();
+    let file = |kind: &str, scheme: usize, extension: &str| file_name(kind, &names, scheme, extension);
+    let o = &args.output;
+    let sinks = Sinks::create(folder, &names, file, o.requests_parquet, o.series_parquet.is_some())?;
+    let progress = Progress::new(plan, names.len() * args.runs as usize);
+    let results = experiment.run(plan, &progress, &|scheme, jobs| sinks.open(scheme, jobs));
+    progress.finish();
+    finished(&args.device, experiment, plan, results?)
+}
+
+/// What the terminal shows of the results.
+fn report(
+    args: &RunArgs,
+    terminal: Terminal,
+    experiment: &Experiment,
+    plan: &Plan,
+    finished: &Finished,
+) -> Result<(), CliError> {
+    terminal.text(&past_text(experiment, plan, finished))?;
+    for warning in &finished.warnings {
+        terminal.warn(warning);
+    }
+    let schemes = &finished.summary.schemes;
+    terminal.text(&format!("\n{}\n{}", tables::comparison(schemes), tables::blame(schemes)))?;
+    if let Some(top) = args.output.list_slowest {
+        terminal.text(&format!("\n{}", explain_slowest(finished, top, None)?))?;
+    }
+    Ok(())
+}
+
+fn resolve_schemes(args: &RunArgs) -> Result<Vec<(String, Resolved)>, CliError> {
+    let mut resolved: Vec<(String, Resolved)> = Vec::new();
+    for name in args.scheme.iter().map(|s| s.trim()) {
+        if resolved.iter().any(|(other, _)| other == name) {
+            return Err(CliError::Input(format!(
+                "--scheme names `{name}` twice; each scheme runs once (see --runs)"
+            )));
+        }
+        let one = resolve(&args.device, &[name], &args.layers.config, &args.layers.set)?;
+        resolved.push((name.to_string(), one));
+    }
+    Ok(resolved)
+}
+
+fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {
+    resolved.iter().map(|(name, r)| SchemeSpec { name: name.clone(), config: r.config.clone() }).collect()
+}
+
+fn snapshots(args: &RunArgs) -> Result<Snapshots, CliError> {
+    Ok(match &args.snapshot {
+        Some(_) if args.runs > 1 => {
+            let text = "--snapshot holds one aged drive, but each of several --runs has its own";
+            return Err(CliError::Input(text.into()));
+        }
+        Some(path) => Snapshots::File(path.clone()),
+        None if args.no_cache => Snapshots::Off,
+        None => Cache::of_user().map_or(Snapshots::Off, Snapshots::Cached),
+    })
+}

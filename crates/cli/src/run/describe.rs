@@ -1,0 +1,174 @@
+//! What is run, in a few lines above the tables.
+
+use super::summary::Finished;
+use std::fmt::Write;
+use tailcut_core::device::Capacity;
+use tailcut_report::text::{grouped, percent};
+use tailcut_sim::{Experiment, PastKind, Plan};
+use tailcut_units::Span;
+use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
+use tailcut_workload::trace::{DeviceRule, TraceCounts, TraceInfo};
+use tailcut_workload::{TraceSpec, WorkloadSpec};
+
+/// The drive and the workload, known before anything runs.
+pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
+    let mut out = String::new();
+    // Schemes mostly leave the capacity alone; then one line says it for all.
+    let same = plan.capacities.iter().all(|c| c == &plan.capacities[0]);
+    for (scheme, capacity) in experiment.schemes.iter().zip(&plan.capacities) {
+        let name = if same { device.to_string() } else { format!("{device}, {}", scheme.name) };
+        let _ = writeln!(out, "drive         {name}: {}", capacity_text(capacity));
+        if same {
+            break;
+        }
+    }
+    if !same {
+        let _ = writeln!(out, "              the host addresses {} on each", exact_bytes(plan.capacity));
+    }
+    match experiment.workload {
+        WorkloadSpec::Jobs { text, .. } => {
+            let requests = match (plan.expected, plan.runtime) {
+                (Some(n), _) => format!("{} requests", grouped(n)),
+                (None, Some(end)) => format!("{} of requests", human_time(end)),
+                (None, None) => "requests until the jobs end".to_string(),
+            };
+            let jobs = match plan.jobs.len() {
+                1 => String::new(),
+                n => format!(" by {n} jobs"),
+            };
+            let _ = writeln!(
+                out,
+                "workload      {text}: {requests}{jobs}, in the first {}",
+                exact_bytes(plan.filled)
+            );
+        }
+        WorkloadSpec::Trace(trace) => trace_text(&mut out, trace, plan),
+    }
+    let why = match (plan.past_by_default, plan.past) {
+        (false, _) => "as asked",
+        (true, PastKind::Steady) => "by default, since the workload may write",
+        (true, _) => "by default, since the workload does not write",
+    };
+    let what = match plan.past {
+        PastKind::None => "none: the drive is empty".to_string(),
+        PastKind::Sequential => format!("sequential: {} filled once, in order", exact_bytes(plan.filled)),
+        PastKind::Steady => {
+            format!("steady: {} filled, then overwritten as the workload writes", exact_bytes(plan.filled))
+        }
+    };
+    let _ = writeln!(out, "precondition  {what} ({why})");
+    out
+}
+
+fn capacity_text(c: &Capacity) -> String {
+    let Capacity { raw, bad, user, reserved, spare } = *c;
+    format!(
+        "{} raw = {} bad + {} spare + {} user; spare is {} of user, {} of it reserved for writing on",
+        human_bytes(raw),
+        human_bytes(bad),
+        human_bytes(spare),
+        human_bytes(user),
+        percent(spare as f64, user as f64),
+        human_bytes(reserved),
+    )
+}
+
+fn exact_bytes(n: u64) -> String {
+    format!("{} ({} bytes)", human_capacity(n), grouped(n))
+}
+
+fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
+    let _ = write!(out, "workload      {}: ", trace.path.display());
+    match &trace.info {
+        Some(info) => {
+            let _ = writeln!(out, "{}", info_text(info));
+        }
+        None => {
+            let _ = writeln!(out, "too large to read twice; its counts follow the run");
+        }
+    }
+    let o = &trace.options;
+    let mut how = vec![format!("laid on the first {}", exact_bytes(plan.filled))];
+    let devices = trace.info.as_ref().map_or(1, |i| i.devices);
+    if devices > 1 && o.device.is_none() {
+        how.push(match o.device_rule {
+            DeviceRule::Slices => format!("{devices} volumes one behind another in equal parts"),
+            DeviceRule::Overlay => format!("{devices} volumes on the same addresses"),
+        });
+    }
+    how.push(match trace.depth {
+        Some(depth) => format!("closed loop, {depth} outstanding"),
+        None => "open loop by its timestamps".to_string(),
+    });
+    for (scale, what) in [(o.rate_scale, "rate"), (o.size_scale, "sizes")] {
+        if scale != 1.0 {
+            how.push(format!("{what} × {scale}"));
+        }
+    }
+    if o.loop_count > 1 {
+        how.push(format!("{} laps", o.loop_count));
+    }
+    let _ = writeln!(out, "              {}", how.join(", "));
+}
+
+fn info_text(info: &TraceInfo) -> String {
+    format!(
+        "{} ({}, time in {} {}), {} requests, {} reads, mean {}, footprint {}, {} long",
+        info.format,
+        info.compression.unwrap_or("not compressed"),
+        info.time_unit.name(),
+        info.time_unit_from,
+        grouped(info.requests),
+        percent(info.read_fraction, 1.0),
+        human_capacity(info.mean_bytes as u64),
+        human_capacity(info.footprint_bytes),
+        human_time(Span(info.span_ns)),
+    )
+}
+
+/// How the drives came to their state and what became of the requests, known at the end.
+pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> String {
+    let mut out = String::new();
+    if plan.past == PastKind::Steady {
+        for ((name, _), past) in finished.measured.iter().zip(&finished.pasts) {
+            let waf = past.report.as_ref().map_or(0.0, |r| r.waf);
+            let from = if past.cached { "from a snapshot" } else { "made" };
+            let seconds = past.cpu_seconds;
+            let _ =
+                writeln!(out, "aged          {name}: write amplification {waf:.2}, {from} in {seconds:.2} s");
+        }
+    }
+    if let Some(counts) = &finished.trace {
+        let _ = writeln!(out, "requests      {}", counts_text(counts));
+    }
+    if finished.split > 0 {
+        let most = experiment.schemes[0].config.host.max_transfer;
+        let _ = writeln!(
+            out,
+            "              {} were larger than {} and sent in parts",
+            grouped(finished.split),
+            human_bytes(most)
+        );
+    }
+    out
+}
+
+/// Everything that was done to the requests of a trace; what did not happen is left out.
+pub fn counts_text(c: &TraceCounts) -> String {
+    let mut parts =
+        vec![format!("{} issued from {} lines or records", grouped(c.requests), grouped(c.lines))];
+    let happened = [
+        (c.reordered, "stood out of time order and were sorted"),
+        (c.folded, "lay beyond their part of the drive and were folded into it"),
+        (c.moved, "were moved down to end inside it"),
+        (c.split, "were larger than it and cut in pieces"),
+        (c.late_devices, "came of volumes seen too late for a part of their own"),
+        (c.clamped, "were held at the bound of a scale"),
+        (c.blank + c.comments, "lines are blank, comments or headers"),
+        (c.other_events, "events of other kinds were skipped"),
+        (c.other_devices, "of other volumes were skipped"),
+        (c.before_window, "before the time window were skipped"),
+    ];
+    parts.extend(happened.iter().filter(|h| h.0 > 0).map(|(n, what)| format!("{} {what}", grouped(*n))));
+    parts.join("; ")
+}

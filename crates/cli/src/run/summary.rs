@@ -1,0 +1,154 @@
+//! From what ran to the summary.
+
+use crate::error::CliError;
+use tailcut_core::device::Counters;
+use tailcut_report::explain::{ExplainOptions, explain_run};
+use tailcut_report::slowest::{self, SlowLine};
+use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Workload};
+use tailcut_report::{DeviceCounters, Ordered, ReportError, SchemeFacts, Summary};
+use tailcut_sim::machine::peak_rss_bytes;
+use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult};
+use tailcut_stats::Measured;
+use tailcut_workload::trace::TraceCounts;
+
+/// Everything known at the end.
+pub struct Finished {
+    /// The contract.
+    pub summary: Summary,
+    /// What was measured of each scheme, by run; at least one run each.
+    pub measured: Vec<(String, Vec<Measured>)>,
+    /// How the drives came to their state: of each scheme's first run.
+    pub pasts: Vec<Preconditioned>,
+    /// What was read, skipped and changed of a trace: of the first run.
+    pub trace: Option<TraceCounts>,
+    /// Requests that the host split because the drive does not take so much at once.
+    pub split: u64,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Sum up what ran. Schemes that Ctrl-C left no time for are not in it.
+pub fn finished(
+    device: &str,
+    experiment: &Experiment,
+    plan: &Plan,
+    results: Vec<Vec<Option<RunResult>>>,
+) -> Result<Finished, CliError> {
+    let partial = results.iter().flatten().any(|r| r.as_ref().is_none_or(|r| r.outcome.partial));
+    let mut all = Finished {
+        summary: Summary {
+            tailcut: env!("CARGO_PKG_VERSION").to_string(),
+            schema: SCHEMA,
+            model_version: MODEL_VERSION,
+            seed: experiment.seed,
+            partial,
+            device: device.to_string(),
+            host_capacity_bytes: plan.capacity,
+            workload: Workload::default(),
+            schemes: Vec::new(),
+        },
+        measured: Vec::new(),
+        pasts: Vec::new(),
+        trace: None,
+        split: 0,
+        warnings: Vec::new(),
+    };
+    for (spec, runs) in experiment.schemes.iter().zip(results) {
+        let runs: Vec<RunResult> = runs.into_iter().flatten().collect();
+        let Some(first) = runs.first() else { continue };
+        if all.measured.is_empty() {
+            all.summary.workload = workload(experiment, first);
+            all.trace = first.trace.clone();
+            all.split = first.outcome.split;
+        }
+        all.pasts.push(first.past.clone());
+        for warning in runs.iter().flat_map(|r| &r.past.warnings) {
+            let text = format!("{}: {warning}", spec.name);
+            if !all.warnings.contains(&text) {
+                all.warnings.push(text);
+            }
+        }
+        let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
+        all.summary.schemes.push(Scheme::over_runs(&each));
+        all.measured.push((spec.name.clone(), runs.into_iter().map(|r| r.outcome.measured).collect()));
+    }
+    if all.measured.is_empty() {
+        return Err(CliError::Failed("interrupted before the first request".into()));
+    }
+    Ok(all)
+}
+
+/// The summary of one run of one scheme.
+fn summarise(name: &str, run: &RunResult) -> Scheme {
+    let o = &run.outcome;
+    let facts = SchemeFacts {
+        name: name.to_string(),
+        digest: o.digest.to_string(),
+        wall_seconds: o.wall_seconds,
+        cpu_seconds: o.cpu_seconds,
+        peak_rss_bytes: peak_rss_bytes(),
+        precondition: Some(Precondition {
+            kind: run.past.kind.name().to_string(),
+            cpu_seconds: run.past.cpu_seconds,
+            cached: run.past.cached,
+            waf: run.past.report.as_ref().map(|r| r.waf),
+        }),
+    };
+    Scheme::new(facts, &o.measured, Some(&counters(&o.counters, o.wear)))
+}
+
+/// The device's counters as the report wants them.
+fn counters(c: &Counters, (mean, max): (f64, u32)) -> DeviceCounters {
+    let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
+    DeviceCounters {
+        programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
+        gc: Some(Gc {
+            collections: c.collections,
+            moved_units: Some(c.programs_gc),
+            blocked_reads_fraction: (c.reads > 0).then(|| c.gc_blocked_reads as f64 / c.reads as f64),
+            queue_blocked_fraction: None,
+        }),
+        erases: Some(c.erases),
+        pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
+        ..DeviceCounters::default()
+    }
+}
+
+/// What the host asked, as the first run met it.
+fn workload(experiment: &Experiment, first: &RunResult) -> Workload {
+    let measured = &first.outcome.measured;
+    let (reads, writes) = (&measured.read.population, &measured.write.population);
+    let (count, bytes) = (reads.count() + writes.count(), reads.bytes() + writes.bytes());
+    let share = |part: f64| if count > 0 { part / count as f64 } else { 0.0 };
+    let mut workload = Workload {
+        source: experiment.workload.name(),
+        requests: first.trace.as_ref().map_or(first.outcome.issued, |t| t.requests),
+        read_fraction: share(reads.count() as f64),
+        mean_bytes: (count > 0).then(|| share(bytes as f64)),
+        footprint_bytes: None,
+        span_ns: None,
+    };
+    // A whole trace has its own measures, which do not depend on how it is split.
+    if let Some(info) = experiment.workload.trace().and_then(|t| t.info.as_ref())
+        && !first.outcome.partial
+    {
+        workload.read_fraction = info.read_fraction;
+        workload.mean_bytes = Some(info.mean_bytes);
+        workload.footprint_bytes = Some(info.footprint_bytes);
+        workload.span_ns = Some(info.span_ns);
+    }
+    workload
+}
+
+/// The slowest requests of every scheme in words.
+pub fn explain_slowest(finished: &Finished, top: usize, scheme: Option<&str>) -> Result<String, ReportError> {
+    let mut lines: Vec<SlowLine> = Vec::new();
+    for (name, measured) in &finished.measured {
+        let mut text = Vec::new();
+        let here = std::path::Path::new(slowest::FILE);
+        slowest::write(&mut text, name, &measured[0]).map_err(ReportError::io(here))?;
+        lines.extend(text.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()));
+    }
+    let options = ExplainOptions { top, scheme: scheme.map(String::from), ..ExplainOptions::default() };
+    explain_run(&finished.summary, &lines, &options)
+}

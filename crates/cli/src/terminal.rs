@@ -1,0 +1,64 @@
+//! Texts for people and for programs, each on its stream; and Ctrl-C.
+
+use crate::error::CliError;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set by Ctrl-C; a handler has no other place to leave its word.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Where texts for people go: to standard output, or, where that belongs to JSON, to
+/// standard error.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    json: bool,
+}
+
+impl Terminal {
+    pub fn new(json: bool) -> Terminal {
+        Terminal { json }
+    }
+
+    /// A text for people, with its line breaks.
+    pub fn text(&self, text: &str) -> Result<(), CliError> {
+        if self.json {
+            // If nobody reads these, the JSON is still wanted.
+            let _ = io::stderr().write_all(text.as_bytes());
+            return Ok(());
+        }
+        print(text)
+    }
+
+    /// A warning, always on standard error.
+    pub fn warn(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "warning: {text}");
+    }
+
+    /// Whether somebody watches standard error.
+    pub fn is_watched() -> bool {
+        io::stderr().is_terminal()
+    }
+}
+
+/// Write to standard output and make sure that it arrived.
+pub fn print(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// From now on Ctrl-C asks the run to stop; a second one ends the program at once.
+pub fn catch_interrupts() {
+    // Without a handler Ctrl-C ends the program, which is acceptable too.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(1);
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
+}

@@ -1,0 +1,122 @@
+//! Do the smaller commands do what the manual says?
+
+mod common;
+
+use common::{digests, summary, tailcut};
+use serde_json::Value;
+
+/// 2,000 requests in the MSR format, five in six reads, one every 100 us.
+fn trace() -> String {
+    let line = |i: u64| {
+        let op = if i % 6 == 0 { "Write" } else { "Read" };
+        format!("{},web,0,{op},{},8192,500\n", 128_166_372_000_000_000 + i * 1_000, i * 7919 % 200_000 * 4096)
+    };
+    (0..2000).map(line).collect()
+}
+
+#[test]
+fn show_lists_what_is_built_in() {
+    for (what, needles) in [
+        (&["devices"][..], &["z-ssd", "ttflash-256g", "cnex-westlake", "mqsim-default", "tiny"][..]),
+        (&["schemes"], &["baseline", "rps", "policy.schedule"]),
+        (&["workloads"], &["mixed-70-30-qd16", "act-30"]),
+        (&["policies"], &["policy.schedule", "read-priority"]),
+        (&["policies", "--markdown"], &["# Policies", "## `policy.gc_victim`", "### `greedy`"]),
+        (
+            &["config", "tiny", "--scheme", "rps", "--set", "host.queue_depth=9"],
+            &["read-priority", "scheme rps", "--set host.queue_depth=9"],
+        ),
+    ] {
+        let text = tailcut(&[&["show"], what].concat()).ok();
+        for needle in needles {
+            assert!(text.contains(needle), "{what:?}: `{needle}` is not in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_converted_trace_is_the_same_workload_and_a_cut_one_a_part_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();
+    let (file, compact, part) = (path("t.csv"), path("t.tct"), path("part.tct"));
+    std::fs::write(&file, trace()).unwrap();
+    let info = |file: &str| -> Value {
+        serde_json::from_str(&tailcut(&["trace", "info", file, "--json"]).ok()).unwrap()
+    };
+    let measures = |v: &Value| {
+        ["requests", "read_fraction", "mean_bytes", "footprint_bytes", "span_ns"]
+            .map(|name| v[name].to_string())
+    };
+    let original = info(&file);
+    assert_eq!((original["format"].as_str(), original["requests"].as_u64()), (Some("msr"), Some(2000)));
+    assert_eq!(original["span_ns"], 199_900_000);
+    tailcut(&["trace", "convert", &file, &compact]).ok();
+    assert_eq!(measures(&info(&compact)), measures(&original));
+    tailcut(&["trace", "cut", &file, &part, "--from", "50ms", "--to", "100ms"]).ok();
+    assert_eq!(info(&part)["requests"], 500);
+    assert!(tailcut(&["trace", "info", &file]).ok().contains("burstiness"));
+
+    let run = |file: &str, more: &[&str]| {
+        let all =
+            [&["run", "tiny", "--precondition", "sequential", "--json", "--workload", file], more].concat();
+        summary(&tailcut(&all).ok())
+    };
+    let whole = run(&file, &[]);
+    assert_eq!(digests(&whole), digests(&run(&compact, &[])));
+    assert_eq!(whole["schemes"][0]["jobs"][0]["name"], "trace");
+
+    // What shapes the replay shapes it.
+    let runtime = |s: &Value| s["schemes"][0]["runtime_ns"].as_f64().unwrap();
+    let requests = |s: &Value| s["workload"]["requests"].as_u64().unwrap();
+    assert!((runtime(&run(&file, &["--rate-scale", "0.5"])) / runtime(&whole) - 2.0).abs() < 0.05);
+    assert_eq!(requests(&run(&file, &["--limit", "100"])), 100);
+    let looped = run(&file, &["--loop", "3"]);
+    assert_eq!(requests(&looped), 6000);
+    assert!((runtime(&looped) / runtime(&whole) - 3.0).abs() < 0.05);
+    let doubled = run(&file, &["--size-scale", "2"]);
+    assert_eq!(doubled["workload"]["mean_bytes"], 16384.0);
+    let closed = run(&file, &["--closed-loop", "1"]);
+    assert_eq!(requests(&closed), 2000);
+    assert!(runtime(&closed) < runtime(&whole));
+}
+
+#[test]
+fn a_trace_ages_its_drive_with_its_own_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("t.csv");
+    std::fs::write(&file, trace()).unwrap();
+    let ended = tailcut(&["run", "tiny", "--workload", file.to_str().unwrap(), "--json"]);
+    assert!(ended.err.contains("folded into it"), "{}", ended.err);
+    assert!(!ended.err.contains("did not become steady"), "{}", ended.err);
+    let s = summary(&ended.ok());
+    let past = &s["schemes"][0]["precondition"];
+    assert_eq!(past["kind"], "steady");
+    assert!(past["waf"].as_f64().unwrap() > 1.0);
+}
+
+#[test]
+fn the_tour_runs_and_says_what_to_try_next() {
+    let text = tailcut(&["demo", "--requests", "20000"]).ok();
+    for needle in ["baseline", "rps", "#3  read", "sum = latency", "Next", "tailcut trace info"] {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn every_benchmark_runs() {
+    let run = || -> Value { serde_json::from_str(&tailcut(&["bench", "--tiny", "--json"]).ok()).unwrap() };
+    let (first, second) = (run(), run());
+    let lines = first["benchmarks"].as_array().unwrap();
+    let names: Vec<&str> = lines.iter().map(|l| l["name"].as_str().unwrap()).collect();
+    for name in ["mqsim-e/read-qd32", "mqsim-default/age-70", "mqsim-default/restore", "growth/100M"] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+    for (a, b) in lines.iter().zip(second["benchmarks"].as_array().unwrap()) {
+        assert_eq!(a["digest"], b["digest"], "{}", a["name"]);
+        assert_eq!(a["digest"].as_str().unwrap().len(), 16, "{}", a["name"]);
+        if a.get("requests").is_some() {
+            assert!(a["requests_per_cpu_second"].as_f64().unwrap() > 0.0);
+            assert!(a["events_per_cpu_second"].as_f64().unwrap() > 0.0);
+        }
+    }
+}

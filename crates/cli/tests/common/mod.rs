@@ -1,0 +1,98 @@
+//! Running the program.
+#![allow(dead_code)] // Each test file uses a part.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a run of the program came to.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+/// The program, with a cache of its own.
+pub fn command(cache: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tailcut"));
+    command.env("TAILCUT_CACHE", cache).stdin(Stdio::null());
+    command
+}
+
+/// Run to the end. The cache is a folder that is not there and never will be.
+pub fn tailcut(args: &[&str]) -> Ended {
+    let mut args: Vec<&str> = args.to_vec();
+    if args[0] == "run" && !args.contains(&"--snapshot") {
+        args.push("--no-cache");
+    }
+    end(command(Path::new("/nonexistent")).args(&args))
+}
+
+/// Run to the end.
+pub fn end(command: &mut Command) -> Ended {
+    let output = command.output().expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+impl Ended {
+    /// It succeeded; its standard output.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.out, self.err);
+        self.out
+    }
+
+    /// It was refused with one message that has all of `needles` in it.
+    #[track_caller]
+    pub fn refused(self, needles: &[&str]) {
+        assert_eq!(self.code, Some(2), "{}\n{}", self.out, self.err);
+        let errors: Vec<&str> = self.err.lines().filter(|l| l.starts_with("error: ")).collect();
+        assert_eq!(errors.len(), 1, "one message: {}", self.err);
+        for needle in needles {
+            assert!(self.err.contains(needle), "`{needle}` is not in: {}", self.err);
+        }
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+    }
+}
+
+/// A summary that keeps its contract.
+#[track_caller]
+pub fn summary(text: &str) -> Value {
+    let value: Value = serde_json::from_str(text).expect("the summary is JSON");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert_eq!(errors, [""; 0]);
+    value
+}
+
+/// The digests of a summary's schemes.
+pub fn digests(summary: &Value) -> Vec<String> {
+    let schemes = summary["schemes"].as_array().unwrap();
+    schemes.iter().map(|s| s["digest"].as_str().unwrap().to_string()).collect()
+}
+
+/// The folder of real traces: `TAILCUT_TRACES`, else beside the workspace.
+pub fn traces() -> Option<PathBuf> {
+    let folder = match std::env::var_os("TAILCUT_TRACES") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
+    };
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no folder of real traces at {} (set TAILCUT_TRACES)", folder.display());
+    None
+}
+
+/// Names of the files in a folder, in order; none if there is no folder.
+pub fn files(folder: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,201 @@
+//! Does `tailcut run` keep the contract of its output?
+
+mod common;
+
+use common::{command, digests, end, files, summary, tailcut};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+const JOB: &str = "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=20000";
+
+#[test]
+fn the_summary_keeps_its_contract_and_adds_up() {
+    let ended = tailcut(&["run", "tiny", "--scheme", "baseline,rps", "--workload", JOB, "--json"]);
+    // Standard output is the summary alone; the tables are for people.
+    assert!(ended.err.contains("IOPS") && ended.err.contains("die_wait.erase"), "{}", ended.err);
+    let s = summary(&ended.ok());
+    assert_eq!((s["device"].as_str(), s["partial"].as_bool()), (Some("tiny"), Some(false)));
+    assert_eq!(s["workload"]["requests"], 20_000);
+    for scheme in s["schemes"].as_array().unwrap() {
+        let ios = |side: &str| scheme[side]["total_ios"].as_u64().unwrap();
+        assert_eq!(ios("read") + ios("write"), 20_000);
+        assert_eq!(scheme["precondition"]["kind"], "steady");
+        let programs: u64 =
+            scheme["programs"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        let waf = programs as f64 / scheme["programs"]["user"].as_f64().unwrap();
+        assert!((waf - scheme["waf"].as_f64().unwrap()).abs() < 1e-9);
+        for blame in scheme["read"]["blame"].as_array().unwrap() {
+            let sum: f64 = blame["causes"].as_object().unwrap().values().map(|n| n.as_f64().unwrap()).sum();
+            assert!((sum - blame["mean_ns"].as_f64().unwrap()).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn the_same_inputs_give_the_same_digests_on_any_number_of_threads() {
+    let of = |threads: &str, seed: &str, runs: &str| {
+        let args = ["run", "tiny", "--scheme", "baseline,fifo,rps", "--workload", JOB, "--json"];
+        let more = ["--threads", threads, "--seed", seed, "--runs", runs];
+        digests(&summary(&tailcut(&[&args[..], &more].concat()).ok()))
+    };
+    let once = of("1", "1", "1");
+    assert_eq!(once, of("1", "1", "1"));
+    assert_eq!(once, of("2", "1", "1"));
+    // The digest of several runs is the first one's, whatever runs beside it.
+    assert_eq!(once, of("2", "1", "3"));
+    assert_ne!(once, of("1", "2", "1"));
+    // This drive is first come, first served by itself.
+    assert_eq!(once[0], once[1]);
+    assert_ne!(once[0], once[2]);
+}
+
+#[test]
+fn several_runs_give_intervals_across_runs() {
+    let s = summary(&tailcut(&["run", "tiny", "--workload", JOB, "--runs", "3", "--json"]).ok());
+    assert_eq!(s["schemes"][0]["runs"], 3);
+    assert!(s["schemes"][0]["read"]["lat_ns"]["ci95"]["99.000000"].is_array());
+}
+
+#[test]
+fn an_aged_drive_is_kept_and_gives_the_same_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let run = || {
+        let mut run = command(&cache);
+        let ended = end(run.args(["run", "tiny", "--workload", JOB, "--json"]));
+        (ended.err.clone(), summary(&ended.ok()))
+    };
+    let (_, first) = run();
+    let (_, second) = run();
+    let cached = |s: &serde_json::Value| s["schemes"][0]["precondition"]["cached"].as_bool();
+    assert_eq!((cached(&first), cached(&second)), (Some(false), Some(true)));
+    assert_eq!(digests(&first), digests(&second));
+    let kept = files(&cache);
+    assert_eq!(kept.len(), 1);
+
+    // Damaged, it is made anew, and the user is told.
+    let path = cache.join(&kept[0]);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let (err, third) = run();
+    assert!(err.contains("warning: ") && err.contains(&kept[0]) && err.contains("made anew"), "{err}");
+    assert_eq!((cached(&third), digests(&third)), (Some(false), digests(&first)));
+    assert_eq!(cached(&run().1), Some(true));
+}
+
+#[test]
+fn a_folder_holds_everything_and_explains_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let out = out.to_str().unwrap();
+    let args = ["run", "tiny", "--workload", JOB, "--out", out, "--requests-parquet", "--series-parquet=1ms"];
+    let text = tailcut(&args).ok();
+    for part in ["drive ", "workload ", "precondition  steady", "aged ", "Reads", "slowest reads"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let names = [
+        "config.toml",
+        "latency.hlog",
+        "requests.parquet",
+        "series.parquet",
+        "slowest.jsonl",
+        "summary.json",
+    ];
+    assert_eq!(files(out.as_ref()), names);
+    let written = summary(&std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
+    for name in ["requests.parquet", "series.parquet"] {
+        let bytes = std::fs::read(format!("{out}/{name}")).unwrap();
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{name}");
+    }
+
+    let words = tailcut(&["explain", out, "--top", "1"]).ok();
+    assert!(words.contains("sum = latency") && words.contains("#1  read"), "{words}");
+    tailcut(&["explain", out, "--above", "100"]).refused(&["--above", "100"]);
+    tailcut(&["explain", out, "--scheme", "es"]).refused(&["`es`", "baseline"]);
+
+    // The configuration it wrote is a device file that gives the same run.
+    let config = format!("{out}/config.toml");
+    let again = tailcut(&["run", &config, "--workload", JOB, "--json"]).ok();
+    assert_eq!(digests(&summary(&again)), digests(&written));
+
+    // It is not overwritten unasked.
+    tailcut(&args).refused(&[out, "already holds a run", "summary.json"]);
+    let other = JOB.replace("20000", "5000");
+    tailcut(&["run", "tiny", "--scheme", "rps,fifo", "--workload", &other, "--out", out, "--force"]).ok();
+    let names = ["config.fifo.toml", "config.rps.toml", "latency.hlog", "slowest.jsonl", "summary.json"];
+    assert_eq!(files(out.as_ref()), names);
+}
+
+#[test]
+fn what_the_drive_holds_is_as_asked_and_said() {
+    let of = |args: &[&str]| {
+        let text = tailcut(&[&["run", "tiny", "--json"], args].concat());
+        let said = text.err.lines().find(|l| l.starts_with("precondition")).unwrap_or_default().to_string();
+        (summary(&text.ok())["schemes"][0]["precondition"]["kind"].as_str().unwrap().to_string(), said)
+    };
+    let reads = ["--workload", "randread,number_ios=2000"];
+    let (kind, said) = of(&reads);
+    assert!(kind == "sequential" && said.contains("by default"), "{said}");
+    for asked in ["none", "sequential", "steady"] {
+        let (kind, said) = of(&[&reads[..], &["--precondition", asked]].concat());
+        assert!(kind == asked && said.contains(asked) && said.contains("as asked"), "{said}");
+    }
+}
+
+#[test]
+fn a_job_file_and_its_line_are_the_same_workload() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mix.fio");
+    std::fs::write(
+        &file,
+        "[global]\nbs=4k\nnumber_ios=3000\n[reads]\nrw=randread\niodepth=4\n[writes]\nrw=randwrite\n",
+    )
+    .unwrap();
+    let s = summary(&tailcut(&["run", "tiny", "--workload", file.to_str().unwrap(), "--json"]).ok());
+    let jobs = s["schemes"][0]["jobs"].as_array().unwrap();
+    assert_eq!((jobs[0]["name"].as_str(), jobs[1]["name"].as_str()), (Some("reads"), Some("writes")));
+    assert_eq!((&jobs[0]["read"]["total_ios"], &jobs[1]["write"]["total_ios"]), (&3000.into(), &3000.into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_a_partial_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let job = "randread,iodepth=4,number_ios=4000000000,norandommap";
+    let mut child = command(dir.path())
+        .args(["run", "tiny", "--precondition", "none", "--workload", job, "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The line comes when Ctrl-C is caught already and the run is about to begin.
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    while !lines.next().unwrap().unwrap().starts_with("precondition") {}
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    for line in lines {
+        line.unwrap();
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let s = summary(&std::fs::read_to_string(out.join("summary.json")).unwrap());
+    assert_eq!(s["partial"], true);
+}
+
+#[test]
+fn closed_output_is_no_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = command(dir.path())
+        .args(["run", "tiny", "--no-cache", "--workload", JOB])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), err.contains("panicked")), (Some(0), false), "{err}");
+}

@@ -1,0 +1,174 @@
+//! Aged states in the user's cache folder, under a size cap.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+use tailcut_core::device::SnapshotError;
+
+/// Bytes the cache holds unless told otherwise.
+pub const LIMIT: u64 = 20_000_000_000;
+
+/// A folder of aged states, each named by its key.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    limit: u64,
+}
+
+/// A snapshot that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot keep the aged state in {}: {source}", path.display())]
+pub struct CacheError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub source: SnapshotError,
+}
+
+impl Cache {
+    /// A cache in `folder`, which is made when first needed.
+    pub fn new(folder: PathBuf, limit: u64) -> Cache {
+        Cache { folder, limit }
+    }
+
+    /// The user's: `TAILCUT_CACHE`, else `tailcut` in `XDG_CACHE_HOME`, else in `~/.cache`.
+    /// `None` where there is neither of these.
+    pub fn of_user() -> Option<Cache> {
+        let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let folder = set("TAILCUT_CACHE")
+            .or_else(|| set("XDG_CACHE_HOME").map(|p| p.join("tailcut")))
+            .or_else(|| set("HOME").map(|p| p.join(".cache/tailcut")))?;
+        Some(Cache::new(folder, LIMIT))
+    }
+
+    /// The file of a key, whether it is there or not.
+    pub fn path(&self, key: u64) -> PathBuf {
+        self.folder.join(format!("aged-{key:016x}.snap"))
+    }
+
+    /// Mark a state as used now, so that others are thrown out before it.
+    pub fn touch(&self, key: u64) {
+        // Best effort: a cache that cannot be written is still a cache.
+        let file = File::options().append(true).open(self.path(key));
+        let _ = file.and_then(|f| f.set_modified(SystemTime::now()));
+    }
+
+    /// Keep a state, then throw out the least recently used until the limit holds.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written; nothing half-written stays.
+    pub fn save(
+        &self,
+        key: u64,
+        fill: impl FnOnce(&mut dyn Write) -> Result<(), SnapshotError>,
+    ) -> Result<(), CacheError> {
+        let path = self.path(key);
+        fs::create_dir_all(&self.folder)
+            .map_err(|e| CacheError { path: path.clone(), source: SnapshotError::Io(e) })?;
+        write_whole(&path, fill)?;
+        self.evict(&path);
+        Ok(())
+    }
+
+    fn evict(&self, keep: &Path) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let name = entry.file_name().into_string().ok()?;
+                let ours = name.starts_with("aged-") && name.ends_with(".snap");
+                let facts = entry.metadata().ok().filter(|_| ours)?;
+                Some((facts.modified().ok()?, facts.len(), entry.path()))
+            })
+            .collect();
+        files.sort();
+        let mut total: u64 = files.iter().map(|f| f.1).sum();
+        for (_, bytes, path) in files {
+            if total <= self.limit {
+                break;
+            }
+            // The newest stays even if it is alone above the limit: it was wanted just now.
+            if path != keep && fs::remove_file(&path).is_ok() {
+                total -= bytes;
+            }
+        }
+    }
+}
+
+/// Write a file that appears whole or not at all.
+pub(crate) fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), SnapshotError>,
+) -> Result<(), CacheError> {
+    let write = || -> Result<(), SnapshotError> {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".tailcut-").tempfile_in(folder)?;
+        let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+        fill(&mut out)?;
+        out.flush()?;
+        drop(out);
+        file.persist(path).map_err(|e| SnapshotError::Io(e.error))?;
+        Ok(())
+    };
+    write().map_err(|source| CacheError { path: path.to_path_buf(), source })
+}
+
+/// A lock for each aged state, so that of several schemes that share one, one makes it.
+#[derive(Debug, Default)]
+pub struct Locks(Mutex<HashMap<u64, Arc<Mutex<()>>>>);
+
+impl Locks {
+    /// The lock of a key.
+    pub fn of(&self, key: u64) -> Arc<Mutex<()>> {
+        Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = entries.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_first_and_strangers_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("new"), 250);
+        let put = |key| cache.save(key, |to| Ok(to.write_all(&[7; 100])?)).unwrap();
+        let age = |key, seconds| {
+            let file = File::options().append(true).open(cache.path(key)).unwrap();
+            file.set_modified(SystemTime::now() - std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        put(1);
+        fs::write(folder.path().join("new/notes.txt"), [0; 1000]).unwrap();
+        put(2);
+        age(1, 300);
+        age(2, 200);
+        cache.touch(1);
+        put(3);
+        assert_eq!(
+            names(&folder.path().join("new")),
+            ["aged-0000000000000001.snap", "aged-0000000000000003.snap", "notes.txt"]
+        );
+    }
+
+    #[test]
+    fn what_fails_half_way_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_path_buf(), LIMIT);
+        let saved = cache.save(1, |to| {
+            to.write_all(b"half")?;
+            Err(SnapshotError::NotASnapshot)
+        });
+        assert!(saved.is_err());
+        assert!(names(folder.path()).is_empty());
+    }
+}

@@ -1,0 +1,306 @@
+//! Several schemes on one drive under the same requests.
+
+use crate::cache::Locks;
+use crate::host::{Host, RunError};
+use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure};
+use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots};
+use crate::watch::Watch;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Capacity, ConfigProblem, Device, Shape};
+use tailcut_units::{SimTime, Span};
+use tailcut_workload::trace::TraceCounts;
+use tailcut_workload::{Source, Workload, WorkloadError, WorkloadSpec};
+
+/// A scheme, resolved.
+#[derive(Clone, Debug)]
+pub struct SchemeSpec {
+    /// Its name in output.
+    pub name: String,
+    /// The drive with the scheme laid over it.
+    pub config: DeviceConfig,
+}
+
+/// What is to be compared.
+pub struct Experiment<'a> {
+    /// At least one.
+    pub schemes: Vec<SchemeSpec>,
+    /// The requests.
+    pub workload: &'a WorkloadSpec,
+    /// Seed of the first run; a further run has the next one.
+    pub seed: u64,
+    /// How often each scheme runs, at least once.
+    pub runs: u32,
+    /// The drives' past; by the workload where none is given.
+    pub past: Option<PastKind>,
+    /// Where aged states are kept.
+    pub snapshots: Snapshots,
+    /// Runs at a time, at least one.
+    pub threads: usize,
+    /// Length of the fine intervals, if a sink wants them.
+    pub fine: Option<Span>,
+}
+
+/// What an experiment comes to, before anything runs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Bytes that the host addresses: the least of all schemes.
+    pub capacity: u64,
+    /// The capacity arithmetic of each scheme.
+    pub capacities: Vec<Capacity>,
+    /// Bytes that preconditioning fills, from the first; a trace is laid on these.
+    pub filled: u64,
+    /// The drives' past.
+    pub past: PastKind,
+    /// Nobody asked for it: it follows from the workload.
+    pub past_by_default: bool,
+    /// Names of the jobs.
+    pub jobs: Vec<String>,
+    /// How many requests there will be, where that is known.
+    pub expected: Option<u64>,
+    /// When the last job stops, where all stop by time.
+    pub runtime: Option<Span>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// One run of one scheme.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// What was measured.
+    pub outcome: RunOutcome,
+    /// How the drive came to its state.
+    pub past: Preconditioned,
+    /// What was read, skipped and changed of a trace.
+    pub trace: Option<TraceCounts>,
+}
+
+/// Why an experiment failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A scheme for which there is no drive.
+    #[error("scheme `{scheme}`: {problem}")]
+    Config {
+        /// Its name.
+        scheme: String,
+        /// Why.
+        problem: ConfigProblem,
+    },
+    /// A workload that cannot be used.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A snapshot of the user's that cannot be used.
+    #[error(transparent)]
+    Past(PastError),
+    /// A drive that makes no progress.
+    #[error("scheme `{scheme}`: the drive makes no progress at {at}: {what}")]
+    Stuck {
+        /// The scheme.
+        scheme: String,
+        /// When.
+        at: SimTime,
+        /// The operations that wait, and for what.
+        what: String,
+    },
+    /// What receives the requests failed.
+    #[error("{0}")]
+    Sink(SinkError),
+}
+
+impl ExperimentError {
+    /// Whether the user's input is at fault, not the run.
+    pub fn is_input(&self) -> bool {
+        !matches!(self, ExperimentError::Stuck { .. } | ExperimentError::Sink(_))
+    }
+}
+
+/// Makes what receives a scheme's first run, if anything does: (scheme, its jobs).
+pub type MakeSink<'a> = &'a (dyn Fn(usize, &[String]) -> Result<Option<Box<dyn Sink>>, SinkError> + Sync);
+
+impl Experiment<'_> {
+    /// Check everything and work out what all schemes have in common.
+    ///
+    /// # Errors
+    /// A scheme without a drive, a workload that does not fit.
+    pub fn plan(&self) -> Result<Plan, ExperimentError> {
+        let mut capacities = Vec::new();
+        let mut capacity = u64::MAX;
+        for scheme in &self.schemes {
+            let refuse = |problem| ExperimentError::Config { scheme: scheme.name.clone(), problem };
+            // A whole device, because its policies have a say too.
+            let device = Device::new(&scheme.config, self.seed, ()).map_err(refuse)?;
+            capacities.push(device.capacity().clone());
+            capacity = capacity.min(device.host_bytes());
+            for run in 1..u64::from(self.runs) {
+                let shape = Shape::new(&scheme.config, self.seed.wrapping_add(run)).map_err(refuse)?;
+                capacity = capacity.min(shape.host_bytes());
+            }
+        }
+        let fill = self.schemes.iter().map(|s| s.config.age.fill).fold(1.0, f64::min);
+        let trace_region = (capacity as f64 * fill) as u64 / 4096 * 4096;
+        let workload = self.workload.open(capacity, trace_region, self.seed)?;
+        let filled = workload.region().end.min(capacity);
+        let by_default = if workload.writes() { PastKind::Steady } else { PastKind::Sequential };
+        let infos = workload.jobs();
+        let mut warnings = self.workload.warnings();
+        warnings.extend(workload.warnings());
+        let measured = self.workload.trace().and_then(|t| Some((t.info.as_ref()?, t.options.loop_count)));
+        Ok(Plan {
+            capacity,
+            capacities,
+            filled,
+            past: self.past.unwrap_or(by_default),
+            past_by_default: self.past.is_none(),
+            jobs: infos.iter().map(|j| j.name.clone()).collect(),
+            expected: match measured {
+                Some((info, laps)) => Some(info.requests.saturating_mul(u64::from(laps))),
+                None => workload.expected_requests(),
+            },
+            runtime: infos
+                .iter()
+                .map(|j| j.runtime)
+                .collect::<Option<Vec<_>>>()
+                .and_then(|r| r.into_iter().max()),
+            warnings,
+        })
+    }
+
+    /// Run every scheme as often as asked, several at a time. What was not begun when the
+    /// watch said stop is missing (`None`); results are by scheme, then by run.
+    ///
+    /// # Errors
+    /// The first failure of any run; the others are stopped.
+    pub fn run(
+        &self,
+        plan: &Plan,
+        watch: &dyn Watch,
+        sinks: MakeSink<'_>,
+    ) -> Result<Vec<Vec<Option<RunResult>>>, ExperimentError> {
+        let runs = self.runs as usize;
+        let tasks = self.schemes.len() * runs;
+        let next = AtomicUsize::new(0);
+        let all = Stoppable { watch, failed: AtomicBool::new(false) };
+        let slots: Mutex<Vec<Option<RunResult>>> = Mutex::new(vec![None; tasks]);
+        let failure: Mutex<Option<ExperimentError>> = Mutex::new(None);
+        let identity = self.workload.identity(plan.capacity, self.seed)?;
+        let common = Common { plan, identity, locks: Locks::default(), sinks };
+        let work = || {
+            loop {
+                let turn = next.fetch_add(1, Ordering::Relaxed);
+                if turn >= tasks || all.stopped() {
+                    return;
+                }
+                // The first runs of all schemes come before any second run.
+                let (scheme, run) = (turn % self.schemes.len(), turn / self.schemes.len());
+                let task = scheme * runs + run;
+                match self.one(scheme, run, &common, task, &all) {
+                    Ok(result) => lock(&slots)[task] = result,
+                    Err(error) => {
+                        all.failed.store(true, Ordering::Relaxed);
+                        lock(&failure).get_or_insert(error);
+                    }
+                }
+                watch.done(task);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.min(tasks) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        if let Some(error) = lock(&failure).take() {
+            return Err(error);
+        }
+        let mut slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+        Ok(self.schemes.iter().map(|_| slots.by_ref().take(runs).collect()).collect())
+    }
+
+    /// One run; `None` if it was stopped before its first request.
+    fn one(
+        &self,
+        scheme: usize,
+        run: usize,
+        common: &Common<'_>,
+        task: usize,
+        watch: &dyn Watch,
+    ) -> Result<Option<RunResult>, ExperimentError> {
+        let SchemeSpec { name, config } = &self.schemes[scheme];
+        let seed = self.seed.wrapping_add(run as u64);
+        let Plan { capacity, filled, past: kind, .. } = *common.plan;
+        let past = Past {
+            kind,
+            filled,
+            capacity,
+            workload: self.workload,
+            identity: &common.identity,
+            snapshots: &self.snapshots,
+            locks: &common.locks,
+            task,
+            watch,
+        };
+        let (mut device, past) = past.give(config, seed).map_err(|e| match e {
+            PastError::Config(problem) => ExperimentError::Config { scheme: name.clone(), problem },
+            PastError::Workload(e) => ExperimentError::Workload(e),
+            e => ExperimentError::Past(e),
+        })?;
+        if watch.stopped() {
+            return Ok(None);
+        }
+        let fail = |e| broken(name, e);
+        let workload = self.workload.open(capacity, filled, seed)?;
+        let mut host: Host<Workload> = Host::new(workload).map_err(|e| fail(e.into()))?;
+        let mut sink = match run {
+            0 => (common.sinks)(scheme, &common.plan.jobs).map_err(ExperimentError::Sink)?,
+            _ => None,
+        };
+        let options = MeasureOptions { fine: self.fine.filter(|_| sink.is_some()), task };
+        let taken = sink.as_mut().map(|s| -> &mut dyn Sink { s.as_mut() });
+        let outcome = measure(&mut host, &mut device, options, taken, watch).map_err(fail)?;
+        if let Some(sink) = sink {
+            sink.finish().map_err(ExperimentError::Sink)?;
+        }
+        Ok(Some(RunResult { outcome, past, trace: host.source().trace_counts() }))
+    }
+}
+
+/// What all runs share.
+struct Common<'a> {
+    plan: &'a Plan,
+    identity: String,
+    locks: Locks,
+    sinks: MakeSink<'a>,
+}
+
+/// Stops also when another run failed.
+struct Stoppable<'a> {
+    watch: &'a dyn Watch,
+    failed: AtomicBool,
+}
+
+impl Watch for Stoppable<'_> {
+    fn ageing(&self, task: usize, fraction: f64) {
+        self.watch.ageing(task, fraction);
+    }
+    fn requests(&self, task: usize, done: u64, now: SimTime) {
+        self.watch.requests(task, done, now);
+    }
+    fn stopped(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.watch.stopped()
+    }
+}
+
+fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Error>) -> ExperimentError {
+    match error {
+        MeasureError::Run(RunError::Workload(e)) => ExperimentError::Workload(WorkloadError::Trace(e)),
+        MeasureError::Run(RunError::Stuck { at, what }) => {
+            ExperimentError::Stuck { scheme: scheme.to_string(), at, what }
+        }
+        MeasureError::Sink(e) => ExperimentError::Sink(e),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,237 @@
+//! One run of one drive under one workload, measured.
+
+use crate::host::{Finished, Host, RunError};
+use crate::machine::Stopwatch;
+use crate::watch::Watch;
+use tailcut_core::device::{Counters, Device, Observer};
+use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
+use tailcut_units::{SimTime, Span};
+use tailcut_workload::Source;
+
+/// Why a sink gave up: its own error, boxed.
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Receives every measured request and fine interval as they come, e.g. to write files.
+pub trait Sink: Send {
+    /// A request was completed.
+    fn request(&mut self, sample: &Sample) -> Result<(), SinkError>;
+    /// A fine interval is over.
+    fn interval(&mut self, interval: &Interval) -> Result<(), SinkError>;
+    /// There is no more.
+    fn finish(self: Box<Self>) -> Result<(), SinkError>;
+}
+
+/// Why a run could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError<E: std::error::Error> {
+    /// The driver broke off.
+    #[error(transparent)]
+    Run(#[from] RunError<E>),
+    /// What receives the requests failed.
+    #[error("{0}")]
+    Sink(SinkError),
+}
+
+/// What to measure beside the latencies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeasureOptions {
+    /// Length of the fine intervals, if a sink wants them.
+    pub fine: Option<Span>,
+    /// Which run this is, for the watch.
+    pub task: usize,
+}
+
+/// What was measured of one run.
+#[derive(Clone, Debug)]
+pub struct RunOutcome {
+    /// Over all completions, also those of the ramp.
+    pub digest: Digest,
+    /// Latencies and what they were made of.
+    pub measured: Measured,
+    /// The drive's counters over the measurement.
+    pub counters: Counters,
+    /// Mean and most program/erase cycles at the end.
+    pub wear: (f64, u32),
+    /// Requests issued, also those of the ramp.
+    pub issued: u64,
+    /// Requests that the host split because the drive does not take so much at once.
+    pub split: u64,
+    /// Processor seconds of the run, preconditioning not counted.
+    pub cpu_seconds: f64,
+    /// Real seconds of the run, preconditioning not counted.
+    pub wall_seconds: f64,
+    /// Stopped before its end.
+    pub partial: bool,
+}
+
+/// Completions between looks at the watch: a tenth of a second or less.
+const SLICE: std::ops::Range<u64> = 20_000..80_000;
+
+/// Run the host's workload on the drive to its end, or until `watch` says stop.
+///
+/// # Errors
+/// A workload that cannot be read on, a drive that makes no progress, a failing sink.
+pub fn measure<'a, S: Source, O: Observer>(
+    host: &mut Host<S>,
+    device: &mut Device<O>,
+    options: MeasureOptions,
+    sink: Option<&'a mut (dyn Sink + 'a)>,
+    watch: &'a dyn Watch,
+) -> Result<RunOutcome, MeasureError<S::Error>> {
+    let clock = Stopwatch::new();
+    let jobs = host.source().jobs();
+    let names: Vec<String> = jobs.iter().map(|j| j.name.clone()).collect();
+    // Measurement starts when the first job's ramp is over.
+    let start = SimTime(jobs.iter().map(|j| j.ramp.0).min().unwrap_or(0));
+    let recorder = RecorderOptions { start, fine: options.fine, ..RecorderOptions::default() };
+    let mut run = Run {
+        recorder: Recorder::new(&names, recorder),
+        digest: Digest::new(),
+        done: 0,
+        last: start,
+        slice: 1_000_000,
+        sink,
+        sink_error: None,
+        task: options.task,
+        watch,
+    };
+    let mut over = false;
+    if start > SimTime::ZERO {
+        over = run.until(host, device, SimTime(start.0 - 1))?;
+    }
+    device.reset_counters();
+    while !over && !run.broken() {
+        let end = SimTime(run.recorder.interval_end().0.saturating_sub(1));
+        over = run.until(host, device, end)?;
+        run.gauge(device, host.now());
+        if !over && !run.broken() {
+            // The next interval is the one in which something happens.
+            run.gauge(device, host.next_event(device));
+            run.hand_out_fine();
+        }
+    }
+    let end = if over { run.last } else { host.now().max(start) };
+    let (digest, measured) = run.finish(end).map_err(MeasureError::Sink)?;
+    Ok(RunOutcome {
+        digest,
+        measured,
+        counters: device.counters().clone(),
+        wear: device.wear(),
+        issued: host.issued(),
+        split: host.split_requests,
+        cpu_seconds: clock.cpu_seconds(),
+        wall_seconds: clock.wall_seconds(),
+        partial: !over,
+    })
+}
+
+/// What a run writes to.
+struct Run<'a> {
+    recorder: Recorder,
+    digest: Digest,
+    done: u64,
+    /// The last completion, or the start.
+    last: SimTime,
+    /// Virtual ns between two looks at the watch.
+    slice: u64,
+    sink: Option<&'a mut (dyn Sink + 'a)>,
+    sink_error: Option<SinkError>,
+    task: usize,
+    watch: &'a dyn Watch,
+}
+
+impl Run<'_> {
+    fn broken(&self) -> bool {
+        self.sink_error.is_some() || self.watch.stopped()
+    }
+
+    /// Go on up to `end`, looking at the watch now and then; true when all is done.
+    fn until<S: Source, O: Observer>(
+        &mut self,
+        host: &mut Host<S>,
+        device: &mut Device<O>,
+        end: SimTime,
+    ) -> Result<bool, RunError<S::Error>> {
+        loop {
+            let from = host.next_event(device).0;
+            let until = SimTime(from.saturating_add(self.slice).min(end.0));
+            let before = self.done;
+            let over = host.run(device, until, &mut |f| self.take(f))?;
+            let done = self.done - before;
+            self.watch.requests(self.task, self.done, host.now());
+            if done > SLICE.end {
+                self.slice = (self.slice / 2).max(1);
+            } else if done < SLICE.start {
+                self.slice = self.slice.saturating_mul(2);
+            }
+            if over || until >= end || self.broken() {
+                return Ok(over);
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, f: &Finished<'_>) {
+        self.done += 1;
+        self.digest.push(f.index, f.completed.0, f.status);
+        if f.ramp {
+            return;
+        }
+        self.last = f.completed;
+        let sample = Sample {
+            index: f.index,
+            job: f.job,
+            op: f.command.op,
+            offset: f.command.offset,
+            bytes: f.command.bytes,
+            arrived: f.arrived,
+            completed: f.completed,
+            status: f.status,
+            ledger: f.ledger,
+        };
+        self.recorder.record(&sample);
+        if self.sink.is_some() {
+            self.hand_out(&sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hand_out(&mut self, sample: &Sample) {
+        if let (Some(sink), None) = (&mut self.sink, &self.sink_error) {
+            self.sink_error = sink.request(sample).err();
+        }
+    }
+
+    fn hand_out_fine(&mut self) {
+        if let (Some(sink), None) = (&mut self.sink, &self.sink_error) {
+            let mut failed = None;
+            self.recorder.drain_fine(|i| failed = failed.take().or_else(|| sink.interval(i).err()));
+            self.sink_error = failed;
+        }
+    }
+
+    fn gauge<O: Observer>(&mut self, device: &Device<O>, at: SimTime) {
+        let (levels, counters) = (device.gauges(), device.counters());
+        let gauges = Gauges {
+            free_blocks: levels.free_extents,
+            buffer_fill: levels.buffer_fill,
+            queue_depth: u64::from(device.outstanding()),
+            collections: counters.collections,
+            erases: counters.erases,
+            programs_user: counters.programs_user,
+            programs_total: counters.programs_user + counters.programs_gc + counters.programs_pad,
+        };
+        self.recorder.gauge(at, &gauges);
+    }
+
+    fn finish(self, end: SimTime) -> Result<(Digest, Measured), SinkError> {
+        let Run { recorder, digest, mut sink, sink_error: mut failed, .. } = self;
+        let measured = recorder.finish(end, |interval| {
+            if let (Some(sink), None) = (&mut sink, &failed) {
+                failed = sink.interval(interval).err();
+            }
+        });
+        failed.map_or(Ok((digest, measured)), Err)
+    }
+}

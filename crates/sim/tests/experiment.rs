@@ -1,0 +1,171 @@
+//! Are several schemes given the same requests, and is what is measured what ran?
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_sim::measure::SinkError;
+use tailcut_sim::{Experiment, ExperimentError, PastKind, SchemeSpec, Sink, Snapshots, Watch};
+use tailcut_stats::{Interval, Sample};
+use tailcut_testkit::small_drive;
+use tailcut_units::{SimTime, Span};
+use tailcut_workload::{TraceReplay, WorkloadSpec};
+
+fn job(text: &str) -> WorkloadSpec {
+    WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap()
+}
+
+fn experiment(workload: &WorkloadSpec, drives: Vec<DeviceConfig>) -> Experiment<'_> {
+    let spec = |(i, config)| SchemeSpec { name: format!("scheme {i}"), config };
+    Experiment {
+        schemes: drives.into_iter().enumerate().map(spec).collect(),
+        workload,
+        seed: 1,
+        runs: 1,
+        past: None,
+        snapshots: Snapshots::Off,
+        threads: 2,
+        fine: None,
+    }
+}
+
+/// A drive like the small one, of which the host sees less.
+fn smaller() -> DeviceConfig {
+    let mut config = small_drive();
+    config.ftl.over_provisioning = Some(0.5);
+    config.ftl.user_capacity = None;
+    config
+}
+
+/// What a scheme was asked, in order of issue: (offset, bytes) by index.
+type Asked = Mutex<Vec<(usize, u64, u64, u32)>>;
+
+struct Listener<'a>(usize, &'a Asked);
+
+impl Sink for Listener<'_> {
+    fn request(&mut self, s: &Sample) -> Result<(), SinkError> {
+        self.1.lock().unwrap().push((self.0, s.index, s.offset, s.bytes));
+        Ok(())
+    }
+    fn interval(&mut self, _: &Interval) -> Result<(), SinkError> {
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn every_scheme_meets_the_same_requests_on_the_smallest_capacity() {
+    let workload = job("randrw,bs=4k,iodepth=8,number_ios=3000");
+    let e = experiment(&workload, vec![small_drive(), smaller()]);
+    let plan = e.plan().unwrap();
+    assert!(plan.capacities[1].user < plan.capacities[0].user);
+    assert_eq!(
+        (plan.capacity, plan.expected, plan.past),
+        (plan.capacities[1].user, Some(3000), PastKind::Steady)
+    );
+    let asked: &'static Asked = Box::leak(Box::default());
+    let results = e.run(&plan, &(), &|scheme, _| Ok(Some(Box::new(Listener(scheme, asked))))).unwrap();
+    assert!(results.iter().flatten().all(|r| r.as_ref().is_some_and(|r| !r.outcome.partial)));
+    let mut all = asked.lock().unwrap().clone();
+    all.sort_unstable();
+    let (first, second) = all.split_at(3000);
+    let what =
+        |asked: &[(usize, u64, u64, u32)]| asked.iter().map(|&(_, i, o, b)| (i, o, b)).collect::<Vec<_>>();
+    assert_eq!(what(first), what(second));
+    assert!(first.iter().all(|r| r.2 + u64::from(r.3) <= plan.capacity));
+}
+
+#[test]
+fn a_ramp_is_run_but_not_measured() {
+    let workload =
+        job("randread,rate_iops=10000,rate_process=poisson,ramp_time=50ms,runtime=100ms,time_based");
+    let e = experiment(&workload, vec![small_drive()]);
+    let plan = e.plan().unwrap();
+    assert_eq!(plan.past, PastKind::Sequential);
+    let mut results = e.run(&plan, &(), &|_, _| Ok(None)).unwrap();
+    let outcome = results.remove(0).remove(0).unwrap().outcome;
+    let reads = outcome.measured.read.population.count();
+    // About 500 in the ramp and 1,000 after it.
+    assert!((900..1100).contains(&reads) && outcome.issued > reads + 400, "{reads} of {}", outcome.issued);
+    assert!(outcome.measured.runtime > Span(95_000_000) && outcome.measured.runtime < Span(105_000_000));
+    assert_eq!(outcome.digest.count(), outcome.issued);
+    assert_eq!(outcome.counters.reads, reads, "counters begin with the measurement");
+}
+
+#[test]
+fn the_series_covers_the_run_and_knows_the_drive() {
+    let workload = job("randrw,bs=4k,iodepth=8,number_ios=20000");
+    let e = experiment(&workload, vec![small_drive()]);
+    let plan = e.plan().unwrap();
+    let mut results = e.run(&plan, &(), &|_, _| Ok(None)).unwrap();
+    let outcome = results.remove(0).remove(0).unwrap().outcome;
+    let series = &outcome.measured.series;
+    assert!((50..=200).contains(&series.len()), "{} intervals", series.len());
+    let requests: u64 = series.iter().map(|i| i.read.requests + i.write.requests).sum();
+    assert_eq!(requests, 20_000);
+    let gauges: Vec<_> = series.iter().map(|i| i.gauges.expect("a gauge in every interval")).collect();
+    assert!(gauges.windows(2).all(|w| w[0].collections <= w[1].collections));
+    assert_eq!(gauges.last().unwrap().collections, outcome.counters.collections);
+    assert!(outcome.counters.collections > 0);
+}
+
+/// Says stop after so many requests.
+struct StopAfter(u64, AtomicU64, AtomicBool);
+
+impl Watch for StopAfter {
+    fn requests(&self, _: usize, done: u64, _: SimTime) {
+        self.1.store(done, Ordering::Relaxed);
+        self.2.store(done >= self.0, Ordering::Relaxed);
+    }
+    fn stopped(&self) -> bool {
+        self.2.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_stopped_run_keeps_what_it_has_and_others_do_not_begin() {
+    let workload = job("randread,iodepth=4,number_ios=100000000,norandommap");
+    let mut e = experiment(&workload, vec![small_drive(), small_drive()]);
+    e.threads = 1;
+    let plan = e.plan().unwrap();
+    let watch = StopAfter(10_000, AtomicU64::new(0), AtomicBool::new(false));
+    let mut results = e.run(&plan, &watch, &|_, _| Ok(None)).unwrap();
+    assert!(results[1][0].is_none());
+    let outcome = results[0].remove(0).unwrap().outcome;
+    let done = outcome.measured.read.population.count();
+    assert!(outcome.partial && done == watch.1.load(Ordering::Relaxed) && done < 1_000_000, "{done}");
+}
+
+struct Full;
+
+impl Sink for Full {
+    fn request(&mut self, _: &Sample) -> Result<(), SinkError> {
+        Err("no space left".into())
+    }
+    fn interval(&mut self, _: &Interval) -> Result<(), SinkError> {
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_that_fails_ends_the_run() {
+    let workload = job("randread,iodepth=4,number_ios=100000000,norandommap");
+    let e = experiment(&workload, vec![small_drive(), small_drive()]);
+    let plan = e.plan().unwrap();
+    let error = e.run(&plan, &(), &|_, _| Ok(Some(Box::new(Full)))).unwrap_err();
+    assert!(matches!(&error, ExperimentError::Sink(_)) && !error.is_input());
+    assert!(error.to_string().contains("no space left"));
+}
+
+#[test]
+fn a_drive_that_cannot_be_is_named_with_its_scheme() {
+    let workload = job("randread");
+    let mut bad = small_drive();
+    bad.geometry.channels = 0;
+    let error = experiment(&workload, vec![small_drive(), bad]).plan().unwrap_err();
+    assert!(error.is_input() && error.to_string().contains("scheme 1"), "{error}");
+}

@@ -1,0 +1,109 @@
+//! Write amplification under uniform random writes, in the mean-field limit.
+//!
+//! A drive of `blocks` collectable blocks of `b` units holds `valid` valid units in them.
+//! Every host write makes one of these stale, each with the same chance, so a block with
+//! `i` valid units falls to `i − 1` at the rate `i / valid` a host write. Blocks enter
+//! full and leave as victims at the rate λ = 1 / (b − v) a host write, where v is the mean
+//! number of valid units of a victim; the write amplification is b λ = b / (b − v).
+//! Van Houdt (SIGMETRICS'13), Desnoyers (SYSTOR'12).
+
+/// Collectable blocks and what they hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Spare {
+    /// Units in a block.
+    pub b: u32,
+    /// Collectable (closed) blocks.
+    pub blocks: f64,
+    /// Valid units in them.
+    pub valid: f64,
+}
+
+impl Spare {
+    /// Greedy: blocks are taken at the lowest level that is populated.
+    ///
+    /// At rest the flow through every level above the lowest is λ, so `λ valid / i`
+    /// blocks stand at level i. Victims come from two neighbouring levels j and j + 1:
+    /// all that reach j, and a flow s straight from j + 1. What enters must balance the
+    /// host writes, λ (b − j) − s = 1, and all blocks must stand somewhere:
+    /// `blocks / valid = λ Σ 1/i (i = j + 2 ..= b) + (λ − s) / (j + 1)`.
+    pub fn greedy(&self) -> f64 {
+        let target = self.blocks / self.valid;
+        // The number of blocks falls as v grows: find v by bisection.
+        let blocks = |v: f64| {
+            let lambda = 1.0 / (f64::from(self.b) - v);
+            let j = v.floor();
+            let s = lambda * (f64::from(self.b) - j) - 1.0;
+            let above: f64 = (j as u32 + 2..=self.b).map(|i| 1.0 / f64::from(i)).sum();
+            lambda * above + (lambda - s) / (j + 1.0)
+        };
+        let (mut low, mut high) = (0.0, f64::from(self.b) - 1e-9);
+        for _ in 0..200 {
+            let middle = (low + high) / 2.0;
+            if blocks(middle) > target {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        f64::from(self.b) / (f64::from(self.b) - low)
+    }
+
+    /// FIFO: a block is taken after all others were, that is after `blocks (b − v)` host
+    /// writes, of which each spares a given unit with the chance 1 − 1/valid. With
+    /// x = v / b and the load ρ = valid / (blocks b): x = exp(−(1 − x) / ρ).
+    pub fn fifo(&self) -> f64 {
+        let load = self.valid / (self.blocks * f64::from(self.b));
+        let mut x = 0.0;
+        for _ in 0..100_000 {
+            x = f64::exp(-(1.0 - x) / load);
+        }
+        1.0 / (1.0 - x)
+    }
+
+    /// The best of `d` draws with replacement from `slots` blocks, of which those that
+    /// are not collectable, or full, are misses; when all miss, the best of all is taken.
+    /// The balance of levels is followed in time until it rests.
+    pub fn d_choices(&self, d: u32, slots: f64) -> f64 {
+        let b = self.b as usize;
+        let mean = self.valid / self.blocks;
+        let mut n = vec![0.0; b + 2];
+        n[mean as usize] = self.blocks * (1.0 - mean.fract());
+        n[mean as usize + 1] = self.blocks * mean.fract();
+        // Small against the fastest level's time, and against the blocks on any level.
+        let step = 0.02 * self.valid / f64::from(self.b);
+        // Every unit is overwritten sixty times on average: nothing of the start is left.
+        let steps = 60 * b * 50;
+        let mut v = 0.0;
+        for _ in 0..steps {
+            let victims = victims(&n, b, d, slots);
+            v = victims.iter().enumerate().map(|(i, f)| i as f64 * f).sum();
+            let lambda = 1.0 / (f64::from(self.b) - v);
+            for i in 0..=b {
+                let enter = if i == b { lambda } else { 0.0 };
+                let fall = ((i + 1) as f64 * n[i + 1] - i as f64 * n[i]) / self.valid;
+                n[i] += step * (enter - lambda * victims[i] + fall);
+            }
+        }
+        f64::from(self.b) / (f64::from(self.b) - v)
+    }
+}
+
+/// The distribution of a victim's valid units.
+fn victims(n: &[f64], b: usize, d: u32, slots: f64) -> Vec<f64> {
+    let mut f = vec![0.0; b + 1];
+    let mut above = 1.0f64;
+    let mut standing = 0.0;
+    let mut best = None;
+    for i in 0..b {
+        standing += n[i].max(0.0);
+        let next = f64::max(1.0 - standing / slots, 0.0);
+        f[i] = above.powi(d as i32) - next.powi(d as i32);
+        above = next;
+        // The best of all stands where the first whole block does.
+        if best.is_none() && standing >= 1.0 {
+            best = Some(i);
+        }
+    }
+    f[best.unwrap_or(b)] += above.powi(d as i32);
+    f
+}

@@ -1,0 +1,142 @@
+//! Flash operations put together from the steps an observer saw, and their waveform.
+
+use std::fmt::Write;
+use tailcut_core::device::{Step, StepEvent};
+use tailcut_units::Occupant;
+
+/// A stretch of time in nanoseconds, its end not included.
+pub type Stretch = (u64, u64);
+
+/// One flash operation from its grant to its end.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// On whose behalf it began (a copyback ends as a program).
+    pub occupant: Occupant,
+    /// Busy unit.
+    pub unit: u32,
+    /// Channel.
+    pub channel: u32,
+    /// Page in the block at the beginning.
+    pub page: u32,
+    /// When it got its unit.
+    pub granted: u64,
+    /// Command cycles and data in; a second one for a copyback.
+    pub inward: Vec<Stretch>,
+    /// Time in the array.
+    pub array: Vec<Stretch>,
+    /// Data out.
+    pub outward: Option<Stretch>,
+}
+
+impl Operation {
+    /// When its unit was free again.
+    pub fn released(&self) -> u64 {
+        match self.outward {
+            Some((_, end)) => end,
+            None => self.array.last().expect("an operation reaches the array").1,
+        }
+    }
+
+    /// When it first got the channel.
+    pub fn on_channel(&self) -> u64 {
+        self.inward[0].0
+    }
+}
+
+/// The operations behind a sequence of steps, in order of their grants.
+pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
+    let mut all: Vec<Operation> = Vec::new();
+    let mut current = std::collections::BTreeMap::new();
+    for e in steps {
+        let (at, until) = (e.at.0, e.until.0);
+        if e.step == Step::Granted {
+            current.insert(e.op, all.len());
+            all.push(Operation {
+                occupant: e.occupant,
+                unit: e.unit,
+                channel: e.channel,
+                page: e.page,
+                granted: at,
+                inward: Vec::new(),
+                array: Vec::new(),
+                outward: None,
+            });
+            continue;
+        }
+        let op = &mut all[current[&e.op]];
+        match e.step {
+            Step::ChannelIn => op.inward.push((at, until)),
+            Step::Array => op.array.push((at, until)),
+            Step::ChannelOut => op.outward = Some((at, until)),
+            Step::Granted => unreachable!(),
+        }
+    }
+    all
+}
+
+/// The waveform of operations between `from` and `to`: one row a channel and a busy unit,
+/// `column` nanoseconds a column, and a table of the exact times below, counted from `from`.
+///
+/// Operations are lettered in order of their grants. On a channel's row a letter is a
+/// command or a transfer. On a unit's row a capital is time in the array, a small letter
+/// time on the channel, and `.` the unit held while its operation waits for the channel.
+/// Within a column the channel shows before the array, so that short commands are seen.
+pub fn waveform(ops: &[Operation], units: u32, channels: u32, from: u64, to: u64, column: u64) -> String {
+    let width = (to - from).div_ceil(column) as usize;
+    let mut rows = vec![vec![b' '; width]; (channels + units) as usize];
+    let mut paint = |row: u32, (start, end): Stretch, mark: u8| {
+        for at in rows[row as usize].iter_mut().enumerate().filter_map(|(i, cell)| {
+            let left = from + i as u64 * column;
+            (start < left + column && end > left).then_some(cell)
+        }) {
+            *at = mark;
+        }
+    };
+    let letter = |i: usize| b'a' + (i % 26) as u8;
+    // Three passes, the most telling mark last.
+    for op in ops {
+        paint(channels + op.unit, (op.granted, op.released()), b'.');
+    }
+    for (i, op) in ops.iter().enumerate() {
+        for &stretch in &op.array {
+            paint(channels + op.unit, stretch, letter(i).to_ascii_uppercase());
+        }
+    }
+    for (i, op) in ops.iter().enumerate() {
+        for &stretch in op.inward.iter().chain(&op.outward) {
+            paint(op.channel, stretch, letter(i));
+            paint(channels + op.unit, stretch, letter(i));
+        }
+    }
+    let mut text = String::new();
+    writeln!(text, "one column = {column} ns").unwrap();
+    for (i, row) in rows.iter().enumerate() {
+        let (name, n) = if i < channels as usize { ("channel", i) } else { ("unit", i - channels as usize) };
+        let row = String::from_utf8(row.clone()).expect("ASCII");
+        writeln!(text, "{name:>8} {n} |{row}|").unwrap();
+    }
+    writeln!(text, "\n  operation      unit page   granted  {:<21} {:<21} out", "command, data in", "array")
+        .unwrap();
+    let span = |&(a, b): &Stretch| format!("{}-{}", a - from, b - from);
+    for (i, op) in ops.iter().enumerate() {
+        let rounds = op.inward.len().max(op.array.len());
+        for r in 0..rounds {
+            let cell = |list: &[Stretch]| list.get(r).map(span).unwrap_or_default();
+            let out = if r + 1 == rounds {
+                op.outward.as_ref().map(span).unwrap_or_default()
+            } else {
+                String::new()
+            };
+            let head = if r == 0 {
+                let name = op.occupant.name();
+                let mark = letter(i) as char;
+                format!("{mark} {name:<13} {:>4} {:>4} {:>9}", op.unit, op.page, op.granted - from)
+            } else {
+                " ".repeat(35)
+            };
+            let line = format!("{head}  {:<21} {:<21} {out}", cell(&op.inward), cell(&op.array));
+            writeln!(text, "{}", line.trim_end()).unwrap();
+        }
+    }
+    text
+}

@@ -1,0 +1,296 @@
+//! What a drive must have done, worked out from the commands alone.
+//!
+//! The oracle hears of every submission and completion and keeps, for each logical unit,
+//! whether it must be mapped. It knows no bytes: content is out of its reach, but order,
+//! counts, durability and lower bounds of latency are not.
+
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Device, Observer, Shape};
+use tailcut_core::ftl::map::Place;
+use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_core::policy::buffer::lru::PowerLoss;
+use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Span, Status};
+
+macro_rules! expect {
+    ($holds:expr, $($text:tt)+) => {
+        if !$holds {
+            return Err(format!($($text)+));
+        }
+    };
+}
+
+/// A completion, kept beyond the call that delivered it.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Submission number.
+    pub index: u64,
+    /// What was asked.
+    pub command: Command,
+    /// Start of its latency.
+    pub arrived: SimTime,
+    /// End of its latency.
+    pub completed: SimTime,
+    /// How it ended.
+    pub status: Status,
+    /// What it waited for.
+    pub ledger: Ledger,
+}
+
+/// What must hold of a logical unit when no command touches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Absent,
+    Present,
+    /// A write and a TRIM raced: either may have won.
+    Open,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    content: Content,
+    /// Writes and TRIMs under way that touch it.
+    touches: u32,
+    /// When in the oracle's own count of events it was touched last.
+    touched: u64,
+}
+
+struct Pending {
+    command: Command,
+    at: SimTime,
+    /// The oracle's event number of the submission.
+    event: u64,
+    /// A read all of whose units lay on flash, or in no place at all.
+    on_flash: bool,
+    absent: bool,
+}
+
+/// The oracle of one drive.
+pub struct Oracle {
+    units: Vec<Unit>,
+    unit_bytes: u64,
+    host_bytes: u64,
+    pending: std::collections::BTreeMap<u64, Pending>,
+    events: u64,
+    submitted: u64,
+    /// Every write acknowledged is in the buffer, in order of submission.
+    write_back: bool,
+    /// A FLUSH promises that acknowledged data are on flash.
+    volatile: bool,
+    last_write: Option<u64>,
+    floor: Span,
+    read_floor: u64,
+    program_floor: u64,
+    link_rate: u64,
+    /// Units of completed writes, units trimmed, and reads, for the drive's counters.
+    written: u64,
+    trimmed: u64,
+    reads: u64,
+}
+
+impl Oracle {
+    /// The oracle of a new drive whose first `filled` bytes were written.
+    pub fn new(config: &DeviceConfig, shape: &Shape, filled: u64) -> Oracle {
+        let unit_bytes = shape.layout.unit_bytes;
+        let filled = filled / unit_bytes;
+        let units = (0..u64::from(shape.layout.host_units))
+            .map(|lpn| Unit {
+                content: if lpn < filled { Content::Present } else { Content::Absent },
+                touches: 0,
+                touched: 0,
+            })
+            .collect();
+        let t = &shape.timing;
+        let types = t.page_types();
+        let sense = (0..types).map(|p| t.read_ns(p)).min().unwrap_or(0);
+        let program = (0..types).map(|p| t.program_ns(p)).min().unwrap_or(0);
+        let (write_back, volatile) = match &config.policy.buffer {
+            BufferConfig::None(_) => (false, true),
+            BufferConfig::Lru(c) => (true, c.power_loss == PowerLoss::Volatile),
+        };
+        Oracle {
+            units,
+            unit_bytes,
+            host_bytes: shape.host_bytes(),
+            pending: Default::default(),
+            events: 1,
+            submitted: 0,
+            write_back,
+            volatile,
+            last_write: None,
+            floor: config.host.submit_latency + config.host.complete_latency + config.controller.command,
+            read_floor: t.command_ns + sense + t.transfer_codewords_ns(1) + config.ecc.decode.0,
+            program_floor: t.command_ns * u64::from(shape.layout.write_planes)
+                + shape.row_transfer_ns
+                + program,
+            link_rate: config.host.link_rate,
+            written: 0,
+            trimmed: 0,
+            reads: 0,
+        }
+    }
+
+    fn in_range(&self, c: &Command) -> bool {
+        c.bytes > 0 && c.offset.checked_add(u64::from(c.bytes)).is_some_and(|end| end <= self.host_bytes)
+    }
+
+    /// The units a command reads or changes.
+    fn units_of(&self, c: &Command) -> std::ops::Range<usize> {
+        if c.op == HostOp::Flush || !self.in_range(c) {
+            return 0..0;
+        }
+        let end = c.offset + u64::from(c.bytes);
+        if c.op == HostOp::Trim {
+            let first = c.offset.div_ceil(self.unit_bytes);
+            return first as usize..(end / self.unit_bytes).max(first) as usize;
+        }
+        (c.offset / self.unit_bytes) as usize..end.div_ceil(self.unit_bytes) as usize
+    }
+
+    /// A command is about to be submitted as number `index`.
+    pub fn submit<O: Observer>(&mut self, index: u64, at: SimTime, command: Command, device: &Device<O>) {
+        self.submitted += 1;
+        self.events += 1;
+        let (mut on_flash, mut absent) = (command.op == HostOp::Read, command.op == HostOp::Read);
+        for lpn in self.units_of(&command) {
+            let u = &mut self.units[lpn];
+            match command.op {
+                HostOp::Read => {
+                    let quiet = u.touches == 0;
+                    on_flash &= quiet && matches!(device.whereabouts(lpn as u32), Place::Flash(_));
+                    absent &= quiet && u.content == Content::Absent;
+                }
+                HostOp::Write | HostOp::Trim => {
+                    let content =
+                        if command.op == HostOp::Write { Content::Present } else { Content::Absent };
+                    u.content = if u.touches == 0 || u.content == content { content } else { Content::Open };
+                    u.touches += 1;
+                    u.touched = self.events;
+                }
+                HostOp::Flush => {}
+            }
+        }
+        let some = !self.units_of(&command).is_empty();
+        let pending =
+            Pending { command, at, event: self.events, on_flash: on_flash && some, absent: absent && some };
+        self.pending.insert(index, pending);
+    }
+
+    /// A command ended; the device has not moved on since.
+    pub fn ended<O: Observer>(&mut self, e: &Ended, device: &Device<O>) -> Result<(), String> {
+        self.events += 1;
+        let name = format!("command {} ({:?})", e.index, e.command);
+        let Some(p) = self.pending.remove(&e.index) else {
+            return Err(format!("{name} ended without being under way"));
+        };
+        expect!(p.command == e.command && p.at == e.arrived, "{name} is not what was submitted");
+        let latency = (e.completed - e.arrived).0;
+        expect!(e.ledger.sum() == latency, "{name}: ledger {} of {latency} ns", e.ledger.sum());
+        let range = self.in_range(&e.command) || e.command.op == HostOp::Flush;
+        let expected = if range { Status::Ok } else { Status::OutOfRange };
+        expect!(e.status == expected, "{name} ended {:?}", e.status);
+        expect!(latency >= self.floor.0, "{name} took {latency} ns, less than {}", self.floor);
+        for lpn in self.units_of(&e.command) {
+            let changes = matches!(e.command.op, HostOp::Write | HostOp::Trim);
+            let u = &mut self.units[lpn];
+            if changes {
+                u.touches -= 1;
+                u.touched = self.events;
+            }
+            if changes && u.touches == 0 {
+                let place = device.whereabouts(lpn as u32);
+                let absent = place == Place::Unmapped;
+                expect!(
+                    u.content == Content::Open || absent == (u.content == Content::Absent),
+                    "after {name} unit {lpn} is {place:?} and should be {:?}",
+                    u.content
+                );
+                if u.content == Content::Open {
+                    u.content = if absent { Content::Absent } else { Content::Present };
+                }
+            }
+        }
+        if e.status != Status::Ok {
+            return Ok(());
+        }
+        let link = Span::transfer(u64::from(e.command.bytes), self.link_rate).0;
+        let n = self.units_of(&e.command).len() as u64;
+        match e.command.op {
+            HostOp::Read => {
+                self.reads += 1;
+                let untouched = self.units_of(&e.command).all(|l| self.units[l].touched < p.event);
+                if p.on_flash && untouched {
+                    let least = self.floor.0 + self.read_floor;
+                    expect!(latency >= least, "{name} took {latency} ns, a flash read {least} ns");
+                    expect!(e.ledger.get(Cause::ARRAY) > 0, "{name} was on flash and sensed nothing");
+                }
+                if p.absent && untouched {
+                    expect!(latency >= self.floor.0 + link, "{name} took {latency} ns, less than its link");
+                    expect!(e.ledger.get(Cause::ARRAY) == 0, "{name} was never written and was sensed");
+                }
+            }
+            HostOp::Write => {
+                self.written += n;
+                let through = if self.write_back { 0 } else { self.program_floor };
+                let least = self.floor.0 + link + through;
+                expect!(latency >= least, "{name} took {latency} ns, less than {least} ns");
+                if self.write_back {
+                    let passed = self.last_write.filter(|&w| w > e.index);
+                    expect!(passed.is_none(), "{name} ended after write {passed:?}, submitted later");
+                    self.last_write = Some(e.index);
+                }
+            }
+            HostOp::Trim => self.trimmed += n,
+            HostOp::Flush => self.check_durable(p.event, &name, device)?,
+        }
+        Ok(())
+    }
+
+    /// What was acknowledged before `event` and not touched since is on flash.
+    fn check_durable<O: Observer>(&self, event: u64, name: &str, device: &Device<O>) -> Result<(), String> {
+        if !self.volatile {
+            return Ok(());
+        }
+        for (lpn, u) in self.units.iter().enumerate() {
+            if u.touches == 0 && u.touched < event && u.content == Content::Present {
+                let place = device.whereabouts(lpn as u32);
+                expect!(
+                    matches!(place, Place::Flash(_)),
+                    "{name} ended, and unit {lpn}, acknowledged before it, is {place:?}"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Commands submitted so far.
+    pub fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// Commands that have not ended.
+    pub fn under_way(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Every command has ended: the contents and the counters of the drive.
+    pub fn finish<O: Observer>(&self, device: &Device<O>) -> Result<(), String> {
+        expect!(self.pending.is_empty(), "{} commands never ended", self.pending.len());
+        for (lpn, u) in self.units.iter().enumerate() {
+            let place = device.whereabouts(lpn as u32);
+            expect!(
+                (place == Place::Unmapped) == (u.content == Content::Absent),
+                "unit {lpn} is {place:?} and should be {:?}",
+                u.content
+            );
+        }
+        let c = device.counters();
+        let counted = (c.host_units_written, c.trimmed, c.reads);
+        let expected = (self.written, self.trimmed, self.reads);
+        expect!(counted == expected, "units written, trimmed, reads: {counted:?}, not {expected:?}");
+        expect!(c.programs_user <= c.host_units_written, "more user programs than user writes");
+        if !self.write_back {
+            expect!(c.programs_user == self.written, "{} user programs of {}", c.programs_user, self.written);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,434 @@
+//! Random drives under random work.
+//!
+//! A seed draws a whole drive (geometry, timing, translation layer, one member of every
+//! policy family) and a workload whose kinds of events are switched on and off, so that
+//! rare combinations meet often. The run is checked against an [`Oracle`] and, every so
+//! many events, against the conservation laws of the whole state.
+
+use crate::oracle::{Ended, Oracle};
+use crate::small_drive;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::{Deserialize, de::IntoDeserializer};
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Device, Observer, Shape};
+use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
+use tailcut_core::policy::flush::FlushConfig;
+use tailcut_core::policy::gc_schedule::GcScheduleConfig;
+use tailcut_core::policy::gc_scope::GcScopeConfig;
+use tailcut_core::policy::gc_victim::GcVictimConfig;
+use tailcut_core::policy::placement::PlacementConfig;
+use tailcut_core::policy::schedule::ScheduleConfig;
+use tailcut_units::quantity::Level;
+use tailcut_units::random::mix;
+use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
+
+/// A drive and what is done to it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it was drawn from.
+    pub seed: u64,
+    /// The drive.
+    pub config: DeviceConfig,
+    /// The work.
+    pub plan: Plan,
+}
+
+/// A random workload. A weight of 0 switches a kind of event off.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Commands in all.
+    pub commands: u32,
+    /// Share of the capacity written before the first command, in 256ths.
+    pub fill: u64,
+    /// Overwritten functionally after the fill.
+    pub aged: bool,
+    /// Weights of read, write, TRIM, FLUSH.
+    pub weights: [u64; 4],
+    /// Out of this many commands one lies out of range; 0 for none.
+    pub astray: u64,
+    /// Offsets and lengths are multiples of this many bytes.
+    pub grain: u64,
+    /// Most bytes of a command.
+    pub largest: u64,
+    /// Share of the address space that is hot, in 256ths; 0 for none.
+    pub hot: u64,
+    /// Longest ordinary gap between two commands, ns; 0 for a burst without end.
+    pub gap: u64,
+    /// Out of this many commands one comes after a long pause; 0 for none.
+    pub pause: u64,
+    /// Addresses go up and wrap instead of being random.
+    pub sequential: bool,
+    /// Events between two audits.
+    pub audit_every: u64,
+}
+
+/// What came of a case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Over (submission number, completion, status) in order of completion.
+    pub digest: u64,
+    /// Device events.
+    pub events: u64,
+    /// Extents erased.
+    pub erases: u64,
+    /// Collection was still at work when the run ended.
+    pub restless: bool,
+}
+
+/// Events without a completion after which a run counts as standing still.
+const MOST_SILENT: u64 = 1_000_000;
+/// Events after the last completion in which a drive may come to rest.
+const MOST_RESTLESS: u64 = 30_000;
+
+fn one_of<T: Clone>(s: &mut Stream, from: &[T]) -> T {
+    from[s.below(from.len() as u64) as usize].clone()
+}
+
+fn chance(s: &mut Stream, one_in: u64) -> bool {
+    s.below(one_in) == 0
+}
+
+fn between(s: &mut Stream, low: u64, high: u64) -> u64 {
+    low + s.below(high - low + 1)
+}
+
+/// A member by its name alone, with its defaults.
+pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
+    let name: StrDeserializer<'de, ValueError> = name.into_deserializer();
+    T::deserialize(name).unwrap_or_else(|e| panic!("a listed member can be read: {e}"))
+}
+
+/// Draw the case of a seed: always the same one.
+pub fn draw(seed: u64) -> Case {
+    let mut s = Stream::new(seed, "swarm", 0);
+    loop {
+        let mut config = draw_drive(&mut s);
+        draw_policies(&mut s, &mut config);
+        if set_capacity(&mut s, &mut config, seed) {
+            let plan = draw_plan(&mut s, &config);
+            return Case { seed, config, plan };
+        }
+    }
+}
+
+fn draw_drive(s: &mut Stream) -> DeviceConfig {
+    let mut c = small_drive();
+    let g = &mut c.geometry;
+    g.channels = one_of(s, &[1, 1, 2, 2, 3, 4]);
+    g.chips_per_channel = one_of(s, &[1, 1, 1, 2, 3]);
+    g.dies_per_chip = one_of(s, &[1, 1, 2]);
+    g.planes = one_of(s, &[1, 2, 2, 3, 4, 6, 10]);
+    g.blocks = between(s, 5, 24) as u32;
+    g.pages = between(s, 1, 20) as u32;
+    g.page = one_of(s, &[512, 1024, 1536, 4096, 8192, 16384]);
+    g.bad_blocks = one_of(s, &[0.0, 0.0, 0.0, 0.05, 0.2]);
+    g.busy_unit = one_of(s, &[BusyUnit::Die, BusyUnit::Die, BusyUnit::Plane]);
+    let (planes, page) = (g.planes, g.page);
+    let types = between(s, 1, 4) as usize;
+    let t = &mut c.timing;
+    t.read = (0..types).map(|_| Span(between(s, 1, 90_000))).collect();
+    let kinds = if chance(s, 2) { 1 } else { types };
+    t.program.pulses = (0..kinds).map(|_| between(s, 1, 8) as u32).collect();
+    t.program.pulse = Span(between(s, 0, 80_000));
+    t.program.verify = Span(between(s, 0, 9_000));
+    t.erase.loops = between(s, 1, 3) as u32;
+    t.erase.execution = Span(one_of(s, &[0, 20_000, 900_000, 4_000_000]));
+    c.channel.rate = one_of(s, &[u64::MAX, 100_000_000, 800_000_000, 1_600_000_000]);
+    c.channel.command = Span(one_of(s, &[0, 0, 300, 5_000]));
+    c.ftl.extent = one_of(s, &[ExtentKind::Block, ExtentKind::Superblock, ExtentKind::Line]);
+    let divisors: Vec<u32> = (1..=planes).filter(|d| planes.is_multiple_of(*d)).collect();
+    c.ftl.write_planes = if c.ftl.extent == ExtentKind::Block { 1 } else { one_of(s, &divisors) };
+    let wide = c.ftl.write_planes;
+    let copies: Vec<u32> = (1..=wide).filter(|d| wide.is_multiple_of(*d)).collect();
+    c.ftl.gc.copy_planes = one_of(s, &copies);
+    c.ftl.gc.in_flight = one_of(s, &[1, 1, 2, 4, 16]);
+    c.ftl.gc.copy = one_of(s, &[CopyMode::Controller, CopyMode::Controller, CopyMode::Copyback]);
+    let mut sizes: Vec<u64> = (1..=8).map(|n| page / n).filter(|u| page % u == 0).collect();
+    sizes.extend((2..=u64::from(wide)).map(|n| page * n));
+    sizes.retain(|u| u % 512 == 0);
+    c.ftl.mapping_unit = if chance(s, 3) { page } else { one_of(s, &sizes) };
+    let unit = c.ftl.mapping_unit;
+    let codewords: Vec<u64> =
+        [512, 1024, 2048, 4096, 1536].into_iter().filter(|&w| unit.is_multiple_of(w) && page.is_multiple_of(w)).collect();
+    c.ecc.codeword = one_of(s, &codewords);
+    c.ecc.decode = Span(one_of(s, &[0, 1_700, 20_000]));
+    c.ecc.queue = one_of(s, &[1, 2, 4, 64]);
+    c.host.queue_depth = one_of(s, &[1, 1, 2, 3, 8, 32, 100]);
+    c.host.link_rate = one_of(s, &[u64::MAX, 3_200_000_000, 200_000_000]);
+    c.host.submit_latency = Span(one_of(s, &[0, 900]));
+    c.host.complete_latency = Span(one_of(s, &[0, 1_100]));
+    c.host.max_transfer = unit * between(s, 1, 20) + one_of(s, &[0, 0, 512]);
+    c.controller.command = Span(one_of(s, &[0, 500, 10_000]));
+    c
+}
+
+fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
+    let row = u64::from(c.ftl.write_planes) * c.geometry.page;
+    let p = &mut c.policy;
+    p.schedule = member(one_of(s, ScheduleConfig::MEMBERS));
+    p.placement = member(one_of(s, PlacementConfig::MEMBERS));
+    if let PlacementConfig::Static(m) = &mut p.placement {
+        m.order = one_of(s, &["CWDP", "PDWC", "WCPD", "DPCW"]).to_string();
+    }
+    p.gc_victim = member(one_of(s, GcVictimConfig::MEMBERS));
+    if let GcVictimConfig::DChoices(m) = &mut p.gc_victim {
+        m.d = one_of(s, &[1, 2, 10]);
+    }
+    p.gc_scope = member(one_of(s, GcScopeConfig::MEMBERS));
+    p.gc_schedule = member(one_of(s, GcScheduleConfig::MEMBERS));
+    let hard = between(s, 1, 3) as u32;
+    let start = hard + s.below(3) as u32;
+    let (start, hard) = match chance(s, 4) {
+        true => (Level::Share(300_000), Level::Share(100_000)),
+        false => (Level::Count(start), Level::Count(hard)),
+    };
+    match &mut p.gc_schedule {
+        GcScheduleConfig::Threshold(m) => (m.start, m.hard) = (start, hard),
+        GcScheduleConfig::Preemptive(m) => (m.start, m.hard) = (start, hard),
+    }
+    p.buffer = member(one_of(s, BufferConfig::MEMBERS));
+    if let BufferConfig::Lru(m) = &mut p.buffer {
+        m.capacity = row * one_of(s, &[1, 1, 2, 5, 40]) + one_of(s, &[0, 512]);
+        m.power_loss = one_of(s, &[PowerLoss::Volatile, PowerLoss::Capacitor]);
+    }
+    p.flush = loop {
+        let flush: FlushConfig = member(one_of(s, FlushConfig::MEMBERS));
+        if (flush.name() == "immediate") == (p.buffer.name() == "none") {
+            break flush;
+        }
+    };
+    if let FlushConfig::Watermark(m) = &mut p.flush {
+        let high = s.below(101);
+        let low = s.below(high + 1);
+        (m.high, m.low) = (high as f64 / 100.0, low as f64 / 100.0);
+    }
+}
+
+/// Most mapping units of a drive in the swarm: small drives meet collection soon.
+const MOST_UNITS: u64 = 20_000;
+
+/// Give the host a capacity, often the largest that is accepted; false when none is.
+fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
+    let g = &c.geometry;
+    let blocks = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes * g.blocks);
+    let unit = c.ftl.mapping_unit;
+    let raw = blocks * u64::from(g.pages) * g.page / unit;
+    if !(16..=MOST_UNITS).contains(&raw) {
+        return false;
+    }
+    c.ftl.over_provisioning = None;
+    let mut accepted = |units: u64| {
+        c.ftl.user_capacity = Some(units * unit);
+        Shape::new(c, seed).is_ok()
+    };
+    if !accepted(1) {
+        return false;
+    }
+    let (mut good, mut bad) = (1, raw + 1);
+    while bad - good > 1 {
+        let middle = (good + bad) / 2;
+        if accepted(middle) { good = middle } else { bad = middle }
+    }
+    let units = match s.below(4) {
+        0 | 1 => good - s.below(good.min(4)),
+        _ => good * between(s, 128, 255) / 256,
+    };
+    accepted(units.max(1))
+}
+
+fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
+    let mut weights = [8, 8, 2, 1].map(|w| if chance(s, 4) { 0 } else { w });
+    if weights[1] == 0 && !chance(s, 8) {
+        weights[1] = one_of(s, &[2, 8, 40]);
+    }
+    if weights == [0; 4] {
+        weights[0] = 1;
+    }
+    let unit = c.ftl.mapping_unit;
+    Plan {
+        commands: one_of(s, &[100, 400, 1_000, 2_500]),
+        fill: one_of(s, &[0, 128, 256, 256, 256]),
+        aged: chance(s, 4),
+        weights,
+        astray: one_of(s, &[0, 0, 0, 20]),
+        grain: one_of(s, &[unit, unit, 512, 1]),
+        largest: match s.below(3) {
+            0 => unit,
+            1 => c.host.max_transfer,
+            _ => between(s, 1, c.host.max_transfer),
+        },
+        hot: one_of(s, &[0, 0, 1, 16, 64]),
+        gap: one_of(s, &[0, 0, 1_000, 30_000, 2_000_000]),
+        pause: one_of(s, &[0, 0, 50, 500]),
+        sequential: chance(s, 5),
+        audit_every: one_of(s, &[50, 200, 1_000]),
+    }
+}
+
+/// Run a case; the error says what broke.
+pub fn run(case: &Case) -> Result<Outcome, String> {
+    observe(case, ()).map(|(outcome, _)| outcome)
+}
+
+/// Run a case under the eyes of an onlooker; the device comes back as the run left it.
+pub fn observe<O: Observer>(case: &Case, observer: O) -> Result<(Outcome, Device<O>), String> {
+    let device = Device::new(&case.config, case.seed, observer).map_err(|e| e.to_string())?;
+    let mut run = Run { device, oracle: None, outcome: Outcome::default(), silent: 0, now: 0, case };
+    run.work()?;
+    Ok((run.outcome, run.device))
+}
+
+struct Run<'a, O: Observer> {
+    device: Device<O>,
+    oracle: Option<Oracle>,
+    outcome: Outcome,
+    /// Events since the last completion.
+    silent: u64,
+    now: u64,
+    case: &'a Case,
+}
+
+impl<O: Observer> Run<'_, O> {
+    fn oracle(&mut self) -> &mut Oracle {
+        self.oracle.as_mut().expect("made before the first command")
+    }
+
+    fn work(&mut self) -> Result<(), String> {
+        let (plan, seed) = (&self.case.plan, self.case.seed);
+        let filled = self.device.host_bytes() / 256 * plan.fill;
+        if filled > 0 {
+            self.device.fill(filled);
+            self.device.audit().map_err(|e| format!("after the fill: {e}"))?;
+        }
+        if filled > 0 && plan.aged {
+            let unit = self.case.config.ftl.mapping_unit as u32;
+            self.device.age_uniform(0..filled, unit, &mut |_| true);
+            self.device.audit().map_err(|e| format!("after ageing: {e}"))?;
+        }
+        self.oracle = Some(Oracle::new(&self.case.config, self.device.shape(), filled));
+        let mut s = Stream::new(seed, "swarm work", 0);
+        let mut next = 0;
+        for _ in 0..plan.commands {
+            let command = self.draw_command(&mut s, &mut next);
+            let pause = plan.pause > 0 && chance(&mut s, plan.pause);
+            let gap = if pause { 50_000_000 } else { s.below(plan.gap + 1) };
+            self.pass(self.now + gap)?;
+            while !self.device.has_place() {
+                self.step()?;
+            }
+            let at = SimTime(self.now);
+            let index = self.oracle().submitted();
+            let oracle = self.oracle.as_mut().expect("made above");
+            oracle.submit(index, at, command, &self.device);
+            let got = self.device.submit(at, at, command, 0).map_err(|e| e.to_string())?;
+            if got != index {
+                return Err(format!("submission {index} got number {got}"));
+            }
+        }
+        while self.device.outstanding() > 0 {
+            self.step()?;
+        }
+        self.device.audit()?;
+        let mut rest = 0;
+        while !self.device.is_quiescent() && rest < MOST_RESTLESS {
+            self.step()?;
+            rest += 1;
+        }
+        self.outcome.restless = rest == MOST_RESTLESS;
+        self.device.audit()?;
+        let oracle = self.oracle.as_ref().expect("made above");
+        oracle.finish(&self.device)?;
+        self.outcome.erases = self.device.counters().erases;
+        Ok(())
+    }
+
+    fn draw_command(&self, s: &mut Stream, next: &mut u64) -> Command {
+        let plan = &self.case.plan;
+        let capacity = self.device.host_bytes();
+        let mut ticket = s.below(plan.weights.iter().sum());
+        let ops = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+        let mut op = HostOp::Flush;
+        for (kind, &weight) in ops.into_iter().zip(&plan.weights) {
+            if ticket < weight {
+                op = kind;
+                break;
+            }
+            ticket -= weight;
+        }
+        if op == HostOp::Flush {
+            return Command { op, offset: 0, bytes: 0 };
+        }
+        if plan.astray > 0 && chance(s, plan.astray) {
+            let (offset, bytes) =
+                one_of(s, &[(capacity, 1), (capacity - 1, 2), (u64::MAX, 1), (0, 0), (u64::MAX - 5, 100)]);
+            return Command { op, offset, bytes };
+        }
+        let hot = plan.hot > 0 && !chance(s, 8);
+        let span = if hot { (capacity * plan.hot / 256).max(1) } else { capacity };
+        let grain = plan.grain.min(capacity);
+        let offset = if plan.sequential { *next % capacity } else { s.below(span) } / grain * grain;
+        let most = plan.largest.min(capacity - offset).max(1);
+        let bytes = (between(s, 1, most).div_ceil(grain) * grain).min(most);
+        *next = offset + bytes;
+        Command { op, offset, bytes: bytes as u32 }
+    }
+
+    /// Let time pass to `at`, one deadline after the other.
+    fn pass(&mut self, at: u64) -> Result<(), String> {
+        while self.device.next_deadline().0 <= at {
+            self.step()?;
+        }
+        self.device.advance(SimTime(at), &mut |_| unreachable!("nothing was due"));
+        self.now = at;
+        Ok(())
+    }
+
+    /// Let the next deadline pass.
+    fn step(&mut self) -> Result<(), String> {
+        let due = self.device.next_deadline();
+        let under_way = self.oracle().under_way();
+        if due == SimTime::NEVER {
+            return Err(format!("no progress at {} ns: {}", self.now, self.device.describe_waiting()));
+        }
+        if due.0 < self.now {
+            return Err(format!("a deadline at {due} lies before {} ns", self.now));
+        }
+        self.now = due.0;
+        let mut ended = Vec::new();
+        self.device.advance(due, &mut |c| {
+            ended.push(Ended {
+                index: c.index,
+                command: c.command,
+                arrived: c.arrived,
+                completed: c.completed,
+                status: c.status,
+                ledger: *c.ledger,
+            });
+        });
+        self.outcome.events += 1;
+        self.silent = if ended.is_empty() && under_way > 0 { self.silent + 1 } else { 0 };
+        if self.silent > MOST_SILENT {
+            return Err(format!(
+                "{MOST_SILENT} events without a completion at {} ns, {:?}: {}",
+                self.now,
+                self.device.counters(),
+                self.device.describe_waiting()
+            ));
+        }
+        for e in &ended {
+            let oracle = self.oracle.as_mut().expect("made before the first command");
+            oracle.ended(e, &self.device)?;
+            let status = u64::from(e.status != Status::Ok);
+            self.outcome.digest =
+                mix(self.outcome.digest ^ mix(e.index) ^ mix(e.completed.0.wrapping_mul(2) + status));
+        }
+        // A drive at work is audited often, one that only collects not so often.
+        let every = if self.silent > 10_000 { 50_000 } else { self.case.plan.audit_every };
+        if self.outcome.events.is_multiple_of(every) {
+            self.device.audit().map_err(|e| format!("at {} ns: {e}", self.now))?;
+        }
+        Ok(())
+    }
+}

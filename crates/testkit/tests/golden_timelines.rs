@@ -1,0 +1,202 @@
+//! Is the sequence right: which operation has which die and channel when, for the small
+//! scenes that the model is made of?
+//!
+//! Each scene is a short script on a drive at rest. Its waveform, the exact times and what
+//! every command waited for are a text file in `tests/golden`; `UPDATE=1` rewrites them.
+
+use std::fmt::Write;
+use std::path::Path;
+use tailcut_core::device::StepEvent;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::policy::*;
+use tailcut_testkit::{Host, operations, small_drive, waveform};
+use tailcut_units::quantity::Level;
+use tailcut_units::{HostOp, Span};
+
+/// Where the script's clock starts; what happens before is preparation.
+const START: u64 = 1_000_000_000;
+/// Mapping units of 8 KiB are whole pages.
+const UNIT: u64 = 8192;
+const DIES: u64 = 4;
+
+/// Two channels of two dies of two planes, written through, behind a host side that takes
+/// no time. Units go round the dies: 0 and 2 are on the dies of channel 0, 1 and 3 on
+/// those of channel 1; a row is two units of a die, `DIES` apart. Four pages make a block,
+/// of which two types alternate.
+fn drive() -> DeviceConfig {
+    let mut c = small_drive();
+    (c.geometry.blocks, c.geometry.pages) = (12, 4);
+    (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
+    c.controller.command = Span(0);
+    (c.ftl.mapping_unit, c.ftl.over_provisioning) = (UNIT, Some(0.5));
+    c.policy.buffer = buffer::BufferConfig::None(Default::default());
+    c.policy.flush = flush::FlushConfig::Immediate(Default::default());
+    c
+}
+
+/// The same, hungry as soon as a die opens a block beyond the two that are full.
+fn hungry() -> DeviceConfig {
+    let limits = gc_schedule::threshold::Config { start: Level::Count(10), hard: Level::Count(1) };
+    let mut c = drive();
+    c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Threshold(limits);
+    c
+}
+
+/// A command of a script: when (from `START`), what, first unit, bytes.
+type Line = (u64, HostOp, u64, u64);
+
+/// Play a script and compare its picture with the file of that name.
+fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: &[Line], column: u64) {
+    let mut host = Host::observed(c, Vec::<StepEvent>::new());
+    // Two blocks of every plane are full.
+    host.device.fill(2 * 4 * 2 * DIES * UNIT);
+    for &(at, op, unit, bytes) in before {
+        host.submit(at, op, unit * UNIT, bytes as u32);
+    }
+    host.drain();
+    let prepared = host.done.len();
+    host.device.observer_mut().clear();
+    for &(at, op, unit, bytes) in script {
+        host.submit(START + at, op, unit * UNIT, bytes as u32);
+    }
+    host.drain();
+    let ops = operations(host.device.observer());
+    let end = ops.iter().map(|o| o.released()).max().expect("something happens");
+    let shape = host.device.shape();
+    let mut text = format!("{question}\n\n");
+    for &(at, op, unit, bytes) in script {
+        writeln!(text, "at {at:>7}  {op:?} unit {unit}, {bytes} bytes").unwrap();
+    }
+    writeln!(text).unwrap();
+    text += &waveform(&ops, shape.units, shape.channels, START, end, column);
+    writeln!(text, "\n  command        ends   took  of which").unwrap();
+    for d in &host.done[prepared..] {
+        let causes: Vec<String> = d.ledger.iter().map(|(c, ns)| format!("{} {ns}", c.name())).collect();
+        let (op, at) = (format!("{:?}", d.command.op), d.at.0 - START);
+        let line = format!("  {op:<9} {at:>9} {:>6}  {}", d.latency, causes.join(", "));
+        writeln!(text, "{}", line.trim_end()).unwrap();
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
+    if std::env::var_os("UPDATE").is_some_and(|v| v == "1") {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(text == golden, "{name} differs from {}; UPDATE=1 rewrites it. Now:\n{text}", file.display());
+}
+
+use HostOp::{Read, Trim, Write as Put};
+
+#[test]
+fn one_read() {
+    check("one_read", "Command, sense, data out: nothing else.", &drive(), &[], &[(0, Read, 0, UNIT)], 1_000);
+}
+
+#[test]
+fn two_reads_of_one_die() {
+    let script = [(0, Read, 0, UNIT), (10_000, Read, 8, UNIT)];
+    check(
+        "two_reads_of_one_die",
+        "The second waits until the first's data are out.",
+        &drive(),
+        &[],
+        &script,
+        1_500,
+    );
+}
+
+#[test]
+fn two_reads_of_one_channel() {
+    let script = [(0, Read, 0, UNIT), (5_000, Read, 2, UNIT), (5_000, Read, 1, UNIT)];
+    let question = "Senses overlap; data of one channel go out one after the other.";
+    check("two_reads_of_one_channel", question, &drive(), &[], &script, 1_000);
+}
+
+#[test]
+fn a_read_behind_a_program() {
+    let script = [(0, Put, 64, UNIT), (50_000, Read, 0, UNIT), (50_000, Read, 2, UNIT)];
+    let question = "First come, first served: the read of the same die waits for the program, not the other.";
+    check("a_read_behind_a_program", question, &drive(), &[], &script, 5_000);
+}
+
+#[test]
+fn a_read_overtakes_a_queued_program() {
+    let mut c = drive();
+    c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
+    let script = [(0, Put, 64, UNIT), (10_000, Put, 72, UNIT), (50_000, Read, 0, UNIT)];
+    let question = "Reads first: the read passes the program that waits, not the one that runs.";
+    check("a_read_overtakes_a_queued_program", question, &c, &[], &script, 10_000);
+}
+
+#[test]
+fn a_read_goes_first_on_the_channel() {
+    // While die 0's data go in, die 2's program and then a read of die 2's channel ask.
+    let mut c = drive();
+    c.geometry.dies_per_chip = 3;
+    c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
+    let script = [(0, Put, 96, UNIT), (1_000, Put, 98, UNIT), (2_000, Read, 4, UNIT)];
+    let question =
+        "Reads first on the channel too: the read's command passes the data of the second program.";
+    check("a_read_goes_first_on_the_channel", question, &c, &[], &script, 5_000);
+}
+
+#[test]
+fn a_multi_plane_write() {
+    let mut c = drive();
+    c.policy.placement = placement::PlacementConfig::Dynamic(Default::default());
+    let script = [(0, Put, 64, 2 * UNIT), (0, Put, 66, UNIT)];
+    let question = "Two pages are one program on two planes; a lone page is padded to the same.";
+    check("a_multi_plane_write", question, &c, &[], &script, 5_000);
+}
+
+#[test]
+fn a_read_modify_write() {
+    let question = "A write of a sector reads its unit, decodes it, and programs a new row.";
+    check("a_read_modify_write", question, &drive(), &[], &[(0, Put, 0, 512)], 5_000);
+}
+
+/// Trim most of the first extent of die 0 (rows 0 and 3, and half of row 1).
+fn stale() -> Vec<Line> {
+    [0u64, 1, 3, 6, 7].map(|k| (1_000, Trim, k * DIES, UNIT)).to_vec()
+}
+
+#[test]
+fn a_collection_through_the_controller() {
+    let script = [(0, Put, 64, UNIT), (600_000, Read, 32, UNIT), (600_000, Read, 34, UNIT)];
+    let question = "A write opens the die's last blocks but ten: a block with three valid pages is read,\n\
+        programmed elsewhere (one row padded) and erased; a read slips in where it arrived.";
+    check("a_collection_through_the_controller", question, &hungry(), &stale(), &script, 50_000);
+}
+
+#[test]
+fn a_collection_by_copyback() {
+    let mut c = hungry();
+    (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
+    (c.ftl.gc.copy, c.ftl.gc.copy_planes) = (CopyMode::Copyback, 1);
+    // Units go round dies, then planes: those of plane 0 of die 0 are 8 apart.
+    let before = [0u64, 3].map(|k| (1_000, Trim, k * 2 * DIES, UNIT));
+    let script = [(0, Put, 64, UNIT), (500_000, Read, 4, UNIT)];
+    let question =
+        "Two valid pages move inside the plane: sense, second command, program; no data on the channel.";
+    check("a_collection_by_copyback", question, &c, &before, &script, 50_000);
+}
+
+#[test]
+fn a_collection_that_blocks_its_channel() {
+    let mut c = hungry();
+    c.policy.gc_scope = gc_scope::GcScopeConfig::Channel(Default::default());
+    let script = [(0, Put, 64, UNIT), (400_000, Read, 2, UNIT), (400_000, Read, 1, UNIT)];
+    let question =
+        "While die 0 collects, a read of the channel's other die is held; one of the other channel is not.";
+    check("a_collection_that_blocks_its_channel", question, &c, &stale(), &script, 50_000);
+}
+
+#[test]
+fn a_full_decoder_stalls_the_channel() {
+    let mut c = drive();
+    (c.ecc.decode, c.ecc.queue) = (Span(6_000), 2);
+    let script = [(0, Read, 0, UNIT), (0, Read, 2, UNIT)];
+    let question =
+        "Four codewords a page, 6 us to decode one, room for two: the channel waits for the decoder.";
+    check("a_full_decoder_stalls_the_channel", question, &c, &[], &script, 1_500);
+}

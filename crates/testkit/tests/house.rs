@@ -1,0 +1,261 @@
+//! Is the house in order? Reads the source tree: who depends on whom, what the core may
+//! not touch, how long files are, and where declarations live.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use toml::Table;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every Rust file below a folder of the repository, with its text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(dir) = folders.pop() {
+        let entries = std::fs::read_dir(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+        for entry in entries {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = std::fs::read_to_string(&path).expect("UTF-8 source");
+                let name = path.strip_prefix(root()).expect("inside the repository");
+                out.push((name.to_string_lossy().replace('\\', "/"), text));
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+/// The code of a file: without comments, and without its unit tests.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = text.lines().map(|l| if l.trim_start().starts_with("//") { "" } else { l });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Where a word stands by itself in a text.
+fn mentions(text: &str, word: &str) -> bool {
+    let ident = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(ident) && !after.is_some_and(ident)
+    })
+}
+
+/// What each crate may depend on among Tailcut's own.
+const CRATES: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("core", &["units"]),
+    ("stats", &["units"]),
+    ("workload", &["units"]),
+    ("config", &["units", "core"]),
+    ("report", &["units", "stats"]),
+    ("sim", &["units", "core", "stats", "workload", "config"]),
+    ("cli", &["units", "core", "stats", "workload", "config", "report", "sim"]),
+    ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
+];
+
+#[test]
+fn crates_depend_downwards_only() {
+    let allowed: BTreeMap<_, _> = CRATES.iter().copied().collect();
+    let folders: BTreeSet<String> = std::fs::read_dir(root().join("crates"))
+        .expect("the crates")
+        .map(|e| e.expect("a readable folder").file_name().to_string_lossy().into_owned())
+        .collect();
+    let listed: BTreeSet<String> = allowed.keys().map(|k| k.to_string()).collect();
+    assert_eq!(folders, listed, "every crate has its arrows here");
+    for (name, may) in CRATES {
+        let path = root().join(format!("crates/{name}/Cargo.toml"));
+        let manifest: Table = toml::from_str(&std::fs::read_to_string(&path).expect("a manifest"))
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert_eq!(manifest["package"]["name"].as_str(), Some(format!("tailcut-{name}").as_str()));
+        for section in ["dependencies", "build-dependencies"] {
+            let Some(table) = manifest.get(section).and_then(|s| s.as_table()) else { continue };
+            for own in table.keys().filter_map(|k| k.strip_prefix("tailcut-")) {
+                assert!(may.contains(&own), "{name} depends on {own}; it may use {may:?}");
+            }
+            // What the core computes with: no randomness, time or threads of others.
+            if *name == "core" {
+                let used: BTreeSet<&str> = table.keys().map(String::as_str).collect();
+                let known = [
+                    "tailcut-units",
+                    "serde",
+                    "thiserror",
+                    "bytemuck",
+                    "memmap2",
+                    "postcard",
+                    "xxhash-rust",
+                    "libm",
+                ];
+                let new: Vec<_> = used.iter().filter(|k| !known.contains(k)).collect();
+                assert!(new.is_empty(), "core has new dependencies: {new:?}");
+            }
+        }
+        if *name == "units" {
+            let table = manifest["dependencies"].as_table().expect("dependencies");
+            assert!(table.keys().all(|k| k == "serde"), "units stand on serde only: {table:?}");
+        }
+    }
+}
+
+#[test]
+fn modules_of_the_core_look_down_only() {
+    // For each room: the rooms it may not mention.
+    let rooms: [(&str, &[&str]); 4] = [
+        ("nand", &["policy", "ftl", "device"]),
+        ("policy", &["nand", "ftl", "device"]),
+        ("ftl", &["nand", "device"]),
+        ("device", &[]),
+    ];
+    for (room, closed) in rooms {
+        let files = sources(&format!("crates/core/src/{room}"));
+        assert!(!files.is_empty(), "{room} has files");
+        for (name, text) in files {
+            let code = code(&text);
+            for other in closed {
+                for path in [format!("crate::{other}"), format!("tailcut_core::{other}")] {
+                    assert!(!mentions(&code, &path), "{name}: {room} may not know {other}");
+                }
+                let deep = format!("super::super::{other}");
+                assert!(!mentions(&code, &deep), "{name}: {room} may not know {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_core_has_no_clock_thread_file_or_unordered_map() {
+    let banned = [
+        "std::time",
+        "std::thread",
+        "std::fs",
+        "std::net",
+        "std::env",
+        "std::process",
+        "HashMap",
+        "HashSet",
+        "Instant",
+        "SystemTime",
+        "thread_local",
+        "static mut",
+        "println",
+        "eprintln",
+        "lazy_static",
+        "OnceLock",
+        "Mutex",
+        "RwLock",
+    ];
+    for folder in ["crates/core/src", "crates/units/src"] {
+        for (name, text) in sources(folder) {
+            let code = code(&text);
+            for word in banned {
+                assert!(!mentions(&code, word), "{name} mentions {word}");
+            }
+            assert!(
+                !code.contains("dyn Policy") && !code.contains("Box<dyn"),
+                "{name} dispatches through a box"
+            );
+        }
+    }
+}
+
+#[test]
+fn results_do_not_rest_on_the_machines_transcendentals() {
+    let methods =
+        ["ln", "log2", "log10", "exp", "powf", "sin", "cos", "tan", "tanh", "ln_1p", "exp_m1", "cbrt"];
+    for folder in ["crates/core/src", "crates/units/src", "crates/workload/src"] {
+        for (name, text) in sources(folder).iter().filter(|(name, _)| !name.contains("/tests/")) {
+            if name.ends_with("trace/footprint.rs") {
+                continue; // An estimate that is printed for people and feeds nothing.
+            }
+            let code = code(text);
+            for method in methods {
+                for form in [format!(".{method}("), format!("f64::{method}(")] {
+                    assert!(!code.contains(&form), "{name} calls {form}…): use libm, so that digests agree");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    for (name, text) in sources("crates") {
+        let lines = text.lines().count();
+        assert!(lines <= 1_000, "{name} has {lines} lines: split it");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for (name, text) in sources("crates") {
+        assert!(text.starts_with("//!"), "{name} begins without a line on what it is");
+    }
+}
+
+#[test]
+fn module_files_hold_declarations() {
+    for (name, text) in sources("crates") {
+        let file = name.rsplit('/').next().unwrap_or_default();
+        if !matches!(file, "mod.rs" | "lib.rs") || name.contains("/tests/") {
+            continue;
+        }
+        let code = code(&text);
+        let lines = code.lines().filter(|l| !l.trim().is_empty()).count();
+        assert!(lines <= 120, "{name} has {lines} lines of code: it holds declarations, docs and lists");
+        let blocks = code.lines().filter(|l| l.starts_with("impl") && l.ends_with('{')).count();
+        assert_eq!(blocks, 0, "{name} implements something: that has a file of its own");
+        let functions =
+            |l: &&str| l.starts_with("fn ") || l.starts_with("pub fn ") || l.starts_with("pub(crate) fn ");
+        let count = code.lines().filter(functions).count();
+        assert!(count <= 1, "{name} has {count} functions: they have files of their own");
+    }
+}
+
+#[test]
+fn policies_are_one_file_and_one_line() {
+    let families = root().join("crates/core/src/policy");
+    for entry in std::fs::read_dir(families).expect("the families") {
+        let family = entry.expect("a readable folder").path();
+        if !family.is_dir() {
+            continue;
+        }
+        let list = std::fs::read_to_string(family.join("mod.rs")).expect("a family has a mod.rs");
+        for member in std::fs::read_dir(&family).expect("the members") {
+            let path = member.expect("a readable folder").path();
+            let module = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            if module == "mod" {
+                continue;
+            }
+            let name = path.display();
+            let registered = list.lines().any(|l| l.trim_start().starts_with(&format!("{module} ")));
+            assert!(registered, "{name} is not in its family's list of members");
+            let text = std::fs::read_to_string(&path).expect("UTF-8 source");
+            for heading in
+                ["**What it does.**", "**Parameters and source.**", "**Left out.**", "**Checked by**"]
+            {
+                assert!(text.contains(heading), "{name} has no {heading}");
+            }
+            assert!(text.contains("**Why it "), "{name} does not say what it does to the tail");
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_argued_for() {
+    for (name, text) in sources("crates") {
+        let allows = text.lines().any(|l| l.contains("allow(unsafe_code)") && !l.contains("contains("));
+        assert!(!allows || name == "crates/testkit/tests/allocation.rs", "{name} allows unsafe code");
+    }
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace");
+    assert!(manifest.contains("unsafe_code = \"deny\""));
+    for (name, _) in CRATES {
+        let manifest = std::fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).expect("it");
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{name} takes the workspace's lints");
+    }
+}

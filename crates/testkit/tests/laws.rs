@@ -1,0 +1,255 @@
+//! Do the physical laws hold, whatever the drive and the work?
+//!
+//! Seen from outside, by an onlooker of every step: one operation on a busy unit and one
+//! transfer on a channel at a time, steps in order, times as configured, pages in order,
+//! no channel time lost. And of whole runs: the same inputs give the same digest, on any
+//! thread, however late the caller; time has no origin; the capacity adds up.
+
+use std::collections::BTreeMap;
+use tailcut_core::device::{Device, Shape, Step, StepEvent};
+use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::nand::config::BusyUnit;
+use tailcut_testkit::swarm::{self, Case};
+use tailcut_testkit::{Host, small_drive};
+use tailcut_units::random::mix;
+use tailcut_units::{HostOp, Occupant, SimTime, Stream};
+
+/// Cases of the swarm that run to their end.
+fn cases(from: u64, count: u64) -> impl Iterator<Item = Case> {
+    (from..from + count).map(swarm::draw)
+}
+
+fn observed(case: &Case) -> Device<Vec<StepEvent>> {
+    match swarm::observe(case, Vec::new()) {
+        Ok((_, device)) => device,
+        Err(e) => panic!("seed {}: {e}", case.seed),
+    }
+}
+
+/// An operation on its unit: what it did and when it left.
+struct Stay {
+    op: u32,
+    last: Step,
+    until: u64,
+    passes: u32,
+}
+
+#[test]
+fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
+    for case in cases(0, 60) {
+        let device = observed(&case);
+        let shape = device.shape();
+        let seed = case.seed;
+        let mut units: BTreeMap<u32, Stay> = BTreeMap::new();
+        let mut channels: BTreeMap<u32, u64> = BTreeMap::new();
+        for e in device.observer() {
+            let (at, until) = (e.at.0, e.until.0);
+            assert!(until >= at, "seed {seed}: {e:?} ends before it begins");
+            assert_eq!(e.channel, shape.channel_of(e.unit), "seed {seed}: {e:?}");
+            if matches!(e.step, Step::ChannelIn | Step::ChannelOut) {
+                let free = channels.insert(e.channel, until).unwrap_or(0);
+                assert!(at >= free, "seed {seed}: {e:?} while the channel is busy until {free}");
+            }
+            if e.step == Step::Granted {
+                let stay = Stay { op: e.op, last: Step::Granted, until: at, passes: 0 };
+                if let Some(before) = units.insert(e.unit, stay) {
+                    assert!(
+                        at >= before.until,
+                        "seed {seed}: {e:?}, the unit is busy until {}",
+                        before.until
+                    );
+                    let out = matches!(before.last, Step::Array | Step::ChannelOut);
+                    assert!(out, "seed {seed}: {e:?} while {} is at {:?}", before.op, before.last);
+                }
+                continue;
+            }
+            let stay =
+                units.get_mut(&e.unit).unwrap_or_else(|| panic!("seed {seed}: {e:?} without its unit"));
+            assert_eq!(stay.op, e.op, "seed {seed}: {e:?} without its unit");
+            assert!(at >= stay.until, "seed {seed}: {e:?} before its step until {}", stay.until);
+            let copyback = case.config.ftl.gc.copy == CopyMode::Copyback && e.occupant == Occupant::GcProgram;
+            let order = match e.step {
+                Step::Granted => unreachable!("handled above"),
+                Step::ChannelIn if copyback => stay.last == Step::Array && stay.passes == 1,
+                Step::ChannelIn => stay.last == Step::Granted,
+                Step::Array => stay.last == Step::ChannelIn && at == stay.until,
+                Step::ChannelOut => stay.last == Step::Array && is_read(e.occupant),
+            };
+            assert!(order, "seed {seed}: {e:?} after {:?}", stay.last);
+            if e.step == Step::Array {
+                stay.passes += 1;
+                let t = &shape.timing;
+                let expected = match e.occupant {
+                    Occupant::Erase => t.erase_ns,
+                    o if is_read(o) => t.read_ns(e.page),
+                    _ => t.program_ns(e.page),
+                };
+                assert_eq!(until - at, expected, "seed {seed}: {e:?}");
+            }
+            (stay.last, stay.until) = (e.step, until);
+        }
+    }
+}
+
+fn is_read(occupant: Occupant) -> bool {
+    matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead)
+}
+
+#[test]
+fn channel_time_and_operations_are_conserved() {
+    for case in cases(100, 60) {
+        let device = observed(&case);
+        let seed = case.seed;
+        let mut busy = [0; Occupant::COUNT];
+        let mut granted = [0u64; Occupant::COUNT];
+        let mut programs = 0;
+        for e in device.observer() {
+            let o = e.occupant as usize;
+            match e.step {
+                Step::Granted => granted[o] += 1,
+                Step::ChannelIn | Step::ChannelOut => busy[o] += (e.until - e.at).0,
+                Step::Array => {
+                    programs += u64::from(matches!(e.occupant, Occupant::UserProgram | Occupant::GcProgram));
+                }
+            }
+        }
+        assert_eq!(busy, device.channel_busy(), "seed {seed}: channel time by occupant");
+        let c = device.counters();
+        let luns = u64::from(device.shape().layout.luns);
+        // What is under way at the end was granted, and is counted only when it ends.
+        let slack = device.shape().units as u64;
+        let near = |what: &str, seen: u64, counted: u64, slack: u64| {
+            let range = counted.saturating_sub(slack)..=counted + slack;
+            assert!(range.contains(&seen), "seed {seed}: {what}: {seen} seen, {counted} counted");
+        };
+        assert_eq!(granted[Occupant::UserRead as usize], c.flash_reads, "seed {seed}: user reads");
+        near("programs", programs, c.rows_programmed, slack);
+        near("erases", granted[Occupant::Erase as usize], c.erases * luns, slack * luns);
+        if device.is_quiescent() {
+            assert_eq!(programs, c.rows_programmed, "seed {seed}: programs");
+            assert_eq!(granted[Occupant::RmwRead as usize], c.rmw_reads, "seed {seed}: RMW reads");
+            assert_eq!(granted[Occupant::GcRead as usize], c.gc_reads, "seed {seed}: GC reads");
+            assert_eq!(granted[Occupant::Erase as usize], c.erases * luns, "seed {seed}: erases");
+        }
+    }
+}
+
+#[test]
+fn pages_of_a_block_are_programmed_in_order() {
+    let mut tried = 0;
+    for case in cases(200, 400) {
+        // Where a unit has one open block a writer, its pages must come in order.
+        let one_lane_a_unit = case.config.ftl.extent != ExtentKind::Block
+            || case.config.geometry.busy_unit == BusyUnit::Plane
+            || case.config.geometry.planes == 1;
+        if !one_lane_a_unit || tried == 60 {
+            continue;
+        }
+        tried += 1;
+        let device = observed(&case);
+        let pages = case.config.geometry.pages;
+        let mut last: BTreeMap<(u32, usize), u32> = BTreeMap::new();
+        let programs = |e: &&StepEvent| {
+            e.step == Step::Array && matches!(e.occupant, Occupant::UserProgram | Occupant::GcProgram)
+        };
+        for e in device.observer().iter().filter(programs) {
+            assert!(e.page < pages, "seed {}: {e:?}", case.seed);
+            if let Some(before) = last.insert((e.unit, e.occupant as usize), e.page) {
+                let next = e.page == before || e.page == before + 1 || (before == pages - 1 && e.page == 0);
+                assert!(next, "seed {}: page {} after {before}: {e:?}", case.seed, e.page);
+            }
+        }
+    }
+    assert_eq!(tried, 60);
+}
+
+#[test]
+fn the_same_inputs_give_the_same_digest_on_any_thread() {
+    let digests = || -> Vec<_> { cases(700, 40).map(|case| swarm::run(&case)).collect() };
+    let here = digests();
+    let there = std::thread::scope(|scope| {
+        let (a, b) = (scope.spawn(digests), scope.spawn(digests));
+        (a.join().expect("it ran"), b.join().expect("it ran"))
+    });
+    assert_eq!(here, there.0);
+    assert_eq!(here, there.1);
+    let distinct: std::collections::BTreeSet<_> = here.iter().flatten().map(|o| o.digest).collect();
+    assert!(distinct.len() > 35, "digests tell runs apart: {} of 40", distinct.len());
+}
+
+/// A fixed mixed load, arrivals known in advance, seen by a caller that looks in at every
+/// deadline, or at every `lazy`th arrival only.
+fn late_digest(start: u64, lazy: Option<u64>) -> (u64, u64) {
+    let mut config = small_drive();
+    config.host.queue_depth = 4_096;
+    let mut host = Host::new(&config);
+    host.device.fill(host.device.host_bytes());
+    let units = host.device.host_bytes() / 4096;
+    let mut s = Stream::new(4, "late", 0);
+    let mut at = start;
+    for i in 0..3_000u64 {
+        at += s.below(400_000);
+        if lazy.is_none_or(|n| i % n == 0) {
+            while host.device.next_deadline().0 <= at {
+                let due = host.device.next_deadline().0;
+                host.advance(due);
+            }
+        }
+        let op = [HostOp::Read, HostOp::Write, HostOp::Write, HostOp::Trim][s.below(4) as usize];
+        host.submit(at, op, s.below(units) * 4096, 4096);
+    }
+    let erases = host.device.counters().erases;
+    if lazy.is_some() {
+        host.advance(at + 100_000_000_000);
+    }
+    host.drain();
+    let digest =
+        host.done.iter().fold(0, |d, c| mix(d ^ mix(c.index) ^ mix(c.latency) ^ mix(c.at.0 - start)));
+    (digest, erases)
+}
+
+#[test]
+fn a_late_caller_does_not_bend_the_model_and_time_has_no_origin() {
+    let (prompt, erases) = late_digest(0, None);
+    assert!(erases > 10, "the load collects: {erases} erases");
+    assert_eq!(prompt, late_digest(0, Some(7)).0, "a caller that looks in now and then");
+    assert_eq!(prompt, late_digest(0, Some(u64::MAX)).0, "a caller that looks in at submissions only");
+    assert_eq!(prompt, late_digest(1 << 50, None).0, "the same work thirteen days later");
+}
+
+#[test]
+fn the_capacity_adds_up() {
+    for case in cases(0, 500) {
+        let shape = Shape::new(&case.config, case.seed).expect("a drawn drive is valid");
+        let (c, g) = (&shape.capacity, &case.config.geometry);
+        let blocks = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes * g.blocks);
+        let raw = blocks * u64::from(g.pages) * g.page;
+        assert_eq!(c.raw, raw, "seed {}", case.seed);
+        assert_eq!(c.raw, c.bad + c.user + c.spare, "seed {}: {c:?}", case.seed);
+        assert!(c.reserved <= c.spare, "seed {}: {c:?}", case.seed);
+        assert!(g.bad_blocks > 0.0 || c.bad == 0, "seed {}: {c:?}", case.seed);
+        let host = shape.host_bytes();
+        assert!(host <= c.user && c.user - host < case.config.ftl.mapping_unit, "seed {}: {c:?}", case.seed);
+        let extents: u64 = shape.layout.usable.iter().map(|&n| u64::from(n)).sum();
+        let good = extents * u64::from(shape.layout.units_per_extent) * shape.layout.unit_bytes;
+        assert_eq!(c.raw - c.bad, good, "seed {}: {c:?}", case.seed);
+    }
+}
+
+#[test]
+fn write_back_completions_keep_the_order_of_submission() {
+    // The swarm's oracle holds this for every seed; here is the case that strains it most:
+    // one slot, every write larger than the buffer, reads and TRIMs in between.
+    let mut case = swarm::draw(0);
+    case.config = small_drive();
+    if let tailcut_core::policy::buffer::BufferConfig::Lru(c) = &mut case.config.policy.buffer {
+        c.capacity = 16 << 10;
+    }
+    case.plan.commands = 2_000;
+    case.plan.fill = 256;
+    case.plan.weights = [4, 8, 2, 1];
+    (case.plan.grain, case.plan.largest) = (512, 128 << 10);
+    (case.plan.gap, case.plan.pause, case.plan.astray) = (0, 0, 0);
+    let outcome = swarm::run(&case).unwrap_or_else(|e| panic!("{e}"));
+    assert!(outcome.erases > 0 && SimTime(outcome.digest) != SimTime::ZERO);
+}

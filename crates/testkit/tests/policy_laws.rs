@@ -1,0 +1,316 @@
+//! Does every member of every policy family keep its family's contract?
+//!
+//! The members come from the families' own lists, so a new one is tried from the line
+//! that registers it on; a new family fails here until it has laws.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use tailcut_core::device::Shape;
+use tailcut_core::policy::buffer::{Acknowledge, BufferConfig, BufferPolicy};
+use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView};
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
+use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
+use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
+use tailcut_core::policy::placement::{LaneView, PlacementConfig, PlacementPolicy};
+use tailcut_core::policy::schedule::{QueueView, ScheduleConfig, SchedulePolicy};
+use tailcut_core::policy::{FAMILIES, PolicyContext};
+use tailcut_testkit::swarm::{self, member};
+use tailcut_units::{Occupant, Stream};
+
+/// Set in a lane's load where no room was found, and in an extent's count where it
+/// cannot be collected.
+const FLAG: u32 = 1 << 31;
+
+/// Drives of many shapes, as policies see them.
+fn contexts() -> Vec<PolicyContext> {
+    (0..24)
+        .map(|seed| {
+            let case = swarm::draw(seed);
+            Shape::new(&case.config, seed).expect("a drawn drive is valid").context
+        })
+        .collect()
+}
+
+#[test]
+fn every_family_has_laws() {
+    for family in FAMILIES {
+        let law: fn(&str, &PolicyContext) = match family.name {
+            "schedule" => schedule,
+            "buffer" => buffer,
+            "flush" => flush,
+            "placement" => placement,
+            "gc_victim" => gc_victim,
+            "gc_schedule" => gc_schedule,
+            "gc_scope" => gc_scope,
+            other => panic!("the family {other} has no laws here"),
+        };
+        assert!(!family.members.is_empty() && !family.decides.is_empty(), "{}", family.name);
+        for member in family.members {
+            for context in &contexts() {
+                law(member.name, context);
+            }
+        }
+    }
+}
+
+fn schedule(name: &str, x: &PolicyContext) {
+    let config: ScheduleConfig = member(name);
+    let mut a = SchedulePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut b = a.clone();
+    let mut s = Stream::new(x.seed, "schedule laws", 0);
+    for _ in 0..200 {
+        let waiting = 1 + s.below((1 << Occupant::COUNT) - 1) as u8;
+        let mut arrived = [0; Occupant::COUNT];
+        arrived.fill_with(|| s.below(1 << 40));
+        let later = arrived.map(|at| at + (1 << 41));
+        let chosen = a.next(&QueueView { waiting, arrived: &arrived });
+        assert!(waiting >> chosen as u8 & 1 != 0, "{name} serves an empty queue");
+        let again = b.next(&QueueView { waiting, arrived: &later });
+        assert_eq!(chosen, again, "{name} depends on the time");
+    }
+}
+
+fn buffer(name: &str, x: &PolicyContext) {
+    let config: BufferConfig = member(name);
+    let mut p = BufferPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let nature = |p: &mut BufferPolicy| {
+        (p.capacity(), p.acknowledge(), p.overwrites_in_place(), p.survives_power_cut())
+    };
+    let first = nature(&mut p);
+    assert!((0..10).all(|_| nature(&mut p) == first), "{name} changes its nature");
+    let row = u64::from(x.units_per_write) * x.unit_bytes;
+    assert!(first.0.is_none_or(|bytes| bytes >= row), "{name} does not hold a write unit");
+    // Only a buffer that answers early has anything to lose, or to overwrite.
+    if first.1 == Acknowledge::WhenProgrammed {
+        assert!(!first.2 && !first.3, "{name} promises what it need not keep");
+    }
+}
+
+fn flush(name: &str, x: &PolicyContext) {
+    let config: FlushConfig = member(name);
+    let mut p = FlushPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut s = Stream::new(x.seed, "flush laws", 0);
+    for _ in 0..200 {
+        let capacity = 1 + s.below(300) as u32;
+        let held = s.below(u64::from(capacity) + 1) as u32;
+        let mut dirty = s.below(u64::from(held) + 1) as u32;
+        let mut lane_dirty = s.below(u64::from(dirty) + 1) as u32;
+        let units_per_write = x.units_per_write;
+        let (mut verdicts, mut twin) = (0, p.clone());
+        loop {
+            let view = FlushView { dirty, held, capacity, lane_dirty, units_per_write };
+            let verdict = p.next(&view);
+            assert_eq!(verdict, twin.next(&view), "{name} is not determined by what it saw");
+            match verdict {
+                FlushVerdict::Hold => break,
+                FlushVerdict::Oldest => {
+                    assert!(dirty > 0, "{name} flushes what is not there");
+                    let gone = units_per_write.min(dirty);
+                    dirty -= gone;
+                    lane_dirty = lane_dirty.min(dirty);
+                }
+                FlushVerdict::SameLane => {
+                    assert!(lane_dirty > 0, "{name} flushes an empty lane");
+                    let gone = units_per_write.min(lane_dirty);
+                    (dirty, lane_dirty) = (dirty - gone, lane_dirty - gone);
+                }
+            }
+            verdicts += 1;
+            assert!(verdicts <= held, "{name} flushes without end");
+        }
+    }
+}
+
+fn placement(name: &str, x: &PolicyContext) {
+    let orders: &[&str] = if name == "static" { &["CWDP", "PDWC", "DCPW"] } else { &[""] };
+    for &letters in orders {
+        let mut config: PlacementConfig = member(name);
+        if let PlacementConfig::Static(c) = &mut config {
+            c.order = letters.to_string();
+        }
+        let mut p = PlacementPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (chunk, order) = (p.chunk(), p.order());
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..x.lanes).collect::<Vec<_>>(), "{name} {letters}: each lane once");
+        assert!(chunk > 0 && x.units_per_extent.is_multiple_of(chunk), "{name}: a chunk crosses extents");
+        let fixed = p.fixed_lane(0).is_some();
+        for lpn in 0..(3 * x.lanes * chunk).min(5_000) {
+            let expected = fixed.then(|| order[(lpn / chunk) as usize % order.len()]);
+            assert_eq!(p.fixed_lane(lpn), expected, "{name} {letters}: unit {lpn}");
+        }
+        if fixed {
+            continue;
+        }
+        let mut s = Stream::new(x.seed, "placement laws", 0);
+        let mut twin = p.clone();
+        for _ in 0..100 {
+            let mut load: Vec<u32> = (0..x.lanes).map(|_| s.below(9) as u32).collect();
+            for _ in 0..s.below(u64::from(x.lanes) + 1) {
+                load[s.below(u64::from(x.lanes)) as usize] |= FLAG;
+            }
+            let lane = p.free_lane(&LaneView { load: &load });
+            assert_eq!(lane, twin.free_lane(&LaneView { load: &load }), "{name} is not determined");
+            assert!(lane < x.lanes, "{name} names lane {lane} of {}", x.lanes);
+            let room = load.iter().any(|&l| l < FLAG);
+            assert!(!room || load[lane as usize] < FLAG, "{name} names a lane without room");
+        }
+        let idle = vec![0; x.lanes as usize];
+        let mut met = vec![0; x.lanes as usize];
+        for _ in 0..2 * x.lanes {
+            met[p.free_lane(&LaneView { load: &idle }) as usize] += 1;
+        }
+        assert!(met.iter().all(|&n| n == 2), "{name} gives idle lanes unequal shares: {met:?}");
+    }
+}
+
+fn gc_victim(name: &str, x: &PolicyContext) {
+    let config: GcVictimConfig = member(name);
+    let mut p = GcVictimPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut twin = p.clone();
+    let mut s = Stream::new(x.seed, "victim laws", 0);
+    let n = x.units_per_extent;
+    for round in 0..200u64 {
+        let extents = 1 + s.below(40) as usize;
+        let full = round % 3;
+        let valid: Vec<u32> = (0..extents)
+            .map(|_| match s.below(4) {
+                0 => FLAG | s.below(u64::from(n) + 1) as u32,
+                1 if full > 0 => n,
+                _ if full == 2 => n,
+                _ => s.below(u64::from(n) + 1) as u32,
+            })
+            .collect();
+        let closed: Vec<u64> = (0..extents).map(|_| s.below(1_000)).collect();
+        let view = VictimView { valid: &valid, closed: &closed, now: 1_000, units_per_extent: n };
+        let picked = p.pick(&view);
+        assert_eq!(picked, twin.pick(&view), "{name} is not determined by its seed");
+        match picked {
+            Some(i) => assert!(valid[i as usize] < n, "{name} wins nothing with {}", valid[i as usize]),
+            None => assert!(valid.iter().all(|&v| v >= n), "{name} overlooks a victim in {valid:?}"),
+        }
+    }
+}
+
+fn gc_schedule(name: &str, x: &PolicyContext) {
+    let config: GcScheduleConfig = member(name);
+    let mut p = GcSchedulePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let reserve = p.reserve();
+    assert!(reserve >= 1, "{name} leaves collection nothing to copy into");
+    let extents = x.extents_per_lane;
+    let mut started = true;
+    for free in 0..=extents {
+        let view = |host_active| SpaceView { free, extents, host_active };
+        assert!(p.proceed(&view(false)), "{name} yields to nobody with {free} free");
+        let starts = p.start(&view(false));
+        assert!(started || !starts, "{name} starts with {free} free and not with fewer");
+        started = starts;
+        assert!(starts || !p.start(&view(true)), "{name} starts only for an active host");
+        if free <= reserve {
+            // Host writes stop here: only collection can help, whatever the host does.
+            assert!(p.start(&view(true)), "{name} does not start at its reserve of {reserve}");
+            assert!(p.proceed(&view(true)), "{name} yields at its reserve of {reserve}");
+        }
+        assert_eq!(p.reserve(), reserve, "{name} changes its reserve");
+    }
+}
+
+fn gc_scope(name: &str, x: &PolicyContext) {
+    let config: GcScopeConfig = member(name);
+    let mut p = GcScopePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let scope = p.scope();
+    assert!((0..10).all(|_| p.scope() == scope), "{name} changes its scope");
+}
+
+#[test]
+fn scopes_differ() {
+    let x = &contexts()[0];
+    let mut seen = Vec::new();
+    for name in GcScopeConfig::MEMBERS {
+        let scope = GcScopePolicy::new(&member(name), x).expect("no parameters").scope();
+        assert!(!seen.contains(&scope), "{name} is another member's double");
+        seen.push(scope);
+    }
+}
+
+#[test]
+fn every_member_is_described_under_the_same_headings() {
+    let headings: [&[&str]; 5] = [
+        &["**What it does.**"],
+        &["**Why it helps the tail.**", "**Why it matters for the tail.**"],
+        &["**Parameters and source.**"],
+        &["**Left out.**"],
+        &["**Checked by**"],
+    ];
+    for family in FAMILIES {
+        for member in family.members {
+            let manual = member.manual();
+            let name = format!("{}.{}", family.name, member.name);
+            let title = manual.lines().next().unwrap_or_default();
+            assert!(title.ends_with('.'), "{name}: the first line says in a sentence what it is");
+            let mut from = 0;
+            for heading in headings {
+                let at = heading.iter().find_map(|h| manual[from..].find(h));
+                let at = at.unwrap_or_else(|| panic!("{name}: {heading:?} is missing, or out of order"));
+                from += at;
+            }
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, PartialEq, Debug)]
+struct Holder<C> {
+    value: C,
+}
+
+/// A member as a bare name is the same as the table that it is written as.
+fn round_trips<C: Serialize + DeserializeOwned + PartialEq + Debug>(family: &str, members: &[&str]) {
+    for name in members {
+        let bare: Holder<C> =
+            toml::from_str(&format!("value = \"{name}\"")).unwrap_or_else(|e| panic!("{family}.{name}: {e}"));
+        let text = toml::to_string(&bare).unwrap_or_else(|e| panic!("{family}.{name}: {e}"));
+        let again: Holder<C> =
+            toml::from_str(&text).unwrap_or_else(|e| panic!("{family}.{name}: {e}\n{text}"));
+        assert_eq!(bare, again, "{text}");
+        let table: Holder<C> = toml::from_str(&format!("value = {{ {name} = {{}} }}"))
+            .unwrap_or_else(|e| panic!("{family}.{name}, as an empty table: {e}"));
+        assert_eq!(bare, table, "{family}.{name}: an empty table means the defaults");
+        let wrong = format!("value = {{ {name} = {{ no_such_key = 1 }} }}");
+        assert!(toml::from_str::<Holder<C>>(&wrong).is_err(), "{family}.{name} takes any key");
+    }
+    let wrong = toml::from_str::<Holder<C>>("value = \"no-such-member\"").expect_err("no such member");
+    for name in members {
+        assert!(wrong.to_string().contains(name), "{family}: the error does not offer {name}: {wrong}");
+    }
+}
+
+#[test]
+fn every_member_is_written_and_read_back() {
+    round_trips::<ScheduleConfig>("schedule", ScheduleConfig::MEMBERS);
+    round_trips::<BufferConfig>("buffer", BufferConfig::MEMBERS);
+    round_trips::<FlushConfig>("flush", FlushConfig::MEMBERS);
+    round_trips::<PlacementConfig>("placement", PlacementConfig::MEMBERS);
+    round_trips::<GcVictimConfig>("gc_victim", GcVictimConfig::MEMBERS);
+    round_trips::<GcScheduleConfig>("gc_schedule", GcScheduleConfig::MEMBERS);
+    round_trips::<GcScopeConfig>("gc_scope", GcScopeConfig::MEMBERS);
+    let listed: usize = FAMILIES.iter().map(|f| f.members.len()).sum();
+    let tried = ScheduleConfig::MEMBERS.len()
+        + BufferConfig::MEMBERS.len()
+        + FlushConfig::MEMBERS.len()
+        + PlacementConfig::MEMBERS.len()
+        + GcVictimConfig::MEMBERS.len()
+        + GcScheduleConfig::MEMBERS.len()
+        + GcScopeConfig::MEMBERS.len();
+    assert_eq!(listed, tried, "a family is not tried here");
+}
+
+#[test]
+fn whole_drives_are_written_and_read_back() {
+    for seed in 0..100 {
+        let config = swarm::draw(seed).config;
+        let text = toml::to_string(&config).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let again = toml::from_str(&text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+        assert_eq!(config, again, "seed {seed}: {text}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Is every configuration key alive?
+//!
+//! The keys are found by writing drives as TOML and walking the leaves, so a new key is
+//! covered from the day it exists: it fails here until the table names a change of it
+//! that changes an output. The work is a small mixed load on an aged drive.
+
+use std::collections::BTreeMap;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Capacity, Device};
+use tailcut_core::policy::FAMILIES;
+use tailcut_testkit::small_drive;
+use tailcut_units::random::mix;
+use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
+use toml::{Table, Value};
+
+/// A key, the value it is changed to, and what must be set on both sides for the key to
+/// matter or for the change to be valid.
+type Change = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const BLOCK: &[(&str, &str)] =
+    &[("ftl.extent", "'block'"), ("ftl.write_planes", "1"), ("ftl.gc.copy_planes", "1")];
+const BLOCK_OF_PAGES: &[(&str, &str)] = &[
+    ("ftl.extent", "'block'"),
+    ("ftl.write_planes", "1"),
+    ("ftl.gc.copy_planes", "1"),
+    ("ftl.mapping_unit", "'8KiB'"),
+];
+
+const CHANGES: &[Change] = &[
+    ("geometry.channels", "4", &[]),
+    ("geometry.chips_per_channel", "2", &[]),
+    ("geometry.dies_per_chip", "1", &[]),
+    ("geometry.planes", "4", &[]),
+    ("geometry.blocks", "33", &[]),
+    ("geometry.pages", "17", &[]),
+    ("geometry.page", "'16KiB'", &[]),
+    ("geometry.bad_blocks", "'2%'", &[]),
+    ("geometry.busy_unit", "'plane'", BLOCK),
+    ("timing.read", "['41us', '60us']", &[]),
+    ("timing.program.pulse", "'71us'", &[]),
+    ("timing.program.verify", "'11us'", &[]),
+    ("timing.program.pulses", "[5, 6]", &[]),
+    ("timing.erase.loops", "4", &[]),
+    ("timing.erase.ramp_up", "'51us'", &[]),
+    ("timing.erase.execution", "'901us'", &[]),
+    ("timing.erase.recovery", "'31us'", &[]),
+    ("timing.erase.verify", "'21us'", &[]),
+    ("channel.rate", "'801MB/s'", &[]),
+    ("channel.command", "'301ns'", &[]),
+    ("ecc.codeword", "'1KiB'", &[]),
+    ("ecc.decode", "'1701ns'", &[]),
+    ("ecc.queue", "1", &[("ecc.decode", "'20us'")]),
+    ("host.queue_depth", "8", &[]),
+    ("host.link_rate", "'3.3GB/s'", &[]),
+    ("host.submit_latency", "'901ns'", &[]),
+    ("host.complete_latency", "'1101ns'", &[]),
+    ("host.max_transfer", "'16KiB'", &[]),
+    ("controller.command", "'501ns'", &[]),
+    ("ftl.mapping_unit", "'8KiB'", &[]),
+    ("ftl.over_provisioning", "'26%'", &[]),
+    ("ftl.user_capacity", "'12MiB'", &[]),
+    ("ftl.extent", "'line'", &[]),
+    ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1")]),
+    ("ftl.gc.copy", "'copyback'", BLOCK_OF_PAGES),
+    ("ftl.gc.copy_planes", "1", &[]),
+    ("ftl.gc.in_flight", "1", &[]),
+    ("policy.buffer.lru.capacity", "'192KiB'", &[]),
+    ("policy.buffer.lru.power_loss", "'capacitor'", &[]),
+    ("policy.flush.watermark.high", "'70%'", &[]),
+    ("policy.flush.watermark.low", "'40%'", &[]),
+    ("policy.placement.static.order", "'DCWP'", &[]),
+    ("policy.gc_victim.d-choices.d", "2", &[]),
+    ("policy.gc_schedule.threshold.start", "5", &[]),
+    ("policy.gc_schedule.threshold.hard", "2", &[]),
+    ("policy.gc_schedule.preemptive.start", "5", &[]),
+    ("policy.gc_schedule.preemptive.hard", "3", &[]),
+    ("age.fill", "'90%'", &[]),
+];
+
+/// Keys that no output can depend on, and why.
+const EXEMPT: &[(&str, &str)] = &[("description", "a text for people")];
+
+/// Families whose members are legal only beside certain members of another family.
+const COMPANIONS: &[(&str, &str, &str)] = &[
+    ("policy.buffer.none", "policy.flush", "'immediate'"),
+    ("policy.flush.immediate", "policy.buffer", "'none'"),
+];
+
+fn set(table: &mut Table, path: &str, value: Value) {
+    let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+    if rest.is_empty() {
+        table.insert(head.to_string(), value);
+        return;
+    }
+    let inner = table.entry(head).or_insert_with(|| Value::Table(Table::new()));
+    if !inner.is_table() {
+        *inner = Value::Table(Table::new());
+    }
+    set(inner.as_table_mut().expect("made one above"), rest, value);
+}
+
+fn parse(text: &str) -> Value {
+    let table: Table = toml::from_str(&format!("v = {text}")).unwrap_or_else(|e| panic!("{text}: {e}"));
+    table["v"].clone()
+}
+
+/// The paths of all leaves; a member without parameters is one.
+fn leaves(prefix: &str, table: &Table, out: &mut Vec<String>) {
+    for (key, value) in table {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            Value::Table(inner) if !inner.is_empty() => leaves(&path, inner, out),
+            _ => out.push(path),
+        }
+    }
+}
+
+fn table_of(config: &DeviceConfig) -> Table {
+    Table::try_from(config).expect("a configuration can be written")
+}
+
+fn with(base: &Table, changes: &[(&str, &str)]) -> Table {
+    let mut table = base.clone();
+    for (path, value) in changes {
+        set(&mut table, path, parse(value));
+    }
+    table
+}
+
+/// Drives that between them have every key: each member of each family, and both ways to
+/// give the capacity.
+fn bases() -> Vec<Table> {
+    let first = table_of(&small_drive());
+    let mut out = vec![first.clone()];
+    for family in FAMILIES {
+        for member in family.members {
+            out.push(with_member(&first, family.name, member.name));
+        }
+    }
+    let mut sized = first;
+    sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");
+    set(&mut sized, "ftl.user_capacity", parse("'11MiB'"));
+    out.push(sized);
+    // As the configuration writes itself, defaults included.
+    out.into_iter().map(|t| table_of(&t.try_into::<DeviceConfig>().expect("a base is complete"))).collect()
+}
+
+fn with_member(base: &Table, family: &str, member: &str) -> Table {
+    let mut table = base.clone();
+    let path = format!("policy.{family}.{member}");
+    if base["policy"][family].get(member).is_none() {
+        set(&mut table, &format!("policy.{family}"), Value::String(member.to_string()));
+    }
+    for (of, other, value) in COMPANIONS {
+        if *of == path {
+            set(&mut table, other, parse(value));
+        }
+    }
+    table
+}
+
+/// What a drive did: everything a key may change.
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    digest: u64,
+    host_bytes: u64,
+    capacity: Capacity,
+    programs: [u64; 3],
+    erases: u64,
+}
+
+fn outcome(table: &Table) -> Result<Outcome, String> {
+    let config: DeviceConfig = table.clone().try_into().map_err(|e| e.to_string())?;
+    let mut device = Device::new(&config, 5, ()).map_err(|e| e.to_string())?;
+    let capacity = device.capacity().clone();
+    let host_bytes = device.host_bytes();
+    // The driver fills by `age.fill`, as it does before a measured run.
+    let filled = (host_bytes as f64 * config.age.fill) as u64;
+    device.fill(filled);
+    device.age_uniform(0..filled, 4096, &mut |_| true);
+    let mut s = Stream::new(9, "sensitivity", 0);
+    let mut digest = 0;
+    let span = 9 << 20;
+    assert!(span <= host_bytes, "{host_bytes} bytes are less than the load addresses");
+    let mut at = 0;
+    let step = |device: &mut Device, until: SimTime, digest: &mut u64| {
+        device.advance(until, &mut |c| {
+            let status = u64::from(c.status != Status::Ok);
+            *digest = mix(*digest ^ mix(c.index) ^ mix(c.completed.0 * 2 + status));
+        });
+    };
+    for _ in 0..1_500 {
+        at += s.below(150_000);
+        let op = match s.below(100) {
+            0..45 => HostOp::Read,
+            45..94 => HostOp::Write,
+            94..98 => HostOp::Trim,
+            _ => HostOp::Flush,
+        };
+        let offset = s.below(span / 512 - 64) * 512;
+        let mut left = if op == HostOp::Flush { 0 } else { 512 * (1 + s.below(64)) };
+        let mut from = offset;
+        loop {
+            // A host splits what is larger than the drive takes.
+            let bytes = left.min(config.host.max_transfer);
+            step(&mut device, SimTime(at), &mut digest);
+            while !device.has_place() {
+                let due = device.next_deadline();
+                assert!(due != SimTime::NEVER, "{}", device.describe_waiting());
+                step(&mut device, due, &mut digest);
+                at = at.max(due.0);
+            }
+            let command = Command { op, offset: from, bytes: bytes as u32 };
+            device.submit(SimTime(at), SimTime(at), command, 0).map_err(|e| e.to_string())?;
+            (from, left) = (from + bytes, left - bytes);
+            if left == 0 {
+                break;
+            }
+        }
+    }
+    while device.outstanding() > 0 {
+        let due = device.next_deadline();
+        assert!(due != SimTime::NEVER, "{}", device.describe_waiting());
+        step(&mut device, due, &mut digest);
+    }
+    let c = device.counters();
+    let programs = [c.programs_user, c.programs_gc, c.programs_pad];
+    Ok(Outcome { digest, host_bytes, capacity, programs, erases: c.erases })
+}
+
+#[test]
+fn every_key_changes_an_output() {
+    let bases = bases();
+    let mut keys: BTreeMap<String, &Table> = BTreeMap::new();
+    for base in &bases {
+        let mut paths = Vec::new();
+        leaves("", base, &mut paths);
+        for path in paths {
+            keys.entry(path).or_insert(base);
+        }
+    }
+    let mut dead = Vec::new();
+    let mut tried = 0;
+    for (path, base) in &keys {
+        let bare_member = FAMILIES
+            .iter()
+            .any(|f| f.members.iter().any(|m| *path == format!("policy.{}.{}", f.name, m.name)));
+        if bare_member || EXEMPT.iter().any(|(key, _)| key == path) {
+            continue; // A member without parameters: see the members' own test.
+        }
+        let Some((_, value, also)) = CHANGES.iter().find(|(key, ..)| key == path) else {
+            dead.push(format!("{path}: no change of it is listed"));
+            continue;
+        };
+        tried += 1;
+        let before = with(base, also);
+        let after = with(&before, &[(path, value)]);
+        match (outcome(&before), outcome(&after)) {
+            (Ok(a), Ok(b)) if a != b => {}
+            (Ok(_), Ok(_)) => dead.push(format!("{path} = {value}: nothing changes")),
+            (a, b) => dead.push(format!("{path} = {value}: {:?} {:?}", a.err(), b.err())),
+        }
+    }
+    for (key, ..) in CHANGES {
+        if !keys.contains_key(*key) {
+            dead.push(format!("{key}: listed, and no drive has it"));
+        }
+    }
+    assert!(dead.is_empty(), "{} of {} keys:\n{}", dead.len(), keys.len(), dead.join("\n"));
+    assert!(tried >= 45, "only {tried} keys were tried");
+}
+
+#[test]
+fn every_member_of_a_family_changes_an_output() {
+    let first = table_of(&small_drive());
+    let mut dead = Vec::new();
+    for family in FAMILIES {
+        let mut seen: Vec<(String, Outcome)> = Vec::new();
+        for member in family.members {
+            let table = with_member(&first, family.name, member.name);
+            match outcome(&table) {
+                Ok(o) => {
+                    if let Some((twin, _)) = seen.iter().find(|(_, s)| *s == o) {
+                        dead.push(format!("policy.{}: {} does what {twin} does", family.name, member.name));
+                    }
+                    seen.push((member.name.to_string(), o));
+                }
+                Err(e) => dead.push(format!("policy.{}.{}: {e}", family.name, member.name)),
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}

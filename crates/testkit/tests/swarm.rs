@@ -1,0 +1,85 @@
+//! Does anything break, on any drive, under any work?
+//!
+//! Seeds are tried one after the other for a bounded time. A failure prints its seed;
+//! `TAILCUT_SWARM_SEED=n` runs that seed alone. `TAILCUT_SWARM_SECONDS` bounds the time.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tailcut_testkit::swarm;
+
+thread_local! {
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
+/// Run a seed; a panic inside is a failure like any other.
+fn attempt(seed: u64) -> Result<swarm::Outcome, String> {
+    catch_unwind(AssertUnwindSafe(|| swarm::run(&swarm::draw(seed))))
+        .unwrap_or_else(|_| Err(PANIC.with_borrow(|p| p.clone())))
+}
+
+#[test]
+fn no_drive_breaks_under_any_work() {
+    std::panic::set_hook(Box::new(|info| PANIC.with_borrow_mut(|p| *p = info.to_string())));
+    if let Some(seed) = number("TAILCUT_SWARM_SEED") {
+        let case = swarm::draw(seed);
+        let got = attempt(seed);
+        let _ = std::panic::take_hook();
+        eprintln!("{case:#?}\n{got:?}");
+        return assert!(got.is_ok(), "seed {seed}");
+    }
+    let seconds = number("TAILCUT_SWARM_SECONDS").unwrap_or(40);
+    let most_failures = number("TAILCUT_SWARM_FAILURES").unwrap_or(8) as usize;
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let next = AtomicU64::new(number("TAILCUT_SWARM_FROM").unwrap_or(0));
+    let failures = Mutex::new(Vec::new());
+    let totals = Mutex::new((0u64, 0u64, 0u64, 0u64));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while Instant::now() < end {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    match attempt(seed) {
+                        Ok(o) => {
+                            let mut t = totals.lock().unwrap_or_else(PoisonError::into_inner);
+                            *t = (t.0 + 1, t.1 + o.events, t.2 + o.erases, t.3 + u64::from(o.restless));
+                        }
+                        Err(e) => {
+                            let mut f = failures.lock().unwrap_or_else(PoisonError::into_inner);
+                            f.push((seed, e));
+                            if f.len() >= most_failures {
+                                return;
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let _ = std::panic::take_hook();
+    let (seeds, events, erases, restless) = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{seeds} seeds held, {events} events, {erases} erases, {restless} drives never came to rest");
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (seed, e) in &failures {
+        println!("TAILCUT_SWARM_SEED={seed}: {}", e.chars().take(1_500).collect::<String>());
+    }
+    assert!(failures.is_empty(), "{} seeds failed", failures.len());
+    assert!(seeds > 20, "only {seeds} seeds in {seconds} s");
+}
+
+#[test]
+fn a_seed_draws_and_runs_the_same_twice() {
+    for seed in 0..10 {
+        let (a, b) = (swarm::draw(seed), swarm::draw(seed));
+        assert_eq!(a.config, b.config, "seed {seed}");
+        let run = |case| catch_unwind(AssertUnwindSafe(|| swarm::run(case))).ok();
+        assert_eq!(run(&a), run(&b), "seed {seed}");
+    }
+}

@@ -1,0 +1,377 @@
+//! Any workload: jobs or a trace, described and opened.
+
+use crate::job::{JobError, JobSet, OpenJobs, OverwriteStream, Overwrites};
+use crate::overwrite::TraceWrites;
+use crate::trace::{TraceCounts, TraceError, TraceInfo, TraceOptions, TraceSource, info};
+use crate::{Issue, JobInfo, Source};
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use tailcut_units::Span;
+
+/// The name of a trace's one job.
+pub const TRACE_JOB: &str = "trace";
+/// A job file is text for people; anything longer is no job file.
+const JOB_FILE_MAX: u64 = 4 << 20;
+/// How much of a file is looked at to tell a job file from a trace.
+const LOOK: u64 = 64 << 10;
+/// Compressed or not, a trace up to this is read once before the run, for its measures.
+const MEASURED_MAX: u64 = 256 << 20;
+
+/// Why there is no workload.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// A job that cannot be used.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// A trace that cannot be used.
+    #[error(transparent)]
+    Trace(#[from] Box<TraceError>),
+    /// A file that cannot be read.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A job file that is not text, or far too long.
+    #[error("{path}: a job file is UTF-8 text of at most {JOB_FILE_MAX} bytes")]
+    NotText {
+        /// The file.
+        path: String,
+    },
+    /// Neither a file nor a preset nor a job.
+    #[error(
+        "workload `{text}` is no file, no workload preset and no inline job such as `randread,bs=4k,iodepth=16` ({why})"
+    )]
+    Unknown {
+        /// What was given.
+        text: String,
+        /// Why it is no inline job.
+        why: JobError,
+    },
+    /// Options of traces given with a job.
+    #[error("{option} is for traces; `{text}` is a job (its own options shape it)")]
+    NotATrace {
+        /// The options.
+        option: String,
+        /// The workload.
+        text: String,
+    },
+    /// A drive too small to lay a trace on.
+    #[error("the drive has {bytes} bytes filled for the trace; at least 4096 are needed (age.fill)")]
+    NoRoom {
+        /// The bytes there are.
+        bytes: u64,
+    },
+}
+
+impl From<TraceError> for WorkloadError {
+    fn from(error: TraceError) -> WorkloadError {
+        WorkloadError::Trace(Box::new(error))
+    }
+}
+
+/// How the user wants a trace replayed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TraceReplay {
+    /// How it is read and laid on the drive; `closed_loop` follows `depth`.
+    pub options: TraceOptions,
+    /// Keep so many requests outstanding and ignore the timestamps.
+    pub depth: Option<u32>,
+    /// The options given, as the user wrote them: an error with a job.
+    pub given: Vec<&'static str>,
+}
+
+/// A workload as described.
+#[derive(Clone, Debug)]
+pub enum WorkloadSpec {
+    /// Generated.
+    Jobs {
+        /// What the user wrote.
+        text: String,
+        /// The jobs.
+        set: JobSet,
+    },
+    /// Recorded.
+    Trace(TraceSpec),
+}
+
+/// A trace file and how it is replayed.
+#[derive(Clone, Debug)]
+pub struct TraceSpec {
+    /// The file.
+    pub path: PathBuf,
+    /// How it is read and laid on the drive.
+    pub options: TraceOptions,
+    /// Requests kept outstanding, if the timestamps are ignored.
+    pub depth: Option<u32>,
+    /// Its measures, unless it is too large to read twice.
+    pub info: Option<TraceInfo>,
+}
+
+impl WorkloadSpec {
+    /// Understand `text`: a file (a fio job file, else a trace), a name that `preset`
+    /// knows as an inline job, or an inline job.
+    ///
+    /// # Errors
+    /// What is none of these or cannot be used; a trace that is not too large is read to
+    /// its end, so that a bad record is known before anything runs.
+    pub fn parse(
+        text: &str,
+        preset: impl Fn(&str) -> Option<String>,
+        replay: &TraceReplay,
+    ) -> Result<WorkloadSpec, WorkloadError> {
+        let path = Path::new(text);
+        let set = if path.exists() {
+            match job_file(path)? {
+                Some(job) => JobSet::from_job_file(text, &job)?,
+                None => return TraceSpec::new(path, replay).map(WorkloadSpec::Trace),
+            }
+        } else if let Some(job) = preset(text) {
+            JobSet::from_inline(&job)?
+        } else {
+            JobSet::from_inline(text).map_err(|why| {
+                // What has no option in it was hardly meant as a job.
+                let alone = !text.contains(['=', ',', ':', ';']);
+                let text = text.to_string();
+                if alone { WorkloadError::Unknown { text, why } } else { WorkloadError::Job(why) }
+            })?
+        };
+        if !replay.given.is_empty() {
+            let (option, text) = (replay.given.join(", "), text.to_string());
+            return Err(WorkloadError::NotATrace { option, text });
+        }
+        Ok(WorkloadSpec::Jobs { text: text.to_string(), set })
+    }
+
+    /// What the user called it.
+    pub fn name(&self) -> String {
+        match self {
+            WorkloadSpec::Jobs { text, .. } => text.clone(),
+            WorkloadSpec::Trace(trace) => trace.path.display().to_string(),
+        }
+    }
+
+    /// Whether it is a trace, which is laid on the filled part of a drive.
+    pub fn trace(&self) -> Option<&TraceSpec> {
+        match self {
+            WorkloadSpec::Jobs { .. } => None,
+            WorkloadSpec::Trace(trace) => Some(trace),
+        }
+    }
+
+    /// Put it on a drive: jobs on its `capacity`, a trace on the first `filled` bytes.
+    ///
+    /// # Errors
+    /// A job whose region does not fit; a trace that cannot be read.
+    pub fn open(&self, capacity: u64, filled: u64, seed: u64) -> Result<Workload, WorkloadError> {
+        match self {
+            WorkloadSpec::Jobs { set, .. } => Ok(Workload::Jobs(set.open(capacity, seed)?)),
+            WorkloadSpec::Trace(trace) => {
+                let source = trace.source(trace.options.loop_count, filled)?;
+                Ok(Workload::Trace(Box::new(OpenTrace { source, depth: trace.depth, filled })))
+            }
+        }
+    }
+
+    /// Its writes without an end, for ageing: none, uniform, or to be replayed.
+    ///
+    /// # Errors
+    /// As [`WorkloadSpec::open`].
+    pub fn ageing(&self, capacity: u64, filled: u64, seed: u64) -> Result<Ageing, WorkloadError> {
+        match self {
+            WorkloadSpec::Jobs { set, .. } => {
+                let open = set.open(capacity, seed)?;
+                Ok(match open.overwrites() {
+                    Overwrites::None => Ageing::None,
+                    Overwrites::Uniform { region, bytes } => Ageing::Uniform { region, bytes },
+                    Overwrites::Replay => match set.overwrite_stream(capacity, seed)? {
+                        Some(stream) => Ageing::Jobs(Box::new(stream)),
+                        None => Ageing::None,
+                    },
+                })
+            }
+            WorkloadSpec::Trace(trace) => {
+                let writes = TraceWrites::open(trace, filled)?;
+                // As the design has it: uniform where there are no writes.
+                Ok(match writes {
+                    Some(writes) => Ageing::Trace(Box::new(writes)),
+                    None => Ageing::Uniform { region: 0..filled, bytes: 4096 },
+                })
+            }
+        }
+    }
+
+    /// A text that differs where the writes differ: part of a snapshot's key. Workloads
+    /// that age a drive alike share it.
+    ///
+    /// # Errors
+    /// As [`WorkloadSpec::open`].
+    pub fn identity(&self, capacity: u64, seed: u64) -> Result<String, WorkloadError> {
+        match self {
+            WorkloadSpec::Jobs { set, .. } => Ok(match set.open(capacity, seed)?.overwrites() {
+                Overwrites::Replay => format!("{:?}", set.specs()),
+                all_there_is => format!("{all_there_is:?}"),
+            }),
+            WorkloadSpec::Trace(trace) => {
+                let content = crate::overwrite::content_hash(&trace.path);
+                // When they arrive makes no difference to ageing.
+                let options = TraceOptions {
+                    loop_count: 1,
+                    rate_scale: 1.0,
+                    closed_loop: false,
+                    ..trace.options.clone()
+                };
+                Ok(format!("trace {content:016x} {options:?}"))
+            }
+        }
+    }
+
+    /// What the description asks for that has no effect, or another than in fio.
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            WorkloadSpec::Jobs { set, .. } => set.warnings().iter().map(ToString::to_string).collect(),
+            WorkloadSpec::Trace(_) => Vec::new(),
+        }
+    }
+}
+
+impl TraceSpec {
+    fn new(path: &Path, replay: &TraceReplay) -> Result<TraceSpec, WorkloadError> {
+        let depth = replay.depth;
+        let options = TraceOptions { closed_loop: depth.is_some(), ..replay.options.clone() };
+        options.check()?;
+        let size = std::fs::metadata(path)
+            .map(|m| m.len())
+            .map_err(|source| WorkloadError::File { path: path.display().to_string(), source })?;
+        let info = (size <= MEASURED_MAX).then(|| info(path, &options)).transpose()?;
+        Ok(TraceSpec { path: path.to_path_buf(), options, depth, info })
+    }
+
+    /// The trace on a drive's first `filled` bytes.
+    pub(crate) fn source(&self, laps: u32, filled: u64) -> Result<TraceSource, WorkloadError> {
+        if filled < 4096 {
+            return Err(WorkloadError::NoRoom { bytes: filled });
+        }
+        let options = TraceOptions { loop_count: laps, ..self.options.clone() };
+        Ok(TraceSource::open(&self.path, &options, filled)?)
+    }
+}
+
+/// The text of a fio job file; `None` for a file that is none.
+fn job_file(path: &Path) -> Result<Option<String>, WorkloadError> {
+    let fail = |source| WorkloadError::File { path: path.display().to_string(), source };
+    let mut file = std::fs::File::open(path).map_err(fail)?;
+    let mut start = Vec::new();
+    (&mut file).take(LOOK).read_to_end(&mut start).map_err(fail)?;
+    if !JobSet::looks_like_job_file(&String::from_utf8_lossy(&start)) {
+        return Ok(None);
+    }
+    let mut rest = start;
+    (&mut file).take(JOB_FILE_MAX).read_to_end(&mut rest).map_err(fail)?;
+    let whole = rest.len() as u64 <= JOB_FILE_MAX;
+    let text = String::from_utf8(rest).ok().filter(|_| whole);
+    text.map(Some).ok_or_else(|| WorkloadError::NotText { path: path.display().to_string() })
+}
+
+/// Overwrites that bring a drive to the workload's own steady state.
+pub enum Ageing {
+    /// The workload does not write.
+    None,
+    /// Uniform over a region, `bytes` at a time.
+    Uniform {
+        /// The bytes of the drive.
+        region: Range<u64>,
+        /// The block size.
+        bytes: u32,
+    },
+    /// The jobs' own writes.
+    Jobs(Box<OverwriteStream>),
+    /// The trace's writes, looped.
+    Trace(Box<TraceWrites>),
+}
+
+/// A trace on a drive.
+pub struct OpenTrace {
+    source: TraceSource,
+    depth: Option<u32>,
+    filled: u64,
+}
+
+/// A workload on a drive: what the driver pulls.
+pub enum Workload {
+    /// Generated.
+    Jobs(OpenJobs),
+    /// Recorded; boxed, since its reader's state is large.
+    Trace(Box<OpenTrace>),
+}
+
+impl Source for Workload {
+    // Boxed, because results are moved once a request.
+    type Error = Box<TraceError>;
+
+    fn jobs(&self) -> Vec<JobInfo> {
+        match self {
+            Workload::Jobs(jobs) => jobs.jobs(),
+            Workload::Trace(trace) => vec![JobInfo {
+                name: TRACE_JOB.to_string(),
+                depth: trace.depth.unwrap_or(u32::MAX),
+                open_loop: trace.depth.is_none(),
+                runtime: None,
+                ramp: Span::ZERO,
+            }],
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, job: usize) -> Result<Option<Issue>, Box<TraceError>> {
+        match self {
+            Workload::Jobs(jobs) => Ok(jobs.next(job)),
+            Workload::Trace(trace) => trace.source.next_issue().map_err(Box::new),
+        }
+    }
+}
+
+impl Workload {
+    /// The bytes of the drive it can touch: from the first to behind the last.
+    pub fn region(&self) -> Range<u64> {
+        match self {
+            Workload::Jobs(jobs) => jobs.region(),
+            Workload::Trace(trace) => 0..trace.filled,
+        }
+    }
+
+    /// How many requests jobs will make, where that is known.
+    pub fn expected_requests(&self) -> Option<u64> {
+        match self {
+            Workload::Jobs(jobs) => jobs.expected_requests(),
+            Workload::Trace(_) => None,
+        }
+    }
+
+    /// Whether anything in it writes or trims; a trace is taken to.
+    pub fn writes(&self) -> bool {
+        match self {
+            Workload::Jobs(jobs) => jobs.overwrites() != Overwrites::None,
+            Workload::Trace(_) => true,
+        }
+    }
+
+    /// What opening found that does not stop the run.
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            Workload::Jobs(jobs) => jobs.warnings().iter().map(ToString::to_string).collect(),
+            Workload::Trace(_) => Vec::new(),
+        }
+    }
+
+    /// What was read, skipped and changed of a trace so far.
+    pub fn trace_counts(&self) -> Option<TraceCounts> {
+        match self {
+            Workload::Jobs(_) => None,
+            Workload::Trace(trace) => Some(trace.source.counts()),
+        }
+    }
+}
