@@ -8,7 +8,7 @@ use serde_json::Value;
 /// 2,000 requests in the MSR format, five in six reads, one every 100 us.
 fn trace() -> String {
     let line = |i: u64| {
-        let op = if i % 6 == 0 { "Write" } else { "Read" };
+        let op = if i.is_multiple_of(6) { "Write" } else { "Read" };
         format!("{},web,0,{op},{},8192,500\n", 128_166_372_000_000_000 + i * 1_000, i * 7919 % 200_000 * 4096)
     };
     (0..2000).map(line).collect()

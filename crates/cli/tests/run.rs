@@ -13,9 +13,13 @@ fn the_summary_keeps_its_contract_and_adds_up() {
     let ended = tailcut(&["run", "tiny", "--scheme", "baseline,rps", "--workload", JOB, "--json"]);
     // Standard output is the summary alone; the tables are for people.
     assert!(ended.err.contains("IOPS") && ended.err.contains("die_wait.erase"), "{}", ended.err);
+    let said = ended.err.clone();
     let s = summary(&ended.ok());
     assert_eq!((s["device"].as_str(), s["partial"].as_bool()), (Some("tiny"), Some(false)));
     assert_eq!(s["workload"]["requests"], 20_000);
+    // The capacity is resolved once and said.
+    let bytes = s["host_capacity_bytes"].as_u64().unwrap();
+    assert!(said.contains(&tailcut_report::text::grouped(bytes)), "{bytes}: {said}");
     for scheme in s["schemes"].as_array().unwrap() {
         let ios = |side: &str| scheme[side]["total_ios"].as_u64().unwrap();
         assert_eq!(ios("read") + ios("write"), 20_000);

@@ -183,7 +183,11 @@ impl Experiment<'_> {
         let all = Stoppable { watch, failed: AtomicBool::new(false) };
         let slots: Mutex<Vec<Option<RunResult>>> = Mutex::new(vec![None; tasks]);
         let failure: Mutex<Option<ExperimentError>> = Mutex::new(None);
-        let identity = self.workload.identity(plan.capacity, self.seed)?;
+        // Only a snapshot has a use for it, and a long trace takes a while to hash.
+        let identity = match plan.past {
+            PastKind::Steady => self.workload.identity(plan.capacity, self.seed)?,
+            PastKind::None | PastKind::Sequential => String::new(),
+        };
         let common = Common { plan, identity, locks: Locks::default(), sinks };
         let work = || {
             loop {

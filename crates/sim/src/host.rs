@@ -47,6 +47,10 @@ pub enum RunError<E: std::error::Error> {
 const PART: u64 = 1 << 47;
 const JOB_SHIFT: u32 = 48;
 
+/// A drive that fires this many events while requests are outstanding and completes none
+/// is busy with itself only: minutes of collection on the largest drives are far fewer.
+const IDLE_STEPS_MAX: u64 = 200_000_000;
+
 /// A request larger than the drive takes at once.
 #[derive(Clone, Copy)]
 struct Split {
@@ -83,6 +87,8 @@ pub struct Host<S: Source> {
     issued: u64,
     outstanding: u64,
     now: SimTime,
+    /// Device events since the last completion.
+    idle_steps: u64,
     /// Requests that were larger than the drive takes at once.
     pub split_requests: u64,
 }
@@ -104,6 +110,7 @@ impl<S: Source> Host<S> {
             issued: 0,
             outstanding: 0,
             now: SimTime::ZERO,
+            idle_steps: 0,
             split_requests: 0,
         };
         for job in 0..host.jobs.len() {
@@ -213,6 +220,10 @@ impl<S: Source> Host<S> {
                 broken = true;
             }
         });
+        self.idle_steps = if any || self.outstanding == 0 { 0 } else { self.idle_steps + 1 };
+        if self.idle_steps > IDLE_STEPS_MAX {
+            return Err(RunError::Stuck { at: self.now, what: device.describe_waiting() });
+        }
         if any {
             self.drain_queue(device);
             if broken {

@@ -90,7 +90,8 @@ fn a_ramp_is_run_but_not_measured() {
     assert!((900..1100).contains(&reads) && outcome.issued > reads + 400, "{reads} of {}", outcome.issued);
     assert!(outcome.measured.runtime > Span(95_000_000) && outcome.measured.runtime < Span(105_000_000));
     assert_eq!(outcome.digest.count(), outcome.issued);
-    assert_eq!(outcome.counters.reads, reads, "counters begin with the measurement");
+    // Counters begin with the measurement, but for the few of the ramp still under way.
+    assert!((reads..reads + 20).contains(&outcome.counters.reads), "{} for {reads}", outcome.counters.reads);
 }
 
 #[test]

@@ -74,14 +74,21 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
     all
 }
 
-/// The waveform of operations between `from` and `to`: one row a channel and a busy unit,
+/// The waveform of operations between `from` and `to`: one row a channel and a busy unit
+/// (called `unit`: "die", or "plane" where planes work alone),
 /// `column` nanoseconds a column, and a table of the exact times below, counted from `from`.
 ///
 /// Operations are lettered in order of their grants. On a channel's row a letter is a
 /// command or a transfer. On a unit's row a capital is time in the array, a small letter
 /// time on the channel, and `.` the unit held while its operation waits for the channel.
 /// Within a column the channel shows before the array, so that short commands are seen.
-pub fn waveform(ops: &[Operation], units: u32, channels: u32, from: u64, to: u64, column: u64) -> String {
+pub fn waveform(
+    ops: &[Operation],
+    (unit, units): (&str, u32),
+    channels: u32,
+    (from, to): Stretch,
+    column: u64,
+) -> String {
     let width = (to - from).div_ceil(column) as usize;
     let mut rows = vec![vec![b' '; width]; (channels + units) as usize];
     let mut paint = |row: u32, (start, end): Stretch, mark: u8| {
@@ -111,12 +118,16 @@ pub fn waveform(ops: &[Operation], units: u32, channels: u32, from: u64, to: u64
     let mut text = String::new();
     writeln!(text, "one column = {column} ns").unwrap();
     for (i, row) in rows.iter().enumerate() {
-        let (name, n) = if i < channels as usize { ("channel", i) } else { ("unit", i - channels as usize) };
+        let (name, n) = if i < channels as usize { ("channel", i) } else { (unit, i - channels as usize) };
         let row = String::from_utf8(row.clone()).expect("ASCII");
         writeln!(text, "{name:>8} {n} |{row}|").unwrap();
     }
-    writeln!(text, "\n  operation      unit page   granted  {:<21} {:<21} out", "command, data in", "array")
-        .unwrap();
+    writeln!(
+        text,
+        "\n  operation     {unit:>5} page   granted  {:<21} {:<21} out",
+        "command, data in", "array"
+    )
+    .unwrap();
     let span = |&(a, b): &Stretch| format!("{}-{}", a - from, b - from);
     for (i, op) in ops.iter().enumerate() {
         let rounds = op.inward.len().max(op.array.len());

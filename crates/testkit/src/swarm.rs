@@ -150,8 +150,10 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     sizes.retain(|u| u % 512 == 0);
     c.ftl.mapping_unit = if chance(s, 3) { page } else { one_of(s, &sizes) };
     let unit = c.ftl.mapping_unit;
-    let codewords: Vec<u64> =
-        [512, 1024, 2048, 4096, 1536].into_iter().filter(|&w| unit.is_multiple_of(w) && page.is_multiple_of(w)).collect();
+    let codewords: Vec<u64> = [512, 1024, 2048, 4096, 1536]
+        .into_iter()
+        .filter(|&w| unit.is_multiple_of(w) && page.is_multiple_of(w))
+        .collect();
     c.ecc.codeword = one_of(s, &codewords);
     c.ecc.decode = Span(one_of(s, &[0, 1_700, 20_000]));
     c.ecc.queue = one_of(s, &[1, 2, 4, 64]);

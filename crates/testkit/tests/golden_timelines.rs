@@ -69,7 +69,7 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
         writeln!(text, "at {at:>7}  {op:?} unit {unit}, {bytes} bytes").unwrap();
     }
     writeln!(text).unwrap();
-    text += &waveform(&ops, shape.units, shape.channels, START, end, column);
+    text += &waveform(&ops, ("die", shape.dies), shape.channels, (START, end), column);
     writeln!(text, "\n  command        ends   took  of which").unwrap();
     for d in &host.done[prepared..] {
         let causes: Vec<String> = d.ledger.iter().map(|(c, ns)| format!("{} {ns}", c.name())).collect();

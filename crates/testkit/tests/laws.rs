@@ -253,3 +253,50 @@ fn write_back_completions_keep_the_order_of_submission() {
     let outcome = swarm::run(&case).unwrap_or_else(|e| panic!("{e}"));
     assert!(outcome.erases > 0 && SimTime(outcome.digest) != SimTime::ZERO);
 }
+
+#[test]
+fn a_collection_that_yields_goes_on_when_space_runs_out() {
+    // Reads keep the only die busy without a gap, so a preemptive collection may only move
+    // at the hard limit; there it must, or the writes beside the reads never end.
+    let mut config = small_drive();
+    config.geometry.channels = 1;
+    config.geometry.dies_per_chip = 1;
+    config.policy.buffer = swarm::member("none");
+    config.policy.flush = swarm::member("immediate");
+    config.policy.gc_schedule = swarm::member("preemptive");
+    let mut host = Host::new(&config);
+    let bytes = host.device.host_bytes();
+    host.device.fill(bytes);
+    host.device.age_uniform(0..bytes, 4096, &mut |_| true);
+    let mut s = Stream::new(6, "yield", 0);
+    // A collection begins while the host is quiet, and meets the reads half-way.
+    while host.device.gauges().collecting == 0 {
+        let at = host.done.last().map_or(0, |d| d.at.0);
+        let index = host.submit(at, HostOp::Write, s.below(bytes / 4096) * 4096, 4096);
+        while host.done.last().is_none_or(|d| d.index < index) {
+            host.advance(host.device.next_deadline().0);
+        }
+    }
+    let (mut at, mut reads, mut writes) = (host.done.last().map_or(0, |d| d.at.0), 0u64, 0u64);
+    let (mut reading, mut writing, mut seen) = (0, 0, host.done.len());
+    while writes < 2_000 {
+        assert!(reads < 400_000, "{writes} writes ended beside {reads} reads: {:?}", host.device.counters());
+        while reading < 8 {
+            host.submit(at, HostOp::Read, s.below(bytes / 4096) * 4096, 4096);
+            reading += 1;
+        }
+        if writing == 0 {
+            host.submit(at, HostOp::Write, s.below(bytes / 4096) * 4096, 4096);
+            writing = 1;
+        }
+        at = host.device.next_deadline().0;
+        host.advance(at);
+        for done in &host.done[seen..] {
+            match done.command.op {
+                HostOp::Read => (reading, reads) = (reading - 1, reads + 1),
+                _ => (writing, writes) = (0, writes + 1),
+            }
+        }
+        seen = host.done.len();
+    }
+}

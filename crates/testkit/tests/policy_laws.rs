@@ -170,7 +170,7 @@ fn gc_victim(name: &str, x: &PolicyContext) {
     let mut p = GcVictimPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut twin = p.clone();
     let mut s = Stream::new(x.seed, "victim laws", 0);
-    let n = x.units_per_extent;
+    let (n, most) = (x.units_per_extent, x.units_per_extent - x.units_per_write);
     for round in 0..200u64 {
         let extents = 1 + s.below(40) as usize;
         let full = round % 3;
@@ -183,12 +183,13 @@ fn gc_victim(name: &str, x: &PolicyContext) {
             })
             .collect();
         let closed: Vec<u64> = (0..extents).map(|_| s.below(1_000)).collect();
-        let view = VictimView { valid: &valid, closed: &closed, now: 1_000, units_per_extent: n };
+        let view =
+            VictimView { valid: &valid, closed: &closed, now: 1_000, units_per_extent: n, most_valid: most };
         let picked = p.pick(&view);
         assert_eq!(picked, twin.pick(&view), "{name} is not determined by its seed");
         match picked {
-            Some(i) => assert!(valid[i as usize] < n, "{name} wins nothing with {}", valid[i as usize]),
-            None => assert!(valid.iter().all(|&v| v >= n), "{name} overlooks a victim in {valid:?}"),
+            Some(i) => assert!(valid[i as usize] <= most, "{name} wins nothing with {}", valid[i as usize]),
+            None => assert!(valid.iter().all(|&v| v > most), "{name} overlooks a victim in {valid:?}"),
         }
     }
 }

@@ -7,7 +7,10 @@
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Observer};
+use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, threshold};
+use tailcut_core::policy::gc_victim::GcVictimConfig;
+use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_testkit::small_drive;
 use tailcut_units::quantity::Level;
 use tailcut_units::{Command, HostOp, SimTime, Stream};
@@ -45,32 +48,57 @@ fn overwrite<O: Observer>(device: &mut Device<O>, unit: u64, count: u64) -> u64 
     ended
 }
 
-#[test]
-fn the_fullest_drive_that_is_accepted_goes_on_writing() {
-    let mut accepted = 0;
+/// The fullest drive that construction accepts must take 5,000 overwrites.
+fn goes_on_writing(what: &str, change: impl Fn(&mut DeviceConfig)) {
     for unit in [2048, 4096, 8192, 16384] {
         let units_per_block = 4 * 2 * 8192 / unit;
-        // From the last unit that construction could accept to two blocks less.
-        for spare in 1..=2 * units_per_block {
+        // From more than construction can accept down to three blocks' room.
+        let accepted = (0..3 * units_per_block).find_map(|spare| {
             let mut c = narrow(2);
+            change(&mut c);
             c.ftl.mapping_unit = unit;
             c.ftl.over_provisioning = None;
             c.ftl.user_capacity = Some((9 * units_per_block - spare) * 4 * unit);
-            let Ok(mut device) = Device::new(&c, 1, ()) else { continue };
-            accepted += 1;
-            let bytes = device.host_bytes();
-            device.fill(bytes);
-            let ended = overwrite(&mut device, unit, 5_000);
-            assert!(
-                ended == 5_000,
-                "units of {unit} bytes, {spare} of them spare in each lane beside the reserve: \
-                 no write ended for {MOST_STEPS} steps after {ended}: {:?}",
-                device.counters()
-            );
-            break;
-        }
+            Some((spare, Device::new(&c, 1, ()).ok()?))
+        });
+        let (spare, mut device) = accepted.expect("three blocks a lane are enough for everyone");
+        let bytes = device.host_bytes();
+        device.fill(bytes);
+        let ended = overwrite(&mut device, unit, 5_000);
+        assert!(
+            ended == 5_000,
+            "{what}, units of {unit} bytes, {spare} of them spare in each die beside the reserve: \
+             no write ended for {MOST_STEPS} steps after {ended}: {:?}",
+            device.counters()
+        );
     }
-    assert_eq!(accepted, 4);
+}
+
+#[test]
+fn the_fullest_drive_that_is_accepted_goes_on_writing() {
+    goes_on_writing("static placement", |_| ());
+}
+
+#[test]
+fn so_does_one_that_places_freely() {
+    goes_on_writing("free placement", |c| c.policy.placement = PlacementConfig::Dynamic(Default::default()));
+}
+
+#[test]
+fn so_does_one_of_lines() {
+    goes_on_writing("lines", |c| c.ftl.extent = ExtentKind::Line);
+}
+
+#[test]
+fn so_do_all_victim_policies() {
+    let all = [
+        GcVictimConfig::Fifo(Default::default()),
+        GcVictimConfig::DChoices(Default::default()),
+        GcVictimConfig::CostBenefit(Default::default()),
+    ];
+    for victim in all {
+        goes_on_writing(victim.name(), |c| c.policy.gc_victim = victim.clone());
+    }
 }
 
 #[test]

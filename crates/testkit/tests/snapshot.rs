@@ -12,7 +12,8 @@ fn traffic(host: &mut Host, stream: &mut Stream, n: u32, mut at: u64) -> u64 {
             at = host.device.next_deadline().0;
             host.advance(at);
         }
-        let op = [HostOp::Write, HostOp::Write, HostOp::Read, HostOp::Trim, HostOp::Flush][stream.below(5) as usize];
+        let op = [HostOp::Write, HostOp::Write, HostOp::Read, HostOp::Trim, HostOp::Flush]
+            [stream.below(5) as usize];
         let op = if op == HostOp::Flush && stream.below(20) != 0 { HostOp::Write } else { op };
         let bytes = if op == HostOp::Flush { 0 } else { 512 * (1 + stream.below(16) as u32) };
         host.submit(at, op, stream.below(units - 2) * 4096 + 512 * stream.below(8), bytes);
@@ -114,7 +115,6 @@ fn the_key_of_an_aged_state_follows_what_shapes_it_and_nothing_else() {
     assert_ne!(key, aged_key(&layout, 1, "steady"));
     let mut timing = base.clone();
     timing.timing.erase.loops += 1;
-    timing.policy.schedule =
-        tailcut_core::policy::schedule::ScheduleConfig::ReadPriority(Default::default());
+    timing.policy.schedule = tailcut_core::policy::schedule::ScheduleConfig::ReadPriority(Default::default());
     assert_eq!(key, aged_key(&timing, 1, "steady"));
 }

@@ -6,14 +6,14 @@
 //! seed give the same issues, so every compared scheme meets the same requests.
 
 pub mod job;
+mod opened;
 mod overwrite;
 pub mod trace;
 mod workload;
 
+pub use opened::{Ageing, OpenTrace, TRACE_JOB, Workload};
 pub use overwrite::TraceWrites;
-pub use workload::{
-    Ageing, OpenTrace, TRACE_JOB, TraceReplay, TraceSpec, Workload, WorkloadError, WorkloadSpec,
-};
+pub use workload::{TraceReplay, TraceSpec, WorkloadError, WorkloadSpec};
 
 use tailcut_units::{Command, SimTime, Span};
 

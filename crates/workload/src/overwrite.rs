@@ -126,3 +126,48 @@ pub(crate) fn content_hash(path: &Path) -> u64 {
     };
     hash().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ageing, TraceReplay, WorkloadSpec};
+    use std::io::Write;
+
+    fn writes_of(lines: &str) -> Option<Vec<(u64, u32)>> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(lines.as_bytes()).unwrap();
+        let path = file.path().to_str().unwrap();
+        let spec = WorkloadSpec::parse(path, |_| None, &TraceReplay::default()).unwrap();
+        match spec.ageing(1 << 24, 1 << 23, 1).unwrap() {
+            Ageing::Trace(writes) => Some(writes.take(20_000).map(|c| (c.offset, c.bytes)).collect()),
+            Ageing::Uniform { region, bytes } => {
+                assert_eq!((region, bytes), (0..1 << 23, 4096));
+                None
+            }
+            _ => panic!("a trace ages by its writes, or uniformly"),
+        }
+    }
+
+    fn line(i: u64, op: &str, offset: u64, bytes: u64) -> String {
+        format!("{},web,0,{op},{offset},{bytes},500\n", 128_166_372_000_000_000 + i * 1_000)
+    }
+
+    #[test]
+    fn a_short_trace_reaches_the_whole_of_what_is_filled_and_nothing_else() {
+        let lines: String = (0..40).map(|i| line(i, "Write", i % 10 * 20_480, 6_000 + i * 512)).collect();
+        let writes = writes_of(&lines).unwrap();
+        assert_eq!(&writes[..2], &[(0, 6_000), (20_480, 6_512)]);
+        let mut reached = vec![false; 1 << 11];
+        for (offset, bytes) in writes {
+            let end = offset + u64::from(bytes);
+            assert!(end <= 1 << 23, "{offset} + {bytes}");
+            (offset / 4096..end.div_ceil(4096)).for_each(|page| reached[page as usize] = true);
+        }
+        assert!(reached.iter().all(|&r| r), "{} pages", reached.iter().filter(|&&r| r).count());
+    }
+
+    #[test]
+    fn a_trace_without_writes_leaves_uniform_ones() {
+        let lines: String = (0..40).map(|i| line(i, "Read", i * 4096, 4096)).collect();
+        assert!(writes_of(&lines).is_none());
+    }
+}

@@ -1,16 +1,12 @@
-//! Any workload: jobs or a trace, described and opened.
+//! Any workload as described: jobs or a trace.
 
-use crate::job::{JobError, JobSet, OpenJobs, OverwriteStream, Overwrites};
+use crate::job::{JobError, JobSet, Overwrites};
+use crate::opened::{Ageing, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
-use crate::trace::{TraceCounts, TraceError, TraceInfo, TraceOptions, TraceSource, info};
-use crate::{Issue, JobInfo, Source};
+use crate::trace::{TraceError, TraceInfo, TraceOptions, TraceSource, info};
 use std::io::Read;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use tailcut_units::Span;
 
-/// The name of a trace's one job.
-pub const TRACE_JOB: &str = "trace";
 /// A job file is text for people; anything longer is no job file.
 const JOB_FILE_MAX: u64 = 4 << 20;
 /// How much of a file is looked at to tell a job file from a trace.
@@ -95,7 +91,7 @@ pub enum WorkloadSpec {
         set: JobSet,
     },
     /// Recorded.
-    Trace(TraceSpec),
+    Trace(Box<TraceSpec>),
 }
 
 /// A trace file and how it is replayed.
@@ -127,7 +123,7 @@ impl WorkloadSpec {
         let set = if path.exists() {
             match job_file(path)? {
                 Some(job) => JobSet::from_job_file(text, &job)?,
-                None => return TraceSpec::new(path, replay).map(WorkloadSpec::Trace),
+                None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(path, replay)?))),
             }
         } else if let Some(job) = preset(text) {
             JobSet::from_inline(&job)?
@@ -274,104 +270,4 @@ fn job_file(path: &Path) -> Result<Option<String>, WorkloadError> {
     let whole = rest.len() as u64 <= JOB_FILE_MAX;
     let text = String::from_utf8(rest).ok().filter(|_| whole);
     text.map(Some).ok_or_else(|| WorkloadError::NotText { path: path.display().to_string() })
-}
-
-/// Overwrites that bring a drive to the workload's own steady state.
-pub enum Ageing {
-    /// The workload does not write.
-    None,
-    /// Uniform over a region, `bytes` at a time.
-    Uniform {
-        /// The bytes of the drive.
-        region: Range<u64>,
-        /// The block size.
-        bytes: u32,
-    },
-    /// The jobs' own writes.
-    Jobs(Box<OverwriteStream>),
-    /// The trace's writes, looped.
-    Trace(Box<TraceWrites>),
-}
-
-/// A trace on a drive.
-pub struct OpenTrace {
-    source: TraceSource,
-    depth: Option<u32>,
-    filled: u64,
-}
-
-/// A workload on a drive: what the driver pulls.
-pub enum Workload {
-    /// Generated.
-    Jobs(OpenJobs),
-    /// Recorded; boxed, since its reader's state is large.
-    Trace(Box<OpenTrace>),
-}
-
-impl Source for Workload {
-    // Boxed, because results are moved once a request.
-    type Error = Box<TraceError>;
-
-    fn jobs(&self) -> Vec<JobInfo> {
-        match self {
-            Workload::Jobs(jobs) => jobs.jobs(),
-            Workload::Trace(trace) => vec![JobInfo {
-                name: TRACE_JOB.to_string(),
-                depth: trace.depth.unwrap_or(u32::MAX),
-                open_loop: trace.depth.is_none(),
-                runtime: None,
-                ramp: Span::ZERO,
-            }],
-        }
-    }
-
-    #[inline]
-    fn next(&mut self, job: usize) -> Result<Option<Issue>, Box<TraceError>> {
-        match self {
-            Workload::Jobs(jobs) => Ok(jobs.next(job)),
-            Workload::Trace(trace) => trace.source.next_issue().map_err(Box::new),
-        }
-    }
-}
-
-impl Workload {
-    /// The bytes of the drive it can touch: from the first to behind the last.
-    pub fn region(&self) -> Range<u64> {
-        match self {
-            Workload::Jobs(jobs) => jobs.region(),
-            Workload::Trace(trace) => 0..trace.filled,
-        }
-    }
-
-    /// How many requests jobs will make, where that is known.
-    pub fn expected_requests(&self) -> Option<u64> {
-        match self {
-            Workload::Jobs(jobs) => jobs.expected_requests(),
-            Workload::Trace(_) => None,
-        }
-    }
-
-    /// Whether anything in it writes or trims; a trace is taken to.
-    pub fn writes(&self) -> bool {
-        match self {
-            Workload::Jobs(jobs) => jobs.overwrites() != Overwrites::None,
-            Workload::Trace(_) => true,
-        }
-    }
-
-    /// What opening found that does not stop the run.
-    pub fn warnings(&self) -> Vec<String> {
-        match self {
-            Workload::Jobs(jobs) => jobs.warnings().iter().map(ToString::to_string).collect(),
-            Workload::Trace(_) => Vec::new(),
-        }
-    }
-
-    /// What was read, skipped and changed of a trace so far.
-    pub fn trace_counts(&self) -> Option<TraceCounts> {
-        match self {
-            Workload::Jobs(_) => None,
-            Workload::Trace(trace) => Some(trace.source.counts()),
-        }
-    }
 }

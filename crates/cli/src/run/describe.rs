@@ -22,9 +22,8 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
             break;
         }
     }
-    if !same {
-        let _ = writeln!(out, "              the host addresses {} on each", exact_bytes(plan.capacity));
-    }
+    let on_each = if same { "" } else { " on each, the least of all" };
+    let _ = writeln!(out, "              the host addresses {}{on_each}", exact_bytes(plan.capacity));
     match experiment.workload {
         WorkloadSpec::Jobs { text, .. } => {
             let requests = match (plan.expected, plan.runtime) {
@@ -51,9 +50,9 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     };
     let what = match plan.past {
         PastKind::None => "none: the drive is empty".to_string(),
-        PastKind::Sequential => format!("sequential: {} filled once, in order", exact_bytes(plan.filled)),
+        PastKind::Sequential => format!("sequential: {} filled once, in order", human_capacity(plan.filled)),
         PastKind::Steady => {
-            format!("steady: {} filled, then overwritten as the workload writes", exact_bytes(plan.filled))
+            format!("steady: {} filled, then overwritten as the workload writes", human_capacity(plan.filled))
         }
     };
     let _ = writeln!(out, "precondition  {what} ({why})");
@@ -88,7 +87,7 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
         }
     }
     let o = &trace.options;
-    let mut how = vec![format!("laid on the first {}", exact_bytes(plan.filled))];
+    let mut how = vec![format!("laid on the first {}", human_capacity(plan.filled))];
     let devices = trace.info.as_ref().map_or(1, |i| i.devices);
     if devices > 1 && o.device.is_none() {
         how.push(match o.device_rule {

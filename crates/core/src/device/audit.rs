@@ -114,6 +114,7 @@ struct CollectionForm {
     erases: u32,
     staged: Vec<(u32, u32)>,
     waiting: bool,
+    holding: bool,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +135,7 @@ struct HostForm {
 struct StalledForm {
     lists: Vec<ListForm>,
     links: Vec<LinkForm>,
+    groups: u32,
 }
 
 /// A part's fields, from its serialised form.
@@ -513,6 +515,7 @@ impl<O: Observer> Device<O> {
                 law!(waits.insert(g, list).is_none(), "write unit {g} is stalled twice");
             }
         }
+        law!(waits.len() == stalled.groups as usize, "{} write units are stalled", waits.len());
         let mut reads = std::collections::BTreeMap::new();
         let mut programs = std::collections::BTreeMap::new();
         let mut load = vec![0; s.lane_load.len()];
@@ -649,16 +652,14 @@ impl<O: Observer> Device<O> {
                 host_ops[unit]
             );
             let holds = (0..collections.len() as u32)
-                .filter(|&l| collections[l as usize].stage != StageForm::Idle)
+                .filter(|&l| collections[l as usize].holding)
                 .filter(|&l| self.scope_holds(l, unit as u32))
                 .count();
             let collection =
                 1u8 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
             let open = if u.holds > 0 { collection } else { u8::MAX };
-            // A collection that waits for the last reads of its victim may let them pass.
-            let draining = collections.iter().any(|c| c.stage == StageForm::Draining);
             law!(
-                draining || usize::from(u.holds) == holds,
+                usize::from(u.holds) == holds,
                 "unit {unit} is held {} times by {holds} collections",
                 u.holds
             );

@@ -42,6 +42,8 @@ pub(super) struct Collection {
     staged: Vec<(u32, u32)>,
     /// It would start or go on but for host activity, another collection, or a victim.
     waiting: bool,
+    /// Its scope is closed to host operations: not while it yields to them, or drains.
+    holding: bool,
 }
 
 impl Collection {
@@ -55,6 +57,7 @@ impl Collection {
             erases: 0,
             staged: Vec::with_capacity(most_staged as usize),
             waiting: false,
+            holding: false,
         }
     }
 
@@ -107,7 +110,12 @@ impl<O: Observer> Device<O> {
 
     /// Start a collection in this lane if the policies want one and nothing forbids it.
     pub(super) fn check_collection(&mut self, lane: u32) {
-        if self.state.collections[lane as usize].is_active() {
+        let c = &self.state.collections[lane as usize];
+        if c.is_active() {
+            // One that yielded must not sleep on when free space falls to the hard limit.
+            if c.waiting {
+                self.pump_collection(lane);
+            }
             return;
         }
         let view = self.space(lane);
@@ -127,10 +135,14 @@ impl<O: Observer> Device<O> {
             closed,
             now: s.extents.serial,
             units_per_extent: self.shape.layout.units_per_extent,
+            most_valid: self.shape.layout.most_valid(),
         };
         match s.policies.gc_victim.pick(&view) {
             Some(index) => self.begin_collection(lane, lane * self.shape.layout.stride + index),
-            None => self.set_waiting(lane, true),
+            None => {
+                self.set_waiting(lane, true);
+                self.state.hungry = true;
+            }
         }
     }
 
@@ -160,6 +172,11 @@ impl<O: Observer> Device<O> {
 
     /// Close (or reopen) the scope of this lane's collection to host operations.
     fn hold_scope(&mut self, lane: u32, close: bool) {
+        let c = &mut self.state.collections[lane as usize];
+        if c.holding == close {
+            return;
+        }
+        c.holding = close;
         for unit in self.scope_units(lane) {
             self.hold_unit(unit, close);
         }
@@ -194,8 +211,11 @@ impl<O: Observer> Device<O> {
             }
             let view = self.space(lane);
             if !self.state.policies.gc_schedule.proceed(&view) {
-                return self.set_waiting(lane, true);
+                // What it yields to must not stand behind its own hold.
+                self.set_waiting(lane, true);
+                return self.hold_scope(lane, false);
             }
+            self.hold_scope(lane, true);
             self.next_move(lane);
         }
         self.set_waiting(lane, false);
@@ -382,12 +402,12 @@ impl<O: Observer> Device<O> {
         let (lane, _) = self.shape.layout.lane_of(extent);
         let c = &self.state.collections[lane as usize];
         if c.stage == Stage::Draining && c.victim == extent {
-            self.hold_scope(lane, true);
             self.erase_victim(lane);
         }
     }
 
     fn erase_victim(&mut self, lane: u32) {
+        self.hold_scope(lane, true);
         let layout = &self.shape.layout;
         let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
         let mask = match layout.kind {
@@ -433,6 +453,19 @@ impl<O: Observer> Device<O> {
         self.resume_stalled(lane);
         self.check_collection(lane);
         if self.state.waiting_collections > 0 {
+            self.wake_waiting();
+        }
+    }
+
+    /// Write units wait for room, some lane found no victim, and an extent has become
+    /// worth collecting since: it may be just what that lane lacked. (A lane that is
+    /// merely below its start level looks again with its next program.)
+    #[inline]
+    pub(super) fn feed_hungry(&mut self) {
+        let s = &mut self.state;
+        if s.fed && s.hungry && s.stalled.any() {
+            s.fed = false;
+            s.hungry = false;
             self.wake_waiting();
         }
     }

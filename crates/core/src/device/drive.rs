@@ -91,6 +91,10 @@ pub(super) struct State {
     pub host_ops: u32,
     /// Lanes whose collection waits for something, as a count.
     pub waiting_collections: u32,
+    /// Some lane found no victim since lanes were last woken.
+    pub hungry: bool,
+    /// Some extent has become worth collecting since.
+    pub fed: bool,
 }
 
 /// Levels worth watching over time.
@@ -318,6 +322,8 @@ impl State {
             scratch: Vec::with_capacity(parts as usize + 1),
             host_ops: 0,
             waiting_collections: 0,
+            hungry: false,
+            fed: false,
         }
     }
 }

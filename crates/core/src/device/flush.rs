@@ -50,6 +50,7 @@ const FULL: u32 = 1 << 31;
 pub(super) struct Stalled {
     lists: Vec<List>,
     links: Vec<Link>,
+    groups: u32,
 }
 
 impl Stalled {
@@ -57,7 +58,14 @@ impl Stalled {
         Stalled {
             lists: vec![List::default(); lists as usize],
             links: vec![Link::default(); groups as usize],
+            groups: 0,
         }
+    }
+
+    /// Whether any group waits.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.groups > 0
     }
 
     fn first(&self, list: u32) -> Option<u32> {
@@ -66,10 +74,12 @@ impl Stalled {
 
     fn push(&mut self, list: u32, group: u32) {
         self.lists[list as usize].push_back(&mut self.links, group);
+        self.groups += 1;
     }
 
     fn pop(&mut self, list: u32, group: u32) {
         self.lists[list as usize].remove(&mut self.links, group);
+        self.groups -= 1;
     }
 }
 
@@ -168,6 +178,7 @@ impl<O: Observer> Device<O> {
         let list = self.stall_list(self.state.groups[group].lane);
         if self.state.stalled.first(list).is_some() || !self.program_somewhere(group) {
             self.state.stalled.push(list, group);
+            self.feed_hungry();
         }
     }
 
@@ -269,6 +280,7 @@ impl<O: Observer> Device<O> {
             // A closed extent may be the victim that a hungry lane lacked.
             self.check_collection(lane);
         }
+        self.feed_hungry();
     }
 
     /// Host data are on flash: switch the map, free the slots, tell who waits.

@@ -103,7 +103,7 @@ impl HostSide {
             write_ready: ring(),
             read_done: ring(),
             write_done: ring(),
-            room: ring().into_iter().map(|(_, r)| r).collect(),
+            room: VecDeque::with_capacity(depth as usize + 1),
             flushes: VecDeque::with_capacity(depth as usize + 1),
         }
     }

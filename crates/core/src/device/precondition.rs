@@ -52,6 +52,8 @@ struct Pass {
     window_units: u64,
     window_start: (u64, u64),
     windows: Vec<f64>,
+    /// The extents that this pass has erased, and how many they are.
+    erased: Vec<bool>,
     erased_extents: u64,
     extents: u64,
     moved: Vec<(u32, u32)>,
@@ -89,7 +91,8 @@ impl<O: Observer> Device<O> {
         if places == 0 {
             return AgeReport::default();
         }
-        let mut stream = Stream::new(self.shape.context.seed, "age", 0);
+        // A second pass on the same drive must not write the same addresses again.
+        let mut stream = Stream::new(self.shape.context.seed, "age", self.state.extents.serial);
         let (mut at, mut left) = (0, 0);
         self.age(progress, &mut |batch| {
             for lpn in batch.iter_mut() {
@@ -262,6 +265,7 @@ impl<O: Observer> Device<O> {
                 closed,
                 now: self.state.extents.serial,
                 units_per_extent: self.shape.layout.units_per_extent,
+                most_valid: self.shape.layout.most_valid(),
             };
             let Some(index) = self.state.policies.gc_victim.pick(&view) else { return };
             self.collect_functionally(pass, lane, lane * self.shape.layout.stride + index);
@@ -298,7 +302,7 @@ impl<O: Observer> Device<O> {
             }
             pass.moved = moved;
         }
-        if self.state.extents.cycles(victim) == 0 {
+        if !std::mem::replace(&mut pass.erased[victim as usize], true) {
             pass.erased_extents += 1;
         }
         self.state.extents.erased(&self.shape.layout, victim);
@@ -360,6 +364,7 @@ impl Pass {
             window_units: (u64::from(layout.units()) / 10).max(1),
             window_start: (0, 0),
             windows: Vec::new(),
+            erased: vec![false; layout.extents() as usize],
             erased_extents: 0,
             extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
             moved: Vec::with_capacity(BATCH + 64),

@@ -106,7 +106,7 @@ impl Shape {
             * usable.len() as u64
             * extent_bytes(c, dies)
             / unit;
-        if units > MOST_UNITS {
+        if units.max(user / unit) > MOST_UNITS {
             return refuse(
                 "ftl.mapping_unit",
                 format!(
@@ -132,7 +132,7 @@ impl Shape {
         let schedule = |problem| ConfigProblem { key: "policy.gc_schedule".into(), problem };
         let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
         let fixed_placement = places.fixed_lane(0).is_some();
-        let capacity = check_room(&layout, &fill, raw, user, reserve, fixed_placement)?;
+        let capacity = check_room(&layout, &fill, raw, user, capacity_key(c), reserve)?;
         let row_bytes = u64::from(c.ftl.write_planes) * g.page;
         let timing = Timing::new(&c.timing, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         Ok(Shape {
@@ -328,6 +328,15 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
             format!("{} does not divide ftl.write_planes ({})", f.gc.copy_planes, f.write_planes),
         );
     }
+    let copied = u64::from(f.gc.copy_planes) * g.page;
+    if copied % unit != 0 && unit % copied != 0 {
+        return refuse(
+            "ftl.gc.copy_planes",
+            format!(
+                "{copied} bytes are copied at once; that must divide a mapping unit ({unit} bytes) or be a multiple of it"
+            ),
+        );
+    }
     if f.gc.in_flight == 0 || f.gc.in_flight > 1024 {
         return refuse("ftl.gc.in_flight", format!("{} is not in 1..=1024", f.gc.in_flight));
     }
@@ -403,6 +412,11 @@ fn user_bytes(c: &DeviceConfig, raw: u64) -> Result<u64, ConfigProblem> {
     Ok(user)
 }
 
+/// The key that set the host's capacity.
+fn capacity_key(c: &DeviceConfig) -> &'static str {
+    if c.ftl.user_capacity.is_some() { "ftl.user_capacity" } else { "ftl.over_provisioning" }
+}
+
 /// Usable extents of each lane. A bad block is replaced by a good one of its plane, so
 /// a lane loses as many extents as its worst plane has bad blocks.
 fn usable_extents(c: &DeviceConfig, dies: u32, seed: u64) -> Vec<u32> {
@@ -448,27 +462,30 @@ fn check_room(
     fill: &Fill,
     raw: u64,
     user: u64,
+    capacity_key: &str,
     reserve: u32,
-    fixed: bool,
 ) -> Result<Capacity, ConfigProblem> {
     // Two frontiers are open, and `reserve` extents are kept for copying into.
     let kept = reserve + 2;
     let room = |lane: u32| {
-        u64::from(layout.usable[lane as usize].saturating_sub(kept)) * u64::from(layout.units_per_extent)
+        let usable = layout.usable[lane as usize];
+        let open = u64::from(usable.saturating_sub(kept)) * u64::from(layout.units_per_extent);
+        // With host writes stopped at the reserve, one frontier is open; one of the other
+        // extents must have a whole row to win, however the stale units are spread.
+        let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
+        open.min(worth)
     };
-    let short = if fixed {
-        let shares = fill.units_by_lane(layout.host_units);
-        (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane))
-    } else {
-        u64::from(layout.host_units) >= (0..layout.lanes).map(room).sum::<u64>()
-    };
+    // The fill gives every lane its share, whatever the placement does later.
+    let shares = fill.units_by_lane(layout.host_units);
+    let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));
     let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;
     let usable: u64 = layout.usable.iter().map(|&n| u64::from(n) * extent).sum();
     let reserved = u64::from(layout.lanes) * u64::from(kept) * extent;
     if short {
-        let most = usable.saturating_sub(reserved);
+        let least = (0..layout.lanes).map(room).min().unwrap_or(0);
+        let most = least * u64::from(layout.lanes) * layout.unit_bytes;
         return refuse(
-            "ftl.user_capacity",
+            capacity_key,
             format!(
                 "no spare blocks left for collection: of {raw} bytes raw, {} bytes are lost to bad blocks and {reserved} bytes are reserved ({kept} extents of {extent} bytes in each of {} lanes), so the host can have less than {most} bytes, not {user}",
                 raw - usable,

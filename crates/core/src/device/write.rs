@@ -155,6 +155,7 @@ impl<O: Observer> Device<O> {
             self.state.host.room.pop_front();
         }
         self.flushes_done();
+        self.feed_hungry();
     }
 
     /// The copy at this address is stale.
@@ -163,7 +164,8 @@ impl<O: Observer> Device<O> {
         debug_assert!(self.map.is_valid(pua), "a unit goes stale once");
         self.map.clear_valid(pua);
         let (extent, _) = self.shape.layout.extent_of(pua);
-        self.state.extents.lose(extent);
+        let left = self.state.extents.lose(extent);
+        self.state.fed |= left == Some(self.shape.layout.most_valid());
     }
 
     /// FLUSH: everything acknowledged before must outlive a power cut.

@@ -102,22 +102,18 @@ impl Extents {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
     }
 
-    /// Program/erase cycles of an extent.
-    pub fn cycles(&self, extent: u32) -> u32 {
-        self.cycles[extent as usize]
-    }
-
     /// One more valid unit.
     #[inline]
     pub fn gain(&mut self, extent: u32) {
         self.valid[extent as usize] += 1;
     }
 
-    /// One valid unit less.
+    /// One valid unit less; returns how many are left, for a closed extent only.
     #[inline]
-    pub fn lose(&mut self, extent: u32) {
+    pub fn lose(&mut self, extent: u32) -> Option<u32> {
         debug_assert!(self.valid(extent) > 0);
         self.valid[extent as usize] -= 1;
+        Some(self.valid[extent as usize]).filter(|&n| n < CLOSED_TO_COLLECTION)
     }
 
     /// A flash read of this extent was issued.

@@ -127,6 +127,13 @@ impl Layout {
         }
     }
 
+    /// Most valid units of an extent whose collection wins a row: what it has is written
+    /// again in whole rows.
+    #[inline]
+    pub fn most_valid(&self) -> u32 {
+        self.units_per_extent - self.units_per_row
+    }
+
     /// All extent numbers, the unusable ones of short lanes included.
     pub fn extents(&self) -> u32 {
         self.lanes * self.stride

@@ -38,7 +38,7 @@ impl GcVictim for Policy {
         let n = view.units_per_extent;
         let mut best: Option<(u128, u128, u32)> = None;
         for (i, (&valid, &closed)) in view.valid.iter().zip(view.closed).enumerate() {
-            if valid >= n {
+            if valid > view.most_valid {
                 continue;
             }
             // Compare (n − v) × age / v as fractions, exactly; v = 0 is infinitely good.

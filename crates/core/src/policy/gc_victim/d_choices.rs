@@ -55,7 +55,7 @@ impl GcVictim for Policy {
         for _ in 0..self.d {
             let i = self.stream.below(view.valid.len() as u64) as u32;
             let valid = view.valid[i as usize];
-            if valid < view.units_per_extent && best.is_none_or(|b| valid < view.valid[b as usize]) {
+            if valid <= view.most_valid && best.is_none_or(|b| valid < view.valid[b as usize]) {
                 best = Some(i);
             }
         }

@@ -33,7 +33,7 @@ impl Policy {
 impl GcVictim for Policy {
     fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
         (0..view.valid.len() as u32)
-            .filter(|&i| view.valid[i as usize] < view.units_per_extent)
+            .filter(|&i| view.valid[i as usize] <= view.most_valid)
             .min_by_key(|&i| view.closed[i as usize])
     }
 }

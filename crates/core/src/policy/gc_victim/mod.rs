@@ -19,10 +19,12 @@ pub struct VictimView<'a> {
     pub now: u64,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
+    /// Most valid units with which collecting an extent still wins a row.
+    pub most_valid: u32,
 }
 
-/// The contract: an index whose `valid` is below `units_per_extent` (something is won),
-/// or `None` when no such extent exists.
+/// The contract: an index whose `valid` is at most `most_valid` (a row is won, so that
+/// collection always ends), or `None` when no such extent exists.
 pub trait GcVictim {
     /// The extent to collect.
     fn pick(&mut self, view: &VictimView<'_>) -> Option<u32>;
@@ -33,7 +35,7 @@ pub trait GcVictim {
 fn fewest_valid(view: &VictimView<'_>) -> Option<u32> {
     // Two passes vectorise: the minimum first, its position second.
     let least = view.valid.iter().copied().min()?;
-    if least >= view.units_per_extent {
+    if least > view.most_valid {
         return None;
     }
     view.valid.iter().position(|&v| v == least).map(|i| i as u32)
