@@ -250,7 +250,8 @@ fn policies_are_one_file_and_one_line() {
 fn unsafe_code_is_where_it_is_argued_for() {
     for (name, text) in sources("crates") {
         let allows = text.lines().any(|l| l.contains("allow(unsafe_code)") && !l.contains("contains("));
-        assert!(!allows || name == "crates/testkit/tests/allocation.rs", "{name} allows unsafe code");
+        let argued = ["crates/core/src/ftl/big.rs", "crates/testkit/tests/allocation.rs"];
+        assert!(!allows || argued.contains(&name.as_str()), "{name} allows unsafe code");
     }
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace");
     assert!(manifest.contains("unsafe_code = \"deny\""));
