@@ -20,6 +20,12 @@ fn golden(name: &str, text: &str) {
     assert_eq!(text, expected, "{name} differs; UPDATE=1 rewrites it");
 }
 
+/// The manual page of the policies is their files' own comments.
+#[test]
+fn the_manual_page_of_the_policies_is_up_to_date() {
+    golden("../../../../docs/policies.md", &tailcut_config::policies_markdown());
+}
+
 #[test]
 fn every_file_of_the_presets_folder_is_built_in() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../presets");

@@ -192,12 +192,6 @@ impl<O: Observer> Device<O> {
         self.state.events
     }
 
-    /// Bytes of the map (both directions and validity) if all of it were touched.
-    pub fn map_bytes(&self) -> u64 {
-        let arrays = [self.map.forward.bytes(), self.map.reverse.bytes(), self.map.valid.bytes()];
-        arrays.iter().map(|a| a.len() as u64).sum()
-    }
-
     /// The observer.
     pub fn observer(&self) -> &O {
         &self.observer
