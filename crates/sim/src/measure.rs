@@ -50,6 +50,8 @@ pub struct RunOutcome {
     pub measured: Measured,
     /// The drive's counters over the measurement.
     pub counters: Counters,
+    /// Physical blocks erased with an extent.
+    pub blocks_per_extent: u32,
     /// Mean and most program/erase cycles at the end.
     pub wear: (f64, u32),
     /// Requests issued, also those of the ramp.
@@ -116,6 +118,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         digest,
         measured,
         counters: device.counters().clone(),
+        blocks_per_extent: device.shape().layout.blocks_per_extent(),
         wear: device.wear(),
         issued: host.issued(),
         split: host.split_requests,
@@ -213,12 +216,13 @@ impl Run<'_> {
 
     fn gauge<O: Observer>(&mut self, device: &Device<O>, at: SimTime) {
         let (levels, counters) = (device.gauges(), device.counters());
+        let blocks = u64::from(device.shape().layout.blocks_per_extent());
         let gauges = Gauges {
-            free_blocks: levels.free_extents,
+            free_blocks: levels.free_extents * blocks,
             buffer_fill: levels.buffer_fill,
             queue_depth: u64::from(device.outstanding()),
             collections: counters.collections,
-            erases: counters.erases,
+            erases: counters.erases * blocks,
             programs_user: counters.programs_user,
             programs_total: counters.programs_user + counters.programs_gc + counters.programs_pad,
         };

@@ -31,6 +31,12 @@ pub enum WorkloadError {
         /// Why.
         source: std::io::Error,
     },
+    /// A pipe, a device, a socket: a trace is read more than once.
+    #[error("{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used")]
+    NotAFile {
+        /// What was named.
+        path: String,
+    },
     /// A job file that is not text, or far too long.
     #[error("{path}: a job file is UTF-8 text of at most {JOB_FILE_MAX} bytes")]
     NotText {
@@ -121,6 +127,9 @@ impl WorkloadSpec {
     ) -> Result<WorkloadSpec, WorkloadError> {
         let path = Path::new(text);
         let set = if path.exists() {
+            if !path.is_file() && !path.is_dir() {
+                return Err(WorkloadError::NotAFile { path: text.to_string() });
+            }
             match job_file(path)? {
                 Some(job) => JobSet::from_job_file(text, &job)?,
                 None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(path, replay)?))),

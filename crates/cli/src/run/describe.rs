@@ -140,6 +140,19 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
     if let Some(counts) = &finished.trace {
         let _ = writeln!(out, "requests      {}", counts_text(counts));
     }
+    for ((name, _), c) in finished.measured.iter().zip(&finished.counters) {
+        let parts = [
+            (c.unmapped_reads, "units read that were never written (answered without flash)"),
+            (c.buffer_hits, "units read from the write buffer"),
+            (c.rmw_reads, "read-modify-writes"),
+            (c.trimmed, "units trimmed"),
+        ];
+        let said: Vec<String> =
+            parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+        if !said.is_empty() {
+            let _ = writeln!(out, "counts        {name}: {}", said.join(", "));
+        }
+    }
     if finished.split > 0 {
         let most = experiment.schemes[0].config.host.max_transfer;
         let _ = writeln!(

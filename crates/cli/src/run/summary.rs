@@ -19,6 +19,8 @@ pub struct Finished {
     pub measured: Vec<(String, Vec<Measured>)>,
     /// How the drives came to their state: of each scheme's first run.
     pub pasts: Vec<Preconditioned>,
+    /// What the drives counted: of each scheme's first run.
+    pub counters: Vec<Counters>,
     /// What was read, skipped and changed of a trace: of the first run.
     pub trace: Option<TraceCounts>,
     /// Requests that the host split because the drive does not take so much at once.
@@ -49,6 +51,7 @@ pub fn finished(
         },
         measured: Vec::new(),
         pasts: Vec::new(),
+        counters: Vec::new(),
         trace: None,
         split: 0,
         warnings: Vec::new(),
@@ -62,6 +65,7 @@ pub fn finished(
             all.split = first.outcome.split;
         }
         all.pasts.push(first.past.clone());
+        all.counters.push(first.outcome.counters.clone());
         for warning in runs.iter().flat_map(|r| &r.past.warnings) {
             let text = format!("{}: {warning}", spec.name);
             if !all.warnings.contains(&text) {
@@ -94,11 +98,11 @@ fn summarise(name: &str, run: &RunResult) -> Scheme {
             waf: run.past.report.as_ref().map(|r| r.waf),
         }),
     };
-    Scheme::new(facts, &o.measured, Some(&counters(&o.counters, o.wear)))
+    Scheme::new(facts, &o.measured, Some(&counters(&o.counters, o.blocks_per_extent, o.wear)))
 }
 
 /// The device's counters as the report wants them.
-fn counters(c: &Counters, (mean, max): (f64, u32)) -> DeviceCounters {
+fn counters(c: &Counters, blocks_per_extent: u32, (mean, max): (f64, u32)) -> DeviceCounters {
     let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
     DeviceCounters {
         programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
@@ -108,7 +112,7 @@ fn counters(c: &Counters, (mean, max): (f64, u32)) -> DeviceCounters {
             blocked_reads_fraction: (c.reads > 0).then(|| c.gc_blocked_reads as f64 / c.reads as f64),
             queue_blocked_fraction: None,
         }),
-        erases: Some(c.erases),
+        erases: Some(c.erases * u64::from(blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         ..DeviceCounters::default()
     }

@@ -591,7 +591,9 @@ impl<O: Observer> Device<O> {
                         _ => s.units[self.shape.units_of_lane(lane as u32).start as usize].host_ops,
                     };
                     law!(
-                        busy || hosts > 0 || !s.policies.gc_schedule.clone().proceed(&view),
+                        busy || hosts > 0
+                            || self.scope_is_taken(lane as u32)
+                            || !s.policies.gc_schedule.clone().proceed(&view),
                         "collection of lane {lane} waits for host operations that are not there"
                     );
                 }

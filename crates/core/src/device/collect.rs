@@ -124,8 +124,7 @@ impl<O: Observer> Device<O> {
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }
-        let exclusive = matches!(self.state.gc_scope, Scope::Channel | Scope::Controller);
-        if exclusive && self.scope_is_taken(lane) {
+        if self.scope_is_taken(lane) {
             return self.set_waiting(lane, true);
         }
         let s = &mut self.state;
@@ -159,14 +158,18 @@ impl<O: Observer> Device<O> {
         self.pump_collection(lane);
     }
 
-    /// Whether another collection's scope overlaps this lane's.
-    fn scope_is_taken(&self, lane: u32) -> bool {
+    /// Whether another collection keeps this lane's scope, of which only one may run. One
+    /// that has yielded keeps nothing.
+    pub(super) fn scope_is_taken(&self, lane: u32) -> bool {
+        if !matches!(self.state.gc_scope, Scope::Channel | Scope::Controller) {
+            return false;
+        }
         let own = self.scope_units(lane);
-        (0..self.shape.layout.lanes).any(|other| {
+        (0..self.shape.layout.lanes).filter(|&other| other != lane).any(|other| {
+            let c = &self.state.collections[other as usize];
+            let keeps = c.is_active() && (c.holding || !c.waiting);
             let scope = self.scope_units(other);
-            self.state.collections[other as usize].is_active()
-                && scope.start < own.end
-                && own.start < scope.end
+            keeps && scope.start < own.end && own.start < scope.end
         })
     }
 
@@ -211,9 +214,10 @@ impl<O: Observer> Device<O> {
             }
             let view = self.space(lane);
             if !self.state.policies.gc_schedule.proceed(&view) {
-                // What it yields to must not stand behind its own hold.
-                self.set_waiting(lane, true);
-                return self.hold_scope(lane, false);
+                return self.yield_scope(lane);
+            }
+            if !self.state.collections[lane as usize].holding && self.scope_is_taken(lane) {
+                return self.set_waiting(lane, true);
             }
             self.hold_scope(lane, true);
             self.next_move(lane);
@@ -226,6 +230,17 @@ impl<O: Observer> Device<O> {
             } else if c.programs == 0 {
                 self.all_moved(lane);
             }
+        }
+    }
+
+    /// Let host operations pass: what a collection yields to must not stand behind its own
+    /// hold, and another collection may use its scope meanwhile.
+    fn yield_scope(&mut self, lane: u32) {
+        self.set_waiting(lane, true);
+        let held = self.state.collections[lane as usize].holding;
+        self.hold_scope(lane, false);
+        if held && matches!(self.state.gc_scope, Scope::Channel | Scope::Controller) {
+            self.wake_waiting();
         }
     }
 
@@ -451,6 +466,9 @@ impl<O: Observer> Device<O> {
         s.counters.erases += 1;
         self.hold_scope(lane, false);
         self.resume_stalled(lane);
+        if self.state.waiting_collections > 0 {
+            self.wake_neediest(lane);
+        }
         self.check_collection(lane);
         if self.state.waiting_collections > 0 {
             self.wake_waiting();
@@ -467,6 +485,18 @@ impl<O: Observer> Device<O> {
             s.fed = false;
             s.hungry = false;
             self.wake_waiting();
+        }
+    }
+
+    /// A scope is free: the waiting lane with the least free space takes it, if it has less
+    /// than the one that just collected.
+    fn wake_neediest(&mut self, collected: u32) {
+        let s = &self.state;
+        let waiting = (0..self.shape.layout.lanes).filter(|&l| s.collections[l as usize].waiting);
+        let neediest = waiting.min_by_key(|&l| s.extents.free(l));
+        let own = s.extents.free(collected);
+        if let Some(lane) = neediest.filter(|&l| s.extents.free(l) < own) {
+            self.wake(lane);
         }
     }
 

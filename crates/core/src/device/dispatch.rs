@@ -63,11 +63,7 @@ impl<O: Observer> Device<O> {
             && now >= u.until
             && !s.timers.is_set(super::drive::TIMERS_FIXED + unit as usize)
         {
-            // The last transfer ended unobserved; the die has been idle since.
-            let end = u.until;
-            u.count_to(if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);
-            u.phase = Phase::Idle;
-            u.holder = NONE;
+            u.go_idle();
         }
         let open = u.holds == 0 || !is_host(occupant);
         if u.phase == Phase::Idle && open && u.waiting & self.open_queues(unit) == 0 {

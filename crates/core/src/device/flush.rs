@@ -2,14 +2,14 @@
 
 use super::drive::Device;
 use super::observer::Observer;
-use super::op::{OpKind, Owner};
+use super::op::{OpKind, Owner, WAIT_SLOTS};
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
 use crate::ftl::list::{Link, List};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Ledger, Occupant};
+use tailcut_units::{Cause, Ledger, Occupant};
 
 /// One write unit on its way to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,6 +24,10 @@ pub(super) struct Group {
     pub pua: u32,
     /// When its data were complete.
     pub ready: u64,
+    /// The account of its lane's die when it began to wait for a free block …
+    pub seen: [u64; WAIT_SLOTS],
+    /// … and what that die did meanwhile.
+    pub stalled: Ledger,
     /// Where the time went before its program was queued.
     pub ledger: Ledger,
 }
@@ -37,6 +41,8 @@ impl Group {
             reads: 0,
             pua: NONE,
             ready: 0,
+            seen: [0; WAIT_SLOTS],
+            stalled: Ledger::new(),
             ledger: Ledger::new(),
         }
     }
@@ -118,6 +124,7 @@ impl<O: Observer> Device<O> {
         g.reads = 0;
         g.ready = s.now;
         g.ledger.clear();
+        g.stalled.clear();
         let mut count = 0;
         while count < upr {
             let Some(slot) = s.buffer.depart(list) else { break };
@@ -178,7 +185,31 @@ impl<O: Observer> Device<O> {
         let list = self.stall_list(self.state.groups[group].lane);
         if self.state.stalled.first(list).is_some() || !self.program_somewhere(group) {
             self.state.stalled.push(list, group);
+            self.begin_stall(group);
             self.feed_hungry();
+        }
+    }
+
+    /// A group waits for a free block from now on: for what its lane's die does meanwhile.
+    fn begin_stall(&mut self, group: u32) {
+        let s = &mut self.state;
+        let unit = self.shape.units_of_lane(s.groups[group].lane).start;
+        s.groups[group].seen = s.units[unit as usize].account(s.now);
+    }
+
+    /// A group that waited has a row of its lane. Where placement is free it waited for any
+    /// lane, and a line lies on every die: then no single die says why.
+    fn end_stall(&mut self, group: u32) {
+        let s = &mut self.state;
+        let g = &mut s.groups[group];
+        let units = self.shape.units_of_lane(g.lane);
+        if !self.shape.fixed_placement || units.len() > 1 || s.now == g.ready {
+            return;
+        }
+        let held = s.units[units.start as usize].account(s.now);
+        for occupant in Occupant::ALL {
+            let ns = held[occupant as usize] - g.seen[occupant as usize];
+            super::host::charge(&mut g.stalled, Cause::die_wait(occupant), ns);
         }
     }
 
@@ -320,7 +351,7 @@ impl<O: Observer> Device<O> {
         }
         let (g, o) = (&s.groups[group], &s.ops[op]);
         r.ledger.merge(&g.ledger);
-        super::host::charge(&mut r.ledger, tailcut_units::Cause::FREE_SPACE, o.entered - g.ready);
+        super::read::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.ledger.merge(&o.ledger);
         self.complete_message(id);
     }
@@ -333,6 +364,7 @@ impl<O: Observer> Device<O> {
             if !self.program_somewhere(group) {
                 return;
             }
+            self.end_stall(group);
             self.state.stalled.pop(list, group);
         }
     }

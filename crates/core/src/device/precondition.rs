@@ -30,6 +30,8 @@ pub struct AgeReport {
 const BATCH: usize = 128;
 /// The pass ends unsteady after programming this many times the raw capacity.
 const BOUND: u64 = 12;
+/// Collections in one lane for one extent opened, at most.
+const COLLECTIONS_MAX: u32 = 64;
 /// Agreement asked of three successive windows.
 const TOLERANCE: f64 = 0.02;
 
@@ -57,6 +59,8 @@ struct Pass {
     erased_extents: u64,
     extents: u64,
     moved: Vec<(u32, u32)>,
+    /// A lane could not collect up to its start level.
+    out_of_reach: bool,
 }
 
 impl<O: Observer> Device<O> {
@@ -171,7 +175,7 @@ impl<O: Observer> Device<O> {
             }
         }
         self.end_pass(&mut pass);
-        AgeReport { programs: pass.programs, waf: pass.waf(), steady }
+        AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
     }
 
     /// Touch the map entries and validity words a batch needs, all misses overlapping.
@@ -248,9 +252,9 @@ impl<O: Observer> Device<O> {
     }
 
     fn collect_while_wanted(&mut self, pass: &mut Pass, lane: u32) {
-        // Where little is spare, moving data wins little at a time: a lane that opened an
-        // extent collects as long as it stays hungry, but not without end.
-        for _ in 0..64 {
+        // Where the start level is out of reach, collecting would never end: the lane goes
+        // on at the bound, and the drive is not called steady.
+        for _ in 0..COLLECTIONS_MAX {
             let view = SpaceView {
                 free: self.state.extents.free(lane),
                 extents: self.shape.layout.usable[lane as usize],
@@ -270,6 +274,7 @@ impl<O: Observer> Device<O> {
             let Some(index) = self.state.policies.gc_victim.pick(&view) else { return };
             self.collect_functionally(pass, lane, lane * self.shape.layout.stride + index);
         }
+        pass.out_of_reach = true;
     }
 
     /// Move a victim's valid units and erase it, in no time.
@@ -368,6 +373,7 @@ impl Pass {
             erased_extents: 0,
             extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
             moved: Vec::with_capacity(BATCH + 64),
+            out_of_reach: false,
         }
     }
 

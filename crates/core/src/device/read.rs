@@ -6,7 +6,7 @@ use super::observer::Observer;
 use super::op::{OpKind, Owner};
 use crate::ftl::NONE;
 use crate::ftl::map::Place;
-use tailcut_units::{Cause, Occupant};
+use tailcut_units::{Cause, Ledger, Occupant};
 
 impl<O: Observer> Device<O> {
     /// Translate a read and queue its flash operations.
@@ -189,22 +189,25 @@ impl<O: Observer> Device<O> {
         let die = overlap(o.entered, o.granted);
         let channel = overlap(o.granted, o.started);
         charge(&mut r.ledger, Cause::BUFFER_FLUSH, now - since - stalled - die - channel);
-        charge(&mut r.ledger, Cause::FREE_SPACE, stalled);
+        charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
         share_out(&mut r.ledger, &o.ledger, die, o.granted - o.entered, Cause::is_die_wait);
         share_out(&mut r.ledger, &o.ledger, channel, o.started - o.granted, Cause::is_channel_wait);
         r.room_since = now;
     }
 }
 
+/// Charge `part` of a wait of `whole` nanoseconds for a free block: to what the die that was
+/// to free it did meanwhile, and the rest, in which it did nothing, to free space itself.
+pub(super) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
+    let busy = die.sum().min(whole);
+    let share = if whole == 0 { 0 } else { (u128::from(busy) * u128::from(part) / u128::from(whole)) as u64 };
+    share_out(to, die, share, die.sum(), Cause::is_die_wait);
+    charge(to, Cause::FREE_SPACE, part - share);
+}
+
 /// Give `to` the part `part` of `whole` nanoseconds that `from` spent on some causes, in
 /// proportion, the rounding going to the last: exact when the part is the whole.
-fn share_out(
-    to: &mut tailcut_units::Ledger,
-    from: &tailcut_units::Ledger,
-    part: u64,
-    whole: u64,
-    of: impl Fn(Cause) -> bool,
-) {
+fn share_out(to: &mut Ledger, from: &Ledger, part: u64, whole: u64, of: impl Fn(Cause) -> bool) {
     if part == 0 {
         return;
     }

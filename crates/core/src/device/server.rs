@@ -1,6 +1,6 @@
 //! The queued servers: busy units (dies or planes) and channels.
 
-use super::op::{Queue, WAIT_IDLE, WAIT_SLOTS};
+use super::op::{Queue, WAIT_HOLD, WAIT_IDLE, WAIT_SLOTS};
 use crate::ftl::NONE;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
@@ -65,6 +65,24 @@ impl Unit {
     pub fn settle(&mut self, now: u64) {
         self.held[self.slot as usize] += now - self.since;
         self.since = now;
+    }
+
+    /// A last transfer that ended unobserved left the unit idle at its end.
+    #[inline]
+    pub fn go_idle(&mut self) {
+        let end = self.until;
+        self.count_to(if self.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);
+        self.phase = Phase::Idle;
+        self.holder = NONE;
+    }
+
+    /// The account as of `now`.
+    pub fn account(&mut self, now: u64) -> [u64; WAIT_SLOTS] {
+        if self.phase == Phase::Out && self.until < now {
+            self.go_idle();
+        }
+        self.settle(now);
+        self.held
     }
 
     /// From `now` on, time counts to `slot`.

@@ -237,6 +237,12 @@ fn check_geometry(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if blocks * u128::from(block_bytes(c)) > 1 << 60 {
         return refuse("geometry", "more than 1 EiB of flash");
     }
+    if blocks > 1 << 26 {
+        return refuse(
+            "geometry.blocks",
+            format!("{blocks} blocks in all; at most {} are modelled", 1 << 26),
+        );
+    }
     Ok(())
 }
 
@@ -265,7 +271,7 @@ fn check_timing(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     spans.extend([t.program.pulse.0, t.program.verify.0, c.channel.command.0, c.ecc.decode.0]);
     spans.extend([c.host.submit_latency.0, c.host.complete_latency.0, c.controller.command.0]);
     if spans.iter().any(|&s| s > MOST) {
-        return refuse("timing", "no single time may exceed 1000s");
+        return refuse("timing, channel, ecc, host, controller", "no single time may exceed 1000s");
     }
     for (key, rate) in [("channel.rate", c.channel.rate), ("host.link_rate", c.host.link_rate)] {
         if rate < 1_000 {

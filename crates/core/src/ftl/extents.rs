@@ -134,14 +134,6 @@ impl Extents {
         self.readers[extent as usize] != 0
     }
 
-    /// Whether a row can be had; host data leave `reserve` free extents alone.
-    #[inline]
-    pub fn has_room(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> bool {
-        let l = &self.lanes[lane as usize];
-        let f = l.frontiers[writer as usize];
-        (f.extent != NONE && f.next_row < layout.rows_per_extent) || l.free.len() > reserve
-    }
-
     /// The address of the writer's next row, or `None` when only the reserve is left.
     #[inline]
     pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {

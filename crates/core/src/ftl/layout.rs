@@ -134,6 +134,11 @@ impl Layout {
         self.units_per_extent - self.units_per_row
     }
 
+    /// Physical blocks in an extent.
+    pub fn blocks_per_extent(&self) -> u32 {
+        self.luns * if self.kind == ExtentKind::Block { 1 } else { self.planes }
+    }
+
     /// All extent numbers, the unusable ones of short lanes included.
     pub fn extents(&self) -> u32 {
         self.lanes * self.stride

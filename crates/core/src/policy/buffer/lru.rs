@@ -4,7 +4,7 @@
 //! written again before it leaves is overwritten in place; the flush policy says when
 //! units leave, and the least recently written leave first. Reads hit it.
 //!
-//! **Why it helps the tail.** Writes are shielded from programs and collections until
+//! **Why it matters for the tail.** Writes are shielded from programs and collections until
 //! the buffer is full; overwrites cost no program at all.
 //!
 //! **Parameters and source.** `capacity`; `power_loss`: with `capacitor` held data

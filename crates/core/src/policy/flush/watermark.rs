@@ -4,7 +4,7 @@
 //! its way); past `high` it releases write units of the least recently written data
 //! until `low`.
 //!
-//! **Why it helps the tail.** The gap above `high` absorbs bursts; a low `low` makes
+//! **Why it matters for the tail.** The gap above `high` absorbs bursts; a low `low` makes
 //! flushes long and rare, a `low` close to `high` spreads them.
 //!
 //! **Parameters and source.** `high`, `low`: shares of the buffer. ttFlash flushes in
