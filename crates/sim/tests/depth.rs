@@ -1,0 +1,60 @@
+//! Does a queue deeper than the device's lose places?
+
+use tailcut_core::device::Device;
+use tailcut_sim::host::Host;
+use tailcut_testkit::small_drive;
+use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
+use tailcut_workload::{Issue, JobInfo, Source};
+
+/// Random reads at a depth.
+struct Reads {
+    left: u32,
+    depth: u32,
+    units: u64,
+    stream: Stream,
+}
+
+impl Source for Reads {
+    type Error = std::convert::Infallible;
+
+    fn jobs(&self) -> Vec<JobInfo> {
+        let name = "reads".to_string();
+        vec![JobInfo { name, depth: self.depth, open_loop: false, runtime: None, ramp: Span(0) }]
+    }
+
+    fn next(&mut self, _: usize) -> Result<Option<Issue>, Self::Error> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let offset = self.stream.below(self.units) * 4096;
+        let command = Command { op: HostOp::Read, offset, bytes: 4096 };
+        Ok(Some(Issue { earliest: SimTime(0), think: Span(0), command }))
+    }
+}
+
+/// How long 20,000 reads take.
+fn runtime(depth: u32, fetch: u64) -> u64 {
+    let mut config = small_drive();
+    config.host.submit_latency = Span(fetch);
+    config.controller.command = Span(0);
+    config.host.link_rate = u64::MAX;
+    let mut device = Device::new(&config, 1, ()).unwrap();
+    let bytes = device.host_bytes();
+    device.fill(bytes);
+    let reads = Reads { left: 20_000, depth, units: bytes / 4096, stream: Stream::new(1, "depth", 0) };
+    let mut host = Host::new(reads).unwrap();
+    assert!(host.run(&mut device, SimTime::NEVER, &mut |_| {}).unwrap());
+    host.now().0
+}
+
+/// With no fetch time, several commands complete, wait and are submitted at one instant.
+#[test]
+fn a_drive_that_fetches_at_once_keeps_all_its_places() {
+    let at_once = runtime(256, 0) as f64;
+    let one_ns = runtime(256, 1) as f64;
+    assert!((at_once / one_ns - 1.0).abs() < 0.01, "{at_once} against {one_ns}");
+    // A deeper host queue than the device's changes nothing for the drive's throughput.
+    let same_depth = runtime(32, 0) as f64;
+    assert!((at_once / same_depth - 1.0).abs() < 0.01, "{at_once} against {same_depth}");
+}
