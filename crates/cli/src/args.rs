@@ -103,7 +103,7 @@ pub struct OutputArgs {
     pub requests_parquet: bool,
     /// Also write figures over time to series.parquet, in intervals of this length
     #[arg(long, requires = "out", value_name = "LENGTH", num_args = 0..=1,
-          default_missing_value = "10ms", value_parser = time_ns)]
+          default_missing_value = "10ms", value_parser = length_ns)]
     pub series_parquet: Option<u64>,
 }
 
@@ -257,6 +257,14 @@ pub struct DemoArgs {
 
 fn time_ns(text: &str) -> Result<u64, String> {
     parse_time(text).map(|span| span.0).map_err(|e| e.to_string())
+}
+
+/// A length of time in ns, not nothing.
+fn length_ns(text: &str) -> Result<u64, String> {
+    match time_ns(text)? {
+        0 => Err("an interval is longer than 0ns".to_string()),
+        ns => Ok(ns),
+    }
 }
 
 impl TraceArgs {

@@ -88,11 +88,19 @@ pub fn blame(schemes: &[Scheme]) -> String {
             let all = &scheme.side(direction).blame;
             let shown: Vec<&BlameSummary> =
                 BLAME.iter().filter_map(|&p| all.iter().find(|b| b.above == p)).collect();
-            if !shown.is_empty() {
-                out.push_str(&format!("{}, slowest {}\n", scheme.name, plural(direction)));
-                out.push_str(&blame_grid(&shown).render());
-                out.push('\n');
+            if shown.is_empty() {
+                continue;
             }
+            let (name, many) = (&scheme.name, plural(direction));
+            if shown.iter().all(|b| b.mean_ns == 0.0) {
+                out.push_str(&format!(
+                    "{name}, slowest {many}: 0 ns, the drive charges nothing for them\n\n"
+                ));
+                continue;
+            }
+            out.push_str(&format!("{name}, slowest {many}\n"));
+            out.push_str(&blame_grid(&shown).render());
+            out.push('\n');
         }
     }
     out
