@@ -39,9 +39,7 @@ impl Timers {
         self.deadlines[slot] = at;
         let leaves = self.deadlines.len();
         debug_assert!(self.winners.len() == leaves && slot < leaves);
-        let sibling = slot ^ 1;
         let (left, right) = (slot & !1, slot | 1);
-        let _ = sibling;
         let mut winner =
             if self.deadlines[right] < self.deadlines[left] { right as u32 } else { left as u32 };
         let mut node = (leaves + slot) / 2;

@@ -25,7 +25,6 @@ pub enum Place {
 /// The closed form of a sequential fill: chunks of consecutive units go round the lanes.
 #[derive(Clone, Debug)]
 pub struct Fill {
-    units_per_extent: u32,
     stride_units: u32,
     lanes_in_order: Vec<u32>,
     position_of_lane: Vec<u32>,
@@ -45,7 +44,6 @@ impl Fill {
         }
         let stride_units = layout.stride * layout.units_per_extent;
         Fill {
-            units_per_extent: layout.units_per_extent,
             stride_units,
             by_chunk: Divider::new(chunk),
             by_lanes: Divider::new(order.len() as u32),
@@ -85,11 +83,6 @@ impl Fill {
                 whole * self.chunk + if p == position { rest } else { 0 }
             })
             .collect()
-    }
-
-    /// Units in an extent.
-    pub fn units_per_extent(&self) -> u32 {
-        self.units_per_extent
     }
 }
 

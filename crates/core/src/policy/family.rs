@@ -131,3 +131,24 @@ macro_rules! family {
     };
     (@call $trait:ident $method:ident $p:ident ($($arg:ident),*)) => { $trait::$method($p $(, $arg)*) };
 }
+
+/// The `Config` and `Policy` of a member that has neither parameters nor state.
+macro_rules! parameterless {
+    () => {
+        /// No parameters.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Config {}
+
+        /// No state.
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+        pub struct Policy;
+
+        impl Policy {
+            /// Always possible.
+            pub fn new(_: &Config, _: &$crate::policy::PolicyContext) -> Result<Policy, String> {
+                Ok(Policy)
+            }
+        }
+    };
+}

@@ -84,11 +84,6 @@ impl OpenJobs {
         self.clones[job].stream.next()
     }
 
-    /// The jobs with their streams, to be pulled side by side.
-    pub fn into_streams(self) -> Vec<(JobInfo, JobStream)> {
-        self.clones.into_iter().map(|c| (c.info, c.stream)).collect()
-    }
-
     /// What opening found that does not stop the run.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings

@@ -12,24 +12,9 @@
 //!
 //! **Checked by** `write_through_completes_when_programmed` (theory tests).
 
-use super::{Acknowledge, Buffer, PolicyContext};
-use serde::{Deserialize, Serialize};
+use super::{Acknowledge, Buffer};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// No state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
-
-impl Policy {
-    /// Always possible.
-    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy)
-    }
-}
+parameterless!();
 
 impl Buffer for Policy {
     fn capacity(&self) -> Option<u64> {

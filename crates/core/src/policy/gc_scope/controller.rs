@@ -12,24 +12,9 @@
 //!
 //! **Checked by** `policy_laws`.
 
-use super::{GcScope, PolicyContext, Scope};
-use serde::{Deserialize, Serialize};
+use super::{GcScope, Scope};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// No state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
-
-impl Policy {
-    /// Always possible.
-    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy)
-    }
-}
+parameterless!();
 
 impl GcScope for Policy {
     #[inline]

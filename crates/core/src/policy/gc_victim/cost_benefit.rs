@@ -14,24 +14,9 @@
 //!
 //! **Checked by** `policy_laws`.
 
-use super::{GcVictim, PolicyContext, VictimView};
-use serde::{Deserialize, Serialize};
+use super::{GcVictim, VictimView};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// No state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
-
-impl Policy {
-    /// Always possible.
-    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy)
-    }
-}
+parameterless!();
 
 impl GcVictim for Policy {
     fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {

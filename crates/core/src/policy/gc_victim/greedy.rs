@@ -12,24 +12,9 @@
 //!
 //! **Checked by** `greedy_write_amplification_meets_mean_field_theory`, `policy_laws`.
 
-use super::{GcVictim, PolicyContext, VictimView, fewest_valid};
-use serde::{Deserialize, Serialize};
+use super::{GcVictim, VictimView, fewest_valid};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// No state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
-
-impl Policy {
-    /// Always possible.
-    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy)
-    }
-}
+parameterless!();
 
 impl GcVictim for Policy {
     fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {

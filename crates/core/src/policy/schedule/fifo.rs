@@ -12,25 +12,10 @@
 //!
 //! **Checked by** `policy_laws`, golden timelines, the M/D/1 theory test.
 
-use super::{PolicyContext, QueueView, Schedule, earliest};
-use serde::{Deserialize, Serialize};
+use super::{QueueView, Schedule, earliest};
 use tailcut_units::Occupant;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// No state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
-
-impl Policy {
-    /// Always possible.
-    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy)
-    }
-}
+parameterless!();
 
 impl Schedule for Policy {
     #[inline]
