@@ -69,6 +69,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             Step::Array => op.array.push((at, until)),
             Step::ChannelOut => op.outward = Some((at, until)),
             Step::Granted => unreachable!(),
+            Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => {}
         }
     }
     all

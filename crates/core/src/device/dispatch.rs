@@ -363,7 +363,13 @@ impl<O: Observer> Device<O> {
         let op = &self.state.ops[id];
         self.observer.step(&StepEvent {
             op: id,
+            kind: op.kind,
             occupant: op.occupant,
+            request: match op.owner {
+                Owner::Request(r) => self.state.requests[r].index,
+                Owner::Group(_) | Owner::Collection(_) => u64::MAX,
+            },
+            by: NONE,
             unit: op.unit,
             channel: op.channel,
             page: op.page,

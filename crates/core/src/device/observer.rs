@@ -1,5 +1,6 @@
 //! What an onlooker is told of: every operation's steps on dies and channels.
 
+use super::op::OpKind;
 use tailcut_units::{Occupant, SimTime};
 
 /// One step of a flash operation.
@@ -13,15 +14,30 @@ pub enum Step {
     Array,
     /// Data out on the channel, until the given time.
     ChannelOut,
+    /// Something urgent waits: the array goes on to the point where it may stop.
+    Stopping,
+    /// The array winds down to free the die, until the given time.
+    Suspending,
+    /// The die is free for others; the operation will resume.
+    Suspended,
+    /// What resuming costs before the array goes on, until the given time.
+    Resuming,
 }
 
-/// A step as it begins; all its times are known then.
+/// A step as it begins, with the end it has unless it is interrupted: `Stopping`,
+/// `Suspending` or `Suspended` cuts the `Array` or `Resuming` step of its operation short.
 #[derive(Clone, Copy, Debug)]
 pub struct StepEvent {
     /// Pool index of the operation: unique among those under way.
     pub op: u32,
+    /// What it does in the array.
+    pub kind: OpKind,
     /// On whose behalf.
     pub occupant: Occupant,
+    /// Serial number of the host read it belongs to, `u64::MAX` for all other operations.
+    pub request: u64,
+    /// `Stopping`, `Suspending`: the operation that interrupts; `u32::MAX` otherwise.
+    pub by: u32,
     /// Busy unit (die, or plane where planes are the unit).
     pub unit: u32,
     /// Channel.
@@ -32,7 +48,7 @@ pub struct StepEvent {
     pub step: Step,
     /// When it begins.
     pub at: SimTime,
-    /// When it ends; `at` for [`Step::Granted`].
+    /// When it ends; `at` for [`Step::Granted`] and [`Step::Suspended`].
     pub until: SimTime,
 }
 
