@@ -74,6 +74,7 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
                 Step::ChannelIn => stay.last == Step::Granted,
                 Step::Array => stay.last == Step::ChannelIn && at == stay.until,
                 Step::ChannelOut => stay.last == Step::Array && is_read(e.occupant),
+                Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => false,
             };
             assert!(order, "seed {seed}: {e:?} after {:?}", stay.last);
             if e.step == Step::Array {
@@ -107,6 +108,7 @@ fn channel_time_and_operations_are_conserved() {
             let o = e.occupant as usize;
             match e.step {
                 Step::Granted => granted[o] += 1,
+                Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => {}
                 Step::ChannelIn | Step::ChannelOut => busy[o] += (e.until - e.at).0,
                 Step::Array => {
                     programs += u64::from(matches!(e.occupant, Occupant::UserProgram | Occupant::GcProgram));
