@@ -161,7 +161,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     known
         .into_iter()
         .map(|k| (strsim::damerau_levenshtein(&lower, &k.to_lowercase()), k))
-        .filter(|&(d, k)| d <= 2.max(k.len() / 3))
+        .filter(|&(d, k)| d <= 2.max(k.len() / 3) && d < k.len())
         .min_by_key(|&(d, _)| d)
         .map(|(_, k)| k.to_string())
 }

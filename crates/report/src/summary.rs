@@ -107,6 +107,9 @@ pub struct Scheme {
     /// Suspensions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspends: Option<Suspends>,
+    /// The longest time in which writes were outstanding and none was completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_stall: Option<WriteStall>,
     /// Blocks erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erases: Option<u64>,
@@ -252,10 +255,41 @@ pub struct Gc {
 /// Suspensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suspends {
-    /// Of erases.
+    /// Of erases, cancelled resumes included.
     pub erase: u64,
-    /// Of programs.
+    /// Of programs, cancelled resumes included.
     pub program: u64,
+    /// Suspensions of an erase operation, mean.
+    pub per_erase: f64,
+    /// Resumes that an arrival cancelled.
+    pub resumes_cancelled: u64,
+    /// Array time lost and done again.
+    pub repeated_ns: u64,
+    /// Die time of suspending and resuming.
+    pub overhead_ns: u64,
+    /// Energy of the two.
+    pub energy_mj: f64,
+    /// Suspensions of a block since the drive was made, mean.
+    pub per_block_mean: f64,
+    /// Suspensions of a block since the drive was made, most.
+    pub per_block_max: u64,
+    /// Factor on the raw bit error rate of a block at that mean.
+    pub rber_factor_mean: f64,
+    /// Factor on the raw bit error rate of a block at that most.
+    pub rber_factor_max: f64,
+}
+
+/// A time in which writes were outstanding and none was completed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WriteStall {
+    /// When it began.
+    pub since_ns: u64,
+    /// How long it lasted.
+    pub length_ns: u64,
+    /// How long the oldest write had waited then.
+    pub oldest_write_ns: u64,
+    /// It lasted to the end of the run.
+    pub at_end: bool,
 }
 
 /// Program/erase cycles by block.

@@ -3,9 +3,9 @@
 use crate::host::{Finished, Host, RunError};
 use crate::machine::Stopwatch;
 use crate::watch::Watch;
-use tailcut_core::device::{Counters, Device, Observer};
+use tailcut_core::device::{Counters, Device, Observer, SuspensionWear};
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
-use tailcut_units::{SimTime, Span};
+use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::Source;
 
 /// Why a sink gave up: its own error, boxed.
@@ -54,6 +54,12 @@ pub struct RunOutcome {
     pub blocks_per_extent: u32,
     /// Mean and most program/erase cycles at the end.
     pub wear: (f64, u32),
+    /// Suspensions by block at the end, and what they did to it.
+    pub suspension_wear: SuspensionWear,
+    /// Energy of the arrays in millijoules: in all, and for suspensions alone.
+    pub energy_mj: (f64, f64),
+    /// The longest time in which writes waited and none ended.
+    pub write_stall: Option<WriteStall>,
     /// Requests issued, also those of the ramp.
     pub issued: u64,
     /// Requests that the host split because the drive does not take so much at once.
@@ -64,6 +70,19 @@ pub struct RunOutcome {
     pub wall_seconds: f64,
     /// Stopped before its end.
     pub partial: bool,
+}
+
+/// A time in which writes were outstanding and none was completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteStall {
+    /// When it began.
+    pub since: SimTime,
+    /// How long it lasted.
+    pub length: Span,
+    /// How long the write that ended it, or was still waiting at the end, had waited.
+    pub oldest: Span,
+    /// The run ended before it did.
+    pub lasts: bool,
 }
 
 /// Completions between looks at the watch: a tenth of a second or less.
@@ -91,6 +110,8 @@ pub fn measure<'a, S: Source, O: Observer>(
         digest: Digest::new(),
         done: 0,
         last: start,
+        last_write: start,
+        stall: None,
         slice: 1_000_000,
         sink,
         sink_error: None,
@@ -112,6 +133,10 @@ pub fn measure<'a, S: Source, O: Observer>(
             run.hand_out_fine();
         }
     }
+    if let Some((_, oldest)) = device.waiting_writes() {
+        run.note_write(oldest, host.now(), true);
+    }
+    let stall = run.stall;
     let end = if over { run.last } else { host.now().max(start) };
     let (digest, measured) = run.finish(end).map_err(MeasureError::Sink)?;
     Ok(RunOutcome {
@@ -120,6 +145,9 @@ pub fn measure<'a, S: Source, O: Observer>(
         counters: device.counters().clone(),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         wear: device.wear(),
+        suspension_wear: device.suspension_wear(),
+        energy_mj: device.energy_mj(),
+        write_stall: stall,
         issued: host.issued(),
         split: host.split_requests,
         cpu_seconds: clock.cpu_seconds(),
@@ -135,6 +163,9 @@ struct Run<'a> {
     done: u64,
     /// The last completion, or the start.
     last: SimTime,
+    /// The last completion of a write, or the start.
+    last_write: SimTime,
+    stall: Option<WriteStall>,
     /// Virtual ns between two looks at the watch.
     slice: u64,
     sink: Option<&'a mut (dyn Sink + 'a)>,
@@ -181,6 +212,9 @@ impl Run<'_> {
             return;
         }
         self.last = f.completed;
+        if f.command.op == HostOp::Write {
+            self.note_write(f.arrived, f.completed, false);
+        }
         let sample = Sample {
             index: f.index,
             job: f.job,
@@ -196,6 +230,17 @@ impl Run<'_> {
         if self.sink.is_some() {
             self.hand_out(&sample);
         }
+    }
+
+    /// A write that arrived then ends now, or still waits.
+    #[inline]
+    fn note_write(&mut self, arrived: SimTime, now: SimTime, lasts: bool) {
+        let since = self.last_write.max(arrived);
+        let length = Span(now.0.saturating_sub(since.0));
+        if self.stall.is_none_or(|s| length > s.length) {
+            self.stall = Some(WriteStall { since, length, oldest: now - arrived, lasts });
+        }
+        self.last_write = now;
     }
 
     #[cold]

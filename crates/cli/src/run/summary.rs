@@ -4,11 +4,14 @@ use crate::error::CliError;
 use tailcut_core::device::Counters;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
-use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Workload};
+use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload, WriteStall};
 use tailcut_report::{DeviceCounters, Ordered, ReportError, SchemeFacts, Summary};
 use tailcut_sim::machine::peak_rss_bytes;
+use tailcut_sim::measure::RunOutcome;
 use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult};
 use tailcut_stats::Measured;
+use tailcut_units::Span;
+use tailcut_units::quantity::human_time;
 use tailcut_workload::trace::TraceCounts;
 
 /// Everything known at the end.
@@ -72,6 +75,7 @@ pub fn finished(
                 all.warnings.push(text);
             }
         }
+        all.warnings.extend(starvation(&spec.name, &runs));
         let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
         all.summary.schemes.push(Scheme::over_runs(&each));
         all.measured.push((spec.name.clone(), runs.into_iter().map(|r| r.outcome.measured).collect()));
@@ -80,6 +84,23 @@ pub fn finished(
         return Err(CliError::Failed("interrupted before the first request".into()));
     }
     Ok(all)
+}
+
+/// A stall of writes from which on they count as starving: hosts give up after seconds.
+const STARVING: Span = Span(1_000_000_000);
+
+/// What the user should know of a scheme whose writes stopped.
+fn starvation(scheme: &str, runs: &[RunResult]) -> Option<String> {
+    let worst = runs.iter().filter_map(|r| r.outcome.write_stall).max_by_key(|s| s.length)?;
+    (worst.length >= STARVING).then(|| {
+        format!(
+            "{scheme}: writes starved: from {} none was completed for {}{}; the oldest waited {}",
+            human_time(Span(worst.since.0)),
+            human_time(worst.length),
+            if worst.lasts { ", up to the end of the run" } else { "" },
+            human_time(worst.oldest),
+        )
+    })
 }
 
 /// The summary of one run of one scheme.
@@ -98,11 +119,14 @@ fn summarise(name: &str, run: &RunResult) -> Scheme {
             waf: run.past.report.as_ref().map(|r| r.waf),
         }),
     };
-    Scheme::new(facts, &o.measured, Some(&counters(&o.counters, o.blocks_per_extent, o.wear)))
+    Scheme::new(facts, &o.measured, Some(&counters(o)))
 }
 
 /// The device's counters as the report wants them.
-fn counters(c: &Counters, blocks_per_extent: u32, (mean, max): (f64, u32)) -> DeviceCounters {
+fn counters(o: &RunOutcome) -> DeviceCounters {
+    let c = &o.counters;
+    let (mean, max) = o.wear;
+    let blocks_per_extent = o.blocks_per_extent;
     let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
     DeviceCounters {
         programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
@@ -114,8 +138,35 @@ fn counters(c: &Counters, blocks_per_extent: u32, (mean, max): (f64, u32)) -> De
         }),
         erases: Some(c.erases * u64::from(blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
+        suspends: suspends(o),
+        write_stall: o.write_stall.map(|s| WriteStall {
+            since_ns: s.since.0,
+            length_ns: s.length.0,
+            oldest_write_ns: s.oldest.0,
+            at_end: s.lasts,
+        }),
+        energy_mj: Some(o.energy_mj.0),
         ..DeviceCounters::default()
     }
+}
+
+/// Suspensions, where there were any.
+fn suspends(o: &RunOutcome) -> Option<Suspends> {
+    let (e, p) = (&o.counters.erase_suspension, &o.counters.program_suspension);
+    let w = &o.suspension_wear;
+    (e.suspends + p.suspends > 0).then(|| Suspends {
+        erase: e.suspends,
+        program: p.suspends,
+        per_erase: e.suspends as f64 / o.counters.erases.max(1) as f64,
+        resumes_cancelled: e.resumes_cancelled + p.resumes_cancelled,
+        repeated_ns: e.repeated_ns + p.repeated_ns,
+        overhead_ns: e.overhead_ns + p.overhead_ns,
+        energy_mj: o.energy_mj.1,
+        per_block_mean: w.mean,
+        per_block_max: u64::from(w.most),
+        rber_factor_mean: w.rber_mean,
+        rber_factor_max: w.rber_most,
+    })
 }
 
 /// What the host asked, as the first run met it.

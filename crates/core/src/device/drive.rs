@@ -2,7 +2,7 @@
 
 use super::collect::Collection;
 use super::config::DeviceConfig;
-use super::counters::Counters;
+use super::counters::{Counters, Suspension};
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request};
 use super::observer::Observer;
@@ -104,6 +104,19 @@ pub(super) struct State {
     pub fed: bool,
 }
 
+/// What suspensions did to the blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SuspensionWear {
+    /// Mean suspensions of a block.
+    pub mean: f64,
+    /// Most suspensions of a block.
+    pub most: u32,
+    /// Factor on the raw bit error rate at the mean.
+    pub rber_mean: f64,
+    /// Factor on the raw bit error rate at the most.
+    pub rber_most: f64,
+}
+
 /// Levels worth watching over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gauges {
@@ -175,6 +188,26 @@ impl<O: Observer> Device<O> {
     /// Mean and largest program/erase count of an extent.
     pub fn wear(&self) -> (f64, u32) {
         self.state.extents.wear(&self.shape.layout)
+    }
+
+    /// Suspensions of erases by block since the drive was made: mean and most, and what
+    /// the raw bit error rate of such blocks is multiplied by.
+    pub fn suspension_wear(&self) -> SuspensionWear {
+        let (mean, most) = self.state.extents.suspensions(&self.shape.layout);
+        let factor = |n: f64| 1.0 + self.shape.suspend.erase.rber_growth * n / 1000.0;
+        SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }
+    }
+
+    /// Energy that the arrays took for what the counters counted, in millijoules: in all,
+    /// and for suspending, resuming and doing again alone.
+    pub fn energy_mj(&self) -> (f64, f64) {
+        let (c, p) = (&self.state.counters, &self.shape.energy);
+        let mj = |ns: u64, microwatts: u64| ns as f64 * microwatts as f64 * 1e-12;
+        let extra = |s: &Suspension, power| mj(s.overhead_ns + s.repeated_ns, power);
+        let suspension = extra(&c.erase_suspension, p.erase) + extra(&c.program_suspension, p.program);
+        let [read, program, erase] = c.array_ns;
+        let nominal = mj(read, p.read) + mj(program, p.program) + mj(erase, p.erase);
+        (nominal + suspension, suspension)
     }
 
     /// Nanoseconds of all channels' time granted so far, by occupant in their order.

@@ -168,6 +168,16 @@ impl<O: Observer> Device<O> {
         Ok(self.state.requests[id].index)
     }
 
+    /// Host writes under way: how many, and when the host wanted the oldest.
+    pub fn waiting_writes(&self) -> Option<(u32, SimTime)> {
+        let s = &self.state;
+        let writes = s.requests.in_use().into_iter().map(|id| &s.requests[id]);
+        let mut arrived: Vec<u64> =
+            writes.filter(|r| r.command.op == HostOp::Write).map(|r| r.arrived).collect();
+        arrived.sort_unstable();
+        Some((arrived.len() as u32, SimTime(*arrived.first()?)))
+    }
+
     pub(super) fn fetch_read(&mut self) {
         let s = &mut self.state;
         let id = pop(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY);

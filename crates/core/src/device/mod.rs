@@ -30,8 +30,8 @@ mod suspend;
 pub mod timers;
 mod write;
 
-pub use counters::Counters;
-pub use drive::{Device, Gauges};
+pub use counters::{Counters, Suspension};
+pub use drive::{Device, Gauges, SuspensionWear};
 pub use host::{Completion, QueueFull};
 pub use observer::{Observer, Step, StepEvent};
 pub use op::OpKind;

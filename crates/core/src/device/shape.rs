@@ -4,7 +4,7 @@ use super::config::DeviceConfig;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
-use crate::nand::config::{BusyUnit, SuspendConfig};
+use crate::nand::config::{BusyUnit, EnergyConfig, SuspendConfig};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::gc_schedule::GcSchedulePolicy;
@@ -53,6 +53,8 @@ pub struct Shape {
     pub capacity: Capacity,
     /// What suspending costs.
     pub suspend: SuspendConfig,
+    /// What the array draws.
+    pub energy: EnergyConfig,
     /// Channels.
     pub channels: u32,
     /// Dies of the drive.
@@ -144,6 +146,7 @@ impl Shape {
             fill,
             capacity,
             suspend: c.suspend.clone(),
+            energy: c.energy.clone(),
             channels: g.channels,
             dies,
             dies_per_channel: g.chips_per_channel * g.dies_per_chip,

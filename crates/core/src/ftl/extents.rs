@@ -239,17 +239,25 @@ impl Extents {
 
     /// Mean and largest P/E count over the usable extents.
     pub fn wear(&self, layout: &Layout) -> (f64, u32) {
-        let mut sum = 0u64;
-        let mut count = 0u64;
-        let mut max = 0;
-        for lane in 0..layout.lanes {
-            for i in 0..layout.usable[lane as usize] {
-                let c = self.cycles[(lane * layout.stride + i) as usize];
-                sum += u64::from(c);
-                count += 1;
-                max = max.max(c);
-            }
-        }
-        (sum as f64 / count.max(1) as f64, max)
+        mean_and_most(&self.cycles, layout)
     }
+
+    /// Mean and largest number of suspensions over the usable extents.
+    pub fn suspensions(&self, layout: &Layout) -> (f64, u32) {
+        mean_and_most(&self.suspensions, layout)
+    }
+}
+
+/// Of one figure an extent, over the usable extents.
+fn mean_and_most(figures: &[u32], layout: &Layout) -> (f64, u32) {
+    let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+    for lane in 0..layout.lanes {
+        let first = (lane * layout.stride) as usize;
+        for &n in &figures[first..first + layout.usable[lane as usize] as usize] {
+            sum += u64::from(n);
+            count += 1;
+            most = most.max(n);
+        }
+    }
+    (sum as f64 / count.max(1) as f64, most)
 }

@@ -88,7 +88,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
     let counters = DeviceCounters {
         programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),
         gc: Some(Gc { collections: 12, moved_units: Some(500), ..Gc::default() }),
-        suspends: Some(Suspends { erase: 3, program: 0 }),
+        suspends: Some(Suspends { erase: 3, per_erase: 0.5, ..Suspends::default() }),
         erases: Some(12),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         ..DeviceCounters::default()
