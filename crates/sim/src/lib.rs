@@ -21,4 +21,4 @@ pub use precondition::{PastKind, Preconditioned, Snapshots};
 pub use watch::Watch;
 
 /// The version of the model. It changes whenever the same inputs give another digest.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;

@@ -70,6 +70,7 @@ pub fn small_drive() -> DeviceConfig {
             over_provisioning: Some(0.25),
             extent: ExtentKind::Superblock,
             write_planes: 2,
+            join_reads: false,
             gc: GcConfig { copy: CopyMode::Controller, copy_planes: 2, in_flight: 4 },
         },
         policy: PolicyConfig {
@@ -136,6 +137,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.ftl.over_provisioning = Some(0.127);
     c.ftl.extent = ExtentKind::Block;
     c.ftl.write_planes = 1;
+    c.ftl.join_reads = true;
     c.ftl.gc.copy_planes = 1;
     c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
         capacity: 16 << 20,

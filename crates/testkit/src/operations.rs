@@ -69,6 +69,10 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             Step::Array => op.array.push((at, until)),
             Step::ChannelOut => op.outward = Some((at, until)),
             Step::Granted => unreachable!(),
+            Step::Returned => {
+                all.remove(current.remove(&e.op).expect("it was granted"));
+                current.values_mut().filter(|i| **i >= all.len()).for_each(|i| *i -= 1);
+            }
             Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => {}
         }
     }

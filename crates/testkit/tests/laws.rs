@@ -58,7 +58,7 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
                         "seed {seed}: {e:?}, the unit is busy until {}",
                         before.until
                     );
-                    let out = matches!(before.last, Step::Array | Step::ChannelOut);
+                    let out = matches!(before.last, Step::Array | Step::ChannelOut | Step::Returned);
                     assert!(out, "seed {seed}: {e:?} while {} is at {:?}", before.op, before.last);
                 }
                 continue;
@@ -74,6 +74,7 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
                 Step::ChannelIn => stay.last == Step::Granted,
                 Step::Array => stay.last == Step::ChannelIn && at == stay.until,
                 Step::ChannelOut => stay.last == Step::Array && is_read(e.occupant),
+                Step::Returned => stay.last == Step::Granted,
                 Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => false,
             };
             assert!(order, "seed {seed}: {e:?} after {:?}", stay.last);
@@ -108,6 +109,7 @@ fn channel_time_and_operations_are_conserved() {
             let o = e.occupant as usize;
             match e.step {
                 Step::Granted => granted[o] += 1,
+                Step::Returned => granted[o] -= 1,
                 Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => {}
                 Step::ChannelIn | Step::ChannelOut => busy[o] += (e.until - e.at).0,
                 Step::Array => {

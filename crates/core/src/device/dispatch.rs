@@ -43,6 +43,34 @@ fn dequeue(queue: &mut Queue, ops: &Slab<Op>) -> u32 {
     op
 }
 
+fn push_front(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
+    ops[op].next = queue.head;
+    if queue.tail == NONE {
+        queue.tail = op;
+    }
+    queue.head = op;
+}
+
+/// Take an operation out of a queue that it is in.
+fn remove(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
+    let next = ops[op].next;
+    if queue.head == op {
+        queue.head = next;
+        if next == NONE {
+            queue.tail = NONE;
+        }
+        return;
+    }
+    let mut before = queue.head;
+    while ops[before].next != op {
+        before = ops[before].next;
+    }
+    ops[before].next = next;
+    if next == NONE {
+        queue.tail = before;
+    }
+}
+
 impl<O: Observer> Device<O> {
     /// Queue an operation at its die, or begin it if the die is free.
     #[inline]
@@ -51,6 +79,8 @@ impl<O: Observer> Device<O> {
         let now = s.now;
         let op = &mut s.ops[id];
         op.entered = now;
+        op.arrived = s.arrivals;
+        s.arrivals += 1;
         op.ledger.clear();
         let unit = op.unit;
         let occupant = op.occupant;
@@ -74,8 +104,6 @@ impl<O: Observer> Device<O> {
         u.settle(now);
         let op = &mut s.ops[id];
         op.seen = u.held;
-        op.arrived = s.arrivals;
-        s.arrivals += 1;
         let bit = 1 << occupant as u8;
         if u.waiting & bit == 0 {
             u.waiting |= bit;
@@ -88,7 +116,46 @@ impl<O: Observer> Device<O> {
             self.state.timers.set(timer, until);
         } else if u.interrupters & bit != 0 && open {
             self.interrupt(unit, id);
+        } else if u.phase == Phase::Channel && open {
+            self.overtake(unit, occupant);
         }
+    }
+
+    /// What goes first on the channel takes the die from an operation that has not begun,
+    /// as it waits for the channel: it returns to the head of its queue.
+    fn overtake(&mut self, unit: u32, occupant: Occupant) {
+        let s = &mut self.state;
+        let now = s.now;
+        let id = s.units[unit as usize].holder;
+        let op = &mut s.ops[id];
+        let holder = op.occupant;
+        let schedule = &mut s.policies.schedule;
+        if op.second || !schedule.first_on_channel(occupant) || schedule.first_on_channel(holder) {
+            return;
+        }
+        let channel = &mut s.channels[op.channel as usize];
+        let spent = channel.spent(now);
+        for occupant in Occupant::ALL {
+            let ns = spent[occupant as usize] - op.seen[occupant as usize];
+            charge(&mut op.ledger, Cause::channel_wait(occupant), ns);
+        }
+        let (number, arrived) = (op.channel, op.arrived);
+        remove(&mut channel.rest, &mut s.ops, id);
+        let empty = !channel.has_waiters();
+        let u = &mut s.units[unit as usize];
+        u.count_to(WAIT_IDLE, now);
+        u.phase = Phase::Idle;
+        u.holder = NONE;
+        u.waiting |= 1 << holder as u8;
+        u.arrived[holder as usize] = arrived;
+        s.ops[id].seen = u.held;
+        push_front(&mut u.queues[holder as usize], &mut s.ops, id);
+        self.observe(id, Step::Returned, now);
+        if empty {
+            let timer = self.timer_of_channel(number);
+            self.state.timers.clear(timer);
+        }
+        self.dispatch(unit);
     }
 
     #[inline]
@@ -130,6 +197,18 @@ impl<O: Observer> Device<O> {
             NONE => u.waiting &= !(1 << occupant as u8),
             head => u.arrived[occupant as usize] = s.ops[head].arrived,
         }
+        self.charge_die_wait(unit, id);
+        if occupant == Occupant::UserRead && self.shape.join_reads {
+            self.join_reads(id);
+        }
+        id
+    }
+
+    /// What a queued operation waited for, now that its turn has come.
+    #[inline]
+    pub(super) fn charge_die_wait(&mut self, unit: u32, id: u32) {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
         u.settle(s.now);
         let op = &mut s.ops[id];
         let mut met = false;
@@ -150,7 +229,6 @@ impl<O: Observer> Device<O> {
         if met && let Owner::Request(r) = op.owner {
             s.requests[r].met_collection = true;
         }
-        id
     }
 
     /// The operation has its die.
@@ -237,7 +315,7 @@ impl<O: Observer> Device<O> {
         let now = s.now;
         let t = &self.shape.timing;
         let op = &mut s.ops[id];
-        let command = t.command_ns * u64::from(op.planes.count_ones());
+        let mut command = t.command_ns * u64::from(op.planes.count_ones());
         let (data, array) = match op.kind {
             OpKind::Read => (0, t.read_ns(op.page)),
             OpKind::Program => (self.shape.row_transfer_ns, t.program_ns(op.page)),
@@ -245,6 +323,11 @@ impl<O: Observer> Device<O> {
             OpKind::Copyback if op.second => (0, t.program_ns(op.page)),
             OpKind::Copyback => (0, t.read_ns(op.page)),
         };
+        if op.kind == OpKind::Read && op.joined != NONE {
+            command = t.command_ns * u64::from(self.joined_planes(id));
+        }
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
         op.started = now;
         s.counters.array_ns[op.kind.counted(op.second)] += array;
         charge(&mut op.ledger, Cause::COMMAND, command);
@@ -279,13 +362,19 @@ impl<O: Observer> Device<O> {
         let unit = op.unit;
         s.channels[number as usize].occupy(op.occupant, now, d.channel_free - now);
         let u = &mut s.units[unit as usize];
-        u.phase = Phase::Out;
-        u.until = d.channel_free;
-        let observed = u.waiting != 0 || u.suspended != 0;
+        let holder = u.holder;
+        let last = u.joined == 0;
+        if last {
+            u.phase = Phase::Out;
+            u.until = d.channel_free;
+        } else {
+            u.joined -= 1;
+        }
+        let observed = last && (u.waiting != 0 || u.suspended != 0);
         let decoding = &mut s.decoding[number as usize];
         let decoder_idle = decoding.is_empty();
         decoding.push_back((d.done, id));
-        self.observe(id, Step::ChannelOut, d.channel_free);
+        self.observe(holder, Step::ChannelOut, d.channel_free);
         if observed {
             let timer = self.timer_of_unit(unit);
             self.state.timers.set(timer, d.channel_free);
@@ -325,6 +414,9 @@ impl<O: Observer> Device<O> {
                 let extent = op.extent;
                 if self.state.extents.read_ends(extent) {
                     self.last_reader_left(extent);
+                }
+                if self.state.ops[id].joined != NONE {
+                    return self.joined_sensed(id);
                 }
             }
             return self.request_channel(id);

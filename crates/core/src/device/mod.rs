@@ -18,6 +18,7 @@ mod dispatch;
 mod drive;
 mod flush;
 mod host;
+mod join;
 mod observer;
 mod op;
 mod precondition;

@@ -8,6 +8,8 @@ use tailcut_units::{Occupant, SimTime};
 pub enum Step {
     /// The operation has its die.
     Granted,
+    /// It gives its die back to something that goes first, before it has begun.
+    Returned,
     /// Command cycles and, for a program, data in on the channel, until the given time.
     ChannelIn,
     /// Sense, program or erase in the array, until the given time.
@@ -48,7 +50,7 @@ pub struct StepEvent {
     pub step: Step,
     /// When it begins.
     pub at: SimTime,
-    /// When it ends; `at` for [`Step::Granted`] and [`Step::Suspended`].
+    /// When it ends; `at` for [`Step::Granted`], [`Step::Returned`] and [`Step::Suspended`].
     pub until: SimTime,
 }
 

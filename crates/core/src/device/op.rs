@@ -76,6 +76,8 @@ pub struct Op {
     pub mask: u64,
     /// Next in the queue the operation waits in.
     pub next: u32,
+    /// Next of the host reads that one multi-plane read senses together.
+    pub joined: u32,
     /// Order of arrival at the die.
     pub arrived: u64,
     /// When it was queued at its die.
@@ -106,6 +108,7 @@ impl Op {
             row: 0,
             mask: 0,
             next: NONE,
+            joined: NONE,
             arrived: 0,
             entered: 0,
             granted: 0,

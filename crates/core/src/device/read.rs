@@ -135,6 +135,7 @@ impl<O: Observer> Device<O> {
         o.bytes = 0;
         o.extent = place.extent;
         o.row = row;
+        o.joined = NONE;
         id
     }
 
@@ -186,12 +187,13 @@ impl<O: Observer> Device<O> {
         // Before the write unit was formed, and while it read what it was short of or
         // programmed, it did its own work; from `ready` to `entered` no block was free.
         let stalled = overlap(g.ready, o.entered);
-        let die = overlap(o.entered, o.granted);
-        let channel = overlap(o.granted, o.started);
-        charge(&mut r.ledger, Cause::BUFFER_FLUSH, now - since - stalled - die - channel);
+        let queued = overlap(o.entered, o.started);
+        let ran = overlap(o.started, now);
+        let suspended = part_of(o.ledger.get(Cause::SUSPENDED), ran, now - o.started);
+        charge(&mut r.ledger, Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
+        charge(&mut r.ledger, Cause::SUSPENDED, suspended);
         charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
-        share_out(&mut r.ledger, &o.ledger, die, o.granted - o.entered, Cause::is_die_wait);
-        share_out(&mut r.ledger, &o.ledger, channel, o.started - o.granted, Cause::is_channel_wait);
+        share_out(&mut r.ledger, &o.ledger, queued, |c| c.is_die_wait() || c.is_channel_wait());
         r.room_since = now;
     }
 }
@@ -200,21 +202,28 @@ impl<O: Observer> Device<O> {
 /// to free it did meanwhile, and the rest, in which it did nothing, to free space itself.
 pub(super) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
     let busy = die.sum().min(whole);
-    let share = if whole == 0 { 0 } else { (u128::from(busy) * u128::from(part) / u128::from(whole)) as u64 };
-    share_out(to, die, share, die.sum(), Cause::is_die_wait);
+    let share = part_of(busy, part, whole);
+    share_out(to, die, share, Cause::is_die_wait);
     charge(to, Cause::FREE_SPACE, part - share);
 }
 
-/// Give `to` the part `part` of `whole` nanoseconds that `from` spent on some causes, in
-/// proportion, the rounding going to the last: exact when the part is the whole.
-fn share_out(to: &mut Ledger, from: &Ledger, part: u64, whole: u64, of: impl Fn(Cause) -> bool) {
+/// What of `ns` falls to the part `part` of `whole`; all of it when that is the whole.
+fn part_of(ns: u64, part: u64, whole: u64) -> u64 {
+    if whole == 0 { 0 } else { (u128::from(ns) * u128::from(part) / u128::from(whole)) as u64 }
+}
+
+/// Give `to` a time `part` split as `from` is split over some causes, the rounding going to
+/// the last: exact when that is what `from` spent on them.
+fn share_out(to: &mut Ledger, from: &Ledger, part: u64, of: impl Fn(Cause) -> bool) {
     if part == 0 {
         return;
     }
+    let chosen = || from.iter().filter(|&(c, ns)| ns > 0 && of(c));
+    let whole = chosen().map(|(_, ns)| ns).sum();
     let mut left = part;
     let mut last = None;
-    for (cause, ns) in from.iter().filter(|&(c, ns)| ns > 0 && of(c)) {
-        let share = (u128::from(ns) * u128::from(part) / u128::from(whole)) as u64;
+    for (cause, ns) in chosen() {
+        let share = part_of(ns, part, whole);
         charge(to, cause, share);
         left -= share;
         last = Some(cause);

@@ -74,6 +74,8 @@ pub struct Unit {
     pub waiting: u8,
     /// The kinds of work whose arrival interrupts the holder now.
     pub interrupters: u8,
+    /// Reads sensed together whose data still wait, one not counted.
+    pub joined: u8,
     /// Operations suspended, the last one on top.
     pub suspended: u8,
     /// Collections that close this unit to host operations.
@@ -102,6 +104,7 @@ impl Unit {
             until: 0,
             waiting: 0,
             interrupters: 0,
+            joined: 0,
             suspended: 0,
             holds: 0,
             host_ops: 0,

@@ -75,6 +75,8 @@ pub struct Shape {
     pub reserve: u32,
     /// The address alone decides the lane.
     pub fixed_placement: bool,
+    /// Queued host reads join into multi-plane reads.
+    pub join_reads: bool,
     /// Mapping units in a page, at least 1.
     pub units_per_page: u32,
     /// Bytes of a codeword.
@@ -157,6 +159,7 @@ impl Shape {
             gc_in_flight: c.ftl.gc.in_flight,
             reserve,
             fixed_placement,
+            join_reads: c.ftl.join_reads,
             units_per_page: context.units_per_page,
             codeword: c.ecc.codeword,
             codewords_per_unit: (unit / c.ecc.codeword) as u32,
@@ -332,6 +335,9 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     }
     if g.busy_unit == BusyUnit::Plane && g.planes > 1 && f.extent != ExtentKind::Block {
         return refuse("geometry.busy_unit", "independent planes need ftl.extent = \"block\"");
+    }
+    if f.join_reads && (g.busy_unit == BusyUnit::Plane || g.planes == 1) {
+        return refuse("ftl.join_reads", "true, but no operation covers more than one plane of a die");
     }
     let codeword = c.ecc.codeword;
     if codeword == 0 || unit % codeword != 0 || g.page % codeword != 0 {

@@ -42,6 +42,9 @@ pub struct FtlConfig {
     pub extent: ExtentKind,
     /// Planes of a die that one program operation covers.
     pub write_planes: u32,
+    /// Host reads queued at one die that address the same page of their blocks, on planes
+    /// of their own, join into one multi-plane read.
+    pub join_reads: bool,
     /// Collection mechanics.
     pub gc: GcConfig,
 }
