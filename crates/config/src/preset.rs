@@ -29,7 +29,11 @@ pub const DEVICES: &[Preset] = presets!("devices":
 );
 
 /// The scheme presets, each a sparse layer over a device.
-pub const SCHEMES: &[Preset] = presets!("schemes": "baseline", "fifo", "rps");
+pub const SCHEMES: &[Preset] = presets!("schemes":
+    "baseline", "fifo", "rps",
+    "es", "i-es", "d-es", "t-es", "ideal-es",
+    "ips", "ipc", "wse", "per", "pe0",
+);
 
 /// The workload presets, each a job in one line.
 pub const WORKLOADS: &[Preset] = presets!("workloads":

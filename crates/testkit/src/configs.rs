@@ -3,7 +3,8 @@
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
-    BusyUnit, ChannelConfig, EccConfig, EraseTiming, GeometryConfig, ProgramTiming, TimingConfig,
+    BusyUnit, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
+    ProgramErase, ProgramSuspend, ProgramTiming, SuspendConfig, SuspendLimits, SuspendedData, TimingConfig,
 };
 use tailcut_core::policy::*;
 use tailcut_units::Span;
@@ -35,7 +36,24 @@ pub fn small_drive() -> DeviceConfig {
                 recovery: Span(30_000),
                 verify: Span(20_000),
             },
+            program_erase: ProgramErase::Timed,
         },
+        suspend: SuspendConfig {
+            erase: EraseSuspend {
+                suspend: Span(25_000),
+                resume: Span(15_000),
+                verify: Span(11_000),
+                limits: no_limits(),
+                rber_growth: 0.144,
+            },
+            program: ProgramSuspend {
+                suspend: Span(4_000),
+                data: SuspendedData::Shadow,
+                reload: Span(3_000),
+                limits: no_limits(),
+            },
+        },
+        energy: EnergyConfig { read: 50_000, program: 60_000, erase: 70_000 },
         channel: ChannelConfig { rate: 800_000_000, command: Span(300) },
         ecc: EccConfig { codeword: 2048, decode: Span(1_700), queue: 4 },
         host: HostConfig {
@@ -56,6 +74,8 @@ pub fn small_drive() -> DeviceConfig {
         },
         policy: PolicyConfig {
             schedule: schedule::ScheduleConfig::Fifo(Default::default()),
+            suspend_erase: suspend_erase::SuspendEraseConfig::Never(Default::default()),
+            suspend_program: suspend_program::SuspendProgramConfig::Never(Default::default()),
             buffer: buffer::BufferConfig::Lru(buffer::lru::Config {
                 capacity: 256 << 10,
                 power_loss: buffer::lru::PowerLoss::Volatile,
@@ -71,6 +91,11 @@ pub fn small_drive() -> DeviceConfig {
         },
         age: AgeConfig { fill: 1.0 },
     }
+}
+
+/// Flash that bears any suspension.
+pub fn no_limits() -> SuspendLimits {
+    SuspendLimits { most: None, spacing: None, least_left: None }
 }
 
 /// The drive of the MQSim cross-check: 4 channels of one die of 4 planes, 8 KiB pages

@@ -64,7 +64,7 @@ impl Occupant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cause(pub u8);
 
-const FIXED: [(&str, &str); 13] = [
+const FIXED: [(&str, &str); 14] = [
     ("host_queue", "waited for a place in the device queue"),
     ("host_latency", "fixed host and driver time around the drive"),
     ("controller_wait", "waited for the controller behind other commands"),
@@ -78,6 +78,7 @@ const FIXED: [(&str, &str); 13] = [
     ("decode", "own error-correction decoding"),
     ("buffer_flush", "waited for buffer room while the flush ahead transferred and programmed"),
     ("free_space", "waited for buffer room while no free block was left to flush into"),
+    ("suspended", "own program suspended, or repeating what a suspension cost it"),
 ];
 
 impl Cause {
@@ -107,12 +108,18 @@ impl Cause {
     pub const BUFFER_FLUSH: Cause = Cause(11);
     /// Waiting for room while no free block was left.
     pub const FREE_SPACE: Cause = Cause(12);
+    /// Own operation suspended, or repeating what a suspension cost it.
+    pub const SUSPENDED: Cause = Cause(13);
     /// The collection scope (plane, channel, controller) was held by a collection.
-    pub const GC_HOLD: Cause = Cause(13);
+    pub const GC_HOLD: Cause = Cause(14);
     /// The die was idle by the schedule policy's choice.
-    pub const DIE_IDLE: Cause = Cause(14);
+    pub const DIE_IDLE: Cause = Cause(15);
+    /// An operation that will give way went on to the point where it may stop.
+    pub const SUSPEND_POINT: Cause = Cause(16);
+    /// The die was busy suspending or resuming an operation.
+    pub const SUSPEND_OVERHEAD: Cause = Cause(17);
 
-    const DIE_WAIT: usize = 15;
+    const DIE_WAIT: usize = 18;
     const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
     /// How many causes there are (at most 64: a ledger marks those in use in one word).
     pub const COUNT: usize = Cause::CHANNEL_WAIT + Occupant::COUNT;
@@ -148,9 +155,11 @@ impl Cause {
     pub fn name(self) -> String {
         let i = usize::from(self.0);
         match i {
-            0..=12 => FIXED[i].0.to_string(),
-            13 => "gc_hold".to_string(),
-            14 => "die_wait.idle".to_string(),
+            0..=13 => FIXED[i].0.to_string(),
+            14 => "gc_hold".to_string(),
+            15 => "die_wait.idle".to_string(),
+            16 => "die_wait.suspend_point".to_string(),
+            17 => "die_wait.suspend_overhead".to_string(),
             _ if i < Cause::CHANNEL_WAIT => {
                 format!("die_wait.{}", Occupant::ALL[i - Cause::DIE_WAIT].name())
             }
@@ -162,9 +171,11 @@ impl Cause {
     pub fn describe(self) -> String {
         let i = usize::from(self.0);
         match i {
-            0..=12 => FIXED[i].1.to_string(),
-            13 => "held back by a collection that blocks its plane, channel or controller".to_string(),
-            14 => "die idle by the schedule policy's choice".to_string(),
+            0..=13 => FIXED[i].1.to_string(),
+            14 => "held back by a collection that blocks its plane, channel or controller".to_string(),
+            15 => "die idle by the schedule policy's choice".to_string(),
+            16 => "an operation that gave way was still on its way to a suspend point".to_string(),
+            17 => "die busy suspending or resuming an operation".to_string(),
             _ if i < Cause::CHANNEL_WAIT => {
                 format!("die busy with {}", Occupant::ALL[i - Cause::DIE_WAIT].describe())
             }

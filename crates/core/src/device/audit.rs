@@ -668,18 +668,22 @@ impl<O: Observer> Device<O> {
             match u.phase {
                 Phase::Idle => {
                     law!(!timer && u.holder == NONE, "idle unit {unit} has a timer or a holder");
+                    law!(u.suspended == 0, "idle unit {unit} resumes nothing of {} suspended", u.suspended);
                     law!(u.waiting & open == 0, "idle unit {unit} lets open queues {:b} wait", u.waiting);
                 }
-                Phase::Array => law!(timer, "unit {unit} is in its array phase without a timer"),
+                Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming => {
+                    law!(timer, "unit {unit} is in phase {:?} without a timer", u.phase);
+                }
                 Phase::Channel => {
                     let c = &s.channels[u.channel as usize];
                     law!(!timer, "unit {unit} waits for its channel with a timer");
                     law!(c.has_waiters(), "unit {unit} waits for a channel without waiters");
                 }
                 Phase::Out => law!(
-                    timer || u.waiting == 0,
-                    "unit {unit} brings data out, {:b} wait, and no timer is set",
-                    u.waiting
+                    timer || (u.waiting == 0 && u.suspended == 0),
+                    "unit {unit} brings data out, {:b} wait, {} are suspended, and no timer is set",
+                    u.waiting,
+                    u.suspended
                 ),
             }
         }
@@ -771,7 +775,8 @@ impl<O: Observer> Device<O> {
         law!(e.readers.iter().all(|&n| n == 0), "readers at rest");
         let active = collections.iter().position(|c| c.stage != StageForm::Idle);
         law!(active.is_none(), "the collection of lane {active:?} is under way at rest");
-        law!(s.units.iter().all(|u| u.waiting == 0 && u.holds == 0), "a unit has waiters or is held at rest");
+        let quiet = |u: &super::server::Unit| u.waiting == 0 && u.holds == 0 && u.suspended == 0;
+        law!(s.units.iter().all(quiet), "a unit has waiters, is held, or has something suspended at rest");
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ftl::config::FtlConfig;
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
+use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::policy::PolicyConfig;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
@@ -16,6 +17,10 @@ pub struct DeviceConfig {
     pub geometry: GeometryConfig,
     /// Array times.
     pub timing: TimingConfig,
+    /// What suspending programs and erases costs.
+    pub suspend: SuspendConfig,
+    /// What the array draws.
+    pub energy: EnergyConfig,
     /// The flash bus.
     pub channel: ChannelConfig,
     /// Error correction.

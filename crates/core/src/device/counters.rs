@@ -36,4 +36,23 @@ pub struct Counters {
     pub gc_blocked_reads: u64,
     /// Mapping units trimmed.
     pub trimmed: u64,
+    /// Nominal array time of reads, programs and erases, ns.
+    pub array_ns: [u64; 3],
+    /// What became of erases that were interrupted.
+    pub erase_suspension: Suspension,
+    /// What became of programs that were interrupted.
+    pub program_suspension: Suspension,
+}
+
+/// Totals of suspension, of erases or of programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspension {
+    /// Suspensions, cancelled resumes included.
+    pub suspends: u64,
+    /// Resumes that an arrival cancelled.
+    pub resumes_cancelled: u64,
+    /// Nominal array time that was lost and done again, ns.
+    pub repeated_ns: u64,
+    /// Time that suspending and resuming took on the die, ns.
+    pub overhead_ns: u64,
 }

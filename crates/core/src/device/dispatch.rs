@@ -7,7 +7,7 @@
 use super::drive::Device;
 use super::host::charge;
 use super::observer::{Observer, Step, StepEvent};
-use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_SLOTS};
+use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
 use super::server::Phase;
 use super::slab::Slab;
 use crate::ftl::NONE;
@@ -86,11 +86,13 @@ impl<O: Observer> Device<O> {
             let until = u.until;
             let timer = self.timer_of_unit(unit);
             self.state.timers.set(timer, until);
+        } else if u.interrupters & bit != 0 && open {
+            self.interrupt(unit, id);
         }
     }
 
     #[inline]
-    fn open_queues(&self, unit: u32) -> u8 {
+    pub(super) fn open_queues(&self, unit: u32) -> u8 {
         if self.state.units[unit as usize].holds > 0 { COLLECTION_QUEUES } else { u8::MAX }
     }
 
@@ -101,6 +103,9 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
         debug_assert_eq!(u.phase, Phase::Idle);
+        if u.suspended > 0 {
+            return self.dispatch_over_suspended(unit);
+        }
         let waiting = u.waiting & open;
         if waiting == 0 {
             return;
@@ -110,6 +115,15 @@ impl<O: Observer> Device<O> {
         } else {
             s.policies.schedule.next(&QueueView { waiting, arrived: &u.arrived })
         };
+        let id = self.take_queued(unit, occupant);
+        self.grant(id);
+    }
+
+    /// Take the head of a queue, and tell it what it waited for.
+    #[inline]
+    pub(super) fn take_queued(&mut self, unit: u32, occupant: Occupant) -> u32 {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
         let queue = &mut u.queues[occupant as usize];
         let id = dequeue(queue, &s.ops);
         match queue.head {
@@ -125,21 +139,23 @@ impl<O: Observer> Device<O> {
                 let cause = match slot {
                     WAIT_IDLE => Cause::DIE_IDLE,
                     WAIT_HOLD => Cause::GC_HOLD,
+                    WAIT_POINT => Cause::SUSPEND_POINT,
+                    WAIT_OVERHEAD => Cause::SUSPEND_OVERHEAD,
                     _ => Cause::die_wait(Occupant::ALL[slot]),
                 };
                 op.ledger.add(cause, ns);
-                met |= slot >= Occupant::GcRead as usize && slot != WAIT_IDLE;
+                met |= (Occupant::GcRead as usize..WAIT_IDLE).contains(&slot) || slot == WAIT_HOLD;
             }
         }
         if met && let Owner::Request(r) = op.owner {
             s.requests[r].met_collection = true;
         }
-        self.grant(id);
+        id
     }
 
     /// The operation has its die.
     #[inline]
-    fn grant(&mut self, id: u32) {
+    pub(super) fn grant(&mut self, id: u32) {
         let s = &mut self.state;
         let now = s.now;
         let op = &mut s.ops[id];
@@ -148,12 +164,14 @@ impl<O: Observer> Device<O> {
         u.count_to(op.occupant as usize, now);
         u.holder = id;
         u.phase = Phase::Channel;
+        u.interrupters = 0;
+        u.run.suspends = 0;
         self.observe(id, Step::Granted, now);
         self.request_channel(id);
     }
 
     #[inline]
-    fn request_channel(&mut self, id: u32) {
+    pub(super) fn request_channel(&mut self, id: u32) {
         let s = &mut self.state;
         let now = s.now;
         let op = &mut s.ops[id];
@@ -208,8 +226,12 @@ impl<O: Observer> Device<O> {
     /// The operation has the channel now.
     #[inline]
     fn use_channel(&mut self, id: u32) {
-        if self.state.ops[id].second && self.state.ops[id].kind == OpKind::Read {
-            return self.data_out(id);
+        if self.state.ops[id].second {
+            match self.state.ops[id].kind {
+                OpKind::Read => return self.data_out(id),
+                OpKind::Program => return self.transfer_again(id),
+                OpKind::Copyback | OpKind::Erase => {}
+            }
         }
         let s = &mut self.state;
         let now = s.now;
@@ -224,6 +246,7 @@ impl<O: Observer> Device<O> {
             OpKind::Copyback => (0, t.read_ns(op.page)),
         };
         op.started = now;
+        s.counters.array_ns[op.kind.counted(op.second)] += array;
         charge(&mut op.ledger, Cause::COMMAND, command);
         charge(&mut op.ledger, Cause::TRANSFER, data);
         charge(&mut op.ledger, Cause::ARRAY, array);
@@ -234,7 +257,11 @@ impl<O: Observer> Device<O> {
         self.observe(id, Step::ChannelIn, begun);
         self.observe_from(id, Step::Array, begun, begun + array);
         let timer = self.timer_of_unit(unit);
-        self.state.timers.set(timer, begun + array);
+        let s = &mut self.state;
+        s.timers.set(timer, begun + array);
+        if s.interrupters[s.ops[id].occupant as usize] != 0 {
+            self.begin_run(id, begun, array);
+        }
     }
 
     /// A sensed page leaves its register, codeword by codeword into the decoder.
@@ -254,7 +281,7 @@ impl<O: Observer> Device<O> {
         let u = &mut s.units[unit as usize];
         u.phase = Phase::Out;
         u.until = d.channel_free;
-        let observed = u.waiting != 0;
+        let observed = u.waiting != 0 || u.suspended != 0;
         let decoding = &mut s.decoding[number as usize];
         let decoder_idle = decoding.is_empty();
         decoding.push_back((d.done, id));
@@ -275,11 +302,16 @@ impl<O: Observer> Device<O> {
         let timer = self.timer_of_unit(unit);
         self.state.timers.clear(timer);
         let u = &mut self.state.units[unit as usize];
-        if u.phase == Phase::Out {
-            return self.release_unit(unit);
+        match u.phase {
+            Phase::Out => return self.release_unit(unit),
+            Phase::Array => {}
+            _ => return self.suspension_timer(unit),
         }
-        debug_assert_eq!(u.phase, Phase::Array);
         let id = u.holder;
+        if u.run.suspends > 0 {
+            self.charge_suspended(id);
+        }
+        let u = &mut self.state.units[unit as usize];
         let op = &mut self.state.ops[id];
         let sensed = matches!(op.kind, OpKind::Read | OpKind::Copyback) && !op.second;
         if sensed {
@@ -354,12 +386,22 @@ impl<O: Observer> Device<O> {
     }
 
     #[inline]
-    fn observe(&mut self, id: u32, step: Step, until: u64) {
+    pub(super) fn observe(&mut self, id: u32, step: Step, until: u64) {
         self.observe_from(id, step, self.state.now, until);
+    }
+
+    /// The step of an operation that gives way to `by`.
+    pub(super) fn observe_stop(&mut self, id: u32, step: Step, by: u32, until: u64) {
+        self.tell(id, step, self.state.now, until, by);
     }
 
     #[inline]
     fn observe_from(&mut self, id: u32, step: Step, at: u64, until: u64) {
+        self.tell(id, step, at, until, NONE);
+    }
+
+    #[inline]
+    fn tell(&mut self, id: u32, step: Step, at: u64, until: u64, by: u32) {
         let op = &self.state.ops[id];
         self.observer.step(&StepEvent {
             op: id,
@@ -369,7 +411,7 @@ impl<O: Observer> Device<O> {
                 Owner::Request(r) => self.state.requests[r].index,
                 Owner::Group(_) | Owner::Collection(_) => u64::MAX,
             },
-            by: NONE,
+            by,
             unit: op.unit,
             channel: op.channel,
             page: op.page,

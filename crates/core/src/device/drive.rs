@@ -14,6 +14,7 @@ use super::timers::Timers;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
+use crate::nand::config::ProgramErase;
 use crate::nand::ecc::Ecc;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
 use crate::policy::flush::FlushPolicy;
@@ -22,13 +23,17 @@ use crate::policy::gc_scope::{GcScopePolicy, Scope};
 use crate::policy::gc_victim::GcVictimPolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::schedule::SchedulePolicy;
+use crate::policy::suspend_erase::SuspendErasePolicy;
+use crate::policy::suspend_program::SuspendProgramPolicy;
 use serde::{Deserialize, Serialize};
-use tailcut_units::SimTime;
+use tailcut_units::{Occupant, SimTime};
 
 /// One member of each family, with its state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Policies {
     pub schedule: SchedulePolicy,
+    pub suspend_erase: SuspendErasePolicy,
+    pub suspend_program: SuspendProgramPolicy,
     pub buffer: BufferPolicy,
     pub flush: FlushPolicy,
     pub placement: PlacementPolicy,
@@ -83,6 +88,8 @@ pub(super) struct State {
     pub lane_load: Vec<u32>,
     pub collections: Vec<Collection>,
     pub gc_scope: Scope,
+    /// By occupant: the kinds of work that interrupt its operations.
+    pub interrupters: [u8; Occupant::COUNT],
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
     pub counters: Counters,
@@ -120,6 +127,9 @@ impl<O: Observer> Device<O> {
         let x = &shape.context;
         let mut policies = Policies {
             schedule: SchedulePolicy::new(&p.schedule, x).map_err(refuse("schedule"))?,
+            suspend_erase: SuspendErasePolicy::new(&p.suspend_erase, x).map_err(refuse("suspend_erase"))?,
+            suspend_program: SuspendProgramPolicy::new(&p.suspend_program, x)
+                .map_err(refuse("suspend_program"))?,
             buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
             flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
             placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
@@ -127,6 +137,7 @@ impl<O: Observer> Device<O> {
             gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
             gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
         };
+        check_suspension(config, &mut policies)?;
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
             problem: format!("the map of this drive does not fit in memory: {e}"),
@@ -167,7 +178,7 @@ impl<O: Observer> Device<O> {
     }
 
     /// Nanoseconds of all channels' time granted so far, by occupant in their order.
-    pub fn channel_busy(&self) -> [u64; tailcut_units::Occupant::COUNT] {
+    pub fn channel_busy(&self) -> [u64; Occupant::COUNT] {
         let mut sum = [0; tailcut_units::Occupant::COUNT];
         for channel in &self.state.channels {
             for (total, ns) in sum.iter_mut().zip(channel.granted) {
@@ -321,6 +332,7 @@ impl State {
             lane_load: vec![0; lanes as usize],
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
+            interrupters: interrupters(policies),
             acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: policies.buffer.overwrites_in_place(),
             counters: Counters::default(),
@@ -331,4 +343,58 @@ impl State {
             fed: false,
         }
     }
+}
+
+/// By occupant: the kinds of work that interrupt its operations, as all three families
+/// have it.
+fn interrupters(policies: &mut Policies) -> [u8; Occupant::COUNT] {
+    let erases = policies.suspend_erase.suspends();
+    let programs = policies.suspend_program.stop().is_some();
+    Occupant::ALL.map(|holder| {
+        let suspends = match holder {
+            Occupant::Erase => erases,
+            Occupant::UserProgram | Occupant::GcProgram => programs,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead => false,
+        };
+        if suspends { policies.schedule.interrupters(holder) } else { 0 }
+    })
+}
+
+/// Refuse what would suspend nothing.
+fn check_suspension(config: &DeviceConfig, policies: &mut Policies) -> Result<(), ConfigProblem> {
+    let p = &config.policy;
+    let erases = policies.suspend_erase.suspends();
+    let programs = policies.suspend_program.stop().is_some();
+    let refuse = |key: &str, name: &str, why: &str| {
+        Err(ConfigProblem { key: format!("policy.{key}"), problem: format!("`{name}` {why}") })
+    };
+    let names = [
+        ("suspend_erase", p.suspend_erase.name(), erases, Occupant::Erase),
+        ("suspend_program", p.suspend_program.name(), programs, Occupant::UserProgram),
+    ];
+    for (key, name, suspends, holder) in names {
+        if !suspends {
+            continue;
+        }
+        if policies.schedule.interrupters(holder) == 0 {
+            let why =
+                format!("with policy.schedule `{}`, which lets nothing be interrupted", p.schedule.name());
+            return refuse(key, name, &why);
+        }
+        if config.timing.program_erase != ProgramErase::Timed {
+            return refuse(
+                key,
+                name,
+                "with timing.program_erase other than `timed`: there are no phases to stop in",
+            );
+        }
+    }
+    if erases && policies.gc_scope.scope() != Scope::Operation {
+        let why = format!(
+            "with policy.gc_scope `{}`: a collection shuts host reads out until its erase is over, so that none could interrupt it",
+            p.gc_scope.name()
+        );
+        return refuse("suspend_erase", p.suspend_erase.name(), &why);
+    }
+    Ok(())
 }

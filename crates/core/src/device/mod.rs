@@ -7,7 +7,7 @@
 //! A read goes `host` (queue, controller) → `read` (look-up, one operation a row) →
 //! `dispatch` (die, channel, array) → `read` (decoder, host link) → `host` (completion).
 //! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
-//! `collect` moves and erases.
+//! `collect` moves and erases; `suspend` interrupts programs and erases and resumes them.
 
 mod audit;
 mod collect;
@@ -26,6 +26,7 @@ mod server;
 mod shape;
 mod slab;
 mod snapshot;
+mod suspend;
 pub mod timers;
 mod write;
 

@@ -17,6 +17,19 @@ pub enum OpKind {
     Erase,
 }
 
+impl OpKind {
+    /// Where its array time counts: read, program, erase. A copyback reads, then programs.
+    #[inline]
+    pub(super) fn counted(self, second: bool) -> usize {
+        match self {
+            OpKind::Read => 0,
+            OpKind::Program => 1,
+            OpKind::Copyback => usize::from(second),
+            OpKind::Erase => 2,
+        }
+    }
+}
+
 /// Who is told when an operation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Owner {
@@ -29,11 +42,15 @@ pub enum Owner {
 }
 
 /// A wait at a die is split by what held the die: an occupant, …
-pub const WAIT_SLOTS: usize = Occupant::COUNT + 2;
+pub const WAIT_SLOTS: usize = Occupant::COUNT + 4;
 /// … nothing, by the schedule's choice, …
 pub const WAIT_IDLE: usize = Occupant::COUNT;
-/// … or nothing, because a collection holds the scope.
+/// … nothing, because a collection holds the scope, …
 pub const WAIT_HOLD: usize = Occupant::COUNT + 1;
+/// … an operation on its way to the point where it may stop, …
+pub const WAIT_POINT: usize = Occupant::COUNT + 2;
+/// … or the suspending or resuming of one.
+pub const WAIT_OVERHEAD: usize = Occupant::COUNT + 3;
 
 /// One flash operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,7 +58,8 @@ pub struct Op {
     pub kind: OpKind,
     pub occupant: Occupant,
     pub owner: Owner,
-    /// Whether the next channel use is the second one (data out, second command).
+    /// Whether the next channel use is the second one (data out, second command, data of a
+    /// suspended program in again).
     pub second: bool,
     pub unit: u32,
     pub channel: u32,

@@ -2,6 +2,7 @@
 
 use super::op::{Queue, WAIT_HOLD, WAIT_IDLE, WAIT_SLOTS};
 use crate::ftl::NONE;
+use crate::nand::suspend::Resume;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
@@ -16,7 +17,50 @@ pub enum Phase {
     Array,
     /// Its data go out until `Unit::until`; the timer is set only if something waits.
     Out,
+    /// It is in the array on its way to the point where it may stop; the timer is set.
+    Stopping,
+    /// It is being suspended; the timer is set.
+    Suspending,
+    /// It is being resumed; the timer is set.
+    Resuming,
 }
+
+/// The course of a program or erase in the array, for a unit whose operations may be
+/// interrupted. Nominal nanoseconds are those of an undisturbed operation.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Run {
+    pub op: u32,
+    /// Suspensions so far.
+    pub suspends: u32,
+    /// Nominal nanoseconds done when it last went on (or stopped) …
+    pub progress: u64,
+    /// … and when it went on (or began to be resumed).
+    pub begun: u64,
+    /// Nominal nanoseconds in all.
+    pub total: u64,
+    /// What freeing the die costs once the stopping point is reached.
+    pub cost: u64,
+    /// What resuming costs.
+    pub resume: Resume,
+    /// Only arrivals before this one are served before it resumes; `u64::MAX`: all are.
+    pub serve_before: u64,
+}
+
+impl Run {
+    pub const NONE: Run = Run {
+        op: NONE,
+        suspends: 0,
+        progress: 0,
+        begun: 0,
+        total: 0,
+        cost: 0,
+        resume: Resume { check: 0, ramp: 0, abort: 0 },
+        serve_before: u64::MAX,
+    };
+}
+
+/// Most operations suspended on one unit: a program on top of an erase.
+pub const MOST_SUSPENDED: usize = 2;
 
 /// A die, or a plane where planes are the busy unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +72,10 @@ pub struct Unit {
     pub until: u64,
     /// Bit `o`: the queue of occupant `o` is not empty.
     pub waiting: u8,
+    /// The kinds of work whose arrival interrupts the holder now.
+    pub interrupters: u8,
+    /// Operations suspended, the last one on top.
+    pub suspended: u8,
     /// Collections that close this unit to host operations.
     pub holds: u16,
     /// Host operations queued or under way.
@@ -40,6 +88,9 @@ pub struct Unit {
     /// The slot of `held` that time counts to now, and since when.
     pub slot: u8,
     pub since: u64,
+    /// The holder's course, if it may be interrupted.
+    pub run: Run,
+    pub stack: [Run; MOST_SUSPENDED],
 }
 
 impl Unit {
@@ -50,6 +101,8 @@ impl Unit {
             phase: Phase::Idle,
             until: 0,
             waiting: 0,
+            interrupters: 0,
+            suspended: 0,
             holds: 0,
             host_ops: 0,
             queues: Default::default(),
@@ -57,7 +110,14 @@ impl Unit {
             held: [0; WAIT_SLOTS],
             slot: WAIT_IDLE as u8,
             since: 0,
+            run: Run::NONE,
+            stack: [Run::NONE; MOST_SUSPENDED],
         }
+    }
+
+    /// The operation suspended last.
+    pub fn top(&mut self) -> Option<&mut Run> {
+        (self.suspended as usize).checked_sub(1).map(|top| &mut self.stack[top])
     }
 
     /// Bring the account up to `now`.

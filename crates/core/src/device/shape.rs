@@ -4,7 +4,7 @@ use super::config::DeviceConfig;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
-use crate::nand::config::BusyUnit;
+use crate::nand::config::{BusyUnit, SuspendConfig};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::gc_schedule::GcSchedulePolicy;
@@ -51,6 +51,8 @@ pub struct Shape {
     pub timing: Timing,
     /// Capacity arithmetic.
     pub capacity: Capacity,
+    /// What suspending costs.
+    pub suspend: SuspendConfig,
     /// Channels.
     pub channels: u32,
     /// Dies of the drive.
@@ -134,12 +136,14 @@ impl Shape {
         let fixed_placement = places.fixed_lane(0).is_some();
         let capacity = check_room(&layout, &fill, raw, user, capacity_key(c), reserve)?;
         let row_bytes = u64::from(c.ftl.write_planes) * g.page;
-        let timing = Timing::new(&c.timing, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
+        let timing =
+            Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         Ok(Shape {
             row_transfer_ns: timing.transfer_ns(row_bytes),
             timing,
             fill,
             capacity,
+            suspend: c.suspend.clone(),
             channels: g.channels,
             dies,
             dies_per_channel: g.chips_per_channel * g.dies_per_chip,
@@ -269,9 +273,14 @@ fn check_timing(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let mut spans: Vec<u64> = t.read.iter().map(|s| s.0).collect();
     spans.extend(erase.map(|s| s.0));
     spans.extend([t.program.pulse.0, t.program.verify.0, c.channel.command.0, c.ecc.decode.0]);
+    let (e, p) = (&c.suspend.erase, &c.suspend.program);
+    spans.extend([e.suspend, e.resume, e.verify, p.suspend, p.reload].map(|s| s.0));
+    spans.extend(
+        [&e.limits, &p.limits].into_iter().flat_map(|l| [l.spacing, l.least_left]).flatten().map(|s| s.0),
+    );
     spans.extend([c.host.submit_latency.0, c.host.complete_latency.0, c.controller.command.0]);
     if spans.iter().any(|&s| s > MOST) {
-        return refuse("timing, channel, ecc, host, controller", "no single time may exceed 1000s");
+        return refuse("timing, suspend, channel, ecc, host, controller", "no single time may exceed 1000s");
     }
     for (key, rate) in [("channel.rate", c.channel.rate), ("host.link_rate", c.host.link_rate)] {
         if rate < 1_000 {

@@ -42,6 +42,8 @@ pub struct Extents {
     closed: Vec<u64>,
     /// Program/erase cycles.
     cycles: Vec<u32>,
+    /// Suspensions of erases.
+    suspensions: Vec<u32>,
     /// Rows allocated and not yet programmed.
     pending_rows: Vec<u32>,
     /// Flash reads issued and not yet sensed.
@@ -63,6 +65,7 @@ impl Extents {
             valid: vec![CLOSED_TO_COLLECTION; n],
             closed: vec![0; n],
             cycles: vec![0; n],
+            suspensions: vec![0; n],
             pending_rows: vec![0; n],
             readers: vec![0; n],
             links: vec![Link::default(); n],
@@ -76,6 +79,11 @@ impl Extents {
             }
         }
         e
+    }
+
+    /// An erase of this extent was suspended.
+    pub fn suspended(&mut self, extent: u32) {
+        self.suspensions[extent as usize] += 1;
     }
 
     /// Free extents of a lane.
@@ -216,7 +224,9 @@ impl Extents {
     pub fn fits(&self, layout: &Layout) -> bool {
         let n = layout.extents() as usize;
         let inside = |e: u32| e == NONE || (e as usize) < n;
-        [self.valid.len(), self.closed.len(), self.cycles.len()].iter().all(|&len| len == n)
+        [self.valid.len(), self.closed.len(), self.cycles.len(), self.suspensions.len()]
+            .iter()
+            .all(|&len| len == n)
             && [self.pending_rows.len(), self.readers.len(), self.links.len()].iter().all(|&len| len == n)
             && self.lanes.len() == layout.lanes as usize
             && self.links.iter().all(|l| l.is_inside(n))

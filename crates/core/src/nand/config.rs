@@ -51,6 +51,21 @@ pub struct TimingConfig {
     pub program: ProgramTiming,
     /// Incremental-step-pulse erasing.
     pub erase: EraseTiming,
+    /// Whether programs and erases take the times above.
+    pub program_erase: ProgramErase,
+}
+
+/// How long programs and erases take: as given, or one of two bounds that show what
+/// their length costs (PER and PE0 of Wu and He, FAST'12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramErase {
+    /// As given.
+    Timed,
+    /// As long as a read of the same page type; an erase as long as one of the first type.
+    AsRead,
+    /// No time.
+    Zero,
 }
 
 /// A program is `pulses` times (pulse, verify).
@@ -112,4 +127,90 @@ pub struct EccConfig {
     /// Codewords the engine can hold, the one it works on included; when it is full
     /// the channel stalls.
     pub queue: u32,
+}
+
+/// What suspending an operation costs the flash, and how much of it the flash bears.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendConfig {
+    /// Erases.
+    pub erase: EraseSuspend,
+    /// Programs.
+    pub program: ProgramSuspend,
+}
+
+/// The costs of suspending an erase. A published penalty is the sum of the three times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EraseSuspend {
+    /// From the command to a free die, when the pulse is cut while its voltage is up.
+    #[serde(with = "quantity::time")]
+    pub suspend: Span,
+    /// Raising the voltage again to resume a pulse in its middle.
+    #[serde(with = "quantity::time")]
+    pub resume: Span,
+    /// The verify before a cancelled loop is repeated.
+    #[serde(with = "quantity::time")]
+    pub verify: Span,
+    /// What the flash bears.
+    pub limits: SuspendLimits,
+    /// Growth of the raw bit error rate with 1,000 suspensions of a block.
+    #[serde(with = "quantity::fraction")]
+    pub rber_growth: f64,
+}
+
+/// The costs of suspending a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramSuspend {
+    /// From the command to a free die, when a phase is cancelled.
+    #[serde(with = "quantity::time")]
+    pub suspend: Span,
+    /// Where the page register's data are meanwhile.
+    pub data: SuspendedData,
+    /// Copying them back into the page register, where the die keeps them.
+    #[serde(with = "quantity::time")]
+    pub reload: Span,
+    /// What the flash bears.
+    pub limits: SuspendLimits,
+}
+
+/// Where the data of a suspended program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuspendedData {
+    /// In a shadow register of the die.
+    Shadow,
+    /// Only in the controller: they are transferred again.
+    Controller,
+}
+
+/// How often an operation may be suspended, and where. `"none"` means no such limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendLimits {
+    /// Suspensions of one operation.
+    #[serde(with = "quantity::count_limit")]
+    pub most: Option<u32>,
+    /// Time it executes between a resume and the next suspension.
+    #[serde(with = "quantity::time_limit")]
+    pub spacing: Option<Span>,
+    /// The smallest remainder that is worth suspending.
+    #[serde(with = "quantity::time_limit")]
+    pub least_left: Option<Span>,
+}
+
+/// Power that the array draws while it works, for the energy account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnergyConfig {
+    /// While a die senses.
+    #[serde(with = "quantity::power")]
+    pub read: u64,
+    /// While a die programs.
+    #[serde(with = "quantity::power")]
+    pub program: u64,
+    /// While a die erases, suspends or resumes an erase.
+    #[serde(with = "quantity::power")]
+    pub erase: u64,
 }

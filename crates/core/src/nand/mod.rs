@@ -2,4 +2,5 @@
 
 pub mod config;
 pub mod ecc;
+pub mod suspend;
 pub mod timing;

@@ -1,6 +1,7 @@
 //! The times of array operations and transfers, precomputed from the configuration.
 
-use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming, TimingConfig};
+use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming};
+use super::config::{ProgramErase, SuspendConfig, TimingConfig};
 use tailcut_units::Span;
 
 /// A phase of an array operation, for whoever wants to stop between phases.
@@ -28,6 +29,7 @@ pub struct Timing {
     program_pulses: Vec<u32>,
     program_step: ProgramTiming,
     erase: EraseTiming,
+    pub(super) suspend: SuspendConfig,
     /// A whole erase.
     pub erase_ns: u64,
     /// Command and address cycles of one plane.
@@ -39,18 +41,31 @@ pub struct Timing {
 
 impl Timing {
     /// `row_codewords`: the most codewords one read can bring.
-    pub fn new(t: &TimingConfig, channel: &ChannelConfig, ecc: &EccConfig, row_codewords: u32) -> Timing {
+    pub fn new(
+        t: &TimingConfig,
+        suspend: &SuspendConfig,
+        channel: &ChannelConfig,
+        ecc: &EccConfig,
+        row_codewords: u32,
+    ) -> Timing {
         let pulses: Vec<u32> =
             (0..t.read.len()).map(|i| t.program.pulses[i % t.program.pulses.len()]).collect();
         let step = t.program.pulse.0 + t.program.verify.0;
-        let loop_ns = erase_loop(&t.erase);
+        let read: Vec<u64> = t.read.iter().map(|s| s.0).collect();
+        let erase_ns = u64::from(t.erase.loops) * erase_loop(&t.erase);
+        let (program, erase_ns) = match t.program_erase {
+            ProgramErase::Timed => (pulses.iter().map(|&n| u64::from(n) * step).collect(), erase_ns),
+            ProgramErase::AsRead => (read.clone(), read[0]),
+            ProgramErase::Zero => (vec![0; read.len()], 0),
+        };
         Timing {
-            read: t.read.iter().map(|s| s.0).collect(),
-            program: pulses.iter().map(|&n| u64::from(n) * step).collect(),
+            read,
+            program,
             program_pulses: pulses,
             program_step: t.program.clone(),
             erase: t.erase.clone(),
-            erase_ns: u64::from(t.erase.loops) * loop_ns,
+            suspend: suspend.clone(),
+            erase_ns,
             command_ns: channel.command.0,
             rate: channel.rate,
             codewords: (0..=u64::from(row_codewords))
@@ -110,6 +125,31 @@ impl Timing {
         })
     }
 
+    /// Where the phase of a program that is under way after `elapsed` ns began.
+    pub(super) fn phase_start(&self, page: u32, elapsed: u64) -> u64 {
+        let (pulse, verify) = (self.program_step.pulse.0, self.program_step.verify.0);
+        match self.program_phase(page, elapsed) {
+            Some((Phase::ProgramPulse, end)) => end - pulse,
+            Some((_, end)) => end - verify,
+            None => elapsed,
+        }
+    }
+
+    /// Length of a loop of an erase.
+    pub(super) fn erase_loop(&self) -> u64 {
+        erase_loop(&self.erase)
+    }
+
+    /// Where the loop of an erase that is under way after `elapsed` ns began.
+    pub(super) fn loop_start(&self, elapsed: u64) -> u64 {
+        elapsed - elapsed % self.erase_loop().max(1)
+    }
+
+    /// Length of the verify of a loop.
+    pub(super) fn erase_verify(&self) -> u64 {
+        self.erase.verify.0
+    }
+
     /// The phase an erase is in after `elapsed` ns, and when it ends; `None` when over.
     pub fn erase_phase(&self, elapsed: u64) -> Option<(Phase, u64)> {
         if elapsed >= self.erase_ns {
@@ -139,10 +179,11 @@ fn erase_loop(e: &EraseTiming) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::config::{EraseSuspend, ProgramSuspend, SuspendLimits, SuspendedData};
     use super::*;
 
-    fn timing() -> Timing {
+    pub fn timing() -> Timing {
         let t = TimingConfig {
             read: vec![Span(10), Span(20)],
             program: ProgramTiming { pulse: Span(8), verify: Span(2), pulses: vec![3, 5] },
@@ -153,9 +194,27 @@ mod tests {
                 recovery: Span(1),
                 verify: Span(2),
             },
+            program_erase: ProgramErase::Timed,
+        };
+        let limits = SuspendLimits { most: None, spacing: None, least_left: None };
+        let suspend = SuspendConfig {
+            erase: EraseSuspend {
+                suspend: Span(3),
+                resume: Span(4),
+                verify: Span(2),
+                limits: limits.clone(),
+                rber_growth: 0.0,
+            },
+            program: ProgramSuspend {
+                suspend: Span(5),
+                data: SuspendedData::Shadow,
+                reload: Span(1),
+                limits,
+            },
         };
         let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3) };
-        Timing::new(&t, &channel, &EccConfig { codeword: 512, decode: Span(1), queue: 2 }, 4)
+        let ecc = EccConfig { codeword: 512, decode: Span(1), queue: 2 };
+        Timing::new(&t, &suspend, &channel, &ecc, 4)
     }
 
     #[test]

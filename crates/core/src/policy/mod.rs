@@ -14,6 +14,8 @@ pub mod gc_scope;
 pub mod gc_victim;
 pub mod placement;
 pub mod schedule;
+pub mod suspend_erase;
+pub mod suspend_program;
 
 pub use family::MemberDoc;
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,10 @@ use serde::{Deserialize, Serialize};
 pub struct PolicyConfig {
     /// The next operation of a die among those queued.
     pub schedule: schedule::ScheduleConfig,
+    /// What a busy erase does when something urgent waits for its die.
+    pub suspend_erase: suspend_erase::SuspendEraseConfig,
+    /// What a busy program does when something urgent waits for its die.
+    pub suspend_program: suspend_program::SuspendProgramConfig,
     /// How host writes are held.
     pub buffer: buffer::BufferConfig,
     /// When data leave the write buffer.
@@ -78,6 +84,8 @@ pub struct FamilyDoc {
 /// Every family, in configuration order.
 pub const FAMILIES: &[FamilyDoc] = &[
     schedule::ScheduleConfig::DOC,
+    suspend_erase::SuspendEraseConfig::DOC,
+    suspend_program::SuspendProgramConfig::DOC,
     buffer::BufferConfig::DOC,
     flush::FlushConfig::DOC,
     placement::PlacementConfig::DOC,

@@ -35,6 +35,9 @@ impl Kind {
         units: "B/s, KB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s; or inf",
         finest: "byte a second",
     };
+    /// Electrical power.
+    pub const POWER: Kind =
+        Kind { name: "a power", example: "82.5mW", units: "uW, mW, W", finest: "microwatt" };
     /// Extents, counted or as a share.
     pub const LEVEL: Kind = Kind {
         name: "a level",

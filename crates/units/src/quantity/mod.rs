@@ -1,7 +1,7 @@
 //! Quantities with units: `"100us"`, `"16KiB"`, `"7%"`, `"1.2GB/s"`.
 //!
-//! [`time`], [`times`], [`bytes`], [`maybe_bytes`], [`fraction`], [`maybe_fraction`] and
-//! [`rate`] are for `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The
+//! [`time`], [`times`], [`time_limit`], [`count_limit`], [`bytes`], [`maybe_bytes`],
+//! [`fraction`], [`maybe_fraction`], [`rate`] and [`power`] are for `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The
 //! `parse_*` functions read what the `format_*` functions write, to the last bit, and
 //! fit clap's value parsers; the `human_*` functions round, for people.
 //!
@@ -11,17 +11,21 @@ mod decimal;
 mod error;
 mod human;
 mod level;
+mod limit;
 mod share;
 mod size;
 mod span;
 #[cfg(test)]
 mod tests;
+mod watt;
 mod with;
 
 pub use error::{Kind, QuantityError};
 pub use human::{human_bytes, human_capacity, human_rate, human_time};
 pub use level::{Level, parse_level};
+pub use limit::{count_limit, time_limit};
 pub use share::{format_fraction, parse_fraction};
 pub use size::{format_bytes, format_rate, parse_bytes, parse_rate};
 pub use span::{format_time, parse_time};
-pub use with::{bytes, fraction, maybe_bytes, maybe_fraction, rate, time, times};
+pub use watt::{format_power, parse_power};
+pub use with::{bytes, fraction, maybe_bytes, maybe_fraction, power, rate, time, times};

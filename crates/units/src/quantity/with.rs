@@ -1,8 +1,8 @@
 //! The serde modules. Each text goes through `parse_*` and `format_*`.
 
 use super::error::{Kind, QuantityError};
-use super::{format_bytes, format_fraction, format_rate, format_time};
-use super::{parse_bytes, parse_fraction, parse_rate, parse_time};
+use super::{format_bytes, format_fraction, format_power, format_rate, format_time};
+use super::{parse_bytes, parse_fraction, parse_power, parse_rate, parse_time};
 use crate::time::Span;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -63,6 +63,7 @@ quantity!(Time Span, TIME, parse_time);
 quantity!(Bytes u64, BYTES, parse_bytes);
 quantity!(Fraction f64, FRACTION, parse_fraction);
 quantity!(Rate u64, RATE, parse_rate);
+quantity!(Power u64, POWER, parse_power);
 
 macro_rules! plain {
     ($(#[$doc:meta])* $module:ident $tag:ident $value:ty, $format:path) => {
@@ -113,6 +114,10 @@ plain!(
 plain!(
     /// A `u64` of bytes a second as `"1.2GB/s"`; `u64::MAX` as `"inf"`.
     rate Rate u64, format_rate
+);
+plain!(
+    /// A `u64` of microwatts as `"82.5mW"`.
+    power Power u64, format_power
 );
 maybe!(
     /// An optional size; give the field `#[serde(default)]` too.

@@ -26,4 +26,7 @@ impl Schedule for Policy {
     fn first_on_channel(&mut self, _: Occupant) -> bool {
         false
     }
+    fn interrupters(&mut self, _: Occupant) -> u8 {
+        0
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod fifo;
 pub mod read_priority;
+pub mod read_write_erase;
 
 use super::PolicyContext;
 use tailcut_units::Occupant;
@@ -15,12 +16,16 @@ pub struct QueueView<'a> {
     pub arrived: &'a [u64; Occupant::COUNT],
 }
 
-/// The contract: `next` names a queue whose bit is set, and does not depend on time.
+/// The contract: `next` names a queue whose bit is set, and does not depend on time;
+/// `interrupters` is fixed for the drive's life, 0 for reads, and host operations only.
 pub trait Schedule {
     /// The queue whose head is served now.
     fn next(&mut self, view: &QueueView<'_>) -> Occupant;
     /// Whether this kind of work goes first on the channel too.
     fn first_on_channel(&mut self, occupant: Occupant) -> bool;
+    /// The kinds of work (bit `o` for `Occupant` `o`) that may interrupt this kind, where
+    /// `suspend_program` and `suspend_erase` let it be interrupted.
+    fn interrupters(&mut self, holder: Occupant) -> u8;
 }
 
 /// The queue with the earliest head among those in `mask`.
@@ -48,9 +53,11 @@ family! {
     members: {
         fifo Fifo "fifo",
         read_priority ReadPriority "read-priority",
+        read_write_erase ReadWriteErase "read-write-erase",
     }
     methods: {
         fn next(view: &QueueView<'_>) -> Occupant;
         fn first_on_channel(occupant: Occupant) -> bool;
+        fn interrupters(holder: Occupant) -> u8;
     }
 }

@@ -1,8 +1,9 @@
-//! Host reads first, everything else in order; nothing is interrupted.
+//! Host reads first, everything else in order.
 //!
 //! **What it does.** A queued host read is served before any program, collection or
 //! erase that has not begun; on the channel too host reads go first. The rest is first
-//! come, first served.
+//! come, first served. Where `suspend_program` and `suspend_erase` allow it, a host read
+//! interrupts what has begun; with both at `never` nothing is interrupted.
 //!
 //! **Why it matters for the tail.** A read waits at most for the one operation that is
 //! under way, not for the queue behind it.
@@ -30,5 +31,11 @@ impl Schedule for Policy {
     #[inline]
     fn first_on_channel(&mut self, occupant: Occupant) -> bool {
         occupant == Occupant::UserRead
+    }
+    fn interrupters(&mut self, holder: Occupant) -> u8 {
+        match holder {
+            Occupant::UserProgram | Occupant::GcProgram | Occupant::Erase => 1 << Occupant::UserRead as u8,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead => 0,
+        }
     }
 }

@@ -1,0 +1,14 @@
+//! Ideal: stop anywhere, resume anywhere, at no cost.
+//!
+//! **What it does.** The die is free at once and the erase goes on as soon as nothing waits that may
+//! interrupt it.
+//!
+//! **Why it helps the tail.** The bound that real suspension is measured against.
+//!
+//! **Parameters and source.** None. Ideal-ES of ATC'19 section 3.1.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `suspension`.
+
+super::constant!(AtOnceFree, All);

@@ -1,0 +1,29 @@
+//! Never: an erase runs to its end.
+//!
+//! **What it does.** Whatever waits for the die waits for the whole erase.
+//!
+//! **Why it matters for the tail.** On a drive whose collection yields to reads, the erase
+//! is the longest thing a read can wait for: the baseline of ATC'19.
+//!
+//! **Parameters and source.** None.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `suspension`.
+
+use super::{EraseStop, EraseView, Serve, SuspendErase};
+
+parameterless!();
+
+impl SuspendErase for Policy {
+    #[inline]
+    fn suspends(&mut self) -> bool {
+        false
+    }
+    fn stop(&mut self, _: &EraseView) -> EraseStop {
+        EraseStop::AfterLoop
+    }
+    fn serve(&mut self, _: &EraseView) -> Serve {
+        Serve::Queued
+    }
+}

@@ -1,0 +1,24 @@
+//! Inter-phase suspension (IPS): finish the phase under way, then give way.
+//!
+//! **What it does.** A program alternates between a pulse and its verify; when a read arrives, the
+//! phase under way ends, reads are served, the page register is filled again
+//! (`suspend.program.reload`, or a second transfer) and the next phase begins.
+//!
+//! **Why it helps the tail.** A read waits for one phase at most, and no work is lost.
+//!
+//! **Parameters and source.** None. Wu and He, FAST'12 and JSA'14 section 4.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `suspension`.
+
+use super::{ProgramStop, SuspendProgram};
+
+parameterless!();
+
+impl SuspendProgram for Policy {
+    #[inline]
+    fn stop(&self) -> Option<ProgramStop> {
+        Some(ProgramStop::AfterPhase)
+    }
+}

@@ -1,0 +1,24 @@
+//! Intra-phase cancellation (IPC): cancel the phase under way, repeat it later.
+//!
+//! **What it does.** When a read arrives, the voltage is reset (`suspend.program.suspend`), reads are
+//! served, the page register is filled again (`suspend.program.reload`, or a second
+//! transfer) and the phase that was cut begins anew.
+//!
+//! **Why it helps the tail.** A read waits for the reset only; a write pays with the work that is lost.
+//!
+//! **Parameters and source.** None. Wu and He, FAST'12 and JSA'14 section 4.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `suspension`.
+
+use super::{ProgramStop, SuspendProgram};
+
+parameterless!();
+
+impl SuspendProgram for Policy {
+    #[inline]
+    fn stop(&self) -> Option<ProgramStop> {
+        Some(ProgramStop::CancelPhase)
+    }
+}
