@@ -211,6 +211,9 @@ fn share_out(to: &mut Ledger, from: &Ledger, part: u64, whole: u64, of: impl Fn(
     if part == 0 {
         return;
     }
+    // A program whose data came in again after a suspension waited for the channel twice.
+    let spent: u64 = from.iter().filter(|&(c, _)| of(c)).map(|(_, ns)| ns).sum();
+    let whole = whole.max(spent);
     let mut left = part;
     let mut last = None;
     for (cause, ns) in from.iter().filter(|&(c, ns)| ns > 0 && of(c)) {
