@@ -121,11 +121,11 @@ impl<T: Tracks> Recorder<T> {
 
     /// A phase on the channel or in the array.
     fn phase(&mut self, e: &StepEvent) {
-        if e.step == Step::Array && self.suspended.contains_key(&e.op) {
+        if self.suspended.contains_key(&e.op) {
             // Resuming costs nothing.
             self.resume(e);
         }
-        if let Some(holder) = holder(&mut self.units, e) {
+        if let Some(holder) = holder_of(&mut self.units, e) {
             holder.phase(e);
             // An array phase may be told before what comes before it has begun.
             if e.step != Step::Array {
@@ -136,32 +136,37 @@ impl<T: Tracks> Recorder<T> {
 
     /// The phase under way is cut short, and another begins that leads to suspension.
     fn interrupt(&mut self, e: &StepEvent, name: &'static str) {
-        let at = e.at.0;
-        let Some(holder) = holder(&mut self.units, e) else { return };
-        holder.cut(at);
-        // The same interruption is told twice: as it stops, and as it is suspended.
-        let news = e.by != u32::MAX && e.by != holder.by;
-        if news && self.pen.covers(at) {
+        let Some(holder) = holder_of(&mut self.units, e) else { return };
+        let at = holder.cut(e.at.0);
+        self.blame(e, name, at);
+        if let Some(holder) = holder_of(&mut self.units, e) {
+            holder.stopping(name, at, e.until.0);
+        }
+    }
+
+    /// An arrow from what is interrupted to what interrupts it, which is yet to come.
+    fn blame(&mut self, e: &StepEvent, name: &'static str, at: u64) {
+        if e.by == u32::MAX || !self.pen.covers(e.at.0) {
+            return;
+        }
+        if let Some(holder) = holder_of(&mut self.units, e) {
             self.flows += 1;
             holder.start(self.flows, name, at);
             let arriving = self.arriving.entry(e.by).or_default();
             arriving.unit = e.unit;
             arriving.flows.push(self.flows);
         }
-        holder.by = e.by;
-        holder.add(name, at, e.until.0, Vec::new());
     }
 
     fn suspend(&mut self, e: &StepEvent) {
-        if holder(&mut self.units, e).is_none() {
-            return;
-        }
+        let Some(holder) = holder_of(&mut self.units, e) else { return };
+        let at = holder.cut(e.at.0);
+        self.blame(e, "suspending", at);
         let Some(mut holder) = self.units[e.unit as usize].take() else { return };
-        holder.cut(e.at.0);
         let mut flow = None;
         if self.pen.covers(e.at.0) {
             self.flows += 1;
-            holder.start(self.flows, "suspending", e.at.0);
+            holder.start(self.flows, "suspending", at);
             flow = Some(self.flows);
         }
         self.suspended.insert(e.op, Suspended { of: holder.of, flow });
@@ -172,13 +177,13 @@ impl<T: Tracks> Recorder<T> {
         let flow = self.suspended.remove(&e.op).and_then(|s| s.flow);
         let mut holder = Holder::new(*e, Vec::new());
         let until = if e.step == Step::Resuming { e.until.0 } else { e.at.0 };
-        holder.add("resuming", e.at.0, until, flow.into_iter().collect());
+        holder.resuming(e.at.0, until, flow);
         self.hand_over(holder);
     }
 }
 
 /// What holds the unit of a step, if that is the step's operation.
-fn holder<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a mut Holder> {
+fn holder_of<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a mut Holder> {
     units[e.unit as usize].as_mut().filter(|h| h.of.op == e.op)
 }
 

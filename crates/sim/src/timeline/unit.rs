@@ -63,11 +63,17 @@ struct Phase {
     name: &'static str,
     begin: u64,
     end: u64,
+    /// Cannot be cut short.
+    firm: bool,
     starts: Vec<Flow>,
     ends: Vec<Flow>,
 }
 
 impl Phase {
+    fn new(name: &'static str, begin: u64, end: u64) -> Phase {
+        Phase { name, begin, end, firm: false, starts: Vec::new(), ends: Vec::new() }
+    }
+
     fn has_arrows(&self) -> bool {
         !self.starts.is_empty() || !self.ends.is_empty()
     }
@@ -81,8 +87,6 @@ impl Phase {
 pub(super) struct Holder {
     /// The step with which it got the unit.
     pub of: StepEvent,
-    /// What interrupted it last, `u32::MAX` if nothing did.
-    pub by: u32,
     /// Arrows that end at the whole.
     ends: Vec<Flow>,
     held: Vec<Phase>,
@@ -101,12 +105,11 @@ impl Holder {
     pub fn new(of: StepEvent, ends: Vec<Flow>) -> Holder {
         Holder {
             of,
-            by: u32::MAX,
             ends,
             held: Vec::new(),
             told: of.at.0,
-            waits: of.step == Step::Granted,
-            sensed: false,
+            waits: of.until == of.at,
+            sensed: of.step != Step::Granted,
             begun: false,
         }
     }
@@ -123,41 +126,57 @@ impl Holder {
         // What is sensed waits for the channel, to go out or to be programmed.
         self.waits = e.step == Step::Array && name == "sense";
         self.sensed |= self.waits;
-        self.add(name, e.at.0, e.until.0, Vec::new());
+        let firm = e.step != Step::Array;
+        self.add(Phase { firm, ..Phase::new(name, e.at.0, e.until.0) });
     }
 
-    /// A phase of any name, and the wait before it if there is one.
-    pub fn add(&mut self, name: &'static str, begin: u64, end: u64, ends: Vec<Flow>) {
+    /// What resuming costs, with the arrow from where the operation was suspended.
+    pub fn resuming(&mut self, begin: u64, end: u64, from: Option<Flow>) {
+        let ends = from.into_iter().collect();
+        self.add(Phase { ends, ..Phase::new("resuming", begin, end) });
+    }
+
+    /// It is on its way out of the array.
+    pub fn stopping(&mut self, name: &'static str, begin: u64, end: u64) {
+        self.add(Phase::new(name, begin, end));
+    }
+
+    /// A phase, and the wait before it if there is one.
+    fn add(&mut self, phase: Phase) {
+        let Phase { name, begin, end, .. } = phase;
         debug_assert!(begin >= self.told && end >= begin, "{name} from {begin} to {end} overlaps");
         if begin > self.told {
             self.hold(begin);
         }
         self.told = end;
-        if begin < end || !ends.is_empty() {
-            self.held.push(Phase { name, begin, end, starts: Vec::new(), ends });
+        if begin < end || phase.has_arrows() {
+            self.held.push(phase);
         }
     }
 
     fn hold(&mut self, until: u64) {
-        let (begin, end) = (self.told, until);
-        self.held.push(Phase { name: HOLDS, begin, end, starts: Vec::new(), ends: Vec::new() });
+        self.held.push(Phase { firm: true, ..Phase::new(HOLDS, self.told, until) });
         self.told = until;
     }
 
-    /// What was to go on beyond `at` does not.
-    pub fn cut(&mut self, at: u64) {
+    /// What was to go on beyond `at` in the array does not. The time when it stops: later
+    /// if it was still on the channel.
+    pub fn cut(&mut self, at: u64) -> u64 {
+        let firm = self.held.iter().filter(|p| p.firm).map(|p| p.end).max();
+        let at = firm.map_or(at, |end| end.max(at));
         self.held.retain(|p| p.begin < at || p.has_arrows());
         for phase in &mut self.held {
             phase.begin = phase.begin.min(at);
             phase.end = phase.end.min(at);
         }
         self.told = self.told.min(at);
+        at
     }
 
     /// An arrow starts where it is now: at the last phase, or at a point of this name.
     pub fn start(&mut self, flow: Flow, name: &'static str, at: u64) {
         if self.held.is_empty() {
-            self.held.push(Phase { name, begin: at, end: at, starts: Vec::new(), ends: Vec::new() });
+            self.held.push(Phase::new(name, at, at));
         }
         let last = self.held.last_mut().expect("there is one now");
         last.starts.push(flow);
