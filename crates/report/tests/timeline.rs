@@ -38,13 +38,13 @@ fn what_is_written_comes_back() {
     assert_eq!(names, [("drive", None), ("channel 0", Some("drive")), ("die 0", Some("drive"))]);
     let slices: Vec<_> =
         t.slices("die 0").map(|s| (s.name.as_str(), s.begin, s.end, s.depth, s.notes.len())).collect();
-    let expected =
-        [("erase", 0, 100, 0, 3), ("suspending", 0, 100, 1, 0), ("read", 100, u64::MAX, 0, 1)];
+    let expected = [("erase", 0, 100, 0, 3), ("suspending", 0, 100, 1, 0), ("read", 100, u64::MAX, 0, 1)];
     assert_eq!(slices, expected);
     let said: Vec<_> = t.tracks[2].slices[0].notes.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     assert_eq!(said, [("request", "7"), ("for", "user_read"), ("page", "0")]);
     assert!(t.tracks[1].slices[0].instant && t.slices("channel 0").count() == 0);
-    let mut arrows: Vec<_> = t.arrows.iter().map(|&a| t.ends(a).map(|s| (s.name.as_str(), s.begin))).collect();
+    let mut arrows: Vec<_> =
+        t.arrows.iter().map(|&a| t.ends(a).map(|s| (s.name.as_str(), s.begin))).collect();
     arrows.sort_unstable();
     assert_eq!(arrows, [[("erase", 0), ("read", 100)], [("erase", 50), ("read", 100)]]);
 }
@@ -63,7 +63,10 @@ fn what_is_not_whole_is_refused() {
         ),
         (|w, die, _| w.instant(&Event { starts: &[3], ..event(die, 1, "a") }), "arrow 3 starts and never"),
         (|w, die, _| w.instant(&Event { ends: &[3], ..event(die, 1, "a") }), "arrow 3 ends and never"),
-        (|w, die, _| w.instant(&Event { ends: &[3, 3], ..event(die, 1, "a") }), "arrow 3 starts or ends twice"),
+        (
+            |w, die, _| w.instant(&Event { ends: &[3, 3], ..event(die, 1, "a") }),
+            "arrow 3 starts or ends twice",
+        ),
         (
             |w, die, channel| {
                 w.instant(&Event { starts: &[3], ..event(die, 9, "a") });

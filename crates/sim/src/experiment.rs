@@ -2,9 +2,7 @@
 
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
-use crate::measure::{
-    MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from,
-};
+use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots};
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;

@@ -149,7 +149,8 @@ fn lines(timeline: &Timeline, track: &str) -> Vec<String> {
 
 fn arrows(timeline: &Timeline) -> Vec<String> {
     let name = |s: &Slice| format!("{} {}", s.name, s.begin);
-    let mut arrows: Vec<_> = timeline.arrows.iter().map(|&a| timeline.ends(a).map(name).join(" > ")).collect();
+    let mut arrows: Vec<_> =
+        timeline.arrows.iter().map(|&a| timeline.ends(a).map(name).join(" > ")).collect();
     arrows.sort();
     arrows
 }
@@ -209,8 +210,11 @@ fn a_suspended_erase_is_several_slices_with_arrows() {
 fn the_window_cuts_and_changes_nothing_else() {
     let steps = stopped_twice();
     let (all, _) = timeline(&steps, 0, 10_000);
-    let mut edges: Vec<u64> =
-        steps.iter().flat_map(|e| [e.at.0, e.until.0]).flat_map(|t| [t.saturating_sub(1), t, t + 1]).collect();
+    let mut edges: Vec<u64> = steps
+        .iter()
+        .flat_map(|e| [e.at.0, e.until.0])
+        .flat_map(|t| [t.saturating_sub(1), t, t + 1])
+        .collect();
     edges.sort_unstable();
     edges.dedup();
     for (i, &from) in edges.iter().enumerate() {
@@ -338,7 +342,8 @@ fn a_real_drive_is_told_of_step_by_step() {
         device.fill(device.host_bytes());
         let Shape { units, channels, .. } = *device.shape();
         let bytes = Bytes::default();
-        let recorder = Recorder::new(units, (SimTime(0), SimTime::NEVER), Written::new(units, channels, &bytes));
+        let recorder =
+            Recorder::new(units, (SimTime(0), SimTime::NEVER), Written::new(units, channels, &bytes));
         let workload = job(JOB).open(device.host_bytes(), device.host_bytes(), 1).unwrap();
         let mut device = device.observed_by(Tee(Vec::new(), recorder));
         let mut host = Host::new(workload).unwrap();
@@ -440,7 +445,10 @@ fn looking_on_changes_nothing() {
         assert_eq!(with.outcome.digest, without.outcome.digest, "{}", SCHEMES[i]);
         // Counted from the end of the ramp.
         let covered = with.timeline.expect("it was asked for");
-        assert_eq!((covered.from, covered.to, covered.whole), (SimTime(50_000_000), SimTime(60_000_000), true));
+        assert_eq!(
+            (covered.from, covered.to, covered.whole),
+            (SimTime(50_000_000), SimTime(60_000_000), true)
+        );
         let t = Timeline::read(&bytes[i].lock().unwrap()).unwrap();
         let all: Vec<&Slice> = t.tracks.iter().flat_map(|t| &t.slices).collect();
         assert!(all.len() > 1_000 && all.iter().all(|s| s.begin >= 50_000_000 && s.end <= 60_000_000));

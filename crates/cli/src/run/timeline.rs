@@ -53,13 +53,7 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    fn put(
-        &mut self,
-        how: fn(&mut TraceWriter<W>, &Event<'_>),
-        track: Track,
-        at: SimTime,
-        mark: &Mark<'_>,
-    ) {
+    fn put(&mut self, how: fn(&mut TraceWriter<W>, &Event<'_>), track: Track, at: SimTime, mark: &Mark<'_>) {
         let mut notes = [Note::Number("", 0); 4];
         let count = mark.of.map_or(0, |of| fill(&mut notes, of, self.unit));
         let event = Event {

@@ -101,11 +101,8 @@ impl<W: Write> TraceWriter<W> {
 
     /// The slice of this track that began last ends.
     pub fn end(&mut self, track: TrackId, at: SimTime) {
-        let event = TrackEvent {
-            r#type: Some(SLICE_END),
-            track_uuid: Some(track.0),
-            ..TrackEvent::default()
-        };
+        let event =
+            TrackEvent { r#type: Some(SLICE_END), track_uuid: Some(track.0), ..TrackEvent::default() };
         self.put(TracePacket { timestamp: Some(at.0), track_event: Some(event), ..TracePacket::default() });
     }
 

@@ -41,7 +41,9 @@ impl FromStr for Window {
         };
         let time = |text: &str| {
             parse_time(text).map_err(|e| {
-                format!("{e}; a window is a length such as `100ms`, or a start and a length such as `2s+100ms`")
+                format!(
+                    "{e}; a window is a length such as `100ms`, or a start and a length such as `2s+100ms`"
+                )
             })
         };
         let start = start.map_or(Ok(Span::ZERO), time)?;
