@@ -4,6 +4,7 @@ use tailcut_report::timeline::{Event, Note, Timeline, TraceWriter, TrackId};
 use tailcut_units::SimTime;
 
 type Writer = TraceWriter<Vec<u8>>;
+type Fill = fn(&mut Writer, TrackId, TrackId);
 
 fn event(track: TrackId, at: u64, name: &str) -> Event<'_> {
     Event { track, at: SimTime(at), name, notes: &[], starts: &[], ends: &[] }
@@ -51,7 +52,7 @@ fn what_is_written_comes_back() {
 
 #[test]
 fn what_is_not_whole_is_refused() {
-    let cases: [(fn(&mut Writer, TrackId, TrackId), &str); 7] = [
+    let cases: [(Fill, &str); 7] = [
         (|w, die, _| w.begin(&event(die, 5, "read")), "`read` of `die 0` never ends"),
         (|w, die, _| w.end(die, SimTime(5)), "nothing to end at 5 ns"),
         (
