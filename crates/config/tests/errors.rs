@@ -33,7 +33,7 @@ fn a_layer_names_itself_and_the_key() {
         ),
         (
             "policy.schedule=fifi",
-            "--set policy.schedule=fifi: policy.schedule cannot be `fifi` (did you mean `fifo`?); it is one of: fifo, read-priority",
+            "--set policy.schedule=fifi: policy.schedule cannot be `fifi` (did you mean `fifo`?); it is one of: fifo, read-priority, read-write-erase",
         ),
         (
             "policy.flush.high=90%",
@@ -101,12 +101,12 @@ fn a_file_names_line_and_column() {
         (
             "schedule = \"fifo\"",
             "schedule = {}",
-            ": policy.schedule: takes one member (fifo, read-priority), but none is",
+            ": policy.schedule: takes one member (fifo, read-priority, read-write-erase), but none is",
         ),
         (
             "schedule = \"fifo\"",
             "schedule.fifo = {}\nschedule.read-priority = {}",
-            ": policy.schedule: takes one member (fifo, read-priority), but fifo and read-priority is given",
+            ": policy.schedule: takes one member (fifo, read-priority, read-write-erase), but fifo and read-priority is given",
         ),
     ];
     for (from, to, expected) in table {
@@ -120,7 +120,10 @@ fn an_unknown_preset_lists_the_known() {
     let error = resolve("z-sdd", &NONE, &NONE, &NONE).expect_err("no such device").to_string();
     assert!(error.starts_with("no device is called `z-sdd` (did you mean `z-ssd`?); give a file ending in .toml, or one of: z-ssd, "), "{error}");
     let error = resolve("tiny", &["fifo+"], &NONE, &NONE).expect_err("an empty scheme").to_string();
-    assert_eq!(error, "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps");
+    assert_eq!(
+        error,
+        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0"
+    );
     let error = resolve("missing.toml", &NONE, &NONE, &NONE).expect_err("no such file").to_string();
     assert!(error.starts_with("cannot read missing.toml: "), "{error}");
 }
