@@ -15,7 +15,7 @@ pub struct Window {
 }
 
 impl Default for Window {
-    /// The first 50 ms: a few slow erases, and some tens of megabytes at a million
+    /// The first 50 ms: a few slow erases, and 10 to 20 MB at a million
     /// requests a second.
     fn default() -> Window {
         Window { start: Span::ZERO, length: Span(50_000_000) }
