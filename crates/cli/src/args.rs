@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tailcut_sim::PastKind;
+use tailcut_sim::timeline::Window;
 use tailcut_units::quantity::parse_time;
 use tailcut_workload::TraceReplay;
 use tailcut_workload::trace::{DeviceRule, TimeUnit, TraceOptions};
@@ -105,6 +106,11 @@ pub struct OutputArgs {
     #[arg(long, requires = "out", value_name = "LENGTH", num_args = 0..=1,
           default_missing_value = "10ms", value_parser = length_ns)]
     pub series_parquet: Option<u64>,
+    /// Also write what every die and channel did to timeline.pftrace, for ui.perfetto.dev:
+    /// the first 50ms of the measurement, a length (`100ms`), or from some time on (`2s+100ms`)
+    #[arg(long, requires = "out", value_name = "WINDOW", num_args = 0..=1, require_equals = true,
+          default_missing_value = "50ms")]
+    pub timeline: Option<Window>,
 }
 
 /// How a trace is read.
@@ -329,5 +335,12 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_timeline_covers_the_default_window() {
+        let cli = Cli::parse_from(["tailcut", "run", "--timeline", "tiny", "--out", "x"]);
+        let Command::Run(args) = cli.command else { panic!("it is a run") };
+        assert_eq!((args.device.as_str(), args.output.timeline), ("tiny", Some(Window::default())));
     }
 }

@@ -4,6 +4,7 @@ mod describe;
 mod files;
 mod sink;
 mod summary;
+mod timeline;
 
 pub use describe::{counts_text, past_text, plan_text};
 pub use summary::{Finished, explain_slowest, finished};
@@ -45,6 +46,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         snapshots: snapshots(args)?,
         threads: args.threads.map_or_else(threads, |n| n as usize),
         fine: args.output.series_parquet.map(Span),
+        timeline: args.output.timeline,
     };
     let plan = experiment.plan()?;
     if args.snapshot.is_some() && plan.past != PastKind::Steady {
@@ -90,8 +92,7 @@ fn execute(
 ) -> Result<Finished, CliError> {
     let names: Vec<String> = experiment.schemes.iter().map(|s| s.name.clone()).collect();
     let file = |kind: &str, scheme: usize, extension: &str| file_name(kind, &names, scheme, extension);
-    let o = &args.output;
-    let sinks = Sinks::create(folder, &names, file, o.requests_parquet, o.series_parquet.is_some())?;
+    let sinks = Sinks::create(folder, &names, file, &args.output)?;
     let progress = Progress::new(plan, names.len() * args.runs as usize);
     let results = experiment.run(plan, &progress, &|scheme, jobs| sinks.open(scheme, jobs));
     progress.finish();
@@ -107,6 +108,7 @@ fn report(
     finished: &Finished,
 ) -> Result<(), CliError> {
     terminal.text(&past_text(experiment, plan, finished))?;
+    terminal.text(&timeline::covered_text(experiment, finished))?;
     for warning in &finished.warnings {
         terminal.warn(warning);
     }

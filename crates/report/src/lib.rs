@@ -1,5 +1,6 @@
 //! What a run leaves behind for people and programs: the summary (JSON), tables for the
-//! terminal, the explanation of the slowest requests, HdrHistogram logs and Parquet files.
+//! terminal, the explanation of the slowest requests, HdrHistogram logs, Parquet files and
+//! timelines.
 //!
 //! Reading order: [`summary`] is the contract everything else prints from; [`counters`]
 //! is what a simulation hands over beside its measurements; [`folder`] is how files reach
@@ -16,6 +17,7 @@ pub mod slowest;
 pub mod summary;
 pub mod tables;
 pub mod text;
+pub mod timeline;
 
 mod build;
 

@@ -2,8 +2,9 @@
 
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
-use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure};
+use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots};
+use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -40,6 +41,8 @@ pub struct Experiment<'a> {
     pub threads: usize,
     /// Length of the fine intervals, if a sink wants them.
     pub fine: Option<Span>,
+    /// What a timeline covers, if a sink has tracks for one.
+    pub timeline: Option<Window>,
 }
 
 /// What an experiment comes to, before anything runs.
@@ -74,6 +77,8 @@ pub struct RunResult {
     pub past: Preconditioned,
     /// What was read, skipped and changed of a trace.
     pub trace: Option<TraceCounts>,
+    /// What the timeline covers.
+    pub timeline: Option<Covered>,
 }
 
 /// Why an experiment failed.
@@ -260,12 +265,36 @@ impl Experiment<'_> {
             _ => None,
         };
         let options = MeasureOptions { fine: self.fine.filter(|_| sink.is_some()), task };
+        let recorder = self.recorder(&host, &device, sink.as_mut()).map_err(ExperimentError::Sink)?;
         let taken = sink.as_mut().map(|s| -> &mut dyn Sink { s.as_mut() });
-        let outcome = measure(&mut host, &mut device, options, taken, watch).map_err(fail)?;
+        let mut timeline = None;
+        // Two copies of the run loop, so that what is not looked at costs nothing.
+        let outcome = match recorder {
+            None => measure(&mut host, &mut device, options, taken, watch).map_err(fail)?,
+            Some(recorder) => {
+                let mut device = device.observed_by(recorder);
+                let outcome = measure(&mut host, &mut device, options, taken, watch).map_err(fail)?;
+                timeline = Some(device.into_observer().finish().map_err(ExperimentError::Sink)?);
+                outcome
+            }
+        };
         if let Some(sink) = sink {
             sink.finish().map_err(ExperimentError::Sink)?;
         }
-        Ok(Some(RunResult { outcome, past, trace: host.source().trace_counts() }))
+        Ok(Some(RunResult { outcome, past, trace: host.source().trace_counts(), timeline }))
+    }
+
+    /// What records a timeline of the drive, if one is wanted.
+    fn recorder(
+        &self,
+        host: &Host<Workload>,
+        device: &Device,
+        sink: Option<&mut Box<dyn Sink>>,
+    ) -> Result<Option<Recorder<Box<dyn Tracks>>>, SinkError> {
+        let (Some(window), Some(sink)) = (self.timeline, sink) else { return Ok(None) };
+        let Some(tracks) = sink.tracks(device.shape())? else { return Ok(None) };
+        let window = window.after(measured_from(&host.source().jobs()));
+        Ok(Some(Recorder::new(device.shape().units, window, tracks)))
     }
 }
 

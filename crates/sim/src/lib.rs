@@ -4,6 +4,7 @@
 //!   too large for the drive, and jumps from event to event;
 //! - [`measure`] runs a host and a drive under a recorder and says what was measured;
 //! - [`precondition`] gives a drive its past, from the [`cache`] where it is there;
+//! - [`timeline`] looks on and records what every die and channel did;
 //! - [`experiment`] does all of that for several schemes at once, with the same requests.
 
 pub mod cache;
@@ -12,6 +13,7 @@ pub mod host;
 pub mod machine;
 pub mod measure;
 pub mod precondition;
+pub mod timeline;
 pub mod watch;
 
 pub use cache::Cache;

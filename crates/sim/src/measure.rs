@@ -2,11 +2,12 @@
 
 use crate::host::{Finished, Host, RunError};
 use crate::machine::Stopwatch;
+use crate::timeline::Tracks;
 use crate::watch::Watch;
-use tailcut_core::device::{Counters, Device, Observer, SuspensionWear};
+use tailcut_core::device::{Counters, Device, Observer, Shape, SuspensionWear};
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
-use tailcut_workload::Source;
+use tailcut_workload::{JobInfo, Source};
 
 /// Why a sink gave up: its own error, boxed.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -17,6 +18,10 @@ pub trait Sink: Send {
     fn request(&mut self, sample: &Sample) -> Result<(), SinkError>;
     /// A fine interval is over.
     fn interval(&mut self, interval: &Interval) -> Result<(), SinkError>;
+    /// What receives the timeline of this drive, if one is wanted.
+    fn tracks(&mut self, _shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
+        Ok(None)
+    }
     /// There is no more.
     fn finish(self: Box<Self>) -> Result<(), SinkError>;
 }
@@ -85,6 +90,11 @@ pub struct WriteStall {
     pub lasts: bool,
 }
 
+/// When measurement starts: the first job's ramp is over.
+pub fn measured_from(jobs: &[JobInfo]) -> SimTime {
+    SimTime(jobs.iter().map(|j| j.ramp.0).min().unwrap_or(0))
+}
+
 /// Completions between looks at the watch: a tenth of a second or less.
 const SLICE: std::ops::Range<u64> = 20_000..80_000;
 
@@ -102,8 +112,7 @@ pub fn measure<'a, S: Source, O: Observer>(
     let clock = Stopwatch::new();
     let jobs = host.source().jobs();
     let names: Vec<String> = jobs.iter().map(|j| j.name.clone()).collect();
-    // Measurement starts when the first job's ramp is over.
-    let start = SimTime(jobs.iter().map(|j| j.ramp.0).min().unwrap_or(0));
+    let start = measured_from(&jobs);
     let recorder = RecorderOptions { start, fine: options.fine, ..RecorderOptions::default() };
     let mut run = Run {
         recorder: Recorder::new(&names, recorder),

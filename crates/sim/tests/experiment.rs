@@ -25,6 +25,7 @@ fn experiment(workload: &WorkloadSpec, drives: Vec<DeviceConfig>) -> Experiment<
         snapshots: Snapshots::Off,
         threads: 2,
         fine: None,
+        timeline: None,
     }
 }
 

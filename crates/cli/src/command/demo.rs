@@ -45,6 +45,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
         snapshots: Snapshots::Off,
         threads: threads(),
         fine: None,
+        timeline: None,
     };
     let plan = experiment.plan()?;
     terminal.text(&format!(

@@ -8,6 +8,7 @@ use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspen
 use tailcut_report::{DeviceCounters, Ordered, ReportError, SchemeFacts, Summary};
 use tailcut_sim::machine::peak_rss_bytes;
 use tailcut_sim::measure::RunOutcome;
+use tailcut_sim::timeline::Covered;
 use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult};
 use tailcut_stats::Measured;
 use tailcut_units::Span;
@@ -24,6 +25,8 @@ pub struct Finished {
     pub pasts: Vec<Preconditioned>,
     /// What the drives counted: of each scheme's first run.
     pub counters: Vec<Counters>,
+    /// What the timelines cover, by scheme.
+    pub timelines: Vec<(String, Covered)>,
     /// What was read, skipped and changed of a trace: of the first run.
     pub trace: Option<TraceCounts>,
     /// Requests that the host split because the drive does not take so much at once.
@@ -55,6 +58,7 @@ pub fn finished(
         measured: Vec::new(),
         pasts: Vec::new(),
         counters: Vec::new(),
+        timelines: Vec::new(),
         trace: None,
         split: 0,
         warnings: Vec::new(),
@@ -69,6 +73,7 @@ pub fn finished(
         }
         all.pasts.push(first.past.clone());
         all.counters.push(first.outcome.counters.clone());
+        all.timelines.extend(first.timeline.map(|t| (spec.name.clone(), t)));
         for warning in runs.iter().flat_map(|r| &r.past.warnings) {
             let text = format!("{}: {warning}", spec.name);
             if !all.warnings.contains(&text) {

@@ -63,6 +63,7 @@ struct ExtentsForm {
     valid: Vec<u32>,
     closed: Vec<u64>,
     cycles: Vec<u32>,
+    suspensions: Vec<u32>,
     pending_rows: Vec<u32>,
     readers: Vec<u32>,
     links: Vec<LinkForm>,
@@ -759,6 +760,9 @@ impl<O: Observer> Device<O> {
         let cycles: u64 = e.cycles.iter().map(|&n| u64::from(n)).sum();
         law!(cycles == e.erases, "P/E counts add up to {cycles}, erases to {}", e.erases);
         law!(c.erases <= e.erases, "{} erases counted of {}", c.erases, e.erases);
+        let suspended: u64 = e.suspensions.iter().map(|&n| u64::from(n)).sum();
+        let counted = c.erase_suspension.suspends;
+        law!(counted <= suspended, "{counted} suspensions counted, blocks remember {suspended}");
         let units = c.programs_user + c.programs_gc + c.programs_pad;
         let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
         law!(units == rows, "{units} units programmed by class and {rows} by rows");

@@ -246,6 +246,17 @@ impl<O: Observer> Device<O> {
         &mut self.observer
     }
 
+    /// The same drive under the eyes of another observer.
+    pub fn observed_by<P: Observer>(self, observer: P) -> Device<P> {
+        let Device { shape, map, state, .. } = self;
+        Device { shape, observer, map, state }
+    }
+
+    /// The observer; the drive is no more.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
     /// Commands under way.
     pub fn outstanding(&self) -> u32 {
         self.state.requests.used() as u32

@@ -22,12 +22,15 @@ pub enum Step {
     Suspending,
     /// The die is free for others; the operation will resume.
     Suspended,
-    /// What resuming costs before the array goes on, until the given time.
+    /// What resuming costs before the array goes on, until the given time; or nothing yet,
+    /// where data are to come in again first.
     Resuming,
 }
 
 /// A step as it begins, with the end it has unless it is interrupted: `Stopping`,
 /// `Suspending` or `Suspended` cuts the `Array` or `Resuming` step of its operation short.
+/// An `Array` step is told together with the `ChannelIn` before it, and a `Stopping` may
+/// be told before that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct StepEvent {
     /// Pool index of the operation: unique among those under way.
@@ -38,7 +41,8 @@ pub struct StepEvent {
     pub occupant: Occupant,
     /// Serial number of the host read it belongs to, `u64::MAX` for all other operations.
     pub request: u64,
-    /// `Stopping`, `Suspending`: the operation that interrupts; `u32::MAX` otherwise.
+    /// The operation that interrupts, with the first of `Stopping`, `Suspending` and
+    /// `Suspended` that an interruption leads to; `u32::MAX` otherwise.
     pub by: u32,
     /// Busy unit (die, or plane where planes are the unit).
     pub unit: u32,

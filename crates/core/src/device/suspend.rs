@@ -139,7 +139,7 @@ impl<O: Observer> Device<O> {
         let u = &mut s.units[unit as usize];
         let Run { op, cost, .. } = u.run;
         if cost == 0 {
-            return self.suspended(unit);
+            return self.suspended(unit, by);
         }
         u.phase = Phase::Suspending;
         u.count_to(WAIT_OVERHEAD, now);
@@ -158,7 +158,7 @@ impl<O: Observer> Device<O> {
     }
 
     /// The die is free for others.
-    fn suspended(&mut self, unit: u32) {
+    fn suspended(&mut self, unit: u32, by: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
         let run = Run { serve_before: u64::MAX, ..u.run };
@@ -170,7 +170,7 @@ impl<O: Observer> Device<O> {
         u.count_to(WAIT_IDLE, s.now);
         let timer = self.timer_of_unit(unit);
         self.state.timers.clear(timer);
-        self.observe(run.op, Step::Suspended, self.state.now);
+        self.observe_stop(run.op, Step::Suspended, by, self.state.now);
         self.dispatch(unit);
     }
 
@@ -246,6 +246,8 @@ impl<O: Observer> Device<O> {
             u.phase = Phase::Channel;
             u.count_to(WAIT_OVERHEAD, now);
             op.second = true;
+            // What it costs is the transfer, once it has the channel.
+            self.observe(run.op, Step::Resuming, now);
             return self.request_channel(run.op);
         }
         if total == 0 {
@@ -338,7 +340,7 @@ impl<O: Observer> Device<O> {
     pub(super) fn suspension_timer(&mut self, unit: u32) {
         match self.state.units[unit as usize].phase {
             Phase::Stopping => self.wind_down(unit, NONE),
-            Phase::Suspending => self.suspended(unit),
+            Phase::Suspending => self.suspended(unit, NONE),
             Phase::Resuming => self.resumed(unit),
             phase => unreachable!("{phase:?} has no timer"),
         }

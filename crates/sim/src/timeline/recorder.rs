@@ -1,0 +1,215 @@
+//! Makes a timeline of what an observer is told.
+
+use super::tracks::{Flow, Mark, Track, Tracks};
+use super::unit::{Holder, Pen};
+use crate::measure::SinkError;
+use std::collections::BTreeMap;
+use tailcut_core::device::{Observer, Step, StepEvent};
+use tailcut_units::SimTime;
+
+/// What a timeline came to cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// Its first moment.
+    pub from: SimTime,
+    /// Its end; before the window's if the run was over first.
+    pub to: SimTime,
+    /// The run went on beyond the window's end.
+    pub whole: bool,
+    /// Slices in it.
+    pub slices: u64,
+}
+
+/// An observer that makes a timeline of a window of the run.
+///
+/// On a unit's track every operation is a slice, its phases are slices inside it, and an
+/// operation that was suspended is one slice before and one after. Arrows lead from the
+/// phase that was cut short to the operation that did it (an arrow runs forward in time),
+/// and from one part of a suspended operation to the next.
+///
+/// It looks on from the beginning, so that it knows what is under way when the window
+/// starts; what reaches beyond either end of the window is cut there.
+pub struct Recorder<T: Tracks> {
+    pen: Pen<T>,
+    /// By unit, what holds it.
+    units: Vec<Option<Holder>>,
+    /// By operation, what is suspended. Pool indices are unique among operations under
+    /// way, and one that is suspended is.
+    suspended: BTreeMap<u32, Suspended>,
+    /// By operation, arrows that end when it gets its unit.
+    arriving: BTreeMap<u32, Arriving>,
+    flows: Flow,
+    /// The latest time heard of.
+    latest: u64,
+    closed: bool,
+}
+
+struct Suspended {
+    of: StepEvent,
+    flow: Option<Flow>,
+}
+
+#[derive(Default)]
+struct Arriving {
+    unit: u32,
+    flows: Vec<Flow>,
+}
+
+impl<T: Tracks> Recorder<T> {
+    /// A recorder of a drive with so many busy units, of what lies from `from` up to `to`.
+    pub fn new(units: u32, (from, to): (SimTime, SimTime), tracks: T) -> Recorder<T> {
+        Recorder {
+            pen: Pen::new(tracks, from.0, to.0),
+            units: (0..units).map(|_| None).collect(),
+            suspended: BTreeMap::new(),
+            arriving: BTreeMap::new(),
+            flows: 0,
+            latest: 0,
+            closed: false,
+        }
+    }
+
+    /// The run is over: write what is left.
+    ///
+    /// # Errors
+    /// What went wrong with the tracks since the beginning.
+    pub fn finish(mut self) -> Result<Covered, SinkError> {
+        let whole = self.closed;
+        let end = if whole { self.pen.to } else { self.latest.clamp(self.pen.from, self.pen.to) };
+        if !whole {
+            self.close(end);
+        }
+        self.pen.tracks.finish()?;
+        let Pen { from, slices, .. } = self.pen;
+        Ok(Covered { from: SimTime(from), to: SimTime(end), whole, slices })
+    }
+
+    /// Nothing is written any more of what happens from `at` on.
+    fn close(&mut self, at: u64) {
+        self.closed = true;
+        for holder in self.units.iter_mut().filter_map(Option::take) {
+            holder.leave_unfinished(&mut self.pen, at);
+        }
+        if at == self.pen.from && self.latest < at {
+            return; // The run was over before the window began.
+        }
+        // Arrows whose other end lies beyond end here.
+        for suspended in std::mem::take(&mut self.suspended).into_values() {
+            let ends = suspended.flow.as_slice();
+            let mark = Mark { name: "still suspended", of: Some(&suspended.of), starts: &[], ends };
+            self.pen.tracks.instant(Track::Unit(suspended.of.unit), SimTime(at), &mark);
+        }
+        for Arriving { unit, flows } in std::mem::take(&mut self.arriving).into_values() {
+            let mark = Mark { name: "still waits for the die", of: None, starts: &[], ends: &flows };
+            self.pen.tracks.instant(Track::Unit(unit), SimTime(at), &mark);
+        }
+    }
+
+    /// The unit changes hands.
+    fn hand_over(&mut self, to: Holder) {
+        let at = to.of.at.0;
+        if let Some(mut before) = self.units[to.of.unit as usize].replace(to) {
+            before.cut(at);
+            before.leave(&mut self.pen);
+        }
+    }
+
+    fn granted(&mut self, e: &StepEvent) {
+        let arrows = self.arriving.remove(&e.op).unwrap_or_default().flows;
+        self.hand_over(Holder::new(*e, arrows));
+    }
+
+    /// A phase on the channel or in the array.
+    fn phase(&mut self, e: &StepEvent) {
+        if self.suspended.contains_key(&e.op) {
+            // Resuming costs nothing.
+            self.resume(e);
+        }
+        if let Some(holder) = holder_of(&mut self.units, e) {
+            holder.phase(e);
+            // An array phase may be told before what comes before it has begun.
+            if e.step != Step::Array {
+                holder.write(&mut self.pen, e.at.0);
+            }
+        }
+    }
+
+    /// The phase under way is cut short, and another begins that leads to suspension.
+    fn interrupt(&mut self, e: &StepEvent, name: &'static str) {
+        let Some(holder) = holder_of(&mut self.units, e) else { return };
+        let at = holder.cut(e.at.0);
+        self.blame(e, name, at);
+        if let Some(holder) = holder_of(&mut self.units, e) {
+            holder.stopping(name, at, e.until.0);
+        }
+    }
+
+    /// An arrow from what is interrupted to what interrupts it, which is yet to come.
+    fn blame(&mut self, e: &StepEvent, name: &'static str, at: u64) {
+        if e.by == u32::MAX || !self.pen.covers(e.at.0) {
+            return;
+        }
+        if let Some(holder) = holder_of(&mut self.units, e) {
+            self.flows += 1;
+            holder.start(self.flows, name, at);
+            let arriving = self.arriving.entry(e.by).or_default();
+            arriving.unit = e.unit;
+            arriving.flows.push(self.flows);
+        }
+    }
+
+    fn suspend(&mut self, e: &StepEvent) {
+        let Some(holder) = holder_of(&mut self.units, e) else { return };
+        let at = holder.cut(e.at.0);
+        self.blame(e, "suspending", at);
+        let Some(mut holder) = self.units[e.unit as usize].take() else { return };
+        let mut flow = None;
+        if self.pen.covers(e.at.0) {
+            self.flows += 1;
+            holder.start(self.flows, "suspending", at);
+            flow = Some(self.flows);
+        }
+        self.suspended.insert(e.op, Suspended { of: holder.of, flow });
+        holder.leave(&mut self.pen);
+    }
+
+    fn resume(&mut self, e: &StepEvent) {
+        let flow = self.suspended.remove(&e.op).and_then(|s| s.flow);
+        let mut holder = Holder::new(*e, Vec::new());
+        let until = if e.step == Step::Resuming { e.until.0 } else { e.at.0 };
+        holder.resuming(e.at.0, until, flow);
+        self.hand_over(holder);
+    }
+}
+
+/// What holds the unit of a step, if that is the step's operation.
+fn holder_of<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a mut Holder> {
+    units[e.unit as usize].as_mut().filter(|h| h.of.op == e.op)
+}
+
+impl<T: Tracks> Observer for Recorder<T> {
+    fn step(&mut self, e: &StepEvent) {
+        if self.closed {
+            return;
+        }
+        // An array phase is told ahead of its time.
+        if e.step != Step::Array && e.at.0 >= self.pen.to {
+            return self.close(self.pen.to);
+        }
+        self.latest = self.latest.max(e.until.0);
+        match e.step {
+            Step::Granted => self.granted(e),
+            // What takes its die ends its slice.
+            Step::Returned => {}
+            Step::ChannelIn | Step::ChannelOut => {
+                self.pen.transfer(e);
+                self.phase(e);
+            }
+            Step::Array => self.phase(e),
+            Step::Stopping => self.interrupt(e, "stopping"),
+            Step::Suspending => self.interrupt(e, "suspending"),
+            Step::Suspended => self.suspend(e),
+            Step::Resuming => self.resume(e),
+        }
+    }
+}

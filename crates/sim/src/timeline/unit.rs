@@ -1,0 +1,231 @@
+//! What holds one busy unit, as far as it is known.
+
+use super::tracks::{Flow, Mark, Track, Tracks};
+use tailcut_core::device::{OpKind, Step, StepEvent};
+use tailcut_units::{Occupant, SimTime};
+
+/// The part of the run that is written, and where to.
+pub(super) struct Pen<T> {
+    pub tracks: T,
+    pub from: u64,
+    pub to: u64,
+    pub slices: u64,
+    names: Vec<Names>,
+}
+
+/// What slices of an occupant are called.
+struct Names {
+    resumed: String,
+    /// On the channel: command, command and data in, data out.
+    transfers: [String; 3],
+}
+
+const TRANSFERS: [&str; 3] = ["command", "command, data in", "data out"];
+
+impl<T: Tracks> Pen<T> {
+    pub fn new(tracks: T, from: u64, to: u64) -> Pen<T> {
+        let names = |o: Occupant| Names {
+            resumed: format!("{} (resumed)", o.name()),
+            transfers: TRANSFERS.map(|what| format!("{}: {what}", o.name())),
+        };
+        Pen { tracks, from, to, slices: 0, names: Occupant::ALL.map(names).into() }
+    }
+
+    /// Whether something at this time is to be written.
+    pub fn covers(&self, at: u64) -> bool {
+        (self.from..self.to).contains(&at)
+    }
+
+    /// A command or data on the channel; they are never cut short.
+    pub fn transfer(&mut self, e: &StepEvent) {
+        let (begin, end) = (e.at.0.max(self.from), e.until.0.min(self.to));
+        if begin < end {
+            let name = &self.names[e.occupant as usize].transfers[transfer(e)];
+            let track = Track::Channel(e.channel);
+            self.slices += 1;
+            self.tracks.begin(track, SimTime(begin), &Mark { name, of: Some(e), starts: &[], ends: &[] });
+            self.tracks.end(track, SimTime(end));
+        }
+    }
+}
+
+/// Which of the [`TRANSFERS`] a step is.
+fn transfer(e: &StepEvent) -> usize {
+    match (e.step, e.kind) {
+        (Step::ChannelOut, _) => 2,
+        (_, OpKind::Program) => 1,
+        _ => 0,
+    }
+}
+
+/// One phase of an operation, inside the slice of the operation.
+struct Phase {
+    name: &'static str,
+    begin: u64,
+    end: u64,
+    /// Cannot be cut short.
+    firm: bool,
+    starts: Vec<Flow>,
+    ends: Vec<Flow>,
+}
+
+impl Phase {
+    fn new(name: &'static str, begin: u64, end: u64) -> Phase {
+        Phase { name, begin, end, firm: false, starts: Vec::new(), ends: Vec::new() }
+    }
+
+    fn has_arrows(&self) -> bool {
+        !self.starts.is_empty() || !self.ends.is_empty()
+    }
+}
+
+/// An operation that holds its unit: from its grant, or from where it resumes, to where it
+/// is suspended or ends.
+///
+/// Phases are told with the end they will have unless they are cut short, so they are held
+/// back until they are over.
+pub(super) struct Holder {
+    /// The step with which it got the unit.
+    pub of: StepEvent,
+    /// Arrows that end at the whole.
+    ends: Vec<Flow>,
+    held: Vec<Phase>,
+    /// Up to where its phases are told.
+    told: u64,
+    /// It keeps the unit after its last phase, until it has the channel.
+    waits: bool,
+    sensed: bool,
+    begun: bool,
+}
+
+/// The unit is held while the operation waits for its channel.
+const HOLDS: &str = "holds the die";
+
+impl Holder {
+    pub fn new(of: StepEvent, ends: Vec<Flow>) -> Holder {
+        Holder {
+            of,
+            ends,
+            held: Vec::new(),
+            told: of.at.0,
+            waits: of.until == of.at,
+            sensed: of.step != Step::Granted,
+            begun: false,
+        }
+    }
+
+    /// A phase on the channel or in the array begins.
+    pub fn phase(&mut self, e: &StepEvent) {
+        let name = match (e.step, e.kind) {
+            (Step::ChannelIn | Step::ChannelOut, _) => TRANSFERS[transfer(e)],
+            (_, OpKind::Read) => "sense",
+            (_, OpKind::Copyback) if !self.sensed => "sense",
+            (_, OpKind::Program | OpKind::Copyback) => "program",
+            (_, OpKind::Erase) => "erase",
+        };
+        // What is sensed waits for the channel, to go out or to be programmed.
+        self.waits = e.step == Step::Array && name == "sense";
+        self.sensed |= self.waits;
+        let firm = e.step != Step::Array;
+        self.add(Phase { firm, ..Phase::new(name, e.at.0, e.until.0) });
+    }
+
+    /// What resuming costs, with the arrow from where the operation was suspended.
+    pub fn resuming(&mut self, begin: u64, end: u64, from: Option<Flow>) {
+        let ends = from.into_iter().collect();
+        self.add(Phase { ends, ..Phase::new("resuming", begin, end) });
+    }
+
+    /// It is on its way out of the array.
+    pub fn stopping(&mut self, name: &'static str, begin: u64, end: u64) {
+        self.add(Phase::new(name, begin, end));
+    }
+
+    /// A phase, and the wait before it if there is one.
+    fn add(&mut self, phase: Phase) {
+        let Phase { name, begin, end, .. } = phase;
+        debug_assert!(begin >= self.told && end >= begin, "{name} from {begin} to {end} overlaps");
+        if begin > self.told {
+            self.hold(begin);
+        }
+        self.told = end;
+        if begin < end || phase.has_arrows() {
+            self.held.push(phase);
+        }
+    }
+
+    fn hold(&mut self, until: u64) {
+        self.held.push(Phase { firm: true, ..Phase::new(HOLDS, self.told, until) });
+        self.told = until;
+    }
+
+    /// What was to go on beyond `at` in the array does not. The time when it stops: later
+    /// if it was still on the channel.
+    pub fn cut(&mut self, at: u64) -> u64 {
+        let firm = self.held.iter().filter(|p| p.firm).map(|p| p.end).max();
+        let at = firm.map_or(at, |end| end.max(at));
+        self.held.retain(|p| p.begin < at || p.has_arrows());
+        for phase in &mut self.held {
+            phase.begin = phase.begin.min(at);
+            phase.end = phase.end.min(at);
+        }
+        self.told = self.told.min(at);
+        at
+    }
+
+    /// An arrow starts where it is now: at the last phase, or at a point of this name.
+    pub fn start(&mut self, flow: Flow, name: &'static str, at: u64) {
+        if self.held.is_empty() {
+            self.held.push(Phase::new(name, at, at));
+        }
+        let last = self.held.last_mut().expect("there is one now");
+        last.starts.push(flow);
+    }
+
+    /// Write the phases that are over at `at`.
+    pub fn write<T: Tracks>(&mut self, pen: &mut Pen<T>, at: u64) {
+        let over = self.held.iter().take_while(|p| p.end <= at).count();
+        for phase in self.held.drain(..over).collect::<Vec<_>>() {
+            self.write_phase(pen, &phase);
+        }
+    }
+
+    /// It gives its unit away; all that was told of it is so.
+    pub fn leave<T: Tracks>(mut self, pen: &mut Pen<T>) {
+        self.write(pen, u64::MAX);
+        if self.begun {
+            pen.tracks.end(Track::Unit(self.of.unit), SimTime(self.told.min(pen.to)));
+        }
+    }
+
+    /// The window ends at `at`, or the run does.
+    pub fn leave_unfinished<T: Tracks>(mut self, pen: &mut Pen<T>, at: u64) {
+        if self.waits && self.told < at {
+            self.hold(at);
+        }
+        self.leave(pen);
+    }
+
+    fn write_phase<T: Tracks>(&mut self, pen: &mut Pen<T>, phase: &Phase) {
+        let (begin, end) = (phase.begin.max(pen.from), phase.end.min(pen.to));
+        if begin > end || begin == end && !phase.has_arrows() {
+            return;
+        }
+        let track = Track::Unit(self.of.unit);
+        if !self.begun {
+            self.begun = true;
+            let occupant = self.of.occupant;
+            let name = match self.of.step {
+                Step::Granted => occupant.name(),
+                _ => &pen.names[occupant as usize].resumed,
+            };
+            let mark = Mark { name, of: Some(&self.of), starts: &[], ends: &self.ends };
+            pen.slices += 1;
+            pen.tracks.begin(track, SimTime(begin), &mark);
+        }
+        let mark = Mark { name: phase.name, of: None, starts: &phase.starts, ends: &phase.ends };
+        pen.slices += 1;
+        pen.tracks.begin(track, SimTime(begin), &mark);
+        pen.tracks.end(track, SimTime(end));
+    }
+}

@@ -1,0 +1,457 @@
+//! Does the timeline say what the observer was told: whole, in order, nested, with both
+//! ends of every arrow, and cut cleanly at the edges of its window?
+
+use std::sync::{Arc, Mutex};
+use tailcut_config::resolve;
+use tailcut_core::device::{Device, Observer, OpKind, Shape, Step, StepEvent};
+use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackId};
+use tailcut_sim::host::Host;
+use tailcut_sim::measure::SinkError;
+use tailcut_sim::timeline::{Covered, Mark, Recorder, Track, Tracks, Window};
+use tailcut_sim::{Experiment, SchemeSpec, Sink, Snapshots};
+use tailcut_stats::{Interval, Sample};
+use tailcut_units::{Occupant, SimTime, Span};
+use tailcut_workload::{TraceReplay, WorkloadSpec};
+
+/// The bytes of a timeline, once it is finished.
+type Bytes = Arc<Mutex<Vec<u8>>>;
+
+/// Tracks called `unit 0`, …, `channel 0`, ….
+struct Written {
+    writer: Option<TraceWriter<Vec<u8>>>,
+    units: Vec<TrackId>,
+    channels: Vec<TrackId>,
+    bytes: Bytes,
+}
+
+impl Written {
+    fn new(units: u32, channels: u32, bytes: &Bytes) -> Written {
+        let mut writer = TraceWriter::new(Vec::new());
+        let mut tracks = |name: &str, count: u32| {
+            (0..count).map(|i| writer.track(&format!("{name} {i}"), None)).collect::<Vec<_>>()
+        };
+        let (units, channels) = (tracks("unit", units), tracks("channel", channels));
+        Written { writer: Some(writer), units, channels, bytes: bytes.clone() }
+    }
+
+    fn put(&mut self, instant: bool, track: Track, at: SimTime, mark: &Mark<'_>) {
+        let track = match track {
+            Track::Unit(unit) => self.units[unit as usize],
+            Track::Channel(channel) => self.channels[channel as usize],
+        };
+        let notes: Vec<Note<'_>> = mark.of.map(|e| Note::Number("op", e.op.into())).into_iter().collect();
+        let (name, starts, ends) = (mark.name, mark.starts, mark.ends);
+        let event = Event { track, at, name, notes: &notes, starts, ends };
+        let writer = self.writer.as_mut().unwrap();
+        if instant { writer.instant(&event) } else { writer.begin(&event) }
+    }
+}
+
+impl Tracks for Written {
+    fn begin(&mut self, track: Track, at: SimTime, mark: &Mark<'_>) {
+        self.put(false, track, at, mark);
+    }
+    fn end(&mut self, track: Track, at: SimTime) {
+        let track = match track {
+            Track::Unit(unit) => self.units[unit as usize],
+            Track::Channel(channel) => self.channels[channel as usize],
+        };
+        self.writer.as_mut().unwrap().end(track, at);
+    }
+    fn instant(&mut self, track: Track, at: SimTime, mark: &Mark<'_>) {
+        self.put(true, track, at, mark);
+    }
+    fn finish(&mut self) -> Result<(), SinkError> {
+        *self.bytes.lock().unwrap() = self.writer.take().unwrap().finish()?;
+        Ok(())
+    }
+}
+
+/// The timeline of these steps on one unit and one channel.
+fn timeline(steps: &[StepEvent], from: u64, to: u64) -> (Timeline, Covered) {
+    let bytes = Bytes::default();
+    let tracks = Written::new(1, 1, &bytes);
+    let mut recorder = Recorder::new(1, (SimTime(from), SimTime(to)), tracks);
+    for step in steps {
+        recorder.step(step);
+    }
+    let covered = recorder.finish().unwrap();
+    let timeline = Timeline::read(&bytes.lock().unwrap());
+    (timeline.unwrap_or_else(|e| panic!("{from}..{to}: {e}")), covered)
+}
+
+/// Steps of one operation on unit 0.
+#[derive(Clone, Copy)]
+struct Of(u32, OpKind, Occupant);
+
+impl Of {
+    fn step(self, step: Step, at: u64, until: u64) -> StepEvent {
+        let Of(op, kind, occupant) = self;
+        StepEvent {
+            op,
+            kind,
+            occupant,
+            request: u64::MAX,
+            by: u32::MAX,
+            unit: 0,
+            channel: 0,
+            page: 3,
+            step,
+            at: SimTime(at),
+            until: SimTime(until),
+        }
+    }
+
+    fn stop(self, step: Step, at: u64, until: u64, by: u32) -> StepEvent {
+        StepEvent { by, ..self.step(step, at, until) }
+    }
+
+    /// A read that waits `wait` for the channel when it has sensed.
+    fn read(op: u32, at: u64, wait: u64) -> [StepEvent; 4] {
+        let of = Of(op, OpKind::Read, Occupant::UserRead);
+        [
+            of.step(Step::Granted, at, at),
+            of.step(Step::ChannelIn, at, at + 5),
+            of.step(Step::Array, at + 5, at + 45),
+            of.step(Step::ChannelOut, at + 45 + wait, at + 65 + wait),
+        ]
+    }
+}
+
+const ERASE: Of = Of(1, OpKind::Erase, Occupant::Erase);
+
+/// An erase that is stopped for read 7, cancelled for read 8 while it resumes, and ends;
+/// then a read with the erase's former index.
+fn stopped_twice() -> Vec<StepEvent> {
+    let mut steps = vec![
+        ERASE.step(Step::Granted, 0, 0),
+        ERASE.step(Step::ChannelIn, 10, 20),
+        ERASE.step(Step::Array, 20, 1020),
+        ERASE.stop(Step::Stopping, 300, 360, 7),
+        ERASE.step(Step::Suspending, 360, 400),
+        ERASE.step(Step::Suspended, 400, 400),
+    ];
+    steps.extend(Of::read(7, 400, 15));
+    steps.push(ERASE.step(Step::Resuming, 480, 530));
+    steps.push(ERASE.stop(Step::Suspended, 500, 500, 8));
+    steps.extend(Of::read(8, 500, 0));
+    steps.push(ERASE.step(Step::Resuming, 565, 615));
+    steps.push(ERASE.step(Step::Array, 615, 1315));
+    steps.extend(Of::read(1, 1400, 0));
+    steps
+}
+
+/// A track in lines: depth, name, begin, end.
+fn lines(timeline: &Timeline, track: &str) -> Vec<String> {
+    let line = |s: &Slice| format!("{}{} {}-{}", "  ".repeat(s.depth), s.name, s.begin, s.end);
+    timeline.slices(track).map(line).collect()
+}
+
+fn arrows(timeline: &Timeline) -> Vec<String> {
+    let name = |s: &Slice| format!("{} {}", s.name, s.begin);
+    let mut arrows: Vec<_> =
+        timeline.arrows.iter().map(|&a| timeline.ends(a).map(name).join(" > ")).collect();
+    arrows.sort();
+    arrows
+}
+
+#[test]
+fn a_suspended_erase_is_several_slices_with_arrows() {
+    let (t, covered) = timeline(&stopped_twice(), 0, 10_000);
+    let unit = [
+        "erase 0-400",
+        "  holds the die 0-10",
+        "  command 10-20",
+        "  erase 20-300",
+        "  stopping 300-360",
+        "  suspending 360-400",
+        "user_read 400-480",
+        "  command 400-405",
+        "  sense 405-445",
+        "  holds the die 445-460",
+        "  data out 460-480",
+        "erase (resumed) 480-500",
+        "  resuming 480-500",
+        "user_read 500-565",
+        "  command 500-505",
+        "  sense 505-545",
+        "  data out 545-565",
+        "erase (resumed) 565-1315",
+        "  resuming 565-615",
+        "  erase 615-1315",
+        "user_read 1400-1465",
+        "  command 1400-1405",
+        "  sense 1405-1445",
+        "  data out 1445-1465",
+    ];
+    assert_eq!(lines(&t, "unit 0"), unit);
+    let channel = [
+        "erase: command 10-20",
+        "user_read: command 400-405",
+        "user_read: data out 460-480",
+        "user_read: command 500-505",
+        "user_read: data out 545-565",
+        "user_read: command 1400-1405",
+        "user_read: data out 1445-1465",
+    ];
+    assert_eq!(lines(&t, "channel 0"), channel);
+    let expected = [
+        "erase 20 > user_read 400",
+        "resuming 480 > resuming 565",
+        "resuming 480 > user_read 500",
+        "suspending 360 > resuming 480",
+    ];
+    assert_eq!(arrows(&t), expected);
+    let slices = (unit.len() + channel.len()) as u64;
+    assert_eq!(covered, Covered { from: SimTime(0), to: SimTime(1465), whole: false, slices });
+}
+
+#[test]
+fn the_window_cuts_and_changes_nothing_else() {
+    let steps = stopped_twice();
+    let (all, _) = timeline(&steps, 0, 10_000);
+    let mut edges: Vec<u64> = steps
+        .iter()
+        .flat_map(|e| [e.at.0, e.until.0])
+        .flat_map(|t| [t.saturating_sub(1), t, t + 1])
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    for (i, &from) in edges.iter().enumerate() {
+        for &to in &edges[i + 1..] {
+            let (part, covered) = timeline(&steps, from, to);
+            for track in ["unit 0", "channel 0"] {
+                let inside = all.slices(track).map(|s| (&s.name, s.begin.max(from), s.end.min(to), s.depth));
+                let inside: Vec<_> = inside.filter(|s| s.1 < s.2).collect();
+                let found = part.slices(track).map(|s| (&s.name, s.begin, s.end, s.depth));
+                // A slice cut to nothing may be left where an arrow needs it.
+                let found: Vec<_> = found.filter(|s| s.1 < s.2).collect();
+                assert_eq!(found, inside, "{track} {from}..{to}");
+            }
+            assert_eq!((covered.from.0, covered.whole), (from, to <= 1445), "{from}..{to}");
+            // Whatever is interrupted or suspended in the window has its arrows.
+            let stops = steps.iter().filter(|e| (from..to).contains(&e.at.0));
+            let due: usize =
+                stops.map(|e| usize::from(e.by != u32::MAX) + usize::from(e.step == Step::Suspended)).sum();
+            assert_eq!(part.arrows.len(), due, "{from}..{to}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_open_at_the_end_says_so() {
+    let (t, covered) = timeline(&stopped_twice(), 0, 390);
+    let points = |t: &Timeline| -> Vec<_> {
+        let points = t.tracks.iter().flat_map(|t| &t.slices).filter(|s| s.instant);
+        points.map(|s| format!("{} {}", s.name, s.begin)).collect()
+    };
+    assert_eq!(points(&t), ["still waits for the die 390"]);
+    assert!(covered.whole && covered.to == SimTime(390));
+    let (t, _) = timeline(&stopped_twice(), 0, 470);
+    assert_eq!(points(&t), ["still suspended 470"]);
+    assert_eq!(lines(&t, "unit 0").last().unwrap(), "  data out 460-470");
+    // A read that has sensed holds its die, for longer than the window lasts.
+    let (t, _) = timeline(&stopped_twice(), 0, 455);
+    assert_eq!(lines(&t, "unit 0").last().unwrap(), "  holds the die 445-455");
+    // Nothing lies in a window after the end, or before the first step.
+    for (from, to) in [(5_000, 6_000), (1466, 1467)] {
+        let (t, covered) = timeline(&stopped_twice(), from, to);
+        assert!(t.tracks.iter().all(|t| t.slices.is_empty()) && covered.slices == 0);
+        assert_eq!((covered.to, covered.whole), (SimTime(from), false));
+    }
+}
+
+#[test]
+fn a_stop_told_on_the_channel_begins_behind_it() {
+    let program = Of(2, OpKind::Program, Occupant::UserProgram);
+    let mut steps = vec![
+        program.step(Step::Granted, 0, 0),
+        program.step(Step::ChannelIn, 0, 100),
+        program.step(Step::Array, 100, 600),
+        // Read 3 arrives while the data come in, and stops the first phase.
+        program.stop(Step::Stopping, 50, 150, 3),
+        program.step(Step::Suspended, 150, 150),
+    ];
+    steps.extend(Of::read(3, 150, 0));
+    // Its data are transferred again: no cost but that.
+    steps.push(program.step(Step::Resuming, 215, 215));
+    steps.push(program.step(Step::ChannelIn, 230, 330));
+    steps.push(program.step(Step::Array, 330, 780));
+    // Free to suspend and resume: told by one step each.
+    steps.push(program.stop(Step::Suspended, 400, 400, 4));
+    steps.extend(Of::read(4, 400, 0));
+    steps.push(program.step(Step::Array, 465, 845));
+    let (t, _) = timeline(&steps, 0, 1000);
+    let expected = [
+        "user_program 0-150",
+        "  command, data in 0-100",
+        "  stopping 100-150",
+        "user_read 150-215",
+        "  command 150-155",
+        "  sense 155-195",
+        "  data out 195-215",
+        "user_program (resumed) 215-400",
+        "  resuming 215-215",
+        "  holds the die 215-230",
+        "  command, data in 230-330",
+        "  program 330-400",
+        "user_read 400-465",
+        "  command 400-405",
+        "  sense 405-445",
+        "  data out 445-465",
+        "user_program (resumed) 465-845",
+        "  resuming 465-465",
+        "  program 465-845",
+    ];
+    assert_eq!(lines(&t, "unit 0"), expected);
+    let expected = [
+        "command, data in 0 > user_read 150",
+        "program 330 > resuming 465",
+        "program 330 > user_read 400",
+        "stopping 100 > resuming 215",
+    ];
+    assert_eq!(arrows(&t), expected);
+}
+
+/// Keeps all steps, and passes them on.
+struct Tee(Vec<StepEvent>, Recorder<Written>);
+
+impl Observer for Tee {
+    fn step(&mut self, event: &StepEvent) {
+        self.0.step(event);
+        self.1.step(event);
+    }
+}
+
+const JOB: &str = "randrw,bs=4k,rwmixread=70,iodepth=16,number_ios=4000";
+
+fn job(text: &str) -> WorkloadSpec {
+    WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap()
+}
+
+const SCHEMES: [&str; 7] = ["baseline", "rps+i-es", "rps+d-es", "rps+ideal-es", "ips", "ipc", "wse"];
+
+#[test]
+fn a_real_drive_is_told_of_step_by_step() {
+    let none: [&str; 0] = [];
+    let mut suspensions = 0;
+    for (scheme, data) in SCHEMES.into_iter().flat_map(|s| [(s, "shadow"), (s, "controller")]) {
+        let set = format!("suspend.program.data={data}");
+        let config = resolve("tiny", &[scheme], &none, &[&set]).unwrap().config;
+        let mut device = Device::new(&config, 1, ()).unwrap();
+        device.fill(device.host_bytes());
+        let Shape { units, channels, .. } = *device.shape();
+        let bytes = Bytes::default();
+        let recorder =
+            Recorder::new(units, (SimTime(0), SimTime::NEVER), Written::new(units, channels, &bytes));
+        let workload = job(JOB).open(device.host_bytes(), device.host_bytes(), 1).unwrap();
+        let mut device = device.observed_by(Tee(Vec::new(), recorder));
+        let mut host = Host::new(workload).unwrap();
+        assert!(host.run(&mut device, SimTime::NEVER, &mut |_| {}).unwrap());
+        let Tee(steps, recorder) = device.into_observer();
+        recorder.finish().unwrap();
+        let t = Timeline::read(&bytes.lock().unwrap()).unwrap_or_else(|e| panic!("{scheme}, {data}: {e}"));
+
+        // The channels did what was told, and nothing at the same time.
+        for channel in 0..channels {
+            let mut told: Vec<_> = steps
+                .iter()
+                .filter(|e| e.channel == channel && matches!(e.step, Step::ChannelIn | Step::ChannelOut))
+                .map(|e| (e.at.0, e.until.0))
+                .collect();
+            told.sort_unstable();
+            let name = format!("channel {channel}");
+            let shown: Vec<_> = t.slices(&name).map(|s| (s.begin, s.end)).collect();
+            assert_eq!(shown, told, "{scheme}");
+            assert!(shown.windows(2).all(|w| w[0].1 <= w[1].0), "{scheme}: transfers overlap");
+        }
+        // Every grant is a slice, and every suspension one more, but for what was still
+        // suspended at the end.
+        let count = |step| steps.iter().filter(|e| e.step == step).count();
+        let all: Vec<&Slice> = t.tracks.iter().flat_map(|t| &t.slices).collect();
+        let left = all.iter().filter(|s| s.instant && s.name == "still suspended").count();
+        let unit_tracks = t.tracks.iter().filter(|t| t.name.starts_with("unit"));
+        let whole = unit_tracks.flat_map(|t| &t.slices).filter(|s| s.depth == 0 && !s.instant).count();
+        assert_eq!(whole, count(Step::Granted) + count(Step::Suspended) - left, "{scheme}, {data}");
+        // Every interruption has its arrow, which ends where the interrupter is granted.
+        let stops: Vec<_> = steps.iter().enumerate().filter(|(_, e)| e.by != u32::MAX).collect();
+        assert_eq!(t.arrows.len(), stops.len() + count(Step::Suspended), "{scheme}, {data}");
+        for (i, stop) in stops {
+            let granted = steps[i..].iter().find(|e| e.op == stop.by && e.step == Step::Granted);
+            let Some(granted) = granted else { continue };
+            let op = ("op".to_string(), stop.by.to_string());
+            let met = t.arrows.iter().any(|&a| {
+                let [from, to] = t.ends(a);
+                from.begin <= stop.at.0.max(from.end) && to.begin == granted.at.0 && to.notes.contains(&op)
+            });
+            assert!(met, "{scheme}, {data}: {stop:?} has no arrow");
+        }
+        suspensions += count(Step::Suspended);
+    }
+    assert!(suspensions > 2_000, "{suspensions}");
+}
+
+/// Wants nothing but the timeline.
+struct Looks(Bytes);
+
+impl Sink for Looks {
+    fn request(&mut self, _: &Sample) -> Result<(), SinkError> {
+        Ok(())
+    }
+    fn interval(&mut self, _: &Interval) -> Result<(), SinkError> {
+        Ok(())
+    }
+    fn tracks(&mut self, shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
+        Ok(Some(Box::new(Written::new(shape.units, shape.channels, &self.0))))
+    }
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn looking_on_changes_nothing() {
+    let none: [&str; 0] = [];
+    let workload = job("randrw,bs=4k,iodepth=16,rate_iops=20000,ramp_time=20ms,runtime=100ms,time_based");
+    let spec = |name: &str| {
+        let config = resolve("tiny", &[name], &none, &none).unwrap().config;
+        SchemeSpec { name: name.to_string(), config }
+    };
+    let mut experiment = Experiment {
+        schemes: SCHEMES.map(spec).into(),
+        workload: &workload,
+        seed: 1,
+        runs: 1,
+        past: None,
+        snapshots: Snapshots::Off,
+        threads: 2,
+        fine: None,
+        timeline: None,
+    };
+    let plan = experiment.plan().unwrap();
+    let bytes: Vec<Bytes> = SCHEMES.iter().map(|_| Bytes::default()).collect();
+    let mut run = |timeline| {
+        experiment.timeline = timeline;
+        let sinks = |scheme: usize, _: &[String]| -> Result<Option<Box<dyn Sink>>, SinkError> {
+            Ok(Some(Box::new(Looks(bytes[scheme].clone()))))
+        };
+        let results = experiment.run(&plan, &(), &sinks).unwrap();
+        results.into_iter().map(|mut r| r.remove(0).unwrap()).collect::<Vec<_>>()
+    };
+    let without = run(None);
+    assert!(without.iter().all(|r| r.timeline.is_none()));
+    let with = run(Some(Window { start: Span(30_000_000), length: Span(10_000_000) }));
+    for (i, (with, without)) in with.iter().zip(&without).enumerate() {
+        assert_eq!(with.outcome.digest, without.outcome.digest, "{}", SCHEMES[i]);
+        // Counted from the end of the ramp.
+        let covered = with.timeline.expect("it was asked for");
+        assert_eq!(
+            (covered.from, covered.to, covered.whole),
+            (SimTime(50_000_000), SimTime(60_000_000), true)
+        );
+        let t = Timeline::read(&bytes[i].lock().unwrap()).unwrap();
+        let all: Vec<&Slice> = t.tracks.iter().flat_map(|t| &t.slices).collect();
+        assert!(all.len() > 1_000 && all.iter().all(|s| s.begin >= 50_000_000 && s.end <= 60_000_000));
+        assert_eq!(covered.slices as usize, all.iter().filter(|s| !s.instant).count());
+    }
+}
