@@ -1,13 +1,13 @@
 //! From what ran to the summary.
 
 use crate::error::CliError;
-use tailcut_core::device::Counters;
+use tailcut_core::device::{ChannelTime, Counters};
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
-use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Workload};
+use tailcut_report::summary::{Channel, Gc, PeCycles, Precondition, SCHEMA, Scheme, Workload};
 use tailcut_report::{DeviceCounters, Ordered, ReportError, SchemeFacts, Summary};
 use tailcut_sim::machine::peak_rss_bytes;
-use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult};
+use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunOutcome, RunResult};
 use tailcut_stats::Measured;
 use tailcut_workload::trace::TraceCounts;
 
@@ -98,24 +98,39 @@ fn summarise(name: &str, run: &RunResult) -> Scheme {
             waf: run.past.report.as_ref().map(|r| r.waf),
         }),
     };
-    Scheme::new(facts, &o.measured, Some(&counters(&o.counters, o.blocks_per_extent, o.wear)))
+    Scheme::new(facts, &o.measured, Some(&counters(o)))
 }
 
 /// The device's counters as the report wants them.
-fn counters(c: &Counters, blocks_per_extent: u32, (mean, max): (f64, u32)) -> DeviceCounters {
+fn counters(o: &RunOutcome) -> DeviceCounters {
+    let c = &o.counters;
+    let (mean, max) = o.wear;
+    let of_reads = |n: u64| (c.reads > 0).then(|| n as f64 / c.reads as f64);
     let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
     DeviceCounters {
         programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
         gc: Some(Gc {
             collections: c.collections,
             moved_units: Some(c.programs_gc),
-            blocked_reads_fraction: (c.reads > 0).then(|| c.gc_blocked_reads as f64 / c.reads as f64),
-            queue_blocked_fraction: None,
+            blocked_reads_fraction: of_reads(c.gc_blocked_reads),
+            queue_blocked_fraction: of_reads(c.queue_blocked_reads),
         }),
-        erases: Some(c.erases * u64::from(blocks_per_extent)),
+        erases: Some(c.erases * u64::from(o.blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
+        channel: channel(&o.channel),
         ..DeviceCounters::default()
     }
+}
+
+/// Shares of the channels' time; `None` when none has passed.
+fn channel(t: &ChannelTime) -> Option<Channel> {
+    let share = |ns: u64| ns as f64 / t.total as f64;
+    (t.total > 0).then(|| Channel {
+        idle: share(t.total - t.granted),
+        useful: share(t.granted - t.stalled),
+        uncorrectable: None,
+        ecc_wait: share(t.stalled),
+    })
 }
 
 /// What the host asked, as the first run met it.

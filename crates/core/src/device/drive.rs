@@ -2,7 +2,7 @@
 
 use super::collect::Collection;
 use super::config::DeviceConfig;
-use super::counters::Counters;
+use super::counters::{ChannelTime, Counters};
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request};
 use super::observer::Observer;
@@ -175,6 +175,17 @@ impl<O: Observer> Device<O> {
             }
         }
         sum
+    }
+
+    /// What all channels together have done up to now.
+    pub fn channel_time(&self) -> ChannelTime {
+        let now = self.state.now;
+        let mut time = ChannelTime { total: now * self.state.channels.len() as u64, ..Default::default() };
+        for channel in &self.state.channels {
+            time.granted += channel.spent(now).iter().sum::<u64>();
+            time.stalled += channel.stalled;
+        }
+        time
     }
 
     /// Present levels.

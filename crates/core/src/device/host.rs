@@ -51,6 +51,8 @@ pub(super) struct Request {
     pub epoch: u32,
     /// A collection stood in its way.
     pub met_collection: bool,
+    /// It queued at a die behind an operation in whose way a collection had stood.
+    pub queued_behind: bool,
 }
 
 impl Request {
@@ -67,6 +69,7 @@ impl Request {
             room_since: 0,
             epoch: 0,
             met_collection: false,
+            queued_behind: false,
         }
     }
 }
@@ -144,6 +147,7 @@ impl<O: Observer> Device<O> {
         r.arrived = wanted.0;
         r.status = Status::Ok;
         r.met_collection = false;
+        r.queued_behind = false;
         r.ledger.clear();
         if at > wanted {
             r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
@@ -239,7 +243,9 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
         s.counters.reads += 1;
-        s.counters.gc_blocked_reads += u64::from(s.requests[id].met_collection);
+        let r = &s.requests[id];
+        s.counters.gc_blocked_reads += u64::from(r.met_collection);
+        s.counters.queue_blocked_reads += u64::from(r.queued_behind && !r.met_collection);
         self.deliver(id, completed);
     }
 

@@ -29,7 +29,7 @@ mod snapshot;
 pub mod timers;
 mod write;
 
-pub use counters::Counters;
+pub use counters::{ChannelTime, Counters};
 pub use drive::{Device, Gauges};
 pub use host::{Completion, QueueFull};
 pub use observer::{Observer, Step, StepEvent};

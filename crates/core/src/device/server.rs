@@ -40,6 +40,10 @@ pub struct Unit {
     /// The slot of `held` that time counts to now, and since when.
     pub slot: u8,
     pub since: u64,
+    /// Whether a collection stood in the way of the operation that holds the unit …
+    pub met_collection: bool,
+    /// … and when such an operation last left.
+    pub met_until: u64,
 }
 
 impl Unit {
@@ -57,6 +61,8 @@ impl Unit {
             held: [0; WAIT_SLOTS],
             slot: WAIT_IDLE as u8,
             since: 0,
+            met_collection: false,
+            met_until: 0,
         }
     }
 
@@ -74,6 +80,7 @@ impl Unit {
         self.count_to(if self.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);
         self.phase = Phase::Idle;
         self.holder = NONE;
+        self.met_collection = false;
     }
 
     /// The account as of `now`.
@@ -104,6 +111,8 @@ pub struct Channel {
     pub rest: Queue,
     /// Nanoseconds granted so far by occupant, to the end of each grant.
     pub granted: [u64; Occupant::COUNT],
+    /// How much of all that it stood still for the decoder.
+    pub stalled: u64,
 }
 
 impl Channel {
