@@ -85,6 +85,8 @@ pub(super) struct State {
     pub gc_scope: Scope,
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
+    /// Time to put a write into the buffer, ns.
+    pub buffer_write_ns: u64,
     pub counters: Counters,
     #[serde(skip)]
     pub scratch: Vec<u32>,
@@ -323,6 +325,7 @@ impl State {
             gc_scope: policies.gc_scope.scope(),
             acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: policies.buffer.overwrites_in_place(),
+            buffer_write_ns: policies.buffer.write_latency().0,
             counters: Counters::default(),
             scratch: Vec::with_capacity(parts as usize + 1),
             host_ops: 0,

@@ -165,7 +165,9 @@ impl<O: Observer> Device<O> {
             s.host.down_free = begin + span;
             charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - decided);
             charge(&mut r.ledger, Cause::HOST_LINK, span);
-            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, begin + span, id);
+            charge(&mut r.ledger, Cause::CONTROLLER, s.buffer_write_ns);
+            let there = begin + span + s.buffer_write_ns;
+            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, there, id);
         } else {
             push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
         }
