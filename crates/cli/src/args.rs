@@ -257,7 +257,7 @@ pub struct BenchArgs {
 #[derive(Debug, Args)]
 pub struct DemoArgs {
     /// Requests for each scheme
-    #[arg(long, default_value_t = 1_500_000, hide = true)]
+    #[arg(long, default_value_t = 1_500_000, hide = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: u64,
 }
 

@@ -36,6 +36,18 @@ fn values_that_do_not_fit() {
     run("tiny", &["--set", "geometry.channels=0"]).refused(&["geometry.channels", "0"]);
     run("tiny", &["--set", "geometry.blocks=4000000000"]).refused(&["geometry"]);
     run("tiny", &["--set", "ftl.over_provisioning=0%"]).refused(&["ftl", "no spare blocks left"]);
+    for key in [
+        "timing.program.pulse",
+        "timing.erase.verify",
+        "channel.command",
+        "ecc.decode",
+        "host.submit_latency",
+        "controller.command",
+    ] {
+        run("tiny", &["--set", &format!("{key}=2000s")]).refused(&[key, "2000000000000 ns", "1000s"]);
+    }
+    run("tiny", &["--set", "timing.read=['40us','2000s']"]).refused(&["timing.read", "1000s"]);
+    tailcut(&["demo", "--requests", "0"]).refused(&["--requests", "'0'"]);
     run("tiny", &["--precondition", "aged"]).refused(&["aged", "steady"]);
     run("tiny", &["--seed=-1"]).refused(&["--seed"]);
 }
@@ -128,7 +140,10 @@ fn traces_that_cannot_be_read() {
     ];
     let zipped = gzip(&msr("128166372000030000,prxy,0,Write,4096,4096,1000").repeat(50));
     match zipped {
-        Some(zipped) => cases.push(("cut.gz", zipped[..zipped.len() - 12].to_vec(), &["gzip", "truncated"])),
+        Some(zipped) => {
+            cases.push(("cut.gz", zipped[..zipped.len() - 12].to_vec(), &["gzip", "truncated"]));
+            cases.push(("tail.gz", [&zipped[..], b"tail"].concat(), &["trailing garbage", "gzip"]));
+        }
         None => println!("skipped: a truncated gzip stream, since there is no gzip here"),
     }
     let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{summary, tailcut, traces};
+use common::{summary, tailcut};
+use tailcut_testkit::traces;
 
 /// File, requests, percent of reads, mean KiB, footprint MiB, span s.
 const TABLE: [(&str, u64, f64, f64, f64, f64); 14] = [

@@ -247,7 +247,8 @@ pub struct Gc {
     /// Reads that a collection held up, by all reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_reads_fraction: Option<f64>,
-    /// Time in which the whole device queue waited for collections, by all time.
+    /// Reads that no collection held up but that queued at a die behind a host operation
+    /// which one had, by all reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_blocked_fraction: Option<f64>,
 }
@@ -309,7 +310,8 @@ pub struct Channel {
     /// Moving what is used.
     pub useful: f64,
     /// Moving pages that then fail to decode.
-    pub uncorrectable: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncorrectable: Option<f64>,
     /// Stalled for the error-correction engine.
     pub ecc_wait: f64,
 }

@@ -4,7 +4,7 @@ use crate::host::{Finished, Host, RunError};
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
-use tailcut_core::device::{Counters, Device, Observer, Shape, SuspensionWear};
+use tailcut_core::device::{ChannelTime, Counters, Device, Observer, Shape, SuspensionWear};
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -55,6 +55,8 @@ pub struct RunOutcome {
     pub measured: Measured,
     /// The drive's counters over the measurement.
     pub counters: Counters,
+    /// What the channels did over the measurement.
+    pub channel: ChannelTime,
     /// Physical blocks erased with an extent.
     pub blocks_per_extent: u32,
     /// Mean and most program/erase cycles at the end.
@@ -132,6 +134,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         over = run.until(host, device, SimTime(start.0 - 1))?;
     }
     device.reset_counters();
+    let channel = device.channel_time();
     while !over && !run.broken() {
         let end = SimTime(run.recorder.interval_end().0.saturating_sub(1));
         over = run.until(host, device, end)?;
@@ -152,6 +155,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         digest,
         measured,
         counters: device.counters().clone(),
+        channel: device.channel_time().since(&channel),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         wear: device.wear(),
         suspension_wear: device.suspension_wear(),

@@ -80,6 +80,7 @@ pub fn small_drive() -> DeviceConfig {
             buffer: buffer::BufferConfig::Lru(buffer::lru::Config {
                 capacity: 256 << 10,
                 power_loss: buffer::lru::PowerLoss::Volatile,
+                ..Default::default()
             }),
             flush: flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.75, low: 0.5 }),
             placement: placement::PlacementConfig::Static(Default::default()),
@@ -142,6 +143,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
         capacity: 16 << 20,
         power_loss: buffer::lru::PowerLoss::Capacitor,
+        ..Default::default()
     });
     c
 }

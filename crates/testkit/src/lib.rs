@@ -8,6 +8,7 @@ mod network;
 mod operations;
 pub mod oracle;
 pub mod swarm;
+mod traces;
 
 pub use amplification::Spare;
 pub use configs::{cross_check_drive, small_drive};
@@ -15,3 +16,4 @@ pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};
 pub use network::{Flow, Network, Visit};
 pub use operations::{Operation, Stretch, operations, waveform};
+pub use traces::traces;

@@ -118,6 +118,12 @@ fn channel_time_and_operations_are_conserved() {
             }
         }
         assert_eq!(busy, device.channel_busy(), "seed {seed}: channel time by occupant");
+        let time = device.channel_time();
+        assert!(time.granted <= time.total, "seed {seed}: {time:?}");
+        if device.is_quiescent() {
+            assert_eq!(busy.iter().sum::<u64>(), time.granted, "seed {seed}: all of it is over");
+            assert!(time.stalled <= time.granted, "seed {seed}: {time:?}");
+        }
         let c = device.counters();
         let luns = u64::from(device.shape().layout.luns);
         // What is under way at the end was granted, and is counted only when it ends.

@@ -66,6 +66,7 @@ const CHANGES: &[Change] = &[
     ("ftl.gc.in_flight", "1", &[]),
     ("policy.buffer.lru.capacity", "'192KiB'", &[]),
     ("policy.buffer.lru.power_loss", "'capacitor'", &[]),
+    ("policy.buffer.lru.write_latency", "'700ns'", &[]),
     ("policy.flush.watermark.high", "'70%'", &[]),
     ("policy.flush.watermark.low", "'40%'", &[]),
     ("policy.placement.static.order", "'DCWP'", &[]),

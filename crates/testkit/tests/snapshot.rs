@@ -1,6 +1,9 @@
 //! Is a snapshot the drive itself, and is anything else refused without a panic?
 
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{AgeReport, Device, SnapshotError, aged_key};
+use tailcut_core::policy::gc_victim::GcVictimConfig;
+use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{HostOp, Stream};
 
@@ -43,7 +46,11 @@ fn a_run_goes_on_after_restoring_as_if_nothing_had_happened() {
 }
 
 fn aged() -> (Device, AgeReport, Vec<u8>) {
-    let mut device = Device::new(&small_drive(), 1, ()).unwrap();
+    aged_drive(&small_drive())
+}
+
+fn aged_drive(config: &DeviceConfig) -> (Device, AgeReport, Vec<u8>) {
+    let mut device = Device::new(config, 1, ()).unwrap();
     let bytes = device.host_bytes();
     device.fill(bytes);
     let report = device.age_uniform(0..bytes, 4096, &mut |_| true);
@@ -54,17 +61,25 @@ fn aged() -> (Device, AgeReport, Vec<u8>) {
 
 #[test]
 fn an_aged_drive_is_the_same_drive_restored() {
-    let (device, report, file) = aged();
-    assert!(report.steady && report.waf > 1.2, "{report:?}");
-    let mut restored = Device::new(&small_drive(), 1, ()).unwrap();
-    assert_eq!(restored.load_aged(7, &mut &file[..]).unwrap(), report);
-    let run = |device| {
-        let mut host = Host { device, done: Vec::new() };
-        traffic(&mut host, &mut Stream::new(9, "aged", 0), 3_000, 0);
-        host.drain();
-        host.done
-    };
-    assert!(run(device) == run(restored));
+    let victims = GcVictimConfig::MEMBERS.iter().map(|name| (*name, "static"));
+    let places = PlacementConfig::MEMBERS.iter().map(|name| ("greedy", *name));
+    for (victim, place) in victims.chain(places) {
+        let mut config = small_drive();
+        let member = |name: &str| toml::Value::String(name.into());
+        config.policy.gc_victim = member(victim).try_into().unwrap();
+        config.policy.placement = member(place).try_into().unwrap();
+        let (device, report, file) = aged_drive(&config);
+        assert!(report.steady && report.waf > 1.2, "{victim}, {place}: {report:?}");
+        let mut restored = Device::new(&config, 1, ()).unwrap();
+        assert_eq!(restored.load_aged(7, &mut &file[..]).unwrap(), report);
+        let run = |device| {
+            let mut host = Host { device, done: Vec::new() };
+            traffic(&mut host, &mut Stream::new(9, "aged", 0), 3_000, 0);
+            host.drain();
+            host.done
+        };
+        assert!(run(device) == run(restored), "{victim}, {place}: the run differs");
+    }
 }
 
 fn load(key: u64, file: &[u8]) -> Result<AgeReport, SnapshotError> {

@@ -251,6 +251,7 @@ fn a_flush_waits_for_the_program_only_where_a_power_cut_would_lose_data() {
     c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
         capacity: 256 << 10,
         power_loss: buffer::lru::PowerLoss::Capacitor,
+        ..Default::default()
     });
     let mut host = filled(&c);
     latency(&mut host, APART, HostOp::Write, 0, 4096);

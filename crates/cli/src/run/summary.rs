@@ -1,15 +1,16 @@
 //! From what ran to the summary.
 
 use crate::error::CliError;
-use tailcut_core::device::Counters;
+use tailcut_core::device::{ChannelTime, Counters};
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
-use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload, WriteStall};
+use tailcut_report::summary::{
+    Channel, Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload, WriteStall,
+};
 use tailcut_report::{DeviceCounters, Ordered, ReportError, SchemeFacts, Summary};
 use tailcut_sim::machine::peak_rss_bytes;
-use tailcut_sim::measure::RunOutcome;
 use tailcut_sim::timeline::Covered;
-use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult};
+use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunOutcome, RunResult};
 use tailcut_stats::Measured;
 use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
@@ -131,17 +132,17 @@ fn summarise(name: &str, run: &RunResult) -> Scheme {
 fn counters(o: &RunOutcome) -> DeviceCounters {
     let c = &o.counters;
     let (mean, max) = o.wear;
-    let blocks_per_extent = o.blocks_per_extent;
+    let of_reads = |n: u64| (c.reads > 0).then(|| n as f64 / c.reads as f64);
     let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
     DeviceCounters {
         programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
         gc: Some(Gc {
             collections: c.collections,
             moved_units: Some(c.programs_gc),
-            blocked_reads_fraction: (c.reads > 0).then(|| c.gc_blocked_reads as f64 / c.reads as f64),
-            queue_blocked_fraction: None,
+            blocked_reads_fraction: of_reads(c.gc_blocked_reads),
+            queue_blocked_fraction: of_reads(c.queue_blocked_reads),
         }),
-        erases: Some(c.erases * u64::from(blocks_per_extent)),
+        erases: Some(c.erases * u64::from(o.blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         suspends: suspends(o),
         write_stall: o.write_stall.map(|s| WriteStall {
@@ -151,6 +152,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             at_end: s.lasts,
         }),
         energy_mj: Some(o.energy_mj.0),
+        channel: channel(&o.channel),
         ..DeviceCounters::default()
     }
 }
@@ -171,6 +173,17 @@ fn suspends(o: &RunOutcome) -> Option<Suspends> {
         per_block_max: u64::from(w.most),
         rber_factor_mean: w.rber_mean,
         rber_factor_max: w.rber_most,
+    })
+}
+
+/// Shares of the channels' time; `None` when none has passed.
+fn channel(t: &ChannelTime) -> Option<Channel> {
+    let share = |ns: u64| ns as f64 / t.total as f64;
+    (t.total > 0).then(|| Channel {
+        idle: share(t.total - t.granted),
+        useful: share(t.granted - t.stalled),
+        uncorrectable: None,
+        ecc_wait: share(t.stalled),
     })
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a run of the program came to.
@@ -73,19 +73,6 @@ pub fn summary(text: &str) -> Value {
 pub fn digests(summary: &Value) -> Vec<String> {
     let schemes = summary["schemes"].as_array().unwrap();
     schemes.iter().map(|s| s["digest"].as_str().unwrap().to_string()).collect()
-}
-
-/// The folder of real traces: `TAILCUT_TRACES`, else beside the workspace.
-pub fn traces() -> Option<PathBuf> {
-    let folder = match std::env::var_os("TAILCUT_TRACES") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
-    };
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no folder of real traces at {} (set TAILCUT_TRACES)", folder.display());
-    None
 }
 
 /// Names of the files in a folder, in order; none if there is no folder.

@@ -2,6 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Nanoseconds of all channels together, up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelTime {
+    /// All of it.
+    pub total: u64,
+    /// Held by an operation.
+    pub granted: u64,
+    /// Held by an operation and moving nothing, because the decoder had no room; a stall
+    /// counts in full from the beginning of its transfer.
+    pub stalled: u64,
+}
+
+impl ChannelTime {
+    /// What has passed since an earlier moment.
+    pub fn since(&self, earlier: &ChannelTime) -> ChannelTime {
+        let granted = self.granted - earlier.granted;
+        ChannelTime {
+            total: self.total - earlier.total,
+            granted,
+            stalled: (self.stalled - earlier.stalled).min(granted),
+        }
+    }
+}
+
 /// Totals since the drive began (or since [`Counters::default`] was put in place).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
@@ -34,6 +58,9 @@ pub struct Counters {
     /// Host reads that waited for a collection directly: its operation on their die or
     /// channel, or its hold.
     pub gc_blocked_reads: u64,
+    /// Host reads that met no collection themselves, and queued at a die behind a host
+    /// operation that had.
+    pub queue_blocked_reads: u64,
     /// Mapping units trimmed.
     pub trimmed: u64,
     /// Nominal array time of reads, programs and erases, ns.

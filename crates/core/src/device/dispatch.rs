@@ -226,8 +226,11 @@ impl<O: Observer> Device<O> {
                 met |= (Occupant::GcRead as usize..WAIT_IDLE).contains(&slot) || slot == WAIT_HOLD;
             }
         }
-        if met && let Owner::Request(r) = op.owner {
-            s.requests[r].met_collection = true;
+        u.met_collection = met;
+        if let Owner::Request(r) = op.owner {
+            let r = &mut s.requests[r];
+            r.met_collection |= met;
+            r.queued_behind |= u.met_until > op.entered;
         }
     }
 
@@ -287,8 +290,11 @@ impl<O: Observer> Device<O> {
                 met |= !is_host(occupant);
             }
         }
-        if met && let Owner::Request(r) = op.owner {
-            s.requests[r].met_collection = true;
+        if met {
+            s.units[op.unit as usize].met_collection = true;
+            if let Owner::Request(r) = op.owner {
+                s.requests[r].met_collection = true;
+            }
         }
         self.use_channel(id);
         let timer = self.timer_of_channel(number);
@@ -361,6 +367,7 @@ impl<O: Observer> Device<O> {
         charge(&mut op.ledger, Cause::DECODE, d.done - d.channel_free - d.waited);
         let unit = op.unit;
         s.channels[number as usize].occupy(op.occupant, now, d.channel_free - now);
+        s.channels[number as usize].stalled += d.stalled;
         let u = &mut s.units[unit as usize];
         let holder = u.holder;
         let last = u.joined == 0;
@@ -437,6 +444,8 @@ impl<O: Observer> Device<O> {
         let u = &mut s.units[unit as usize];
         let slot = if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE };
         u.count_to(slot, s.now);
+        u.met_until = if u.met_collection { s.now } else { u.met_until };
+        u.met_collection = false;
         u.phase = Phase::Idle;
         u.holder = NONE;
         self.dispatch(unit);

@@ -2,7 +2,7 @@
 
 use super::collect::Collection;
 use super::config::DeviceConfig;
-use super::counters::{Counters, Suspension};
+use super::counters::{ChannelTime, Counters, Suspension};
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request};
 use super::observer::Observer;
@@ -92,6 +92,8 @@ pub(super) struct State {
     pub interrupters: [u8; Occupant::COUNT],
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
+    /// Time to put a write into the buffer, ns.
+    pub buffer_write_ns: u64,
     pub counters: Counters,
     #[serde(skip)]
     pub scratch: Vec<u32>,
@@ -219,6 +221,17 @@ impl<O: Observer> Device<O> {
             }
         }
         sum
+    }
+
+    /// What all channels together have done up to now.
+    pub fn channel_time(&self) -> ChannelTime {
+        let now = self.state.now;
+        let mut time = ChannelTime { total: now * self.state.channels.len() as u64, ..Default::default() };
+        for channel in &self.state.channels {
+            time.granted += channel.spent(now).iter().sum::<u64>();
+            time.stalled += channel.stalled;
+        }
+        time
     }
 
     /// Present levels.
@@ -368,6 +381,7 @@ impl State {
             interrupters: interrupters(policies),
             acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: policies.buffer.overwrites_in_place(),
+            buffer_write_ns: policies.buffer.write_latency().0,
             counters: Counters::default(),
             scratch: Vec::with_capacity(parts as usize + 1),
             host_ops: 0,

@@ -51,6 +51,8 @@ pub(super) struct Request {
     pub epoch: u32,
     /// A collection stood in its way.
     pub met_collection: bool,
+    /// It queued at a die behind an operation in whose way a collection had stood.
+    pub queued_behind: bool,
 }
 
 impl Request {
@@ -67,6 +69,7 @@ impl Request {
             room_since: 0,
             epoch: 0,
             met_collection: false,
+            queued_behind: false,
         }
     }
 }
@@ -144,6 +147,7 @@ impl<O: Observer> Device<O> {
         r.arrived = wanted.0;
         r.status = Status::Ok;
         r.met_collection = false;
+        r.queued_behind = false;
         r.ledger.clear();
         if at > wanted {
             r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
@@ -161,7 +165,9 @@ impl<O: Observer> Device<O> {
             s.host.down_free = begin + span;
             charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - decided);
             charge(&mut r.ledger, Cause::HOST_LINK, span);
-            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, begin + span, id);
+            charge(&mut r.ledger, Cause::CONTROLLER, s.buffer_write_ns);
+            let there = begin + span + s.buffer_write_ns;
+            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, there, id);
         } else {
             push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
         }
@@ -249,7 +255,9 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
         s.counters.reads += 1;
-        s.counters.gc_blocked_reads += u64::from(s.requests[id].met_collection);
+        let r = &s.requests[id];
+        s.counters.gc_blocked_reads += u64::from(r.met_collection);
+        s.counters.queue_blocked_reads += u64::from(r.queued_behind && !r.met_collection);
         self.deliver(id, completed);
     }
 

@@ -31,7 +31,7 @@ mod suspend;
 pub mod timers;
 mod write;
 
-pub use counters::{Counters, Suspension};
+pub use counters::{ChannelTime, Counters, Suspension};
 pub use drive::{Device, Gauges, SuspensionWear};
 pub use host::{Completion, QueueFull};
 pub use observer::{Observer, Step, StepEvent};

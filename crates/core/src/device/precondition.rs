@@ -145,6 +145,9 @@ impl<O: Observer> Device<O> {
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [u32; BATCH]) -> usize,
     ) -> AgeReport {
+        // A run must not depend on whether its aged drive came from a snapshot, which holds
+        // no policy's state: each begins anew.
+        let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
         let raw = u64::from(self.shape.layout.units());
         let mut batch = [0u32; BATCH];
@@ -175,6 +178,7 @@ impl<O: Observer> Device<O> {
             }
         }
         self.end_pass(&mut pass);
+        self.state.policies = policies;
         AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
     }
 

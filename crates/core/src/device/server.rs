@@ -93,6 +93,10 @@ pub struct Unit {
     /// The holder's course, if it may be interrupted.
     pub run: Run,
     pub stack: [Run; MOST_SUSPENDED],
+    /// Whether a collection stood in the way of the operation that holds the unit …
+    pub met_collection: bool,
+    /// … and when such an operation last left.
+    pub met_until: u64,
 }
 
 impl Unit {
@@ -115,6 +119,8 @@ impl Unit {
             since: 0,
             run: Run::NONE,
             stack: [Run::NONE; MOST_SUSPENDED],
+            met_collection: false,
+            met_until: 0,
         }
     }
 
@@ -137,6 +143,7 @@ impl Unit {
         self.count_to(if self.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);
         self.phase = Phase::Idle;
         self.holder = NONE;
+        self.met_collection = false;
     }
 
     /// The account as of `now`.
@@ -167,6 +174,8 @@ pub struct Channel {
     pub rest: Queue,
     /// Nanoseconds granted so far by occupant, to the end of each grant.
     pub granted: [u64; Occupant::COUNT],
+    /// How much of all that it stood still for the decoder.
+    pub stalled: u64,
 }
 
 impl Channel {

@@ -9,7 +9,7 @@ use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
-use tailcut_units::Stream;
+use tailcut_units::{Span, Stream};
 
 /// A configuration that cannot be built, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -275,18 +275,34 @@ fn check_timing(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if t.erase.loops == 0 || t.erase.loops > 10_000 {
         return refuse("timing.erase.loops", format!("{} is not in 1..=10000", t.erase.loops));
     }
-    let erase = [t.erase.ramp_up, t.erase.execution, t.erase.recovery, t.erase.verify];
-    let mut spans: Vec<u64> = t.read.iter().map(|s| s.0).collect();
-    spans.extend(erase.map(|s| s.0));
-    spans.extend([t.program.pulse.0, t.program.verify.0, c.channel.command.0, c.ecc.decode.0]);
     let (e, p) = (&c.suspend.erase, &c.suspend.program);
-    spans.extend([e.suspend, e.resume, e.verify, p.suspend, p.reload].map(|s| s.0));
-    spans.extend(
-        [&e.limits, &p.limits].into_iter().flat_map(|l| [l.spacing, l.least_left]).flatten().map(|s| s.0),
-    );
-    spans.extend([c.host.submit_latency.0, c.host.complete_latency.0, c.controller.command.0]);
-    if spans.iter().any(|&s| s > MOST) {
-        return refuse("timing, suspend, channel, ecc, host, controller", "no single time may exceed 1000s");
+    let spans = [
+        ("timing.program.pulse", t.program.pulse),
+        ("timing.program.verify", t.program.verify),
+        ("timing.erase.ramp_up", t.erase.ramp_up),
+        ("timing.erase.execution", t.erase.execution),
+        ("timing.erase.recovery", t.erase.recovery),
+        ("timing.erase.verify", t.erase.verify),
+        ("suspend.erase.suspend", e.suspend),
+        ("suspend.erase.resume", e.resume),
+        ("suspend.erase.verify", e.verify),
+        ("suspend.erase.limits.spacing", e.limits.spacing.unwrap_or_default()),
+        ("suspend.erase.limits.least_left", e.limits.least_left.unwrap_or_default()),
+        ("suspend.program.suspend", p.suspend),
+        ("suspend.program.reload", p.reload),
+        ("suspend.program.limits.spacing", p.limits.spacing.unwrap_or_default()),
+        ("suspend.program.limits.least_left", p.limits.least_left.unwrap_or_default()),
+        ("channel.command", c.channel.command),
+        ("ecc.decode", c.ecc.decode),
+        ("host.submit_latency", c.host.submit_latency),
+        ("host.complete_latency", c.host.complete_latency),
+        ("controller.command", c.controller.command),
+    ];
+    let reads = t.read.iter().map(|&span| ("timing.read", span));
+    for (key, Span(ns)) in reads.chain(spans) {
+        if ns > MOST {
+            return refuse(key, format!("{ns} ns; no single time may exceed 1000s"));
+        }
     }
     for (key, rate) in [("channel.rate", c.channel.rate), ("host.link_rate", c.host.link_rate)] {
         if rate < 1_000 {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses a part.
 
-use tailcut_report::summary::{Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload};
+use tailcut_report::summary::{Channel, Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime, Span, Status, Stream};
@@ -87,11 +87,18 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
     };
     let counters = DeviceCounters {
         programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),
-        gc: Some(Gc { collections: 12, moved_units: Some(500), ..Gc::default() }),
+        gc: Some(Gc {
+            collections: 12,
+            moved_units: Some(500),
+            blocked_reads_fraction: Some(0.25),
+            queue_blocked_fraction: Some(0.125),
+        }),
         suspends: Some(Suspends { erase: 3, per_erase: 0.5, ..Suspends::default() }),
         erases: Some(12),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
-        ..DeviceCounters::default()
+        channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),
+        energy_mj: None,
+        write_stall: None,
     };
     (Scheme::new(facts, &measured, Some(&counters)), measured)
 }

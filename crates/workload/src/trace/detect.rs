@@ -3,6 +3,7 @@
 use super::decode::sample_lines;
 use super::error::TraceError;
 use super::formats::Format;
+use super::stream::text_of;
 use super::{FORMATS, options::bad};
 
 /// How a format is recognised.
@@ -44,7 +45,7 @@ pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'stat
             return Ok(format);
         }
     }
-    let text = whole_lines(sample, complete);
+    let text = text_of(whole_lines(sample, complete));
     let lines = sample_lines(text).count();
     let claims = |format: &Format| match format.looks {
         Looks::Line(looks) => sample_lines(text).filter(|l| looks(l)).count(),

@@ -81,6 +81,18 @@ pub enum TraceError {
         /// Decompressed bytes read so far.
         at: u64,
     },
+    /// Something else follows the compressed stream.
+    #[error(
+        "{file}: trailing garbage: the {kind} stream ends after {at} decompressed bytes, and what follows it is no {kind} stream; cut it off"
+    )]
+    TrailingGarbage {
+        /// The file.
+        file: String,
+        /// `gzip`.
+        kind: &'static str,
+        /// Decompressed bytes of the stream.
+        at: u64,
+    },
     /// The compressed stream is not one.
     #[error("{file}: the {kind} stream is damaged near decompressed byte {at}: {source}")]
     Damaged {

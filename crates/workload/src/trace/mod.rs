@@ -18,6 +18,7 @@ mod fields;
 mod footprint;
 mod formats;
 mod fuzz;
+mod gzip;
 mod info;
 mod layout;
 mod names;

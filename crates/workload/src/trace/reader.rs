@@ -7,7 +7,7 @@ use super::formats::Format;
 use super::options::{TimeUnit, TraceOptions};
 use super::record::{Record, TIME_MAX, TraceCounts, too_large};
 use super::sort::{Sorter, TooLate};
-use super::stream::{ByteStream, Input};
+use super::stream::{ByteStream, Input, text_of};
 use std::fs::File;
 use std::path::Path;
 use tailcut_units::HostOp;
@@ -63,13 +63,16 @@ impl TraceReader {
             None => detect(file, sample, complete)?,
         };
         let sample = match format.looks {
-            Looks::Line(_) => whole_lines(sample, complete),
+            Looks::Line(_) => text_of(whole_lines(sample, complete)),
             Looks::Bytes(_) => sample,
         };
         let mut setup =
             Setup { sample, given: options.time_unit, unit: TimeUnit::Ns, unit_from: "format", note: "" };
         let decoder = (format.open)(&mut setup);
         let Setup { unit, unit_from, note, .. } = setup;
+        if matches!(format.looks, Looks::Line(_)) {
+            input.skip_byte_order_mark()?;
+        }
         let sorter = (!decoder.sorted()).then(|| Sorter::new(options.sort_window_ns, options.sort_records));
         Ok(TraceReader {
             input,

@@ -1,13 +1,20 @@
 //! Bytes in, decompressed, in one fixed buffer.
 
 use super::error::TraceError;
-use flate2::read::MultiGzDecoder;
+use super::gzip::{Streams, TrailingGarbage};
 use std::io::{self, Cursor, Read};
 
 /// The longest line of a text format, in bytes.
 pub const LINE_MAX: usize = 64 * 1024;
 /// The buffer: also how far detection looks ahead.
 const BUFFER: usize = 256 * 1024;
+/// What some editors put before a text to say that it is UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The sample without a UTF-8 byte order mark.
+pub(crate) fn text_of(sample: &[u8]) -> &[u8] {
+    sample.strip_prefix(BYTE_ORDER_MARK).unwrap_or(sample)
+}
 
 /// What a trace is read from.
 pub type Input = Box<dyn Read + Send>;
@@ -42,7 +49,7 @@ impl ByteStream {
         let whole = Cursor::new(magic[..have].to_vec()).chain(input);
         let (input, compression): (Input, _) =
             match magic[..have] {
-                [0x1f, 0x8b, ..] => (Box::new(MultiGzDecoder::new(whole)), Some("gzip")),
+                [0x1f, 0x8b, ..] => (Box::new(Streams::new(whole)), Some("gzip")),
                 [0x28, 0xb5, 0x2f, 0xfd] => {
                     let decoder = zstd::stream::read::Decoder::new(whole).map_err(|source| {
                         TraceError::Io { file: file.into(), action: "start zstd", source }
@@ -89,6 +96,14 @@ impl ByteStream {
     pub fn sample(&mut self) -> Result<(&[u8], bool), TraceError> {
         self.fill(BUFFER)?;
         Ok((&self.buffer[self.start..self.end], self.ended))
+    }
+
+    /// Leave out a UTF-8 byte order mark, if one comes next. For text formats.
+    pub fn skip_byte_order_mark(&mut self) -> Result<(), TraceError> {
+        if self.peek(BYTE_ORDER_MARK.len())?.starts_with(BYTE_ORDER_MARK) {
+            self.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(())
     }
 
     #[inline]
@@ -149,6 +164,9 @@ impl ByteStream {
             // zstd reports an early end as this kind too ("incomplete frame").
             Some(kind) if source.kind() == io::ErrorKind::UnexpectedEof => {
                 TraceError::Truncated { file, kind, at }
+            }
+            Some(kind) if source.get_ref().is_some_and(|e| e.is::<TrailingGarbage>()) => {
+                TraceError::TrailingGarbage { file, kind, at }
             }
             Some(kind) => TraceError::Damaged { file, kind, at, source },
         }

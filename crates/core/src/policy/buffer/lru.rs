@@ -9,7 +9,9 @@
 //!
 //! **Parameters and source.** `capacity`; `power_loss`: with `capacitor` held data
 //! survive a power cut and a FLUSH completes at once, with `volatile` a FLUSH waits
-//! until all that was held is on flash.
+//! until all that was held is on flash; `write_latency`: the time from when a write's data
+//! have arrived until the buffer holds them (the ttFlash authors' simulator: 1 us), of any
+//! number of writes at once.
 //!
 //! **Left out.** Read caching: only written data are held.
 //!
@@ -17,7 +19,7 @@
 
 use super::{Acknowledge, Buffer, PolicyContext};
 use serde::{Deserialize, Serialize};
-use tailcut_units::quantity;
+use tailcut_units::{Span, quantity};
 
 /// What happens to held data at a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,11 +40,14 @@ pub struct Config {
     pub capacity: u64,
     /// What a power cut does.
     pub power_loss: PowerLoss,
+    /// Time to put a write into the buffer.
+    #[serde(with = "quantity::time")]
+    pub write_latency: Span,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { capacity: 64 << 20, power_loss: PowerLoss::Capacitor }
+        Config { capacity: 64 << 20, power_loss: PowerLoss::Capacitor, write_latency: Span(0) }
     }
 }
 
@@ -51,10 +56,11 @@ impl Default for Config {
 pub struct Policy {
     capacity: u64,
     durable: bool,
+    write_latency: Span,
 }
 
 impl Policy {
-    /// Refused when the buffer cannot hold one write unit of every lane's width.
+    /// Refused when the buffer cannot hold one write unit.
     pub fn new(c: &Config, context: &PolicyContext) -> Result<Policy, String> {
         let least = u64::from(context.units_per_write) * context.unit_bytes;
         if c.capacity < least {
@@ -63,7 +69,17 @@ impl Policy {
                 c.capacity
             ));
         }
-        Ok(Policy { capacity: c.capacity, durable: c.power_loss == PowerLoss::Capacitor })
+        if c.write_latency > Span(1_000_000_000) {
+            return Err(format!(
+                "policy.buffer.lru.write_latency is {} ns, but a buffer takes at most 1s",
+                c.write_latency.0
+            ));
+        }
+        Ok(Policy {
+            capacity: c.capacity,
+            durable: c.power_loss == PowerLoss::Capacitor,
+            write_latency: c.write_latency,
+        })
     }
 }
 
@@ -79,5 +95,8 @@ impl Buffer for Policy {
     }
     fn survives_power_cut(&self) -> bool {
         self.durable
+    }
+    fn write_latency(&self) -> Span {
+        self.write_latency
     }
 }

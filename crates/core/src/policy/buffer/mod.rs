@@ -4,6 +4,7 @@ pub mod lru;
 pub mod none;
 
 use super::PolicyContext;
+use tailcut_units::Span;
 
 /// When the host hears that its write is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub trait Buffer {
     fn overwrites_in_place(&self) -> bool;
     /// Whether held data survive a power cut, so that a FLUSH need not wait for flash.
     fn survives_power_cut(&self) -> bool;
+    /// Time from when a write's data have arrived until they are held, on top of the
+    /// controller's own.
+    fn write_latency(&self) -> Span;
 }
 
 family! {
@@ -41,5 +45,6 @@ family! {
         fn acknowledge() -> Acknowledge;
         fn overwrites_in_place() -> bool;
         fn survives_power_cut() -> bool;
+        fn write_latency() -> Span;
     }
 }

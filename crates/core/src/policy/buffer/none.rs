@@ -13,6 +13,7 @@
 //! **Checked by** `write_through_completes_when_programmed` (theory tests).
 
 use super::{Acknowledge, Buffer};
+use tailcut_units::Span;
 
 parameterless!();
 
@@ -28,5 +29,8 @@ impl Buffer for Policy {
     }
     fn survives_power_cut(&self) -> bool {
         false
+    }
+    fn write_latency(&self) -> Span {
+        Span(0)
     }
 }

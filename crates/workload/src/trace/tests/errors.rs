@@ -98,10 +98,39 @@ fn cut_and_damaged_compressed_streams_are_told_apart() {
         bent[whole.len() / 2] ^= 0x55;
         bent[whole.len() / 2 + 1] ^= 0x55;
         assert!(records(&bent).is_err(), "{kind}");
-        let mut tail = whole.clone();
-        tail.extend(b"tail that is no stream");
-        assert!(records(&tail).is_err(), "{kind}");
+        // Longer and shorter than the head of a stream.
+        for garbage in [&b"tail that is no stream"[..], b"tail", b"t", b"\0"] {
+            let error = records(&[&whole, garbage].concat()).unwrap_err();
+            if kind == "gzip" {
+                assert!(matches!(error, TraceError::TrailingGarbage { .. }), "{garbage:?}: {error}");
+                let at = format!("trailing garbage: the gzip stream ends after {} decompressed", plain.len());
+                assert!(error.to_string().contains(&at), "{error}");
+            }
+        }
+        // Streams may follow one another; the second may be cut short.
+        let twice = records(&[&whole[..], &whole].concat());
+        assert!(twice.is_ok() || matches!(twice, Err(TraceError::OutOfOrder { .. })), "{kind}: {twice:?}");
+        let error = records(&[&whole, &whole[..9]].concat()).unwrap_err();
+        assert!(matches!(error, TraceError::Truncated { .. }), "{kind}: {error}");
     }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let plain =
+        format!("timestamp,offset\n{}", "128166372003061629,hm,1,Read,383496192,32768,413\n".repeat(3));
+    for text in [MSR, SSDSIM, &plain[17..]] {
+        let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        assert_eq!(records(&marked).unwrap(), records(text.as_bytes()).unwrap(), "{text}");
+        // Lines are counted as ever.
+        let spoiled = [&marked[..], b"spoiled\n"].concat();
+        let line = format!("line {}", text.lines().count() + 1);
+        assert!(message(&spoiled, None).contains(&line), "{}", message(&spoiled, None));
+    }
+    let given = TraceOptions { format: Some("ssdsim".into()), ..TraceOptions::default() };
+    let marked = [b"\xef\xbb\xbf", SSDSIM.as_bytes()].concat();
+    assert_eq!(records_with(&marked, &given).unwrap(), records(SSDSIM.as_bytes()).unwrap());
+    assert!(message(b"\xef\xbb\xbf", None).contains("no known trace format"));
 }
 
 #[test]

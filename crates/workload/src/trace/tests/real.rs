@@ -1,7 +1,7 @@
 //! Do the measures of real traces agree with those taken by other means?
 
 use crate::trace::{TimeUnit, TraceOptions, TraceSource, info};
-use std::path::PathBuf;
+use tailcut_testkit::traces;
 
 struct Expected {
     file: &'static str,
@@ -40,22 +40,9 @@ fn table() -> Vec<Expected> {
     ]
 }
 
-/// The folder of real traces: `TAILCUT_TRACES`, else beside the workspace.
-pub fn folder() -> Option<PathBuf> {
-    let folder = match std::env::var_os("TAILCUT_TRACES") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
-    };
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no folder of real traces at {} (set TAILCUT_TRACES)", folder.display());
-    None
-}
-
 #[test]
 fn measures_match_the_published_ones() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = traces() else { return };
     for row in table() {
         let Expected { file, .. } = row;
         let path = folder.join(file);
@@ -85,7 +72,7 @@ fn measures_match_the_published_ones() {
 
 #[test]
 fn every_real_trace_replays_twice_on_a_small_drive() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = traces() else { return };
     let capacity = 1 << 30;
     let options = TraceOptions { loop_count: 2, ..TraceOptions::default() };
     for row in table() {

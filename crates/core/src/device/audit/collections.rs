@@ -1,0 +1,97 @@
+//! Collections: what each says it has under way, and why it does nothing.
+
+use super::forms::{CollectionForm, StageForm};
+use crate::device::drive::Device;
+use crate::device::observer::Observer;
+use crate::device::op::{OpKind, Owner};
+use crate::ftl::extents::Writer;
+use crate::policy::gc_schedule::SpaceView;
+use crate::policy::gc_scope::Scope;
+
+impl<O: Observer> Device<O> {
+    /// A collection counts its operations, and waits only for what is there.
+    pub(super) fn audit_collections(&self, collections: &[CollectionForm]) -> Result<(), String> {
+        let s = &self.state;
+        let lanes = collections.len();
+        let (mut reads, mut erases, mut programs) = (vec![0; lanes], vec![0; lanes], vec![0; lanes]);
+        for id in s.ops.in_use() {
+            if let Owner::Collection(lane) = s.ops[id].owner {
+                let erase = s.ops[id].kind == OpKind::Erase;
+                *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
+            }
+        }
+        for g in s.groups.in_use() {
+            if s.groups[g].writer == Writer::Collection {
+                programs[s.groups[g].lane as usize] += 1;
+            }
+        }
+        for (lane, c) in collections.iter().enumerate() {
+            let counts = (reads[lane], programs[lane], erases[lane]);
+            law!(
+                counts == (c.reads, c.programs, c.erases),
+                "collection of lane {lane}: reads, programs, erases {counts:?} and {:?}",
+                (c.reads, c.programs, c.erases)
+            );
+            let busy = c.reads + c.programs + c.erases > 0;
+            let view = SpaceView {
+                free: s.extents.free(lane as u32),
+                extents: self.shape.layout.usable[lane],
+                host_active: false,
+            };
+            match c.stage {
+                StageForm::Idle => {
+                    law!(!busy && c.staged.is_empty(), "lane {lane} collects without a victim");
+                    continue;
+                }
+                StageForm::Copying => {
+                    law!(busy || c.waiting, "collection of lane {lane} neither moves nor waits");
+                    law!(
+                        c.cursor <= self.shape.layout.units_per_extent,
+                        "collection of lane {lane} looks at unit {} of {}",
+                        c.cursor,
+                        self.shape.layout.units_per_extent
+                    );
+                    let hosts = match self.shape.layout.kind {
+                        crate::ftl::config::ExtentKind::Line => s.host_ops,
+                        _ => s.units[self.shape.units_of_lane(lane as u32).start as usize].host_ops,
+                    };
+                    law!(
+                        busy || hosts > 0
+                            || self.scope_is_taken(lane as u32)
+                            || !s.policies.gc_schedule.clone().proceed(&view),
+                        "collection of lane {lane} waits for host operations that are not there"
+                    );
+                }
+                StageForm::Draining => {
+                    law!(!busy && s.extents.has_readers(c.victim), "lane {lane} drains what nobody reads");
+                }
+                StageForm::Erasing => law!(c.erases > 0, "lane {lane} erases nothing"),
+            }
+            for &(_, pua) in &c.staged {
+                let (extent, _) = self.shape.layout.extent_of(pua);
+                law!(extent == c.victim, "lane {lane} moves {pua} out of extent {extent}");
+            }
+        }
+        let waiting = collections.iter().filter(|c| c.waiting).count();
+        law!(
+            s.waiting_collections == waiting as u32,
+            "{waiting} collections wait, {}",
+            s.waiting_collections
+        );
+        Ok(())
+    }
+
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(super) fn scope_holds(&self, lane: u32, unit: u32) -> bool {
+        let own = self.shape.units_of_lane(lane);
+        match self.state.gc_scope {
+            Scope::Operation => false,
+            Scope::Unit => own.contains(&unit),
+            Scope::Controller => true,
+            Scope::Channel => {
+                let channels = self.shape.channel_of(own.start)..=self.shape.channel_of(own.end - 1);
+                channels.contains(&self.shape.channel_of(unit))
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The flash and the map: who owns each unit, which state each extent and row is in.
+
+use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, walk};
+use crate::device::drive::Device;
+use crate::device::observer::Observer;
+use crate::device::op::OpKind;
+use crate::ftl::NONE;
+use crate::ftl::map::Place;
+use tailcut_units::Occupant;
+
+/// The bit of an extent's count that closes it to collection.
+const CLOSED_TO_COLLECTION: u32 = 1 << 31;
+
+impl<O: Observer> Device<O> {
+    /// Every valid physical unit is owned by exactly the logical unit that maps to it,
+    /// or whose buffer slot keeps it as its former copy.
+    pub(super) fn audit_map(&self, buffer: &BufferForm) -> Result<(), String> {
+        let layout = &self.shape.layout;
+        let mut claimed = vec![false; layout.units() as usize];
+        let mut claims = 0u64;
+        let mut claim = |lpn: u32, pua: u32, how: &str| -> Result<(), String> {
+            law!(pua < layout.units(), "unit {lpn} is {how} {pua}, which does not exist");
+            law!(self.map.is_valid(pua), "unit {lpn} is {how} {pua}, which is stale");
+            law!(self.map.owner(pua) == lpn, "unit {lpn} is {how} {pua}, which {} owns", self.map.owner(pua));
+            law!(!claimed[pua as usize], "unit {lpn} is {how} {pua}, which is claimed twice");
+            claimed[pua as usize] = true;
+            claims += 1;
+            Ok(())
+        };
+        let mut mapped = vec![false; buffer.slots.len()];
+        for lpn in 0..layout.host_units {
+            match self.map.lookup(lpn) {
+                Place::Unmapped => {}
+                Place::Flash(pua) => claim(lpn, pua, "at")?,
+                Place::Buffer(slot) => {
+                    let held = buffer.slots.get(slot as usize);
+                    let Some(held) = held else {
+                        return Err(format!("unit {lpn} is in slot {slot}, which does not exist"));
+                    };
+                    law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);
+                    mapped[slot as usize] = true;
+                    if held.former != NONE {
+                        claim(lpn, held.former, "buffered, formerly at")?;
+                    }
+                }
+            }
+        }
+        let bits: u64 = self.map.valid.iter().map(|w| u64::from(w.count_ones())).sum();
+        law!(bits == claims, "{bits} units are valid and {claims} are mapped");
+        let spare: std::collections::BTreeSet<u32> = buffer.spare.iter().copied().collect();
+        for (i, slot) in buffer.slots.iter().enumerate().filter(|&(i, _)| !spare.contains(&(i as u32))) {
+            law!(
+                mapped[i] || slot.former == NONE,
+                "slot {i} keeps {} for unit {}, which is elsewhere",
+                slot.former,
+                slot.lpn
+            );
+            law!(mapped[i] || slot.in_flight, "dirty slot {i} holds unit {}, which is elsewhere", slot.lpn);
+        }
+        for &i in &buffer.spare {
+            law!(!mapped[i as usize], "slot {i} is mapped and spare");
+        }
+        Ok(())
+    }
+
+    /// Counts per extent equal the bitmap; every usable extent is in exactly one state.
+    pub(super) fn audit_extents(
+        &self,
+        e: &ExtentsForm,
+        collections: &[CollectionForm],
+    ) -> Result<(), String> {
+        let layout = &self.shape.layout;
+        law!(e.valid.len() as u32 == layout.extents(), "{} extents of {}", e.valid.len(), layout.extents());
+        let mut free = vec![false; e.valid.len()];
+        for (lane, l) in e.lanes.iter().enumerate() {
+            for extent in walk(&l.free, &e.links, "a free list")? {
+                let (of, index) = layout.lane_of(extent);
+                law!(of == lane as u32, "extent {extent} is free in lane {lane} and lies in lane {of}");
+                law!(index < layout.usable[lane], "extent {extent} is free and not usable");
+                law!(!free[extent as usize], "extent {extent} is free twice");
+                free[extent as usize] = true;
+            }
+        }
+        for extent in 0..layout.extents() {
+            let x = extent as usize;
+            let (lane, index) = layout.lane_of(extent);
+            let start = extent * layout.units_per_extent;
+            let bits = (start..start + layout.units_per_extent).filter(|&p| self.map.is_valid(p)).count();
+            let count = e.valid[x] & !CLOSED_TO_COLLECTION;
+            law!(bits as u32 == count, "extent {extent} counts {count} valid units and has {bits}");
+            if index >= layout.usable[lane as usize] {
+                law!(count == 0 && e.pending_rows[x] == 0, "extent {extent} is not usable and in use");
+                continue;
+            }
+            let frontiers = &e.lanes[lane as usize].frontiers;
+            let open = frontiers
+                .iter()
+                .filter(|f| f.extent == extent && f.next_row < layout.rows_per_extent)
+                .count();
+            let collected = collections[lane as usize].stage != StageForm::Idle
+                && collections[lane as usize].victim == extent;
+            let filling = open == 0 && e.pending_rows[x] > 0;
+            let closed = e.valid[x] & CLOSED_TO_COLLECTION == 0;
+            let states =
+                [free[x], open > 0, collected, filling, closed].into_iter().filter(|&state| state).count();
+            law!(
+                states == 1 && open <= 1,
+                "extent {extent}: free {}, open {open}, collected {collected}, filling {filling}, closed {closed}",
+                free[x]
+            );
+            law!(!free[x] || count == 0, "free extent {extent} has {count} valid units");
+            law!(!free[x] || e.readers[x] == 0, "free extent {extent} is being read");
+            law!(e.closed[x] <= e.serial, "extent {extent} closed in the future");
+        }
+        let mut pending = vec![0; e.valid.len()];
+        let mut readers = vec![0; e.valid.len()];
+        for id in self.state.ops.in_use() {
+            let o = &self.state.ops[id];
+            match o.kind {
+                OpKind::Program => pending[o.extent as usize] += 1,
+                OpKind::Copyback => pending[layout.extent_of(o.row).0 as usize] += 1,
+                OpKind::Read if !o.second => readers[o.extent as usize] += 1,
+                OpKind::Read | OpKind::Erase => {}
+            }
+        }
+        for x in 0..e.valid.len() {
+            law!(
+                pending[x] == e.pending_rows[x],
+                "extent {x}: {} rows under way, {} pending",
+                pending[x],
+                e.pending_rows[x]
+            );
+            law!(
+                readers[x] == e.readers[x],
+                "extent {x}: {} reads under way, {} readers",
+                readers[x],
+                e.readers[x]
+            );
+        }
+        Ok(())
+    }
+
+    /// Valid units and reads lie in rows that were programmed; rows under way are distinct.
+    pub(super) fn audit_rows(&self, e: &ExtentsForm) -> Result<(), String> {
+        let layout = &self.shape.layout;
+        let rows = (layout.units() / layout.units_per_row) as usize;
+        let mut written = vec![true; rows];
+        let unwrite = |range: std::ops::Range<u32>, written: &mut Vec<bool>| {
+            written[range.start as usize..range.end as usize].fill(false);
+        };
+        let first_row = |extent: u32| extent * layout.rows_per_extent;
+        for (lane, l) in e.lanes.iter().enumerate() {
+            for extent in walk(&l.free, &e.links, "a free list")? {
+                unwrite(first_row(extent)..first_row(extent) + layout.rows_per_extent, &mut written);
+            }
+            for f in l.frontiers.iter().filter(|f| f.extent != NONE) {
+                let of = layout.lane_of(f.extent).0;
+                law!(of == lane as u32, "lane {lane} writes to extent {} of lane {of}", f.extent);
+                if f.next_row < layout.rows_per_extent {
+                    let first = first_row(f.extent);
+                    unwrite(first + f.next_row..first + layout.rows_per_extent, &mut written);
+                }
+            }
+        }
+        let mut under_way = std::collections::BTreeSet::new();
+        for id in self.state.ops.in_use() {
+            let o = &self.state.ops[id];
+            if matches!(o.kind, OpKind::Program | OpKind::Copyback) {
+                let (row, slot) = layout.row_of(o.row);
+                law!(slot == 0, "a program begins inside a row, at {}", o.row);
+                law!(written[row as usize], "row {row} is programmed without having been taken");
+                law!(under_way.insert(row), "row {row} is programmed twice at once");
+            }
+        }
+        for &row in &under_way {
+            written[row as usize] = false;
+        }
+        for (row, _) in written.iter().enumerate().filter(|&(_, &w)| !w) {
+            let start = row as u32 * layout.units_per_row;
+            let valid = (start..start + layout.units_per_row).find(|&p| self.map.is_valid(p));
+            law!(valid.is_none(), "unit {valid:?} is valid in row {row}, which is not programmed");
+        }
+        for id in self.state.ops.in_use() {
+            let o = &self.state.ops[id];
+            let source = match o.kind {
+                OpKind::Read if !o.second && o.occupant == Occupant::GcRead => layout.row_of(o.row).0,
+                OpKind::Read if !o.second => o.row,
+                OpKind::Copyback if !o.second => layout.row_of(o.mask as u32).0,
+                _ => continue,
+            };
+            law!(written[source as usize], "row {source} is read and was not programmed");
+        }
+        Ok(())
+    }
+}

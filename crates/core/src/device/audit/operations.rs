@@ -1,0 +1,180 @@
+//! Operations, and the dies, channels and decoders they are at.
+
+use super::forms::CollectionForm;
+use crate::device::drive::{Device, TIMERS_FIXED};
+use crate::device::observer::Observer;
+use crate::device::op::{OpKind, Queue};
+use crate::device::server::Phase;
+use crate::ftl::NONE;
+use tailcut_units::Occupant;
+
+impl<O: Observer> Device<O> {
+    /// Every operation in use is in exactly one place. Returns, by operation, whether it
+    /// is queued at a die, waits for a channel, is in the array, or is decoded.
+    pub(super) fn audit_ops(&self) -> Result<Vec<u8>, String> {
+        let s = &self.state;
+        let in_use = s.ops.in_use();
+        let most = in_use.last().map_or(0, |&i| i as usize + 1);
+        let mut used = vec![false; most];
+        for &id in &in_use {
+            used[id as usize] = true;
+        }
+        let mut places = vec![0u8; most];
+        let mut put = |id: u32, place: u8, name: &str| -> Result<(), String> {
+            law!(used.get(id as usize) == Some(&true), "operation {id} {name} and is not in use");
+            law!(places[id as usize] == 0, "operation {id} {name} and is elsewhere too");
+            places[id as usize] = place;
+            Ok(())
+        };
+        for (unit, u) in s.units.iter().enumerate() {
+            for occupant in Occupant::ALL {
+                let ids = self.queue(u.queues[occupant as usize], "a die's queue")?;
+                let bit = u.waiting >> occupant as u8 & 1 != 0;
+                law!(bit != ids.is_empty(), "unit {unit}: bit and queue of {} differ", occupant.name());
+                let mut last = 0;
+                for (i, &id) in ids.iter().enumerate() {
+                    let o = &s.ops[id];
+                    put(id, 1, "waits for its die")?;
+                    law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
+                    law!(o.occupant == occupant, "operation {id} waits as {}", occupant.name());
+                    law!(i == 0 || o.arrived > last, "operation {id} stands before an earlier one");
+                    law!(
+                        i > 0 || u.arrived[occupant as usize] == o.arrived,
+                        "unit {unit}: arrival of its head"
+                    );
+                    last = o.arrived;
+                }
+            }
+            if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {
+                put(u.holder, 3, "is in the array")?;
+            }
+            for run in &u.stack[..usize::from(u.suspended)] {
+                put(run.op, 5, "is suspended")?;
+            }
+            for id in self.joined_with(u.holder) {
+                if !s.ops[id].second {
+                    put(id, 3, "is sensed with another")?;
+                }
+            }
+        }
+        for (number, c) in s.channels.iter().enumerate() {
+            for queue in [c.first, c.rest] {
+                for id in self.queue(queue, "a channel's queue")? {
+                    put(id, 2, "waits for its channel")?;
+                    let u = &s.units[s.ops[id].unit as usize];
+                    law!(
+                        u.phase == Phase::Channel
+                            && (u.holder == id || self.joined_with(u.holder).contains(&id)),
+                        "operation {id} waits for channel {number} without its die"
+                    );
+                }
+            }
+        }
+        for queue in &s.decoding {
+            let mut last = 0;
+            for &(at, id) in queue {
+                put(id, 4, "is decoded")?;
+                law!(at >= last && at >= s.now, "decoding ends at {at}, before {last} or now");
+                last = at;
+            }
+        }
+        for &id in &in_use {
+            law!(places[id as usize] != 0, "operation {id} is nowhere: {:?}", s.ops[id]);
+        }
+        Ok(places)
+    }
+
+    /// The reads that are sensed with this one, which holds its unit.
+    fn joined_with(&self, holder: u32) -> Vec<u32> {
+        let ops = &self.state.ops;
+        let mut out = Vec::new();
+        if holder != NONE && ops[holder].kind == OpKind::Read {
+            let mut at = ops[holder].joined;
+            while at != NONE {
+                out.push(at);
+                at = ops[at].joined;
+            }
+        }
+        out
+    }
+
+    fn queue(&self, queue: Queue, name: &str) -> Result<Vec<u32>, String> {
+        let mut out = Vec::new();
+        let mut at = queue.head;
+        while at != NONE {
+            law!(out.len() <= self.state.ops.used(), "{name} is a ring");
+            out.push(at);
+            at = self.state.ops[at].next;
+        }
+        let tail = out.last().copied().unwrap_or(NONE);
+        law!(tail == queue.tail, "{name} ends at {tail} and not at {}", queue.tail);
+        Ok(out)
+    }
+
+    /// Dies, channels, decoders and their timers.
+    pub(super) fn audit_servers(&self, collections: &[CollectionForm]) -> Result<(), String> {
+        let s = &self.state;
+        let mut host_ops = vec![0; s.units.len()];
+        for id in s.ops.in_use() {
+            let o = &s.ops[id];
+            host_ops[o.unit as usize] +=
+                u32::from(!matches!(o.occupant, Occupant::GcRead | Occupant::GcProgram | Occupant::Erase));
+            law!(
+                o.channel == self.shape.channel_of(o.unit),
+                "operation {id} of unit {} is on channel {}",
+                o.unit,
+                o.channel
+            );
+        }
+        law!(s.host_ops == host_ops.iter().sum::<u32>(), "{} host operations are counted", s.host_ops);
+        for (unit, u) in s.units.iter().enumerate() {
+            let timer = s.timers.is_set(TIMERS_FIXED + unit);
+            law!(
+                u.host_ops == host_ops[unit],
+                "unit {unit}: {} host operations of {}",
+                u.host_ops,
+                host_ops[unit]
+            );
+            let holds = (0..collections.len() as u32)
+                .filter(|&l| collections[l as usize].holding)
+                .filter(|&l| self.scope_holds(l, unit as u32))
+                .count();
+            let collection =
+                1u8 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
+            let open = if u.holds > 0 { collection } else { u8::MAX };
+            law!(
+                usize::from(u.holds) == holds,
+                "unit {unit} is held {} times by {holds} collections",
+                u.holds
+            );
+            match u.phase {
+                Phase::Idle => {
+                    law!(!timer && u.holder == NONE, "idle unit {unit} has a timer or a holder");
+                    law!(u.suspended == 0, "idle unit {unit} resumes nothing of {} suspended", u.suspended);
+                    law!(u.waiting & open == 0, "idle unit {unit} lets open queues {:b} wait", u.waiting);
+                }
+                Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming => {
+                    law!(timer, "unit {unit} is in phase {:?} without a timer", u.phase);
+                }
+                Phase::Channel => {
+                    let c = &s.channels[u.channel as usize];
+                    law!(!timer, "unit {unit} waits for its channel with a timer");
+                    law!(c.has_waiters(), "unit {unit} waits for a channel without waiters");
+                }
+                Phase::Out => law!(
+                    timer || (u.waiting == 0 && u.suspended == 0),
+                    "unit {unit} brings data out, {:b} wait, {} are suspended, and no timer is set",
+                    u.waiting,
+                    u.suspended
+                ),
+            }
+        }
+        for (number, c) in s.channels.iter().enumerate() {
+            let timer = s.timers.is_set(TIMERS_FIXED + s.units.len() + number);
+            law!(timer == c.has_waiters(), "channel {number}: timer {timer}, waiters {}", c.has_waiters());
+            let timer = s.timers.is_set(TIMERS_FIXED + s.units.len() + s.channels.len() + number);
+            law!(timer != s.decoding[number].is_empty(), "decoder {number}: timer {timer}");
+        }
+        Ok(())
+    }
+}
