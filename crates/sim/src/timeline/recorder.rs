@@ -199,8 +199,11 @@ impl<T: Tracks> Observer for Recorder<T> {
         self.latest = self.latest.max(e.until.0);
         match e.step {
             Step::Granted => self.granted(e),
-            // What takes its die ends its slice.
-            Step::Returned => {}
+            Step::Returned => {
+                if let Some(holder) = holder_of(&mut self.units, e) {
+                    holder.hold(e.at.0);
+                }
+            }
             Step::ChannelIn | Step::ChannelOut => {
                 self.pen.transfer(e);
                 self.phase(e);

@@ -154,7 +154,7 @@ impl Holder {
         }
     }
 
-    fn hold(&mut self, until: u64) {
+    pub fn hold(&mut self, until: u64) {
         self.held.push(Phase { firm: true, ..Phase::new(HOLDS, self.told, until) });
         self.told = until;
     }
