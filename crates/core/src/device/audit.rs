@@ -63,6 +63,7 @@ struct ExtentsForm {
     valid: Vec<u32>,
     closed: Vec<u64>,
     cycles: Vec<u32>,
+    suspensions: Vec<u32>,
     pending_rows: Vec<u32>,
     readers: Vec<u32>,
     links: Vec<LinkForm>,
@@ -425,7 +426,8 @@ impl<O: Observer> Device<O> {
     }
 
     /// Every operation in use is in exactly one place. Returns, by operation, whether it
-    /// is queued at a die, waits for a channel, is in the array, or is decoded.
+    /// is queued at a die, waits for a channel, is in the array, is decoded, or is
+    /// suspended.
     fn audit_ops(&self) -> Result<Vec<u8>, String> {
         let s = &self.state;
         let in_use = s.ops.in_use();
@@ -460,8 +462,23 @@ impl<O: Observer> Device<O> {
                     last = o.arrived;
                 }
             }
-            if u.phase == Phase::Array {
-                put(u.holder, 3, "is in the array")?;
+            match u.phase {
+                Phase::Array => put(u.holder, 3, "is in the array")?,
+                Phase::Stopping | Phase::Suspending | Phase::Resuming => {
+                    law!(u.run.op == u.holder, "unit {unit} runs {} for {}", u.run.op, u.holder);
+                    put(u.holder, 3, "is on its way out of or into the array")?;
+                }
+                Phase::Idle | Phase::Channel | Phase::Out => {}
+            }
+            for run in &u.stack[..u.suspended as usize] {
+                put(run.op, 5, "is suspended")?;
+                let o = &s.ops[run.op];
+                law!(o.unit == unit as u32, "operation {} of unit {} is suspended on {unit}", run.op, o.unit);
+                law!(
+                    s.interrupters[o.occupant as usize] != 0 && run.progress < run.total,
+                    "operation {} is suspended where it cannot be: {run:?}",
+                    run.op
+                );
             }
         }
         for (number, c) in s.channels.iter().enumerate() {
@@ -758,6 +775,9 @@ impl<O: Observer> Device<O> {
         let c = &self.state.counters;
         let cycles: u64 = e.cycles.iter().map(|&n| u64::from(n)).sum();
         law!(cycles == e.erases, "P/E counts add up to {cycles}, erases to {}", e.erases);
+        let suspensions: u64 = e.suspensions.iter().map(|&n| u64::from(n)).sum();
+        let counted = c.erase_suspension.suspends;
+        law!(suspensions >= counted, "suspensions by extent add up to {suspensions}, {counted} are counted");
         law!(c.erases <= e.erases, "{} erases counted of {}", c.erases, e.erases);
         let units = c.programs_user + c.programs_gc + c.programs_pad;
         let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);

@@ -190,8 +190,8 @@ impl<O: Observer> Device<O> {
         let channel = overlap(o.granted, o.started);
         charge(&mut r.ledger, Cause::BUFFER_FLUSH, now - since - stalled - die - channel);
         charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
-        share_out(&mut r.ledger, &o.ledger, die, o.granted - o.entered, Cause::is_die_wait);
-        share_out(&mut r.ledger, &o.ledger, channel, o.started - o.granted, Cause::is_channel_wait);
+        share_out(&mut r.ledger, &o.ledger, die, Cause::is_die_wait);
+        share_out(&mut r.ledger, &o.ledger, channel, Cause::is_channel_wait);
         r.room_since = now;
     }
 }
@@ -201,16 +201,18 @@ impl<O: Observer> Device<O> {
 pub(super) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
     let busy = die.sum().min(whole);
     let share = if whole == 0 { 0 } else { (u128::from(busy) * u128::from(part) / u128::from(whole)) as u64 };
-    share_out(to, die, share, die.sum(), Cause::is_die_wait);
+    share_out(to, die, share, Cause::is_die_wait);
     charge(to, Cause::FREE_SPACE, part - share);
 }
 
-/// Give `to` the part `part` of `whole` nanoseconds that `from` spent on some causes, in
-/// proportion, the rounding going to the last: exact when the part is the whole.
-fn share_out(to: &mut Ledger, from: &Ledger, part: u64, whole: u64, of: impl Fn(Cause) -> bool) {
+/// Give `to` the time `part` in the proportions in which `from` spent its own on some
+/// causes, the rounding going to the last: exact when the part is the whole.
+fn share_out(to: &mut Ledger, from: &Ledger, part: u64, of: impl Fn(Cause) -> bool) {
     if part == 0 {
         return;
     }
+    // More than the wait that is shared out where a suspended program waited again.
+    let whole: u64 = from.iter().filter(|&(c, _)| of(c)).map(|(_, ns)| ns).sum();
     let mut left = part;
     let mut last = None;
     for (cause, ns) in from.iter().filter(|&(c, ns)| ns > 0 && of(c)) {
