@@ -234,7 +234,7 @@ fn an_erase_suspended_anywhere() {
 fn an_erase_suspended_immediately() {
     let question = "I-ES: the loop under way is cancelled; a verify, then all of it again.";
     let (c, script) = (suspending("immediate", "never"), erased(&[800_000, 1_750_000]));
-    check("an_erase_suspended_immediately", question, &c, &emptied(), &script, 50_000);
+    check("an_erase_suspended_immediately", question, &c, &emptied(), &script, 25_000);
 }
 
 #[test]
@@ -248,12 +248,12 @@ fn an_erase_suspended_between_loops() {
 #[test]
 fn an_erase_across_its_timeout() {
     let mut c = suspending("timeout", "never");
-    let after = suspend_erase::timeout::Config { after: Span(900_000), ..Default::default() };
+    let after = suspend_erase::timeout::Config { after: Span(1_250_000), ..Default::default() };
     c.policy.suspend_erase = suspend_erase::SuspendEraseConfig::Timeout(after);
-    let question = "T-ES, 900 us: the first read cancels a loop, which delays the erase by 800 us and more; the\n\
-        second is served in a verify; by the third 900 us are lost, and it waits for the loop to end.";
+    let question = "T-ES, 1.25 ms, of which the erase waits 341 us for the program: the first read cancels a loop,\n\
+        the second the verify before it is repeated; by the third too much is lost, and the loop ends first.";
     let script = erased(&[800_000, 880_000, 1_300_000]);
-    check("an_erase_across_its_timeout", question, &c, &emptied(), &script, 50_000);
+    check("an_erase_across_its_timeout", question, &c, &emptied(), &script, 25_000);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_program_cancelled_in_a_phase() {
     c.suspend.program.data = tailcut_core::nand::config::SuspendedData::Controller;
     let question = "IPC: the pulse is cut and begins anew; its data come from the controller again.";
     let script = [(0, Put, 64, UNIT), (60_000, Read, 0, UNIT)];
-    check("a_program_cancelled_in_a_phase", question, &c, &[], &script, 5_000);
+    check("a_program_cancelled_in_a_phase", question, &c, &[], &script, 4_000);
 }
 
 #[test]

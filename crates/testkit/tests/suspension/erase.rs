@@ -232,11 +232,14 @@ fn a_read_during_the_resume_cancels_it_and_nothing_is_gained() {
     }
     // Once it is to defer, T-ES does not cancel what it resumes after a cancelled loop.
     let after = COMMAND + x + SUSPEND + READ + 5_000;
-    let config = timing_out(after);
-    let played = reads(&config, &[x, begins + 5_000]);
+    let met = [x, begins + 5_000];
+    let played = reads(&timing_out(after), &met);
     let end = begins + VERIFY + RAISE + LOOP;
     assert_eq!(outcome(&played), (vec![x + SUSPEND, end], end + READ + 2 * LOOP));
     assert_eq!(played.counters.erase_suspension.resumes_cancelled, 0);
+    let played = reads(&timing_out(after + 1), &met);
+    assert_eq!(outcome(&played).0, [x + SUSPEND, begins + 5_000]);
+    assert_eq!(played.counters.erase_suspension.resumes_cancelled, 1);
 }
 
 #[test]
