@@ -34,10 +34,13 @@ pub fn one_die() -> DeviceConfig {
     c
 }
 
+/// When, what and at which offset: the host's part, of a page each time.
+pub type Event = (u64, HostOp, u64);
+
 /// A script for [`one_die`], or a drive like it.
 pub struct Stage {
     config: DeviceConfig,
-    events: Vec<(u64, HostOp, u64)>,
+    events: Vec<Event>,
     /// Pages written beyond the fill.
     rows: u64,
 }
@@ -98,7 +101,7 @@ impl Stage {
     }
 
     /// A drive that is ready to play, and what the host will do.
-    pub fn open(self) -> (Host<Vec<StepEvent>>, Vec<(u64, HostOp, u64)>) {
+    pub fn open(self) -> (Host<Vec<StepEvent>>, Vec<Event>) {
         let mut events = self.events;
         events.sort_by_key(|e| e.0);
         let mut host = Host::observed(&self.config, Vec::new());
