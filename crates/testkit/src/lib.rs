@@ -7,6 +7,7 @@ mod load;
 mod network;
 mod operations;
 pub mod oracle;
+mod stage;
 pub mod swarm;
 mod traces;
 
@@ -16,4 +17,5 @@ pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};
 pub use network::{Flow, Network, Visit};
 pub use operations::{Operation, Stretch, operations, waveform};
+pub use stage::{Event, Played, Stage, one_die};
 pub use traces::traces;

@@ -22,10 +22,18 @@ pub struct Operation {
     pub granted: u64,
     /// Command cycles and data in; a second one for a copyback.
     pub inward: Vec<Stretch>,
-    /// Time in the array.
+    /// Time in the array, in as many slices as it was suspended and one more.
     pub array: Vec<Stretch>,
     /// Data out.
     pub outward: Option<Stretch>,
+    /// Winding down to be suspended.
+    pub suspending: Vec<Stretch>,
+    /// When the unit was free for others.
+    pub suspended: Vec<u64>,
+    /// Being resumed, as far as it came.
+    pub resuming: Vec<Stretch>,
+    /// When it held its unit.
+    pub stays: Vec<Stretch>,
 }
 
 impl Operation {
@@ -43,14 +51,15 @@ impl Operation {
     }
 }
 
-/// The operations behind a sequence of steps, in order of their grants.
+/// The operations behind a sequence of steps, in order of their grants. One that is
+/// still under way has what it did so far, and an open end.
 pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
     let mut all: Vec<Operation> = Vec::new();
     let mut current = std::collections::BTreeMap::new();
     for e in steps {
         let (at, until) = (e.at.0, e.until.0);
         if e.step == Step::Granted {
-            current.insert(e.op, all.len());
+            current.insert(e.op, (all.len(), Step::Granted));
             all.push(Operation {
                 occupant: e.occupant,
                 unit: e.unit,
@@ -60,23 +69,59 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
                 inward: Vec::new(),
                 array: Vec::new(),
                 outward: None,
+                suspending: Vec::new(),
+                suspended: Vec::new(),
+                resuming: Vec::new(),
+                stays: vec![(at, u64::MAX)],
             });
             continue;
         }
-        let op = &mut all[current[&e.op]];
+        let (index, last) = current.get_mut(&e.op).expect("an operation is granted first");
+        let op = &mut all[*index];
         match e.step {
+            Step::Granted => unreachable!("handled above"),
+            Step::Stopping => cut(&mut op.array, until),
+            Step::Suspending | Step::Suspended if *last == Step::Array => cut(&mut op.array, at),
+            Step::Suspending | Step::Suspended if *last == Step::Resuming => cut(&mut op.resuming, at),
+            Step::ChannelIn | Step::Array | Step::Resuming if *last == Step::Suspended => {
+                op.stays.push((at, u64::MAX));
+            }
+            _ => {}
+        }
+        match e.step {
+            Step::Granted | Step::Stopping => {}
+            Step::Returned => op.stays.clear(),
             Step::ChannelIn => op.inward.push((at, until)),
             Step::Array => op.array.push((at, until)),
             Step::ChannelOut => op.outward = Some((at, until)),
-            Step::Granted => unreachable!(),
-            Step::Returned => {
-                all.remove(current.remove(&e.op).expect("it was granted"));
-                current.values_mut().filter(|i| **i >= all.len()).for_each(|i| *i -= 1);
+            Step::Suspending => op.suspending.push((at, until)),
+            Step::Resuming => op.resuming.push((at, until)),
+            Step::Suspended => {
+                op.suspended.push(at);
+                op.stays.last_mut().expect("granted or resumed before").1 = at;
             }
-            Step::Stopping | Step::Suspending | Step::Suspended | Step::Resuming => {}
+        }
+        *last = e.step;
+    }
+    // What gave its die back before it began was granted again, or never began.
+    all.retain(|op| !op.stays.is_empty());
+    for op in &mut all {
+        if op.stays.last().is_some_and(|s| s.1 == u64::MAX) && !op.array.is_empty() {
+            let end = op.released();
+            op.stays.last_mut().expect("granted").1 = end;
         }
     }
     all
+}
+
+/// The last slice ends at `at` instead; one that would be empty never was.
+fn cut(slices: &mut Vec<Stretch>, at: u64) {
+    if let Some(last) = slices.last_mut() {
+        last.1 = at;
+        if last.0 >= at {
+            slices.pop();
+        }
+    }
 }
 
 /// The waveform of operations between `from` and `to`: one row a channel and a busy unit
@@ -87,6 +132,8 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
 /// command or a transfer. On a unit's row a capital is time in the array, a small letter
 /// time on the channel, and `.` the unit held while its operation waits for the channel.
 /// Within a column the channel shows before the array, so that short commands are seen.
+/// `/` is an operation winding down to be suspended, `\` one being resumed; while it is
+/// suspended the row is that of others.
 pub fn waveform(
     ops: &[Operation],
     (unit, units): (&str, u32),
@@ -107,11 +154,20 @@ pub fn waveform(
     let letter = |i: usize| b'a' + (i % 26) as u8;
     // Three passes, the most telling mark last.
     for op in ops {
-        paint(channels + op.unit, (op.granted, op.released()), b'.');
+        for &stay in &op.stays {
+            paint(channels + op.unit, stay, b'.');
+        }
     }
     for (i, op) in ops.iter().enumerate() {
         for &stretch in &op.array {
             paint(channels + op.unit, stretch, letter(i).to_ascii_uppercase());
+        }
+    }
+    for op in ops {
+        for (stretches, mark) in [(&op.suspending, b'/'), (&op.resuming, b'\\')] {
+            for &stretch in stretches {
+                paint(channels + op.unit, stretch, mark);
+            }
         }
     }
     for (i, op) in ops.iter().enumerate() {
@@ -153,6 +209,14 @@ pub fn waveform(
             let line = format!("{head}  {:<21} {:<21} {out}", cell(&op.inward), cell(&op.array));
             writeln!(text, "{}", line.trim_end()).unwrap();
         }
+    }
+    for (i, op) in ops.iter().enumerate().filter(|(_, op)| !op.suspended.is_empty()) {
+        let list = |stretches: &[Stretch]| stretches.iter().map(span).collect::<Vec<_>>().join(", ");
+        let free: Vec<String> = op.suspended.iter().map(|at| (at - from).to_string()).collect();
+        let costs = [("suspending", list(&op.suspending)), ("resuming", list(&op.resuming))];
+        let costs: String =
+            costs.iter().filter(|(_, l)| !l.is_empty()).map(|(name, l)| format!("; {name} {l}")).collect();
+        writeln!(text, "  {} suspended at {}{costs}", letter(i) as char, free.join(", ")).unwrap();
     }
     text
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Observer, Shape};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::nand::config::{BusyUnit, ProgramErase, SuspendLimits, SuspendedData};
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::flush::FlushConfig;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
@@ -20,6 +20,8 @@ use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_core::policy::schedule::ScheduleConfig;
+use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout::Clock};
+use tailcut_core::policy::suspend_program::SuspendProgramConfig;
 use tailcut_units::quantity::Level;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
@@ -73,6 +75,8 @@ pub struct Outcome {
     pub events: u64,
     /// Extents erased.
     pub erases: u64,
+    /// Suspensions of erases and of programs.
+    pub suspends: [u64; 2],
     /// Collection was still at work when the run ended.
     pub restless: bool,
 }
@@ -103,9 +107,11 @@ pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
 /// Draw the case of a seed: always the same one.
 pub fn draw(seed: u64) -> Case {
     let mut s = Stream::new(seed, "swarm", 0);
+    let mut suspension = Stream::new(seed, "swarm suspension", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
+        draw_suspension(&mut suspension, &mut config);
         if set_capacity(&mut s, &mut config, seed) {
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };
@@ -145,6 +151,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     c.ftl.gc.copy_planes = one_of(s, &copies);
     c.ftl.gc.in_flight = one_of(s, &[1, 1, 2, 4, 16]);
     c.ftl.gc.copy = one_of(s, &[CopyMode::Controller, CopyMode::Controller, CopyMode::Copyback]);
+    c.ftl.join_reads = planes > 1 && c.geometry.busy_unit == BusyUnit::Die && chance(s, 3);
     let mut sizes: Vec<u64> = (1..=8).map(|n| page / n).filter(|u| page % u == 0).collect();
     sizes.extend((2..=u64::from(wide)).map(|n| page * n));
     sizes.retain(|u| u % 512 == 0);
@@ -205,6 +212,56 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         let high = s.below(101);
         let low = s.below(high + 1);
         (m.high, m.low) = (high as f64 / 100.0, low as f64 / 100.0);
+    }
+}
+
+/// Two drives in three suspend something, and then everything around it is drawn too.
+/// Where nothing is suspended, programs and erases sometimes take another time.
+fn draw_suspension(s: &mut Stream, c: &mut DeviceConfig) {
+    let span = |s: &mut Stream, from: &[u64]| Span(one_of(s, from));
+    if chance(s, 3) {
+        let bounds = [ProgramErase::AsRead, ProgramErase::Zero];
+        c.timing.program_erase = if chance(s, 3) { one_of(s, &bounds) } else { ProgramErase::Timed };
+        return;
+    }
+    let p = &mut c.policy;
+    let (erases, programs) = one_of(s, &[(true, false), (false, true), (true, true), (true, true)]);
+    p.schedule = member(one_of(s, &["read-priority", "read-write-erase", "read-write-erase"]));
+    if let ScheduleConfig::ReadWriteErase(m) = &mut p.schedule {
+        m.write_suspends_erase = !chance(s, 3);
+    }
+    if erases {
+        // Every other scope shuts reads out until the erase is over.
+        p.gc_scope = member("operation");
+        p.suspend_erase = member(one_of(s, &SuspendEraseConfig::MEMBERS[1..]));
+        if let SuspendEraseConfig::Timeout(m) = &mut p.suspend_erase {
+            m.after = span(s, &[0, 300_000, 5_000_000, 64_000_000]);
+            m.clock = one_of(s, &[Clock::Erase, Clock::OldestWrite]);
+        }
+    }
+    if programs {
+        p.suspend_program = member(one_of(s, &SuspendProgramConfig::MEMBERS[1..]));
+    }
+    let e = &mut c.timing.erase;
+    (e.ramp_up, e.recovery) = (span(s, &[0, 1, 50_000]), span(s, &[0, 1, 30_000]));
+    e.verify = span(s, &[0, 1, 20_000]);
+    let e = &mut c.suspend.erase;
+    (e.suspend, e.resume) = (span(s, &[0, 1, 25_000]), span(s, &[0, 15_000, 300_000]));
+    e.verify = span(s, &[0, 11_000]);
+    e.limits = draw_limits(s);
+    let p = &mut c.suspend.program;
+    (p.suspend, p.reload) = (span(s, &[0, 4_000]), span(s, &[0, 3_000, 100_000]));
+    p.data = one_of(s, &[SuspendedData::Shadow, SuspendedData::Controller]);
+    p.limits = draw_limits(s);
+}
+
+fn draw_limits(s: &mut Stream) -> SuspendLimits {
+    let time =
+        |s: &mut Stream| one_of(s, &[None, None, Some(Span(0)), Some(Span(40_000)), Some(Span(900_000))]);
+    SuspendLimits {
+        most: one_of(s, &[None, None, Some(0), Some(1), Some(3)]),
+        spacing: time(s),
+        least_left: time(s),
     }
 }
 
@@ -342,7 +399,9 @@ impl<O: Observer> Run<'_, O> {
         self.device.audit()?;
         let oracle = self.oracle.as_ref().expect("made above");
         oracle.finish(&self.device)?;
-        self.outcome.erases = self.device.counters().erases;
+        let c = self.device.counters();
+        self.outcome.erases = c.erases;
+        self.outcome.suspends = [c.erase_suspension.suspends, c.program_suspension.suspends];
         Ok(())
     }
 

@@ -200,3 +200,86 @@ fn a_full_decoder_stalls_the_channel() {
         "Four codewords a page, 6 us to decode one, room for two: the channel waits for the decoder.";
     check("a_full_decoder_stalls_the_channel", question, &c, &[], &script, 1_500);
 }
+
+/// Trim the first extent of die 0 whole: its collection is an erase.
+fn emptied() -> Vec<Line> {
+    (0..8).map(|k| (1_000, Trim, k * DIES, UNIT)).collect()
+}
+
+/// A write starts the erase of a block, which these reads meet from its begin on.
+fn erased(reads: &[u64]) -> Vec<Line> {
+    let begin = 341_680;
+    let mut script = vec![(0, Put, 64, UNIT)];
+    script.extend(reads.iter().map(|&x| (begin + x, Read, 32, UNIT)));
+    script
+}
+
+fn suspending(erase: &str, program: &str) -> DeviceConfig {
+    let mut c = hungry();
+    c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
+    c.policy.suspend_erase = tailcut_testkit::swarm::member(erase);
+    c.policy.suspend_program = tailcut_testkit::swarm::member(program);
+    c
+}
+
+#[test]
+fn an_erase_suspended_anywhere() {
+    let question = "ES: the pulse stops in its middle and goes on there; a read stops the resume too, and one\n\
+        that meets the recovery waits for its end.";
+    let (c, script) = (suspending("arbitrary", "never"), erased(&[300_000, 385_000, 1_130_000]));
+    check("an_erase_suspended_anywhere", question, &c, &emptied(), &script, 30_000);
+}
+
+#[test]
+fn an_erase_suspended_immediately() {
+    let question = "I-ES: the loop under way is cancelled; a verify, then all of it again.";
+    let (c, script) = (suspending("immediate", "never"), erased(&[800_000, 1_750_000]));
+    check("an_erase_suspended_immediately", question, &c, &emptied(), &script, 25_000);
+}
+
+#[test]
+fn an_erase_suspended_between_loops() {
+    let question = "D-ES: a loop that has begun completes; the read that comes while the first is served waits\n\
+        for the next to end.";
+    let (c, script) = (suspending("deferred", "never"), erased(&[300_000, 1_020_000]));
+    check("an_erase_suspended_between_loops", question, &c, &emptied(), &script, 50_000);
+}
+
+#[test]
+fn an_erase_across_its_timeout() {
+    let mut c = suspending("timeout", "never");
+    let after = suspend_erase::timeout::Config { after: Span(1_250_000), ..Default::default() };
+    c.policy.suspend_erase = suspend_erase::SuspendEraseConfig::Timeout(after);
+    let question = "T-ES, 1.25 ms, of which the erase waits 341 us for the program: the first read cancels a loop,\n\
+        the second the verify before it is repeated; by the third too much is lost, and the loop ends first.";
+    let script = erased(&[800_000, 880_000, 1_300_000]);
+    check("an_erase_across_its_timeout", question, &c, &emptied(), &script, 25_000);
+}
+
+#[test]
+fn a_program_suspended_between_phases() {
+    let question = "IPS: the pulse ends, then the read; the page register is filled again.";
+    let script = [(0, Put, 64, UNIT), (60_000, Read, 0, UNIT)];
+    let c = suspending("never", "inter-phase");
+    check("a_program_suspended_between_phases", question, &c, &[], &script, 5_000);
+}
+
+#[test]
+fn a_program_cancelled_in_a_phase() {
+    let mut c = suspending("never", "intra-phase");
+    c.suspend.program.data = tailcut_core::nand::config::SuspendedData::Controller;
+    let question = "IPC: the pulse is cut and begins anew; its data come from the controller again.";
+    let script = [(0, Put, 64, UNIT), (60_000, Read, 0, UNIT)];
+    check("a_program_cancelled_in_a_phase", question, &c, &[], &script, 4_000);
+}
+
+#[test]
+fn a_read_in_a_program_in_an_erase() {
+    let mut c = suspending("arbitrary", "inter-phase");
+    c.policy.schedule = schedule::ScheduleConfig::ReadWriteErase(Default::default());
+    let question =
+        "Nested: a write stops the erase, a read the write's program; they go on last in, first out.";
+    let mut script = erased(&[]);
+    script.extend([(641_680, Put, 72, UNIT), (750_000, Read, 32, UNIT)]);
+    check("a_read_in_a_program_in_an_erase", question, &c, &emptied(), &script, 30_000);
+}

@@ -14,6 +14,10 @@ use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
 use tailcut_core::policy::placement::{LaneView, PlacementConfig, PlacementPolicy};
 use tailcut_core::policy::schedule::{QueueView, ScheduleConfig, SchedulePolicy};
+use tailcut_core::policy::suspend_erase::{
+    EraseStop, EraseView, Serve, SuspendEraseConfig, SuspendErasePolicy,
+};
+use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
 use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
 use tailcut_units::{Occupant, Stream};
@@ -37,6 +41,8 @@ fn every_family_has_laws() {
     for family in FAMILIES {
         let law: fn(&str, &PolicyContext) = match family.name {
             "schedule" => schedule,
+            "suspend_erase" => suspend_erase,
+            "suspend_program" => suspend_program,
             "buffer" => buffer,
             "flush" => flush,
             "placement" => placement,
@@ -68,7 +74,59 @@ fn schedule(name: &str, x: &PolicyContext) {
         assert!(waiting >> chosen as u8 & 1 != 0, "{name} serves an empty queue");
         let again = b.next(&QueueView { waiting, arrived: &later });
         assert_eq!(chosen, again, "{name} depends on the time");
+        for holder in Occupant::ALL {
+            let may = a.interrupters(holder);
+            assert_eq!(may, b.interrupters(holder), "{name}: who interrupts {holder:?} is not fixed");
+            assert!(!is_read(holder) || may == 0, "{name} lets {holder:?} be interrupted");
+            assert_eq!(may & !HOST, 0, "{name} lets collection interrupt {holder:?}");
+            // Or it would suspend an operation and then wait behind it.
+            for other in Occupant::ALL.into_iter().filter(|&o| may >> o as u8 & 1 != 0) {
+                let waiting = 1 << holder as u8 | 1 << other as u8;
+                let first = a.next(&QueueView { waiting, arrived: &arrived });
+                assert_eq!(first, other, "{name}: {other:?} may interrupt {holder:?} and waits behind it");
+            }
+        }
     }
+}
+
+/// The kinds of work the host asks for.
+const HOST: u8 =
+    1 << Occupant::UserRead as u8 | 1 << Occupant::RmwRead as u8 | 1 << Occupant::UserProgram as u8;
+
+fn is_read(occupant: Occupant) -> bool {
+    matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead)
+}
+
+fn suspend_erase(name: &str, x: &PolicyContext) {
+    let config: SuspendEraseConfig = member(name);
+    let mut p = SuspendErasePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let suspends = p.suspends();
+    assert_eq!(suspends, name != "never", "{name} and its name disagree");
+    if !suspends {
+        return;
+    }
+    let mut s = Stream::new(x.seed, "suspend_erase laws", 0);
+    let mut twin = p.clone();
+    for _ in 0..200 {
+        let view = EraseView { delayed: s.below(1 << 28), oldest_write: s.below(1 << 28) };
+        // In the other order, and asked twice: what it answered before does not matter.
+        let (stop, serve) = (p.stop(&view), p.serve(&view));
+        assert_eq!((twin.serve(&view), twin.stop(&view), twin.stop(&view)), (serve, stop, stop), "{name}");
+        assert!(p.suspends() && twin.suspends(), "{name} changes its nature");
+        let deferred = stop == EraseStop::AfterLoop;
+        assert_eq!(serve == Serve::Queued, deferred, "{name}: {stop:?} with {serve:?}");
+        // Once an erase defers it goes on doing so, or its end would not be bounded.
+        let later = EraseView { delayed: view.delayed * 2, oldest_write: view.oldest_write * 2 };
+        assert!(!deferred || p.stop(&later) == EraseStop::AfterLoop, "{name} stops deferring");
+    }
+}
+
+fn suspend_program(name: &str, x: &PolicyContext) {
+    let config: SuspendProgramConfig = member(name);
+    let mut p = SuspendProgramPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let stop = p.stop();
+    assert_eq!(stop.is_some(), name != "never", "{name} and its name disagree");
+    assert!((0..10).all(|_| p.stop() == stop), "{name} changes its answer");
 }
 
 fn buffer(name: &str, x: &PolicyContext) {
@@ -289,6 +347,8 @@ fn round_trips<C: Serialize + DeserializeOwned + PartialEq + Debug>(family: &str
 #[test]
 fn every_member_is_written_and_read_back() {
     round_trips::<ScheduleConfig>("schedule", ScheduleConfig::MEMBERS);
+    round_trips::<SuspendEraseConfig>("suspend_erase", SuspendEraseConfig::MEMBERS);
+    round_trips::<SuspendProgramConfig>("suspend_program", SuspendProgramConfig::MEMBERS);
     round_trips::<BufferConfig>("buffer", BufferConfig::MEMBERS);
     round_trips::<FlushConfig>("flush", FlushConfig::MEMBERS);
     round_trips::<PlacementConfig>("placement", PlacementConfig::MEMBERS);
@@ -297,6 +357,8 @@ fn every_member_is_written_and_read_back() {
     round_trips::<GcScopeConfig>("gc_scope", GcScopeConfig::MEMBERS);
     let listed: usize = FAMILIES.iter().map(|f| f.members.len()).sum();
     let tried = ScheduleConfig::MEMBERS.len()
+        + SuspendEraseConfig::MEMBERS.len()
+        + SuspendProgramConfig::MEMBERS.len()
         + BufferConfig::MEMBERS.len()
         + FlushConfig::MEMBERS.len()
         + PlacementConfig::MEMBERS.len()

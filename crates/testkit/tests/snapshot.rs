@@ -1,14 +1,15 @@
 //! Is a snapshot the drive itself, and is anything else refused without a panic?
 
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{AgeReport, Device, SnapshotError, aged_key};
+use tailcut_core::device::{AgeReport, Device, Observer, SnapshotError, Step, StepEvent, aged_key};
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
+use tailcut_testkit::swarm::member;
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{HostOp, Stream};
 
 /// Submit `n` random commands as fast as the queue takes them.
-fn traffic(host: &mut Host, stream: &mut Stream, n: u32, mut at: u64) -> u64 {
+fn traffic<O: Observer>(host: &mut Host<O>, stream: &mut Stream, n: u32, mut at: u64) -> u64 {
     let units = host.device.host_bytes() / 4096;
     for _ in 0..n {
         while !host.device.has_place() {
@@ -43,6 +44,71 @@ fn a_run_goes_on_after_restoring_as_if_nothing_had_happened() {
     assert_eq!(whole.done.len(), restored.done.len());
     assert!(whole.done == restored.done, "completions differ after restoring");
     assert_eq!(whole.device.counters(), restored.device.counters());
+}
+
+/// A snapshot at every stage of a suspension: on the way to the stopping point, on the way
+/// out of the array, suspended, and on the way back.
+#[test]
+fn a_suspended_operation_goes_on_after_restoring() {
+    let mut config = small_drive();
+    config.policy.schedule = member("read-write-erase");
+    config.policy.suspend_erase = member("arbitrary");
+    config.policy.suspend_program = member("inter-phase");
+    let (mut met, mut nested) = ([0; 4], 0);
+    let mut whole = Host::observed(&config, Vec::<StepEvent>::new());
+    whole.device.fill(whole.device.host_bytes());
+    let mut stream = Stream::new(6, "suspended", 0);
+    let mut at = traffic(&mut whole, &mut stream, 4_000, 0);
+    for _ in 0..400 {
+        at = traffic(&mut whole, &mut stream, 5, at);
+        for _ in 0..stream.below(20) {
+            at = at.max(whole.device.next_deadline().0);
+            whole.advance(at);
+        }
+        let Some(step) = stages(whole.device.observer(), &mut nested) else { continue };
+        met[step] += 1;
+        if met[step] > 4 {
+            continue;
+        }
+        let mut file = Vec::new();
+        whole.device.snapshot(&config, 1, &mut file).unwrap();
+        let restore =
+            || Host { device: Device::restore(&config, 1, (), &mut &file[..]).unwrap(), done: Vec::new() };
+        let (mut one, mut two) = (restore(), restore());
+        one.device.audit().unwrap_or_else(|e| panic!("{e}"));
+        // One goes on at once, the other through another snapshot of the same instant.
+        let mut again = Vec::new();
+        two.device.snapshot(&config, 1, &mut again).unwrap();
+        assert!(file == again, "a restored drive is written as it was");
+        two.device = Device::restore(&config, 1, (), &mut &again[..]).unwrap();
+        let before = whole.done.len();
+        let mut twin = stream.clone();
+        for host in [&mut one, &mut two] {
+            traffic(host, &mut stream.clone(), 300, at);
+            host.drain();
+        }
+        at = traffic(&mut whole, &mut twin, 300, at);
+        stream = twin;
+        let until = whole.done.len() - before;
+        assert!(until > 100, "{until} commands ended");
+        assert!(whole.done[before..] == one.done[..until], "completions differ after restoring");
+        assert!(one.done == two.done && one.device.counters() == two.device.counters());
+    }
+    assert!(met.iter().all(|&n| n > 0) && nested > 0, "{met:?}, {nested} nested");
+}
+
+/// The stage that some operation is at by its last step; counts units with two suspended.
+fn stages(steps: &[StepEvent], nested: &mut u32) -> Option<usize> {
+    const STAGES: [Step; 4] = [Step::Stopping, Step::Suspending, Step::Suspended, Step::Resuming];
+    let mut last = std::collections::BTreeMap::new();
+    for e in steps {
+        last.insert(e.op, (e.step, e.unit));
+    }
+    let suspended = |unit| last.values().filter(|v| **v == (Step::Suspended, unit)).count();
+    *nested += u32::from((0..4).any(|unit| suspended(unit) == 2));
+    let at = |stage: &Step| last.values().any(|v| v.0 == *stage);
+    // The rarer ones first.
+    [0, 1, 3, 2].into_iter().find(|&i| at(&STAGES[i]))
 }
 
 fn aged() -> (Device, AgeReport, Vec<u8>) {

@@ -14,6 +14,18 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
+/// What the seeds that held did between them.
+#[derive(Debug, Default)]
+struct Totals {
+    seeds: u64,
+    events: u64,
+    erases: u64,
+    /// Of erases and of programs.
+    suspends: [u64; 2],
+    /// Drives that never came to rest.
+    restless: u64,
+}
+
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
@@ -40,7 +52,7 @@ fn no_drive_breaks_under_any_work() {
     let end = Instant::now() + Duration::from_secs(seconds);
     let next = AtomicU64::new(number("TAILCUT_SWARM_FROM").unwrap_or(0));
     let failures = Mutex::new(Vec::new());
-    let totals = Mutex::new((0u64, 0u64, 0u64, 0u64));
+    let totals = Mutex::new(Totals::default());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -49,7 +61,12 @@ fn no_drive_breaks_under_any_work() {
                     match attempt(seed) {
                         Ok(o) => {
                             let mut t = totals.lock().unwrap_or_else(PoisonError::into_inner);
-                            *t = (t.0 + 1, t.1 + o.events, t.2 + o.erases, t.3 + u64::from(o.restless));
+                            t.seeds += 1;
+                            t.events += o.events;
+                            t.erases += o.erases;
+                            t.suspends[0] += o.suspends[0];
+                            t.suspends[1] += o.suspends[1];
+                            t.restless += u64::from(o.restless);
                         }
                         Err(e) => {
                             let mut f = failures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,14 +81,15 @@ fn no_drive_breaks_under_any_work() {
         }
     });
     let _ = std::panic::take_hook();
-    let (seeds, events, erases, restless) = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
-    println!("{seeds} seeds held, {events} events, {erases} erases, {restless} drives never came to rest");
+    let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{totals:?}");
     let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (seed, e) in &failures {
         println!("TAILCUT_SWARM_SEED={seed}: {}", e.chars().take(1_500).collect::<String>());
     }
     assert!(failures.is_empty(), "{} seeds failed", failures.len());
-    assert!(seeds > 20, "only {seeds} seeds in {seconds} s");
+    assert!(totals.seeds > 20, "only {totals:?} in {seconds} s");
+    assert!(totals.suspends.iter().all(|&n| n > 0), "nothing was suspended: {totals:?}");
 }
 
 #[test]

@@ -47,9 +47,18 @@ impl<O: Observer> Device<O> {
             }
             if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {
                 put(u.holder, 3, "is in the array")?;
+                let leaves = u.phase != Phase::Array;
+                law!(!leaves || u.run.op == u.holder, "unit {unit} runs {} for {}", u.run.op, u.holder);
             }
             for run in &u.stack[..usize::from(u.suspended)] {
                 put(run.op, 5, "is suspended")?;
+                let o = &s.ops[run.op];
+                law!(o.unit == unit as u32, "operation {} of unit {} is suspended on {unit}", run.op, o.unit);
+                law!(
+                    s.interrupters[o.occupant as usize] != 0 && run.progress < run.total,
+                    "operation {} is suspended where it cannot be: {run:?}",
+                    run.op
+                );
             }
             for id in self.joined_with(u.holder) {
                 if !s.ops[id].second {

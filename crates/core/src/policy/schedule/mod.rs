@@ -17,7 +17,8 @@ pub struct QueueView<'a> {
 }
 
 /// The contract: `next` names a queue whose bit is set, and does not depend on time;
-/// `interrupters` is fixed for the drive's life, 0 for reads, and host operations only.
+/// `interrupters` is fixed for the drive's life, 0 for reads, and host operations only,
+/// each of which `next` puts before what it may interrupt.
 pub trait Schedule {
     /// The queue whose head is served now.
     fn next(&mut self, view: &QueueView<'_>) -> Occupant;
