@@ -102,6 +102,7 @@ const CHANGES: &[Change] = &[
     ("policy.buffer.lru.write_latency", "'700ns'", &[]),
     ("policy.flush.watermark.high", "'70%'", &[]),
     ("policy.flush.watermark.low", "'40%'", &[]),
+    ("policy.schedule.channel-reads.share", "2", &[]),
     ("policy.placement.static.order", "'DCWP'", &[]),
     ("policy.gc_victim.d-choices.d", "2", &[]),
     ("policy.gc_schedule.threshold.start", "5", &[]),

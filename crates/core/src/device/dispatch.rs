@@ -18,6 +18,9 @@ use tailcut_units::{Cause, Occupant, SimTime};
 const COLLECTION_QUEUES: u8 =
     1 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
 
+/// The queue of host reads.
+const READ_QUEUE: u8 = 1 << Occupant::UserRead as u8;
+
 #[inline]
 fn is_host(occupant: Occupant) -> bool {
     1 << occupant as u8 & COLLECTION_QUEUES == 0
@@ -96,7 +99,7 @@ impl<O: Observer> Device<O> {
             u.go_idle();
         }
         let open = u.holds == 0 || !is_host(occupant);
-        if u.phase == Phase::Idle && open && u.waiting & self.open_queues(unit) == 0 {
+        if u.phase == Phase::Idle && open && self.may_begin_at_once(unit, occupant) {
             return self.grant(id);
         }
         let s = &mut self.state;
@@ -110,6 +113,9 @@ impl<O: Observer> Device<O> {
             u.arrived[occupant as usize] = op.arrived;
         }
         enqueue(&mut u.queues[occupant as usize], &mut s.ops, id);
+        if occupant == Occupant::UserRead {
+            s.channels[u.channel as usize].reads += 1;
+        }
         if u.phase == Phase::Out {
             let until = u.until;
             let timer = self.timer_of_unit(unit);
@@ -158,9 +164,38 @@ impl<O: Observer> Device<O> {
         self.dispatch(unit);
     }
 
+    /// Whether an arrival at an idle unit need not queue.
+    #[inline]
+    fn may_begin_at_once(&self, unit: u32, occupant: Occupant) -> bool {
+        let open = self.open_queues(unit);
+        let waiting = self.state.units[unit as usize].waiting;
+        if self.state.reads_close_channel {
+            return occupant == Occupant::UserRead || open & !READ_QUEUE != 0 && waiting & open == 0;
+        }
+        waiting & open == 0
+    }
+
+    /// The queues of a unit whose work may begin.
     #[inline]
     pub(super) fn open_queues(&self, unit: u32) -> u8 {
-        if self.state.units[unit as usize].holds > 0 { COLLECTION_QUEUES } else { u8::MAX }
+        let s = &self.state;
+        let u = &s.units[unit as usize];
+        let open = if u.holds > 0 { COLLECTION_QUEUES } else { u8::MAX };
+        if s.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
+            return open & READ_QUEUE;
+        }
+        open
+    }
+
+    /// The last host read that waited on a channel has its die: what it kept back may begin.
+    #[cold]
+    fn reopen_channel(&mut self, channel: u32) {
+        let per_channel = self.shape.units / self.shape.channels;
+        for unit in channel * per_channel..(channel + 1) * per_channel {
+            if self.state.units[unit as usize].phase == Phase::Idle {
+                self.dispatch(unit);
+            }
+        }
     }
 
     /// The unit is free: begin the operation the schedule names, if any may begin.
@@ -184,6 +219,19 @@ impl<O: Observer> Device<O> {
         };
         let id = self.take_queued(unit, occupant);
         self.grant(id);
+        self.read_left(unit, occupant);
+    }
+
+    /// A read that waited has its die: its channel may be open again.
+    #[inline]
+    pub(super) fn read_left(&mut self, unit: u32, occupant: Occupant) {
+        let s = &self.state;
+        if s.reads_close_channel && occupant == Occupant::UserRead {
+            let channel = s.units[unit as usize].channel;
+            if s.channels[channel as usize].reads == 0 {
+                self.reopen_channel(channel);
+            }
+        }
     }
 
     /// Take the head of a queue, and tell it what it waited for.
@@ -196,6 +244,9 @@ impl<O: Observer> Device<O> {
         match queue.head {
             NONE => u.waiting &= !(1 << occupant as u8),
             head => u.arrived[occupant as usize] = s.ops[head].arrived,
+        }
+        if occupant == Occupant::UserRead {
+            s.channels[u.channel as usize].reads -= 1;
         }
         self.charge_die_wait(unit, id);
         if occupant == Occupant::UserRead && self.shape.join_reads {

@@ -90,6 +90,8 @@ pub(super) struct State {
     pub gc_scope: Scope,
     /// By occupant: the kinds of work that interrupt its operations.
     pub interrupters: [u8; Occupant::COUNT],
+    /// A host read that waits closes its channel to other work.
+    pub reads_close_channel: bool,
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
     /// Time to put a write into the buffer, ns.
@@ -379,6 +381,7 @@ impl State {
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
             interrupters: interrupters(policies),
+            reads_close_channel: policies.schedule.reads_close_channel(),
             acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: policies.buffer.overwrites_in_place(),
             buffer_write_ns: policies.buffer.write_latency().0,

@@ -37,6 +37,7 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let next = s.ops[op].next;
         let u = &mut s.units[unit as usize];
+        s.channels[u.channel as usize].reads -= 1;
         let queue = &mut u.queues[READ];
         match before {
             NONE => queue.head = next,

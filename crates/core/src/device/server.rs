@@ -169,6 +169,8 @@ pub struct Channel {
     pub busy_until: u64,
     /// Whose transfer ends at `busy_until`.
     pub occupant: u8,
+    /// Host reads that wait for dies of the channel.
+    pub reads: u32,
     /// Operations that wait: those that go first, and the rest.
     pub first: Queue,
     pub rest: Queue,

@@ -205,6 +205,7 @@ impl<O: Observer> Device<O> {
             self.state.requests[r].met_collection = true;
         }
         self.grant(id);
+        self.read_left(unit, next);
     }
 
     fn erase_is_suspended(&self, unit: u32) -> bool {

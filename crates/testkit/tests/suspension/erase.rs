@@ -152,6 +152,7 @@ fn the_clock_of_the_oldest_write_runs_while_a_write_waits_for_room() {
         c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
             capacity: 8_192,
             power_loss: buffer::lru::PowerLoss::Volatile,
+            write_latency: Span(0),
         });
         c.policy.flush = flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.0, low: 0.0 });
         let mut stage = Stage::new(c);

@@ -107,6 +107,17 @@ impl<O: Observer> Device<O> {
         out
     }
 
+    /// Host reads in a unit's queue.
+    fn reads_queued(&self, u: &crate::device::server::Unit) -> u32 {
+        let mut at = u.queues[Occupant::UserRead as usize].head;
+        let mut count = 0;
+        while at != NONE {
+            count += 1;
+            at = self.state.ops[at].next;
+        }
+        count
+    }
+
     fn queue(&self, queue: Queue, name: &str) -> Result<Vec<u32>, String> {
         let mut out = Vec::new();
         let mut at = queue.head;
@@ -150,7 +161,10 @@ impl<O: Observer> Device<O> {
                 .count();
             let collection =
                 1u8 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
-            let open = if u.holds > 0 { collection } else { u8::MAX };
+            let mut open = if u.holds > 0 { collection } else { u8::MAX };
+            if s.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
+                open &= 1 << Occupant::UserRead as u8;
+            }
             law!(
                 usize::from(u.holds) == holds,
                 "unit {unit} is held {} times by {holds} collections",
@@ -179,6 +193,9 @@ impl<O: Observer> Device<O> {
             }
         }
         for (number, c) in s.channels.iter().enumerate() {
+            let of_channel = |u: &&crate::device::server::Unit| u.channel as usize == number;
+            let reads = s.units.iter().filter(of_channel).map(|u| self.reads_queued(u)).sum::<u32>();
+            law!(c.reads == reads, "channel {number}: {} reads wait, {reads} are queued", c.reads);
             let timer = s.timers.is_set(TIMERS_FIXED + s.units.len() + number);
             law!(timer == c.has_waiters(), "channel {number}: timer {timer}, waiters {}", c.has_waiters());
             let timer = s.timers.is_set(TIMERS_FIXED + s.units.len() + s.channels.len() + number);

@@ -1,5 +1,6 @@
 //! The next operation of a die (or plane) among those queued on it.
 
+pub mod channel_reads;
 pub mod fifo;
 pub mod read_priority;
 pub mod read_write_erase;
@@ -27,6 +28,11 @@ pub trait Schedule {
     /// The kinds of work (bit `o` for `Occupant` `o`) that may interrupt this kind, where
     /// `suspend_program` and `suspend_erase` let it be interrupted.
     fn interrupters(&mut self, holder: Occupant) -> u8;
+    /// Whether a host read that waits for a die keeps all other work from beginning on the
+    /// dies of its channel; fixed for the drive's life.
+    fn reads_close_channel(&mut self) -> bool {
+        false
+    }
 }
 
 /// The queue with the earliest head among those in `mask`.
@@ -55,10 +61,12 @@ family! {
         fifo Fifo "fifo",
         read_priority ReadPriority "read-priority",
         read_write_erase ReadWriteErase "read-write-erase",
+        channel_reads ChannelReads "channel-reads",
     }
     methods: {
         fn next(view: &QueueView<'_>) -> Occupant;
         fn first_on_channel(occupant: Occupant) -> bool;
         fn interrupters(holder: Occupant) -> u8;
+        fn reads_close_channel() -> bool;
     }
 }
