@@ -138,7 +138,6 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.ftl.over_provisioning = Some(0.127);
     c.ftl.extent = ExtentKind::Block;
     c.ftl.write_planes = 1;
-    c.ftl.join_reads = true;
     c.ftl.gc.copy_planes = 1;
     c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
         capacity: 16 << 20,

@@ -186,6 +186,10 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         m.d = one_of(s, &[1, 2, 10]);
     }
     p.gc_scope = member(one_of(s, GcScopeConfig::MEMBERS));
+    if p.schedule.name() == "channel-reads" {
+        // A collection that shuts reads out would wait for them.
+        p.gc_scope = member("operation");
+    }
     p.gc_schedule = member(one_of(s, GcScheduleConfig::MEMBERS));
     let hard = between(s, 1, 3) as u32;
     let start = hard + s.below(3) as u32;
@@ -226,13 +230,16 @@ fn draw_suspension(s: &mut Stream, c: &mut DeviceConfig) {
     }
     let p = &mut c.policy;
     let (erases, programs) = one_of(s, &[(true, false), (false, true), (true, true), (true, true)]);
-    p.schedule = member(one_of(s, &["read-priority", "read-write-erase", "read-write-erase"]));
+    p.schedule =
+        member(one_of(s, &["read-priority", "read-write-erase", "read-write-erase", "channel-reads"]));
     if let ScheduleConfig::ReadWriteErase(m) = &mut p.schedule {
         m.write_suspends_erase = !chance(s, 3);
     }
-    if erases {
+    if erases || p.schedule.name() == "channel-reads" {
         // Every other scope shuts reads out until the erase is over.
         p.gc_scope = member("operation");
+    }
+    if erases {
         p.suspend_erase = member(one_of(s, &SuspendEraseConfig::MEMBERS[1..]));
         if let SuspendEraseConfig::Timeout(m) = &mut p.suspend_erase {
             m.after = span(s, &[0, 300_000, 5_000_000, 64_000_000]);

@@ -2,7 +2,7 @@
 //! remains between them accounted for?
 //!
 //! The reference numbers are those of MQSim (CMU-SAFARI), commit 7ec40e3 (2022-10), on the
-//! drive of [`cross_check_drive`]: uniform random 4 KiB reads over the 70 % of the drive
+//! drive of `cross_check_drive`: uniform random 4 KiB reads over the 70 % of the drive
 //! that was filled before, 1,000,000 requests. It prints whole microseconds, cut, so a
 //! printed 807 lies from 807 to 808.
 //!
@@ -13,10 +13,17 @@
 
 use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_testkit::{Flow, Network, Visit, closed_loop, cross_check_drive};
+use tailcut_testkit::{Flow, Network, Visit, closed_loop};
 use tailcut_units::{Command, HostOp, Stream};
 
 const COUNT: u64 = 400_000;
+
+/// The drive of the cross-check, its reads joined as MQSim joins them.
+fn cross_check_drive() -> DeviceConfig {
+    let mut c = tailcut_testkit::cross_check_drive();
+    c.ftl.join_reads = true;
+    c
+}
 
 /// Mean response time in microseconds, as printed (cut), by queue depth.
 const MQSIM_MEAN: [(u32, f64); 3] = [(1, 99.0), (4, 151.0), (32, 807.0)];

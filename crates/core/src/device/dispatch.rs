@@ -7,7 +7,9 @@
 use super::drive::Device;
 use super::host::charge;
 use super::observer::{Observer, Step, StepEvent};
-use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
+use super::op::{
+    NOT_GRANTED, Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS,
+};
 use super::server::Phase;
 use super::slab::Slab;
 use crate::ftl::NONE;
@@ -420,19 +422,23 @@ impl<O: Observer> Device<O> {
         s.channels[number as usize].occupy(op.occupant, now, d.channel_free - now);
         s.channels[number as usize].stalled += d.stalled;
         let u = &mut s.units[unit as usize];
-        let holder = u.holder;
         let last = u.joined == 0;
         if last {
             u.phase = Phase::Out;
             u.until = d.channel_free;
         } else {
+            // What was sensed with it has the unit next.
             u.joined -= 1;
+            u.holder = s.ops[id].joined;
         }
         let observed = last && (u.waiting != 0 || u.suspended != 0);
         let decoding = &mut s.decoding[number as usize];
         let decoder_idle = decoding.is_empty();
         decoding.push_back((d.done, id));
-        self.observe(holder, Step::ChannelOut, d.channel_free);
+        if self.state.ops[id].granted == NOT_GRANTED {
+            self.observe(id, Step::Granted, now);
+        }
+        self.observe(id, Step::ChannelOut, d.channel_free);
         if observed {
             let timer = self.timer_of_unit(unit);
             self.state.timers.set(timer, d.channel_free);

@@ -410,7 +410,7 @@ fn interrupters(policies: &mut Policies) -> [u8; Occupant::COUNT] {
     })
 }
 
-/// Refuse what would suspend nothing.
+/// Refuse what would suspend nothing, or stand still.
 fn check_suspension(config: &DeviceConfig, policies: &mut Policies) -> Result<(), ConfigProblem> {
     let p = &config.policy;
     let erases = policies.suspend_erase.suspends();
@@ -438,6 +438,13 @@ fn check_suspension(config: &DeviceConfig, policies: &mut Policies) -> Result<()
                 "with timing.program_erase other than `timed`: there are no phases to stop in",
             );
         }
+    }
+    if policies.schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
+        let why = format!(
+            "with policy.gc_scope `{}`: a collection would shut out the reads that it lets go first",
+            p.gc_scope.name()
+        );
+        return refuse("schedule", p.schedule.name(), &why);
     }
     if erases && policies.gc_scope.scope() != Scope::Operation {
         let why = format!(

@@ -3,6 +3,7 @@
 
 use super::drive::Device;
 use super::observer::Observer;
+use super::op::NOT_GRANTED;
 use crate::ftl::NONE;
 use tailcut_units::Occupant;
 
@@ -26,6 +27,7 @@ impl<O: Observer> Device<O> {
             self.charge_die_wait(unit, at);
             self.state.ops[last].joined = at;
             self.state.ops[at].joined = NONE;
+            self.state.ops[at].granted = NOT_GRANTED;
             self.state.units[unit as usize].joined += 1;
             (last, at) = (at, next);
         }

@@ -52,6 +52,9 @@ pub const WAIT_POINT: usize = Occupant::COUNT + 2;
 /// … or the suspending or resuming of one.
 pub const WAIT_OVERHEAD: usize = Occupant::COUNT + 3;
 
+/// The grant of a read that was sensed with another, until its data go out.
+pub const NOT_GRANTED: u64 = u64::MAX;
+
 /// One flash operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
@@ -82,7 +85,7 @@ pub struct Op {
     pub arrived: u64,
     /// When it was queued at its die.
     pub entered: u64,
-    /// When it got its die.
+    /// When it got its die; [`NOT_GRANTED`] if another was sensed for it.
     pub granted: u64,
     /// When it got the channel first.
     pub started: u64,

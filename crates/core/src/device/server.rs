@@ -196,6 +196,7 @@ impl Channel {
 
     #[inline]
     pub fn occupy(&mut self, occupant: Occupant, now: u64, span: u64) {
+        debug_assert!(now >= self.busy_until, "a channel moves one thing at a time");
         self.busy_until = now + span;
         self.occupant = occupant as u8;
         self.granted[occupant as usize] += span;

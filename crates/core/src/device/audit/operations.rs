@@ -60,7 +60,8 @@ impl<O: Observer> Device<O> {
                     run.op
                 );
             }
-            for id in self.joined_with(u.holder) {
+            let joined = if u.phase == Phase::Out { Vec::new() } else { self.joined_with(u.holder) };
+            for id in joined {
                 if !s.ops[id].second {
                     put(id, 3, "is sensed with another")?;
                 }
