@@ -88,7 +88,17 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     let mut preemptive = small_drive();
     preemptive.policy.gc_schedule = member("preemptive");
     preemptive.policy.gc_scope = GcScopeConfig::Operation(Default::default());
-    vec![("plain", plain), ("write-through", through), ("dynamic", dynamic), ("preemptive", preemptive)]
+    let mut nested = through.clone();
+    nested.policy.schedule = member("read-write-erase");
+    nested.policy.suspend_erase = member("timeout");
+    nested.policy.suspend_program = member("intra-phase");
+    vec![
+        ("plain", plain),
+        ("write-through", through),
+        ("dynamic", dynamic),
+        ("preemptive", preemptive),
+        ("nested suspension", nested),
+    ]
 }
 
 fn aged(config: &DeviceConfig) -> Device {
@@ -131,6 +141,9 @@ fn the_device_does_not_allocate() {
         assert!(device.counters().erases > 100, "{name}: the load collects");
         assert!(done > 20_000);
         assert_eq!(calls, 0, "{name}: the device allocates in its run loop");
+        let c = device.counters();
+        let suspends = c.erase_suspension.suspends.min(c.program_suspension.suspends);
+        assert_eq!(name == "nested suspension", suspends > 100, "{name}: {suspends} suspensions");
     }
 }
 
