@@ -241,8 +241,14 @@ fn gc_victim(name: &str, x: &PolicyContext) {
             })
             .collect();
         let closed: Vec<u64> = (0..extents).map(|_| s.below(1_000)).collect();
-        let view =
-            VictimView { valid: &valid, closed: &closed, now: 1_000, units_per_extent: n, most_valid: most };
+        let view = VictimView {
+            valid: &valid,
+            closed: &closed,
+            now: 1_000,
+            choice: 7,
+            units_per_extent: n,
+            most_valid: most,
+        };
         let picked = p.pick(&view);
         assert_eq!(picked, twin.pick(&view), "{name} is not determined by its seed");
         match picked {

@@ -130,6 +130,7 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let view = VictimView {
+            choice: s.extents.choice(&self.shape.layout, lane),
             valid,
             closed,
             now: s.extents.serial,

@@ -146,7 +146,7 @@ impl<O: Observer> Device<O> {
         next: &mut dyn FnMut(&mut [u32; BATCH]) -> usize,
     ) -> AgeReport {
         // A run must not depend on whether its aged drive came from a snapshot, which holds
-        // no policy's state: each begins anew.
+        // no policy's state.
         let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
         let raw = u64::from(self.shape.layout.units());
@@ -269,6 +269,7 @@ impl<O: Observer> Device<O> {
             }
             let (valid, closed) = self.state.extents.lane_slices(&self.shape.layout, lane);
             let view = VictimView {
+                choice: self.state.extents.choice(&self.shape.layout, lane),
                 valid,
                 closed,
                 now: self.state.extents.serial,

@@ -86,6 +86,11 @@ impl Extents {
         self.suspensions[extent as usize] += 1;
     }
 
+    /// A number for the choice of a lane's next victim: a lane chooses once an erase.
+    pub fn choice(&self, layout: &Layout, lane: u32) -> u64 {
+        self.erases * u64::from(layout.lanes) + u64::from(lane)
+    }
+
     /// Free extents of a lane.
     #[inline]
     pub fn free(&self, lane: u32) -> u32 {

@@ -32,11 +32,11 @@ impl Default for Config {
     }
 }
 
-/// The draws' random stream.
+/// The number of draws, and the seed of their streams.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     d: u32,
-    stream: Stream,
+    seed: u64,
 }
 
 impl Policy {
@@ -45,15 +45,16 @@ impl Policy {
         if c.d == 0 {
             return Err("policy.gc_victim.d-choices.d is 0; it takes 1 or more".to_string());
         }
-        Ok(Policy { d: c.d, stream: Stream::new(x.seed, "gc_victim", 0) })
+        Ok(Policy { d: c.d, seed: x.seed })
     }
 }
 
 impl GcVictim for Policy {
     fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+        let mut stream = Stream::new(self.seed, "gc_victim", view.choice);
         let mut best: Option<u32> = None;
         for _ in 0..self.d {
-            let i = self.stream.below(view.valid.len() as u64) as u32;
+            let i = stream.below(view.valid.len() as u64) as u32;
             let valid = view.valid[i as usize];
             if valid <= view.most_valid && best.is_none_or(|b| valid < view.valid[b as usize]) {
                 best = Some(i);

@@ -17,6 +17,9 @@ pub struct VictimView<'a> {
     pub closed: &'a [u64],
     /// Serial number the next closing will get.
     pub now: u64,
+    /// A number that no other choice of the drive's life has: what is drawn is drawn by it,
+    /// so that a drive from a snapshot chooses as the one it was taken of.
+    pub choice: u64,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
     /// Most valid units with which collecting an extent still wins a row.
