@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: build demo test lint bench fuzz clean
+.PHONY: build demo test lint bench reproduce fuzz clean
 
 build:
 	$(CARGO) build --release --locked
@@ -19,6 +19,11 @@ lint:
 
 bench: build
 	target/release/tailcut bench
+
+# The papers' figures at full size, into docs/reproduction.md. Figures on real traces need
+# TAILCUT_TRACES; without it they say so.
+reproduce: build
+	target/release/tailcut reproduce --report docs/reproduction.md
 
 # Needs cargo-fuzz and a nightly toolchain; `make test` drives the same functions with a
 # seeded generator instead.

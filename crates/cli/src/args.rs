@@ -28,6 +28,8 @@ pub enum Command {
     /// Look at block traces, convert them, cut them
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Run a paper's figure again and print published beside measured
+    Reproduce(ReproduceArgs),
     /// Run the benchmarks
     Bench(BenchArgs),
     /// The tour: about ten seconds, no files needed
@@ -239,6 +241,39 @@ pub struct ConvertArgs {
     pub force: bool,
     #[command(flatten)]
     pub trace: TraceArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Experiments (see --list), papers, or experiment files ending in .toml; all if none is given
+    pub id: Vec<String>,
+    /// List the experiments that are built in
+    #[arg(long, conflicts_with = "id")]
+    pub list: bool,
+    /// Quick sizes: seconds each; fewer checks are judged
+    #[arg(long)]
+    pub quick: bool,
+    /// The folder of real traces
+    #[arg(long, value_name = "DIR", env = "TAILCUT_TRACES")]
+    pub traces: Option<PathBuf>,
+    /// Rate ACT by the tool's own rule, not by the paper's
+    #[arg(long)]
+    pub official: bool,
+    /// Write the sections of what ran to this Markdown file, keeping its other sections
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Print the results as JSON on standard output, the tables on standard error
+    #[arg(long)]
+    pub json: bool,
+    /// Exit with 1 if anything is out of band
+    #[arg(long)]
+    pub strict: bool,
+    /// Runs at a time; one a processor by default
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Neither look for aged drives in the cache folder nor keep them there
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,5 +2,6 @@
 
 pub mod demo;
 pub mod explain;
+pub mod reproduce;
 pub mod show;
 pub mod trace;

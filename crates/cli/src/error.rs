@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use tailcut_config::ConfigError;
 use tailcut_report::ReportError;
+use tailcut_reproduce::ReproduceError;
 use tailcut_sim::ExperimentError;
 use tailcut_workload::WorkloadError;
 use tailcut_workload::trace::TraceError;
@@ -61,6 +62,12 @@ impl From<ReportError> for CliError {
 
 impl From<ExperimentError> for CliError {
     fn from(e: ExperimentError) -> CliError {
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+impl From<ReproduceError> for CliError {
+    fn from(e: ReproduceError) -> CliError {
         if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
     }
 }

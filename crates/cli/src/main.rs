@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => command::explain::explain(&args),
         Command::Show(what) => command::show::show(&what),
         Command::Trace(what) => command::trace::trace(&what),
+        Command::Reproduce(args) => command::reproduce::reproduce(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Demo(args) => command::demo::demo(&args),
     };

@@ -3,6 +3,7 @@
 use crate::terminal::{Terminal, interrupted};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
+use tailcut_reproduce::Follow;
 use tailcut_sim::{Plan, Watch};
 use tailcut_units::SimTime;
 
@@ -12,13 +13,13 @@ const PARTS: u64 = 1000;
 /// Follows an experiment and hands on Ctrl-C.
 pub struct Progress {
     bar: Option<ProgressBar>,
-    expected: Option<u64>,
-    runtime: Option<u64>,
     tasks: Mutex<Vec<Task>>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Task {
+    expected: Option<u64>,
+    runtime: Option<u64>,
     done: u64,
     ageing: f64,
     parts: u64,
@@ -27,19 +28,30 @@ struct Task {
 impl Progress {
     /// For so many runs of what is planned.
     pub fn new(plan: &Plan, runs: usize) -> Progress {
+        let progress = Progress::of_tasks(runs);
+        progress.plan(0, runs, plan);
+        progress
+    }
+
+    /// For so many tasks, whose plans come later.
+    pub fn of_tasks(count: usize) -> Progress {
         let bar = Terminal::is_watched().then(|| {
-            let bar = ProgressBar::new(PARTS * runs as u64);
+            let bar = ProgressBar::new(PARTS * count as u64);
             let style = ProgressStyle::with_template(
                 "{bar:32} {percent:>3} % {msg} {elapsed_precise}, about {eta} left",
             );
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Progress {
-            bar,
-            expected: plan.expected.filter(|&n| n > 0),
-            runtime: plan.runtime.map(|r| r.0).filter(|&ns| ns > 0),
-            tasks: Mutex::new(vec![Task::default(); runs]),
+        Progress { bar, tasks: Mutex::new(vec![Task::default(); count]) }
+    }
+
+    /// What the tasks from `first` on come to.
+    fn plan(&self, first: usize, count: usize, plan: &Plan) {
+        let Ok(mut tasks) = self.tasks.lock() else { return };
+        for task in tasks.iter_mut().skip(first).take(count) {
+            task.expected = plan.expected.filter(|&n| n > 0);
+            task.runtime = plan.runtime.map(|r| r.0).filter(|&ns| ns > 0);
         }
     }
 
@@ -70,12 +82,14 @@ impl Watch for Progress {
     }
 
     fn requests(&self, task: usize, done: u64, now: SimTime) {
-        let parts = match (self.expected, self.runtime) {
-            (Some(all), _) => done.min(all) as f64 / all as f64,
-            (None, Some(end)) => now.0.min(end) as f64 / end as f64,
-            (None, None) => 0.0,
-        };
-        self.update(task, |t| (t.done, t.parts) = (done, (parts * PARTS as f64) as u64));
+        self.update(task, |t| {
+            let parts = match (t.expected, t.runtime) {
+                (Some(all), _) => done.min(all) as f64 / all as f64,
+                (None, Some(end)) => now.0.min(end) as f64 / end as f64,
+                (None, None) => 0.0,
+            };
+            (t.done, t.parts) = (done, (parts * PARTS as f64) as u64);
+        });
     }
 
     fn done(&self, task: usize) {
@@ -84,6 +98,12 @@ impl Watch for Progress {
 
     fn stopped(&self) -> bool {
         interrupted()
+    }
+}
+
+impl Follow for Progress {
+    fn planned(&self, first: usize, count: usize, plan: &Plan) {
+        self.plan(first, count, plan);
     }
 }
 

@@ -55,8 +55,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("workload", &["units"]),
     ("config", &["units", "core"]),
     ("report", &["units", "stats"]),
-    ("sim", &["units", "core", "stats", "workload", "config"]),
-    ("cli", &["units", "core", "stats", "workload", "config", "report", "sim"]),
+    ("sim", &["units", "core", "stats", "workload", "config", "report"]),
+    ("reproduce", &["units", "core", "stats", "workload", "config", "report", "sim"]),
+    ("cli", &["units", "core", "stats", "workload", "config", "report", "sim", "reproduce"]),
     ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
 ];
 

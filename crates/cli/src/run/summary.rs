@@ -1,16 +1,13 @@
 //! From what ran to the summary.
 
 use crate::error::CliError;
-use tailcut_core::device::{ChannelTime, Counters};
+use tailcut_core::device::Counters;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
-use tailcut_report::summary::{
-    Channel, Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload, WriteStall,
-};
-use tailcut_report::{DeviceCounters, Ordered, ReportError, SchemeFacts, Summary};
-use tailcut_sim::machine::peak_rss_bytes;
+use tailcut_report::summary::{SCHEMA, Scheme, Workload};
+use tailcut_report::{ReportError, Summary};
 use tailcut_sim::timeline::Covered;
-use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunOutcome, RunResult};
+use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult, summarise};
 use tailcut_stats::Measured;
 use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
@@ -106,84 +103,6 @@ fn starvation(scheme: &str, runs: &[RunResult]) -> Option<String> {
             if worst.lasts { ", up to the end of the run" } else { "" },
             human_time(worst.oldest),
         )
-    })
-}
-
-/// The summary of one run of one scheme.
-fn summarise(name: &str, run: &RunResult) -> Scheme {
-    let o = &run.outcome;
-    let facts = SchemeFacts {
-        name: name.to_string(),
-        digest: o.digest.to_string(),
-        wall_seconds: o.wall_seconds,
-        cpu_seconds: o.cpu_seconds,
-        peak_rss_bytes: peak_rss_bytes(),
-        precondition: Some(Precondition {
-            kind: run.past.kind.name().to_string(),
-            cpu_seconds: run.past.cpu_seconds,
-            cached: run.past.cached,
-            waf: run.past.report.as_ref().map(|r| r.waf),
-        }),
-    };
-    Scheme::new(facts, &o.measured, Some(&counters(o)))
-}
-
-/// The device's counters as the report wants them.
-fn counters(o: &RunOutcome) -> DeviceCounters {
-    let c = &o.counters;
-    let (mean, max) = o.wear;
-    let of_reads = |n: u64| (c.reads > 0).then(|| n as f64 / c.reads as f64);
-    let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
-    DeviceCounters {
-        programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
-        gc: Some(Gc {
-            collections: c.collections,
-            moved_units: Some(c.programs_gc),
-            blocked_reads_fraction: of_reads(c.gc_blocked_reads),
-            queue_blocked_fraction: of_reads(c.queue_blocked_reads),
-        }),
-        erases: Some(c.erases * u64::from(o.blocks_per_extent)),
-        pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
-        suspends: suspends(o),
-        write_stall: o.write_stall.map(|s| WriteStall {
-            since_ns: s.since.0,
-            length_ns: s.length.0,
-            oldest_write_ns: s.oldest.0,
-            at_end: s.lasts,
-        }),
-        energy_mj: Some(o.energy_mj.0),
-        channel: channel(&o.channel),
-        ..DeviceCounters::default()
-    }
-}
-
-/// Suspensions, where there were any.
-fn suspends(o: &RunOutcome) -> Option<Suspends> {
-    let (e, p) = (&o.counters.erase_suspension, &o.counters.program_suspension);
-    let w = &o.suspension_wear;
-    (e.suspends + p.suspends > 0).then(|| Suspends {
-        erase: e.suspends,
-        program: p.suspends,
-        per_erase: e.suspends as f64 / o.counters.erases.max(1) as f64,
-        resumes_cancelled: e.resumes_cancelled + p.resumes_cancelled,
-        repeated_ns: e.repeated_ns + p.repeated_ns,
-        overhead_ns: e.overhead_ns + p.overhead_ns,
-        energy_mj: o.energy_mj.1,
-        per_block_mean: w.mean,
-        per_block_max: u64::from(w.most),
-        rber_factor_mean: w.rber_mean,
-        rber_factor_max: w.rber_most,
-    })
-}
-
-/// Shares of the channels' time; `None` when none has passed.
-fn channel(t: &ChannelTime) -> Option<Channel> {
-    let share = |ns: u64| ns as f64 / t.total as f64;
-    (t.total > 0).then(|| Channel {
-        idle: share(t.total - t.granted),
-        useful: share(t.granted - t.stalled),
-        uncorrectable: None,
-        ecc_wait: share(t.stalled),
     })
 }
 

@@ -1,0 +1,147 @@
+//! `tailcut reproduce`: the papers' figures, published beside measured.
+
+use crate::args::ReproduceArgs;
+use crate::error::CliError;
+use crate::progress::Progress;
+use crate::run::threads;
+use crate::terminal::{Terminal, catch_interrupts, print};
+use serde::Serialize;
+use std::path::Path;
+use tailcut_reproduce::search::Rating;
+use tailcut_reproduce::text::Tally;
+use tailcut_reproduce::{Experiment, Options, Outcome, Results, list, markdown, reproduce as run_one, text};
+use tailcut_sim::{Cache, MODEL_VERSION, Snapshots};
+
+/// List, or run what was named and show it.
+pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
+    if args.list {
+        return print(&text::list(&list::all()?));
+    }
+    let terminal = Terminal::new(args.json);
+    let experiments = chosen(&args.id)?;
+    // Read before anything runs: hours of work shall not end at an unreadable file.
+    let old = args.report.as_deref().map(read).transpose()?.flatten();
+    let options = Options {
+        quick: args.quick,
+        official: args.official,
+        traces: args.traces.clone(),
+        snapshots: match args.no_cache {
+            true => Snapshots::Off,
+            false => Cache::of_user().map_or(Snapshots::Off, Snapshots::Cached),
+        },
+        threads: args.threads.map_or_else(threads, |n| n as usize),
+    };
+    catch_interrupts();
+    let mut all: Vec<Results> = Vec::new();
+    let mut sections = Vec::new();
+    for e in &experiments {
+        terminal.text(&text::heading(e, args.quick))?;
+        let progress = Progress::of_tasks(tasks(e));
+        let results = run_one(e, &options, &progress);
+        progress.finish();
+        let results = results?;
+        for warning in results.runs.iter().flat_map(|r| &r.warnings) {
+            terminal.warn(warning);
+        }
+        terminal.text(&text::result(e, &results))?;
+        sections.push((e.id.clone(), markdown::section(e, &results)));
+        // After each, so that an interruption loses one at most.
+        if let Some(path) = &args.report {
+            write(path, &markdown::document(old.as_deref(), &sections))?;
+        }
+        all.push(results);
+    }
+    let outcomes: Vec<Outcome> = all.iter().flat_map(|r| r.outcomes.clone()).collect();
+    let tally = Tally::of(&outcomes);
+    let seconds: f64 = all.iter().map(|r| r.seconds).sum();
+    if all.len() > 1 {
+        terminal.text(&format!("{} experiments: {} in {seconds:.0} s\n", all.len(), tally.words()))?;
+    }
+    if args.json {
+        print(&json(&experiments, &all))?;
+    }
+    match args.strict && tally.missed > 0 {
+        true => Err(CliError::Failed(format!("{} out of band", tally.missed))),
+        false => Ok(()),
+    }
+}
+
+/// What was named, each once; everything if nothing was.
+fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
+    if words.is_empty() {
+        return Ok(list::all()?);
+    }
+    let mut all: Vec<Experiment> = Vec::new();
+    for word in words {
+        for e in list::find(word)? {
+            if !all.iter().any(|other| other.id == e.id) {
+                all.push(e);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn tasks(e: &Experiment) -> usize {
+    e.run.iter().map(|r| r.names().count()).sum::<usize>()
+        + e.search.iter().map(|s| s.schemes.len()).sum::<usize>()
+}
+
+fn read(path: &Path) -> Result<Option<String>, CliError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(CliError::Input(format!("cannot read {}: {e}", path.display()))),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    std::fs::write(path, text).map_err(|e| CliError::Input(format!("cannot write {}: {e}", path.display())))
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    tailcut: &'static str,
+    model_version: u32,
+    experiments: Vec<JsonExperiment<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonExperiment<'a> {
+    id: &'a str,
+    title: &'a str,
+    quick: bool,
+    seconds: f64,
+    checks: &'a [Outcome],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    searches: Vec<JsonSearch<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonSearch<'a> {
+    name: &'a str,
+    ratings: &'a [Rating],
+}
+
+fn json(experiments: &[Experiment], all: &[Results]) -> String {
+    let experiments = experiments.iter().zip(all).map(|(e, r)| JsonExperiment {
+        id: &e.id,
+        title: &e.title,
+        quick: r.quick,
+        seconds: r.seconds,
+        checks: &r.outcomes,
+        searches: r
+            .searches
+            .iter()
+            .filter_map(|(name, ratings)| Some(JsonSearch { name, ratings: ratings.as_ref().ok()? }))
+            .collect(),
+    });
+    let whole = Json {
+        tailcut: env!("CARGO_PKG_VERSION"),
+        model_version: MODEL_VERSION,
+        experiments: experiments.collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&whole).expect("only string keys");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,104 @@
+//! Does `tailcut reproduce` list, refuse, run, judge and report as the manual says?
+
+mod common;
+
+use common::{command, end, tailcut};
+use serde_json::Value;
+use std::path::Path;
+
+/// An experiment of a second on the small drive, with one check that holds and one that
+/// misses.
+const SMALL: &str = r#"
+id = "test/small"
+title = "two checks"
+source = "nobody"
+shows = "That both verdicts are shown."
+
+[time]
+quick = "1 s"
+full = "1 s"
+
+[defaults]
+scheme = "rps"
+source = "nobody, table 1"
+trust = "stated"
+
+[[run]]
+name = "mix"
+device = "tiny"
+schemes = ["baseline", "rps"]
+workload = "randread,bs=4k,iodepth=1,{size}"
+full = "number_ios=2000"
+quick = "number_ios=500"
+
+[[check]]
+label = "as the baseline"
+run = "mix"
+measure = "read.mean"
+relative_to = { scheme = "baseline" }
+published = 1.0
+unit = "x"
+band = { relative = 1, because = "reads alone" }
+
+[[check]]
+label = "much too fast"
+run = "mix"
+measure = "read.mean"
+published = 1
+unit = "us"
+band = { relative = 10, because = "to be missed" }
+"#;
+
+fn run(folder: &Path, args: &[&str]) -> common::Ended {
+    let file = folder.join("small.toml");
+    std::fs::write(&file, SMALL).unwrap();
+    let mut all = vec!["reproduce", file.to_str().unwrap(), "--no-cache"];
+    all.extend(args);
+    end(command(Path::new("/nonexistent")).args(&all))
+}
+
+#[test]
+fn the_list_has_every_experiment_and_its_time() {
+    let text = tailcut(&["reproduce", "--list"]).ok();
+    for needle in ["atc19/table2", "atc19/fig4", "jsa14/read-latency", "quick", "full"] {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn an_unknown_id_is_refused_with_the_nearest() {
+    tailcut(&["reproduce", "atc19/fig44"]).refused(&["atc19/fig44", "did you mean `atc19/fig4`"]);
+    tailcut(&["reproduce", "/nonexistent/x.toml"]).refused(&["/nonexistent/x.toml"]);
+}
+
+#[test]
+fn a_miss_is_a_result_and_with_strict_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = run(folder.path(), &[]).ok();
+    for needle in ["as the baseline [rps]", "in band", "out of band", "1 in band, 1 out of band"] {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+    let strict = run(folder.path(), &["--strict"]);
+    assert_eq!(strict.code, Some(1), "{}", strict.err);
+    assert!(strict.err.contains("1 out of band"));
+    let quick = run(folder.path(), &["--quick", "--strict"]).ok();
+    assert!(quick.contains("2 judged at full size only"), "{quick}");
+}
+
+#[test]
+fn json_has_the_checks_and_the_report_keeps_other_sections() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.md");
+    let other = "<!-- begin atc19/fig4 | 3 in band -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
+    std::fs::write(&report, other).unwrap();
+    let out = run(folder.path(), &["--json", "--report", report.to_str().unwrap()]).ok();
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let checks = json["experiments"][0]["checks"].as_array().unwrap();
+    let verdicts: Vec<&str> = checks.iter().map(|c| c["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["in_band", "out_of_band"]);
+    assert_eq!(checks[0]["value"], 1.0);
+    let text = std::fs::read_to_string(&report).unwrap();
+    for needle in ["\nkept\n", "## test/small: two checks", "**out of band**", "to be missed"] {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+}

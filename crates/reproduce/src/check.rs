@@ -1,0 +1,187 @@
+//! From what ran to verdicts.
+
+use crate::execute::Results;
+use crate::file::{Band, Check, Experiment};
+use crate::measure::Measure;
+use crate::unit::{Kind, Short, Unit};
+use crate::valid::unit_of;
+use serde::Serialize;
+
+/// What became of a check.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "verdict", content = "why")]
+pub enum Verdict {
+    /// Reproduced.
+    InBand,
+    /// Missed.
+    OutOfBand,
+    /// Nothing to judge, and why.
+    NotComparable(String),
+    /// The quick size does not judge it.
+    FullSizeOnly,
+}
+
+impl Verdict {
+    /// A few words.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Verdict::InBand => "in band",
+            Verdict::OutOfBand => "out of band",
+            Verdict::NotComparable(_) => "not comparable",
+            Verdict::FullSizeOnly => "full size only",
+        }
+    }
+}
+
+/// A check, judged.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// What it is about.
+    pub label: String,
+    /// The run, or the runs averaged over.
+    pub run: String,
+    /// The scheme.
+    pub scheme: String,
+    /// What was measured.
+    pub measure: String,
+    /// What the paper has, with its unit.
+    pub published: String,
+    /// Where in the paper.
+    pub source: String,
+    /// How far that is to be trusted.
+    pub trust: String,
+    /// The band in words.
+    pub band: String,
+    /// Where the band comes from.
+    pub because: String,
+    /// Our value with its unit, or a dash.
+    pub measured: String,
+    /// Our value in the check's unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The judgement.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Shown with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Judge every check of an experiment.
+pub fn judge(e: &Experiment, results: &Results) -> Vec<Outcome> {
+    e.check.iter().map(|c| outcome(e, c, results)).collect()
+}
+
+fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
+    let scheme = c.scheme.as_ref().or(e.defaults.scheme.as_ref()).cloned().unwrap_or_default();
+    let band = c.band.as_ref().or(e.defaults.band.as_ref());
+    let measured = value(c, &scheme, results);
+    let unit = match Measure::parse(&c.measure) {
+        Ok(m) if c.relative_to.is_none() => unit_of(&c.unit, m.kind()),
+        _ => unit_of(&c.unit, Kind::Ratio),
+    }
+    .expect("validated when read");
+    let taken = measured.as_ref().ok().map(|v| unit.take(*v));
+    let verdict = match (&c.not_comparable, &measured, band) {
+        (Some(why), ..) => Verdict::NotComparable(why.clone()),
+        (None, Err(_), _) if results.quick && !c.quick => Verdict::FullSizeOnly,
+        (None, Err(why), _) => Verdict::NotComparable(why.clone()),
+        (None, Ok(_), _) if results.quick && !c.quick => Verdict::FullSizeOnly,
+        (None, Ok(v), Some(band)) if holds(band, c.published, unit.take(*v)) => Verdict::InBand,
+        (None, Ok(_), _) => Verdict::OutOfBand,
+    };
+    let source = c.source.as_ref().or(e.defaults.source.as_ref()).cloned().unwrap_or_default();
+    Outcome {
+        label: c.label.clone(),
+        run: c.about().collect::<Vec<_>>().join(", "),
+        scheme,
+        measure: c.measure.clone(),
+        published: match (c.published, &c.says) {
+            (Some(v), None) => unit.show(v),
+            (Some(v), Some(says)) => format!("{} ({says})", unit.show(v)),
+            (None, says) => says.clone().unwrap_or_default(),
+        },
+        source,
+        trust: c.trust.or(e.defaults.trust).map_or(String::new(), |t| t.to_string()),
+        band: band.map_or(String::new(), |b| band_text(b, &unit)),
+        because: band.and_then(|b| b.because.clone()).unwrap_or_default(),
+        measured: taken.map_or("-".to_string(), |v| unit.show(v)),
+        value: taken,
+        verdict,
+        note: c.note.clone(),
+    }
+}
+
+/// The measured value in its kind's own unit: of one run, or the mean over several.
+fn value(c: &Check, scheme: &str, results: &Results) -> Result<f64, String> {
+    let measure = Measure::parse(&c.measure)?;
+    let mut sum = 0.0;
+    let mut count = 0.0;
+    for run in c.about() {
+        let mut one = results.value(run, scheme, &measure)?;
+        if let Some(to) = &c.relative_to {
+            let other = to.measure.as_ref().map_or(Ok(measure.clone()), |m| Measure::parse(m))?;
+            let run = to.run.as_deref().unwrap_or(run);
+            let by = results.value(run, to.scheme.as_deref().unwrap_or(scheme), &other)?;
+            if by == 0.0 {
+                return Err("what it is relative to is zero".to_string());
+            }
+            one /= by;
+        }
+        sum += one;
+        count += 1.0;
+    }
+    Ok(sum / count)
+}
+
+fn holds(band: &Band, published: Option<f64>, measured: f64) -> bool {
+    if let (Some(percent), Some(published)) = (band.relative, published) {
+        // A hair for the rounding of the division.
+        return (measured - published).abs() <= published.abs() * (percent + 1e-9) / 100.0;
+    }
+    if let Some([from, to]) = band.range {
+        return (from..=to).contains(&measured);
+    }
+    band.at_most.is_none_or(|most| measured <= most) && band.at_least.is_none_or(|least| measured >= least)
+}
+
+fn band_text(band: &Band, unit: &Unit) -> String {
+    let mut parts = Vec::new();
+    if let Some(percent) = band.relative {
+        parts.push(format!("± {} %", Short(percent)));
+    }
+    if let Some([from, to]) = band.range {
+        parts.push(format!("{} to {}", Short(from), unit.show(to)));
+    }
+    if let Some(least) = band.at_least {
+        parts.push(format!("at least {}", unit.show(least)));
+    }
+    if let Some(most) = band.at_most {
+        parts.push(format!("at most {}", unit.show(most)));
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn band(text: &str) -> Band {
+        toml::from_str(text).expect("a band")
+    }
+
+    #[test]
+    fn bands_are_closed_intervals() {
+        let relative = band("relative = 13");
+        assert!(holds(&relative, Some(100.0), 113.0) && holds(&relative, Some(100.0), 87.0));
+        assert!(!holds(&relative, Some(100.0), 113.1));
+        assert!(holds(&relative, Some(-40.0), -44.0) && !holds(&relative, Some(-40.0), -50.0));
+        let range = band("range = [4, 6]");
+        assert!(holds(&range, None, 4.0) && !holds(&range, None, 6.1));
+        let both = band("at_least = 1\nat_most = 2");
+        assert!(holds(&both, None, 1.5) && !holds(&both, None, 0.5) && !holds(&both, None, 2.5));
+        let us = Unit::of("us", Kind::Time).expect("a unit");
+        assert_eq!(band_text(&both, &us), "at least 1 us, at most 2 us");
+        assert_eq!(band_text(&range, &us), "4 to 6 us");
+    }
+}

@@ -1,0 +1,290 @@
+//! An experiment's runs, in parallel, from the user's aged drives.
+
+use crate::check::{Outcome, judge};
+use crate::error::ReproduceError;
+use crate::file::{Experiment, Replay, Run};
+use crate::follow::{Follow, Shifted};
+use crate::measure::Measure;
+use crate::search::{self, Rating};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+use tailcut_config::{resolve, workload_preset};
+use tailcut_report::summary::Scheme;
+use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
+use tailcut_workload::trace::{DeviceRule, TraceOptions};
+use tailcut_workload::{TraceReplay, WorkloadSpec};
+
+/// How experiments are run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Quick sizes.
+    pub quick: bool,
+    /// Ratings by the ACT tool's own rule, not the paper's.
+    pub official: bool,
+    /// The folder of traces.
+    pub traces: Option<PathBuf>,
+    /// Where aged drives are kept.
+    pub snapshots: Snapshots,
+    /// Runs at a time, at least one.
+    pub threads: usize,
+}
+
+/// What one run came to.
+#[derive(Clone, Debug)]
+pub struct RunOutput {
+    /// Its name.
+    pub name: String,
+    /// Its schemes in order; empty if it did not run.
+    pub schemes: Vec<Scheme>,
+    /// Why it did not run.
+    pub missing: Option<String>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// What an experiment came to.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Its id.
+    pub id: String,
+    /// Whether at quick sizes.
+    pub quick: bool,
+    /// Real seconds taken.
+    pub seconds: f64,
+    /// The runs in order.
+    pub runs: Vec<RunOutput>,
+    /// The searches in order: their names, and the ratings by scheme.
+    pub searches: Vec<(String, Result<Vec<Rating>, String>)>,
+    /// The checks, judged.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Results {
+    /// The value of a measure, in its kind's own unit.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn value(&self, run: &str, scheme: &str, measure: &Measure) -> Result<f64, String> {
+        if let Some((_, ratings)) = self.searches.iter().find(|(name, _)| name == run) {
+            let ratings = ratings.as_ref().map_err(String::clone)?;
+            let rating = ratings.iter().find(|r| r.scheme == scheme);
+            return measure.of_rating(rating.ok_or_else(|| format!("`{scheme}` was not searched"))?);
+        }
+        let run = self.run(run).ok_or_else(|| format!("there is no run `{run}`"))?;
+        if let Some(why) = &run.missing {
+            return Err(why.clone());
+        }
+        let found = run.schemes.iter().find(|s| s.name == scheme);
+        measure.of(found.ok_or_else(|| format!("`{scheme}` did not run"))?)
+    }
+
+    /// The run of this name.
+    pub fn run(&self, name: &str) -> Option<&RunOutput> {
+        self.runs.iter().find(|r| r.name == name)
+    }
+}
+
+/// Run an experiment and judge it.
+///
+/// # Errors
+/// A run that cannot be set up or fails. A trace that is not there and a drive that makes
+/// no progress are results: their checks are not comparable.
+pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Result<Results, ReproduceError> {
+    let clock = Instant::now();
+    let tasks = |run: &Run| run.names().count();
+    let searched: usize = e.search.iter().map(|s| s.schemes.len()).sum();
+    follow.begins(&e.id, e.run.iter().map(tasks).sum::<usize>() + searched);
+    let mut first = 0;
+    let mut jobs = Vec::new();
+    for run in &e.run {
+        jobs.push(Job { e, run, first, options, follow });
+        first += tasks(run);
+    }
+    let runs = run_all(&jobs, options.threads)?;
+    let mut searches = Vec::new();
+    for s in &e.search {
+        searches.push((s.name.clone(), search::run(e, s, options, first, follow)?));
+        first += s.schemes.len();
+    }
+    let (id, quick) = (e.id.clone(), options.quick);
+    let seconds = clock.elapsed().as_secs_f64();
+    let mut results = Results { id, quick, seconds, runs, searches, outcomes: Vec::new() };
+    results.outcomes = judge(e, &results);
+    Ok(results)
+}
+
+/// Runs of one scheme go side by side, each on one thread; the others one after another,
+/// with their schemes side by side.
+fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, ReproduceError> {
+    let (single, several): (Vec<usize>, Vec<usize>) =
+        (0..jobs.len()).partition(|&i| jobs[i].run.names().count() == 1);
+    let slots: Mutex<Vec<Option<Result<RunOutput, ReproduceError>>>> =
+        Mutex::new(jobs.iter().map(|_| None).collect());
+    let put = |i: usize, result| lock(&slots)[i] = Some(result);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(&i) = single.get(next.fetch_add(1, Ordering::Relaxed)) {
+            put(i, jobs[i].go(1));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(single.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    for i in several {
+        put(i, jobs[i].go(threads));
+    }
+    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.into_iter().map(|slot| slot.expect("every job was done")).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One run to be done.
+struct Job<'a> {
+    e: &'a Experiment,
+    run: &'a Run,
+    /// The number of its first task.
+    first: usize,
+    options: &'a Options,
+    follow: &'a dyn Follow,
+}
+
+impl Job<'_> {
+    fn go(&self, threads: usize) -> Result<RunOutput, ReproduceError> {
+        let Job { run, options, .. } = self;
+        let none = |why: String| RunOutput {
+            name: run.name.clone(),
+            schemes: Vec::new(),
+            missing: Some(why),
+            warnings: Vec::new(),
+        };
+        let skip = |why: String| {
+            (0..run.names().count()).for_each(|task| self.follow.done(self.first + task));
+            Ok(none(why))
+        };
+        if options.quick && !run.has_quick() {
+            return skip("this run has no quick size".to_string());
+        }
+        let workload = match self.workload()? {
+            Ok(workload) => workload,
+            Err(why) => return skip(why),
+        };
+        let experiment = tailcut_sim::Experiment {
+            schemes: self.schemes()?,
+            workload: &workload,
+            seed: run.seed,
+            runs: 1,
+            past: run.precondition.as_ref().and_then(|p| p.parse::<PastKind>().ok()),
+            snapshots: options.snapshots.clone(),
+            threads,
+            fine: None,
+            timeline: None,
+        };
+        let failed = |source| ReproduceError::Run {
+            file: self.e.id.clone(),
+            run: run.name.clone(),
+            source: Box::new(source),
+        };
+        let plan = experiment.plan().map_err(failed)?;
+        self.follow.planned(self.first, experiment.schemes.len(), &plan);
+        let watch = Shifted { to: self.follow, first: self.first };
+        let results = match experiment.run(&plan, &watch, &|_, _| Ok(None)) {
+            Ok(results) => results,
+            Err(e @ ExperimentError::Stuck { .. }) => return skip(e.to_string()),
+            Err(e) => return Err(failed(e)),
+        };
+        let mut output = none(String::new());
+        output.missing = None;
+        for (spec, result) in experiment.schemes.iter().zip(results) {
+            let Some(result) = result.into_iter().next().flatten().filter(|r| !r.outcome.partial) else {
+                return Err(ReproduceError::Interrupted);
+            };
+            output.schemes.push(summarise(&spec.name, &result));
+            for warning in result.past.warnings {
+                output.warnings.push(format!("{}, {}: {warning}", run.name, spec.name));
+            }
+        }
+        Ok(output)
+    }
+
+    /// The workload, or why there is none here.
+    fn workload(&self) -> Result<Result<WorkloadSpec, String>, ReproduceError> {
+        let Job { run, options, .. } = self;
+        let parse = |text: &str, replay: &TraceReplay| {
+            let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
+            WorkloadSpec::parse(text, preset, replay).map_err(|source| ReproduceError::Workload {
+                file: self.e.id.clone(),
+                run: run.name.clone(),
+                source: Box::new(source),
+            })
+        };
+        if let Some(text) = &run.workload {
+            let size = if options.quick { &run.quick } else { &run.full };
+            let text = text.replace("{size}", size.as_deref().unwrap_or(""));
+            return parse(&text, &TraceReplay::default()).map(Ok);
+        }
+        let name = run.trace.as_deref().unwrap_or_default();
+        let path = options.traces.as_deref().map(|folder| folder.join(name));
+        match path.filter(|p| p.is_file()) {
+            Some(path) => parse(&path.to_string_lossy(), &replay(run, options.quick)).map(Ok),
+            None => Ok(Err(missing_trace(name, options.traces.as_deref()))),
+        }
+    }
+
+    fn schemes(&self) -> Result<Vec<SchemeSpec>, ReproduceError> {
+        let run = self.run;
+        let plain = run.schemes.iter().map(|s| (s, s, &[][..]));
+        let variants = run.variant.iter().map(|v| (&v.name, &v.scheme, &v.set[..]));
+        plain
+            .chain(variants)
+            .map(|(name, scheme, set)| {
+                let sets: Vec<&String> = run.set.iter().chain(set).collect();
+                scheme_spec(&self.e.id, &run.name, &run.device, (name, scheme), &sets)
+            })
+            .collect()
+    }
+}
+
+/// A scheme on a device, resolved.
+pub(crate) fn scheme_spec(
+    file: &str,
+    run: &str,
+    device: &str,
+    (name, scheme): (&str, &str),
+    sets: &[&String],
+) -> Result<SchemeSpec, ReproduceError> {
+    let no_files: [&Path; 0] = [];
+    let resolved = resolve(device, &[scheme], &no_files, sets).map_err(|source| ReproduceError::Config {
+        file: file.to_string(),
+        run: run.to_string(),
+        source: Box::new(source),
+    })?;
+    Ok(SchemeSpec { name: name.to_string(), config: resolved.config })
+}
+
+fn missing_trace(name: &str, folder: Option<&Path>) -> String {
+    match folder {
+        Some(_) => format!("trace {name} is not in the folder of traces"),
+        None => format!("trace {name} is not there (--traces DIR or TAILCUT_TRACES)"),
+    }
+}
+
+fn replay(run: &Run, quick: bool) -> TraceReplay {
+    let default = Replay::default();
+    let r = run.replay.as_ref().unwrap_or(&default);
+    let laps = if quick { r.quick_loop } else { r.laps };
+    let options = TraceOptions {
+        loop_count: laps.unwrap_or(1),
+        rate_scale: r.rate_scale.unwrap_or(1.0),
+        device_rule: if r.overlay { DeviceRule::Overlay } else { DeviceRule::Slices },
+        ..TraceOptions::default()
+    };
+    TraceReplay { options, depth: r.closed_loop, given: Vec::new() }
+}

@@ -1,0 +1,76 @@
+//! The experiments that are built in, and how a name becomes some of them.
+
+use crate::error::ReproduceError;
+use crate::file::Experiment;
+use crate::valid;
+use std::path::Path;
+
+macro_rules! experiments {
+    ($($id:literal),+ $(,)?) => {
+        &[$(($id, include_str!(concat!("../../../experiments/", $id, ".toml")))),+]
+    };
+}
+
+/// Every built-in experiment by its id, in the order they run.
+pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
+    "atc19/table2",
+    "atc19/fig3",
+    "atc19/fig4",
+    "atc19/table3",
+    "atc19/fig5",
+    "atc19/fig6",
+    "atc19/fig7",
+    "atc19/table4",
+    "jsa14/read-latency",
+    "jsa14/write-latency",
+);
+
+/// Read the text of an experiment file; `name` stands for it in messages.
+///
+/// # Errors
+/// What is wrong with it, with line and key.
+pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
+    let fail = |message: String| ReproduceError::File { file: name.to_string(), message };
+    let experiment: Experiment =
+        toml::from_str(text).map_err(|e| fail(e.to_string().trim_end().to_string()))?;
+    valid::check(&experiment).map_err(fail)?;
+    Ok(experiment)
+}
+
+/// All built-in experiments.
+///
+/// # Errors
+/// As [`parse`]; a test holds that there are none.
+pub fn all() -> Result<Vec<Experiment>, ReproduceError> {
+    EXPERIMENTS.iter().map(|(id, text)| parse(&format!("experiments/{id}.toml"), text)).collect()
+}
+
+/// The experiments that a word stands for: an id, a paper, or a file ending in `.toml`.
+///
+/// # Errors
+/// An unknown id, with the nearest; a file that is no experiment.
+pub fn find(word: &str) -> Result<Vec<Experiment>, ReproduceError> {
+    if word.ends_with(".toml") {
+        let read = |source| ReproduceError::Read { path: word.to_string(), source };
+        let text = std::fs::read_to_string(Path::new(word)).map_err(read)?;
+        return Ok(vec![parse(word, &text)?]);
+    }
+    let paper = format!("{}/", word.trim_end_matches('/'));
+    let found: Vec<Experiment> =
+        all()?.into_iter().filter(|e| e.id == word || e.id.starts_with(&paper)).collect();
+    if found.is_empty() { Err(unknown(word)) } else { Ok(found) }
+}
+
+fn unknown(word: &str) -> ReproduceError {
+    let mut known: Vec<String> = Vec::new();
+    for (id, _) in EXPERIMENTS {
+        let paper = id.split('/').next().unwrap_or(id).to_string();
+        if !known.contains(&paper) {
+            known.push(paper);
+        }
+        known.push(id.to_string());
+    }
+    let near = |k: &&String| strsim::damerau_levenshtein(word, k);
+    let nearest = known.iter().min_by_key(near).filter(|k| word.len() <= 64 && near(k) <= 2.max(k.len() / 3));
+    ReproduceError::Unknown { id: word.to_string(), nearest: nearest.cloned(), known }
+}

@@ -1,0 +1,228 @@
+//! What can be measured of a run: names such as `read.p99.999`, and their values.
+
+use crate::search::Rating;
+use crate::unit::Kind;
+use tailcut_report::summary::{DirectionSummary, Scheme};
+use tailcut_stats::percentile;
+
+/// A figure of one scheme's run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measure {
+    /// Of reads or writes, of all jobs or of one.
+    Side {
+        /// The job; all if `None`.
+        job: Option<String>,
+        /// Writes, not reads.
+        write: bool,
+        /// What of them.
+        what: Of,
+    },
+    /// Reads and writes a second.
+    Iops,
+    /// Write amplification.
+    Waf,
+    /// Blocks erased.
+    Erases,
+    /// Suspensions of an erase operation, mean.
+    SuspendsPerErase,
+    /// Suspensions of erases.
+    EraseSuspends,
+    /// Suspensions of programs.
+    ProgramSuspends,
+    /// The longest time in which writes were outstanding and none was completed.
+    WriteStall,
+    /// The longest wait of a write as a share of the run: near 1 it starved.
+    Starved,
+    /// The multiplier up to which the performance test is passed.
+    PerformanceRating,
+    /// The multiplier up to which the stress test is passed.
+    StressRating,
+}
+
+/// A figure of reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Of {
+    /// Mean latency.
+    Mean,
+    /// Shortest latency.
+    Min,
+    /// Longest latency.
+    Max,
+    /// A percentile of latency.
+    Percentile(f64),
+    /// Requests a second.
+    Iops,
+    /// Bytes a second.
+    Bandwidth,
+}
+
+/// Names for messages.
+const NAMES: &str = "iops, waf, erases, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
+     rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     .iops, .bw";
+
+impl Measure {
+    /// Read a name.
+    ///
+    /// # Errors
+    /// What there is, in a sentence.
+    pub fn parse(text: &str) -> Result<Measure, String> {
+        let whole = match text {
+            "iops" => Some(Measure::Iops),
+            "waf" => Some(Measure::Waf),
+            "erases" => Some(Measure::Erases),
+            "suspends_per_erase" => Some(Measure::SuspendsPerErase),
+            "suspends.erase" => Some(Measure::EraseSuspends),
+            "suspends.program" => Some(Measure::ProgramSuspends),
+            "write_stall" => Some(Measure::WriteStall),
+            "starved" => Some(Measure::Starved),
+            "rating.performance" => Some(Measure::PerformanceRating),
+            "rating.stress" => Some(Measure::StressRating),
+            _ => None,
+        };
+        if let Some(measure) = whole {
+            return Ok(measure);
+        }
+        let unknown = || format!("there is no measure `{text}`; there are {NAMES}");
+        let (job, rest) = match text.strip_prefix("job.") {
+            Some(rest) => {
+                let (name, rest) = rest.split_once('.').ok_or_else(unknown)?;
+                (Some(name.to_string()), rest)
+            }
+            None => (None, text),
+        };
+        let (side, what) = rest.split_once('.').ok_or_else(unknown)?;
+        let write = match side {
+            "read" => false,
+            "write" => true,
+            _ => return Err(unknown()),
+        };
+        let what = match what {
+            "mean" => Of::Mean,
+            "min" => Of::Min,
+            "max" => Of::Max,
+            "iops" => Of::Iops,
+            "bw" => Of::Bandwidth,
+            _ => {
+                let level = what.strip_prefix('p').and_then(|p| p.parse::<f64>().ok()).ok_or_else(unknown)?;
+                if !percentile::LEVELS.contains(&level) {
+                    let levels = percentile::LEVELS.map(|l| format!("p{l}")).join(", ");
+                    return Err(format!("`{what}` is not kept; the percentiles are {levels}"));
+                }
+                Of::Percentile(level)
+            }
+        };
+        Ok(Measure::Side { job, write, what })
+    }
+
+    /// What it is a number of.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Measure::Side { what: Of::Iops, .. } | Measure::Iops => Kind::Rate,
+            Measure::Side { what: Of::Bandwidth, .. } => Kind::Bandwidth,
+            Measure::Side { .. } | Measure::WriteStall => Kind::Time,
+            _ => Kind::Number,
+        }
+    }
+
+    /// Whether it comes of a search and not of a run.
+    pub fn is_rating(&self) -> bool {
+        matches!(self, Measure::PerformanceRating | Measure::StressRating)
+    }
+
+    /// Its value of a search.
+    pub fn of_rating(&self, rating: &Rating) -> Result<f64, String> {
+        match self {
+            Measure::PerformanceRating => Ok(f64::from(rating.performance)),
+            Measure::StressRating => Ok(f64::from(rating.stress)),
+            _ => Err("a search gives ratings only".to_string()),
+        }
+    }
+
+    /// Its value, in the unit of its kind.
+    ///
+    /// # Errors
+    /// Why there is no value, or none worth comparing.
+    pub fn of(&self, scheme: &Scheme) -> Result<f64, String> {
+        let missing = |what: &str| format!("the run has no {what}");
+        let erases = || scheme.erases.filter(|&n| n > 0).ok_or_else(|| missing("erases"));
+        // Absent where nothing was suspended.
+        let suspends = scheme.suspends.unwrap_or_default();
+        match self {
+            Measure::Side { job, write, what } => {
+                let (read_side, write_side) = match job {
+                    None => (&scheme.read, &scheme.write),
+                    Some(name) => {
+                        let job = scheme.jobs.iter().find(|j| j.name == *name);
+                        let job = job.ok_or_else(|| missing(&format!("job `{name}`")))?;
+                        (&job.read, &job.write)
+                    }
+                };
+                what.of(if *write { write_side } else { read_side })
+            }
+            Measure::Iops => Ok(scheme.read.iops + scheme.write.iops),
+            Measure::Waf => scheme.waf.ok_or_else(|| missing("programs for the host")),
+            Measure::Erases => erases().map(|n| n as f64),
+            Measure::SuspendsPerErase => erases().map(|_| suspends.per_erase),
+            Measure::EraseSuspends => Ok(suspends.erase as f64),
+            Measure::ProgramSuspends => Ok(suspends.program as f64),
+            Measure::WriteStall => Ok(scheme.write_stall.map_or(0.0, |s| s.length_ns as f64)),
+            Measure::Starved => Ok(scheme.write.lat_ns.max as f64 / scheme.runtime_ns.max(1) as f64),
+            Measure::PerformanceRating | Measure::StressRating => Err(missing("search")),
+        }
+    }
+}
+
+impl Of {
+    fn of(self, side: &DirectionSummary) -> Result<f64, String> {
+        if side.total_ios == 0 {
+            return Err("no such request completed".to_string());
+        }
+        let lat = &side.lat_ns;
+        match self {
+            Of::Mean => Ok(lat.mean),
+            Of::Min => Ok(lat.min as f64),
+            Of::Max => Ok(lat.max as f64),
+            Of::Iops => Ok(side.iops),
+            Of::Bandwidth => Ok(side.bw_bytes),
+            Of::Percentile(level) if percentile::is_thin(level, side.total_ios) => {
+                let beyond = percentile::beyond(level, side.total_ios);
+                Err(format!("too few samples: {beyond} beyond p{level}"))
+            }
+            Of::Percentile(level) => {
+                let value = lat.percentile.get(&percentile::key(level));
+                value.map(|&ns| ns as f64).ok_or_else(|| format!("p{level} is missing"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_or_refused_with_what_there_is() {
+        let side = |job: Option<&str>, write, what| Measure::Side { job: job.map(String::from), write, what };
+        assert_eq!(Measure::parse("read.p99.999"), Ok(side(None, false, Of::Percentile(99.999))));
+        assert_eq!(
+            Measure::parse("job.small_reads.read.mean"),
+            Ok(side(Some("small_reads"), false, Of::Mean))
+        );
+        assert_eq!(Measure::parse("write.bw").unwrap().kind(), Kind::Bandwidth);
+        assert!(Measure::parse("read.p98").unwrap_err().contains("p99.9"));
+        assert!(Measure::parse("reads.mean").unwrap_err().contains("rating.stress"));
+    }
+
+    #[test]
+    fn a_thin_percentile_is_not_compared() {
+        let mut scheme = Scheme::default();
+        scheme.read.total_ios = 1000;
+        scheme.read.lat_ns.percentile.0.push((percentile::key(99.0), 7));
+        scheme.read.lat_ns.percentile.0.push((percentile::key(99.9), 9));
+        let of = |name: &str| Measure::parse(name).unwrap().of(&scheme);
+        assert_eq!(of("read.p99"), Ok(7.0));
+        assert!(of("read.p99.9").unwrap_err().starts_with("too few samples: 1 beyond"));
+        assert!(of("write.mean").is_err() && of("waf").is_err());
+    }
+}

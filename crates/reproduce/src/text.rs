@@ -1,0 +1,130 @@
+//! What the terminal shows.
+
+use crate::check::{Outcome, Verdict};
+use crate::execute::Results;
+use crate::file::Experiment;
+use crate::table::tables;
+use tailcut_report::text::Grid;
+
+/// Columns of the terminal.
+const WIDTH: usize = 110;
+
+/// How many outcomes there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// In band.
+    pub held: usize,
+    /// Out of band.
+    pub missed: usize,
+    /// Not comparable.
+    pub not_comparable: usize,
+    /// Not judged at the quick size.
+    pub full_only: usize,
+}
+
+impl Tally {
+    /// Count.
+    pub fn of(outcomes: &[Outcome]) -> Tally {
+        let mut tally = Tally::default();
+        for o in outcomes {
+            match o.verdict {
+                Verdict::InBand => tally.held += 1,
+                Verdict::OutOfBand => tally.missed += 1,
+                Verdict::NotComparable(_) => tally.not_comparable += 1,
+                Verdict::FullSizeOnly => tally.full_only += 1,
+            }
+        }
+        tally
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let parts = [
+            (self.held, "in band"),
+            (self.missed, "out of band"),
+            (self.not_comparable, "not comparable"),
+            (self.full_only, "judged at full size only"),
+        ];
+        let said: Vec<String> =
+            parts.iter().filter(|p| p.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        said.join(", ")
+    }
+}
+
+/// The list of experiments.
+pub fn list(experiments: &[Experiment]) -> String {
+    let mut grid = Grid::default();
+    grid.row(["id", "quick", "full"].map(String::from));
+    grid.rule();
+    for e in experiments {
+        grid.row([e.id.clone(), e.time.quick.clone(), e.time.full.clone()]);
+    }
+    let mut out = grid.render();
+    out.push('\n');
+    let wide = experiments.iter().map(|e| e.id.len()).max().unwrap_or(0);
+    for e in experiments {
+        out.push_str(&format!("  {:<wide$}  {}\n", e.id, e.title));
+    }
+    out
+}
+
+/// What is about to run.
+pub fn heading(e: &Experiment, quick: bool) -> String {
+    let (size, time) = if quick { ("quick", &e.time.quick) } else { ("full", &e.time.full) };
+    format!("{}: {}\n  {}; {size} size, about {time}\n\n", e.id, e.title, e.source)
+}
+
+/// The result of an experiment.
+pub fn result(e: &Experiment, results: &Results) -> String {
+    let mut out = String::new();
+    let mut grid = Grid::default();
+    grid.row(["check", "published", "measured", "band", "verdict"].map(String::from));
+    grid.rule();
+    for o in &results.outcomes {
+        let label = format!("{} [{}]", o.label, o.scheme);
+        let verdict = o.verdict.words().to_string();
+        grid.row([label, o.published.clone(), o.measured.clone(), o.band.clone(), verdict]);
+    }
+    out.push_str(&grid.render());
+    let mut notes = Vec::new();
+    for o in &results.outcomes {
+        if let Verdict::NotComparable(why) = &o.verdict {
+            notes.push(format!("{} [{}] is not comparable: {why}", o.label, o.scheme));
+        } else if o.verdict == Verdict::OutOfBand
+            && let Some(note) = &o.note
+        {
+            notes.push(format!("{} [{}]: {note}", o.label, o.scheme));
+        }
+    }
+    for note in notes {
+        out.push_str(&wrap(&note, WIDTH, "  - ", "    "));
+    }
+    for table in tables(e, results) {
+        out.push_str(&format!("\n{}", table.plain()));
+    }
+    out.push_str(&format!("\n  {} in {:.0} s\n\n", Tally::of(&results.outcomes).words(), results.seconds));
+    out
+}
+
+/// Break a text into lines of at most `width` columns.
+fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
+    let mut out = String::new();
+    let mut line = first.to_string();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
+            out.push_str(&line);
+            out.push('\n');
+            line = rest.to_string();
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    out.push_str(&line);
+    out.push('\n');
+    out
+}

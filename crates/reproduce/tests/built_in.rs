@@ -1,0 +1,132 @@
+//! Is every built-in experiment sound, and do the quick sizes come out as they should?
+
+use std::path::{Path, PathBuf};
+use tailcut_reproduce::{Experiment, Options, Results, Verdict, list, markdown, reproduce, text};
+use tailcut_sim::{Cache, Snapshots};
+
+/// The folder of real traces: `TAILCUT_TRACES`, else beside the workspace.
+fn traces() -> Option<PathBuf> {
+    let folder = match std::env::var_os("TAILCUT_TRACES") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
+    };
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: checks on real traces, no folder at {} (set TAILCUT_TRACES)", folder.display());
+    None
+}
+
+fn quick(e: &Experiment, traces: Option<PathBuf>, cache: &Path) -> Results {
+    let options = Options {
+        quick: true,
+        official: false,
+        traces,
+        snapshots: Snapshots::Cached(Cache::new(cache.to_path_buf(), tailcut_sim::cache::LIMIT)),
+        threads: 2,
+    };
+    reproduce(e, &options, &()).unwrap_or_else(|error| panic!("{}: {error}", e.id))
+}
+
+#[test]
+fn every_file_of_the_folder_is_built_in_and_sound() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut found = Vec::new();
+    for paper in std::fs::read_dir(&root).expect("the folder of experiments") {
+        let paper = paper.expect("readable").path();
+        for file in std::fs::read_dir(&paper).expect("the folder of a paper") {
+            let file = file.expect("readable").path();
+            let (paper, figure) = (paper.file_name().expect("a name"), file.file_stem().expect("a name"));
+            found.push(format!("{}/{}", paper.to_string_lossy(), figure.to_string_lossy()));
+        }
+    }
+    let mut ids: Vec<String> = list::EXPERIMENTS.iter().map(|(id, _)| id.to_string()).collect();
+    found.sort();
+    ids.sort();
+    assert_eq!(found, ids);
+    for (e, (id, _)) in list::all().expect("every file is an experiment").iter().zip(list::EXPERIMENTS) {
+        assert_eq!(e.id, *id);
+        assert!(e.time.quick.contains('s') && e.time.full.contains('s'), "{id} says how long it takes");
+    }
+}
+
+#[test]
+fn names_stand_for_experiments_and_unknown_ones_are_refused() {
+    let ids =
+        |word: &str| -> Vec<String> { list::find(word).expect("known").into_iter().map(|e| e.id).collect() };
+    assert_eq!(ids("atc19/fig4"), ["atc19/fig4"]);
+    assert_eq!(ids("jsa14"), ["jsa14/read-latency", "jsa14/write-latency"]);
+    assert!(ids("atc19").len() > 5);
+    let error = list::find("atc19/fig44").expect_err("unknown");
+    assert!(error.is_input() && error.to_string().contains("did you mean `atc19/fig4`"), "{error}");
+    let error = list::find("/nonexistent/x.toml").expect_err("no file");
+    assert!(error.is_input() && error.to_string().contains("/nonexistent/x.toml"), "{error}");
+}
+
+#[test]
+fn a_wrong_file_names_the_place_and_the_key() {
+    let (_, good) = list::EXPERIMENTS[0];
+    let wrong = [
+        (good.replacen("published =", "publisched =", 1), "publisched"),
+        (good.replacen("unit = \"us\"", "unit = \"MB/s\"", 1), "unit: `MB/s` does not fit the measure"),
+        (good.replacen("run = \"seq-read\"", "run = \"nothing\"", 1), "there is no run `nothing`"),
+        (good.replacen("measure = \"read.mean\"", "measure = \"read.men\"", 1), "no measure `read.men`"),
+        (good.replacen("because", "becuase", 1), "becuase"),
+        (good.replacen("trust = \"stated\"", "trust = \"mem\"", 1), "only remembered"),
+    ];
+    for (text, needle) in wrong {
+        assert_ne!(text, good);
+        let error = list::parse("x.toml", &text).expect_err("refused");
+        let message = error.to_string();
+        assert!(error.is_input() && message.starts_with("x.toml: ") && message.contains(needle), "{message}");
+    }
+}
+
+/// Every check of every experiment has a value at the quick size, or a reason that is
+/// the size's or the trace's; what is judged there is in band.
+#[test]
+fn quick_sizes_run_and_what_they_judge_is_in_band() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let traces = traces();
+    for e in list::all().expect("sound") {
+        let results = quick(&e, traces.clone(), cache.path());
+        for o in &results.outcomes {
+            let place = format!("{}: {} [{}]", e.id, o.label, o.scheme);
+            let size = |why: &str| {
+                why.contains("too few samples") || why.contains("no quick size") || why.contains("no erases")
+            };
+            match &o.verdict {
+                Verdict::InBand | Verdict::FullSizeOnly => {}
+                Verdict::OutOfBand => panic!("{place}: {} against {}", o.measured, o.published),
+                Verdict::NotComparable(why) if o.value.is_none() && sized(&e, &o.run) => {
+                    assert!(size(why) || (traces.is_none() && why.contains("trace")), "{place}: {why}");
+                }
+                Verdict::NotComparable(_) => {}
+            }
+            if traces.is_some() && o.value.is_none() && sized(&e, &o.run) {
+                let tail = o.measure.contains(".p99") || o.measure == "suspends_per_erase";
+                assert!(tail, "{place}: only a tail may have too few samples, this has no value");
+            }
+        }
+        let (plain, section) = (text::result(&e, &results), markdown::section(&e, &results));
+        for o in &results.outcomes {
+            assert!(plain.contains(&o.label) && section.contains(&o.label), "{}: {}", e.id, o.label);
+        }
+    }
+}
+
+/// Whether all these runs have a quick size.
+fn sized(e: &Experiment, runs: &str) -> bool {
+    runs.split(", ").all(|name| e.run.iter().any(|r| r.name == name && r.has_quick()))
+}
+
+#[test]
+fn a_trace_that_is_not_there_is_not_comparable() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let e = &list::find("atc19/fig7").expect("known")[0];
+    let results = quick(e, Some(cache.path().to_path_buf()), cache.path());
+    for o in &results.outcomes {
+        let Verdict::FullSizeOnly = o.verdict else { panic!("{:?}", o.verdict) };
+    }
+    assert!(results.runs.iter().all(|r| r.missing.as_ref().is_some_and(|why| why.contains("tpcc-small"))));
+}
