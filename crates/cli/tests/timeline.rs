@@ -97,7 +97,11 @@ fn planes_that_work_alone_have_tracks_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     let set =
         ["--set", "geometry.busy_unit=plane", "--set", "ftl.write_planes=1", "--set", "ftl.extent=block"];
-    run(dir.path(), &[&set[..], &["--set", "ftl.gc.copy_planes=1", "--timeline"]].concat());
+    run(
+        dir.path(),
+        &[&set[..], &["--set", "ftl.gc.copy_planes=1", "--set", "ftl.gc.program_planes=1", "--timeline"]]
+            .concat(),
+    );
     let t = read(dir.path(), "timeline.pftrace");
     assert_eq!(t.tracks.len(), 1 + 2 + 8);
     assert_eq!(t.tracks[3].name, "plane 1 of die 0 (channel 0)");

@@ -71,7 +71,7 @@ pub fn small_drive() -> DeviceConfig {
             extent: ExtentKind::Superblock,
             write_planes: 2,
             join_reads: false,
-            gc: GcConfig { copy: CopyMode::Controller, copy_planes: 2, in_flight: 4 },
+            gc: GcConfig { copy: CopyMode::Controller, copy_planes: 2, program_planes: 2, in_flight: 4 },
         },
         policy: PolicyConfig {
             schedule: schedule::ScheduleConfig::Fifo(Default::default()),
@@ -139,6 +139,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.ftl.extent = ExtentKind::Block;
     c.ftl.write_planes = 1;
     c.ftl.gc.copy_planes = 1;
+    c.ftl.gc.program_planes = 1;
     c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
         capacity: 16 << 20,
         power_loss: buffer::lru::PowerLoss::Capacitor,

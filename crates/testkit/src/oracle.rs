@@ -120,7 +120,7 @@ impl Oracle {
             floor: config.host.submit_latency + config.host.complete_latency + config.controller.command,
             read_floor: t.command_ns + sense + t.transfer_codewords_ns(1) + config.ecc.decode.0,
             program_floor: t.command_ns * u64::from(shape.layout.write_planes)
-                + shape.row_transfer_ns
+                + t.transfer_codewords_ns(shape.codewords_per_page * shape.layout.write_planes)
                 + program,
             link_rate: config.host.link_rate,
             written: 0,

@@ -149,6 +149,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     let wide = c.ftl.write_planes;
     let copies: Vec<u32> = (1..=wide).filter(|d| wide.is_multiple_of(*d)).collect();
     c.ftl.gc.copy_planes = one_of(s, &copies);
+    c.ftl.gc.program_planes = if chance(s, 3) { one_of(s, &copies) } else { wide };
     c.ftl.gc.in_flight = one_of(s, &[1, 1, 2, 4, 16]);
     c.ftl.gc.copy = one_of(s, &[CopyMode::Controller, CopyMode::Controller, CopyMode::Copyback]);
     c.ftl.join_reads = planes > 1 && c.geometry.busy_unit == BusyUnit::Die && chance(s, 3);

@@ -67,12 +67,13 @@ fn schedule(name: &str, x: &PolicyContext) {
     let mut s = Stream::new(x.seed, "schedule laws", 0);
     for _ in 0..200 {
         let waiting = 1 + s.below((1 << Occupant::COUNT) - 1) as u8;
+        let urgent = s.below(2) == 1;
         let mut arrived = [0; Occupant::COUNT];
         arrived.fill_with(|| s.below(1 << 40));
         let later = arrived.map(|at| at + (1 << 41));
-        let chosen = a.next(&QueueView { waiting, arrived: &arrived });
+        let chosen = a.next(&QueueView { waiting, urgent, arrived: &arrived });
         assert!(waiting >> chosen as u8 & 1 != 0, "{name} serves an empty queue");
-        let again = b.next(&QueueView { waiting, arrived: &later });
+        let again = b.next(&QueueView { waiting, urgent, arrived: &later });
         assert_eq!(chosen, again, "{name} depends on the time");
         for holder in Occupant::ALL {
             let may = a.interrupters(holder);
@@ -82,7 +83,7 @@ fn schedule(name: &str, x: &PolicyContext) {
             // Or it would suspend an operation and then wait behind it.
             for other in Occupant::ALL.into_iter().filter(|&o| may >> o as u8 & 1 != 0) {
                 let waiting = 1 << holder as u8 | 1 << other as u8;
-                let first = a.next(&QueueView { waiting, arrived: &arrived });
+                let first = a.clone().next(&QueueView { waiting, urgent, arrived: &arrived });
                 assert_eq!(first, other, "{name}: {other:?} may interrupt {holder:?} and waits behind it");
             }
         }

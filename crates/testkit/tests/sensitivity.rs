@@ -17,12 +17,17 @@ use toml::{Table, Value};
 /// matter or for the change to be valid.
 type Change = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-const BLOCK: &[(&str, &str)] =
-    &[("ftl.extent", "'block'"), ("ftl.write_planes", "1"), ("ftl.gc.copy_planes", "1")];
+const BLOCK: &[(&str, &str)] = &[
+    ("ftl.extent", "'block'"),
+    ("ftl.write_planes", "1"),
+    ("ftl.gc.copy_planes", "1"),
+    ("ftl.gc.program_planes", "1"),
+];
 const BLOCK_OF_PAGES: &[(&str, &str)] = &[
     ("ftl.extent", "'block'"),
     ("ftl.write_planes", "1"),
     ("ftl.gc.copy_planes", "1"),
+    ("ftl.gc.program_planes", "1"),
     ("ftl.mapping_unit", "'8KiB'"),
 ];
 
@@ -89,10 +94,11 @@ const CHANGES: &[Change] = &[
     ("ftl.over_provisioning", "'26%'", &[]),
     ("ftl.user_capacity", "'12MiB'", &[]),
     ("ftl.extent", "'line'", &[]),
-    ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1")]),
+    ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1"), ("ftl.gc.program_planes", "1")]),
     ("ftl.join_reads", "true", &[]),
     ("ftl.gc.copy", "'copyback'", BLOCK_OF_PAGES),
     ("ftl.gc.copy_planes", "1", &[]),
+    ("ftl.gc.program_planes", "1", &[]),
     ("ftl.gc.in_flight", "1", &[]),
     ("policy.schedule.read-write-erase.write_suspends_erase", "false", ARBITRARY_FOR_WRITES),
     ("policy.suspend_erase.timeout.after", "'64ms'", SHORT_TIMEOUT),

@@ -108,8 +108,24 @@ impl<O: Observer> Device<O> {
         }
     }
 
+    /// The free extents of a lane have changed.
+    fn note_space(&mut self, lane: u32) {
+        let view = self.space(lane);
+        let s = &mut self.state;
+        let urgent = s.policies.gc_schedule.urgent(&view);
+        if s.urgent[lane as usize] == urgent {
+            return;
+        }
+        s.urgent[lane as usize] = urgent;
+        for unit in self.shape.units_of_lane(lane) {
+            let n = &mut s.units[unit as usize].urgent;
+            *n = if urgent { *n + 1 } else { *n - 1 };
+        }
+    }
+
     /// Start a collection in this lane if the policies want one and nothing forbids it.
     pub(super) fn check_collection(&mut self, lane: u32) {
+        self.note_space(lane);
         let c = &self.state.collections[lane as usize];
         if c.is_active() {
             // One that yielded must not sleep on when free space falls to the hard limit.
@@ -328,6 +344,7 @@ impl<O: Observer> Device<O> {
             .extents
             .take_row(&self.shape.layout, lane, Writer::Collection, 0)
             .expect("host data always leave an extent to collect into");
+        self.note_space(lane);
         self.queue_program(group, pua, Occupant::GcProgram);
     }
 
@@ -370,6 +387,8 @@ impl<O: Observer> Device<O> {
             .extents
             .take_row(&self.shape.layout, lane, Writer::Collection, 0)
             .expect("host data always leave an extent to collect into");
+        self.note_space(lane);
+        let s = &mut self.state;
         let id = s.ops.take();
         let o = &mut s.ops[id];
         o.kind = OpKind::Copyback;
@@ -465,6 +484,7 @@ impl<O: Observer> Device<O> {
         s.extents.erased(&self.shape.layout, c.victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
+        self.note_space(lane);
         self.hold_scope(lane, false);
         self.resume_stalled(lane);
         if self.state.waiting_collections > 0 {

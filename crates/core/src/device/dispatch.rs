@@ -217,7 +217,7 @@ impl<O: Observer> Device<O> {
         let occupant = if waiting & (waiting - 1) == 0 {
             Occupant::ALL[waiting.trailing_zeros() as usize]
         } else {
-            s.policies.schedule.next(&QueueView { waiting, arrived: &u.arrived })
+            s.policies.schedule.next(&QueueView { waiting, urgent: u.urgent > 0, arrived: &u.arrived })
         };
         let id = self.take_queued(unit, occupant);
         self.grant(id);
@@ -377,7 +377,7 @@ impl<O: Observer> Device<O> {
         let mut command = t.command_ns * u64::from(op.planes.count_ones());
         let (data, array) = match op.kind {
             OpKind::Read => (0, t.read_ns(op.page)),
-            OpKind::Program => (self.shape.row_transfer_ns, t.program_ns(op.page)),
+            OpKind::Program => (t.transfer_codewords_ns(op.codewords), t.program_ns(op.page)),
             OpKind::Erase => (0, t.erase_ns),
             OpKind::Copyback if op.second => (0, t.program_ns(op.page)),
             OpKind::Copyback => (0, t.read_ns(op.page)),

@@ -87,6 +87,8 @@ pub(super) struct State {
     /// Host programs queued or under way by lane, with a mark where no room was found.
     pub lane_load: Vec<u32>,
     pub collections: Vec<Collection>,
+    /// By lane: it is short of space.
+    pub urgent: Vec<bool>,
     pub gc_scope: Scope,
     /// By occupant: the kinds of work that interrupt its operations.
     pub interrupters: [u8; Occupant::COUNT],
@@ -353,7 +355,8 @@ impl State {
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A group holds at least one slot, or a row of a collection's units.
         let groups = slots + lanes * moves;
-        let ops = most_parts + slots + groups + lanes * (moves + shape.layout.luns);
+        let programs = shape.layout.write_planes / shape.gc_program_planes;
+        let ops = most_parts + slots + groups + lanes * (moves * programs + shape.layout.luns);
         let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
         let channels = shape.channels as usize;
         State {
@@ -378,6 +381,7 @@ impl State {
             group_units: vec![(0, 0); groups as usize * upr as usize],
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
+            urgent: vec![false; lanes as usize],
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
             interrupters: interrupters(policies),

@@ -5,6 +5,7 @@ use super::observer::Observer;
 use super::op::{OpKind, Owner, WAIT_SLOTS};
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
+use crate::ftl::layout::RowPlace;
 use crate::ftl::list::{Link, List};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::LaneView;
@@ -20,6 +21,8 @@ pub(super) struct Group {
     pub count: u32,
     /// Reads it still waits for.
     pub reads: u32,
+    /// Programs it still waits for.
+    pub programs: u32,
     /// First unit address, once it has a row.
     pub pua: u32,
     /// When its data were complete.
@@ -39,6 +42,7 @@ impl Group {
             lane: 0,
             count: 0,
             reads: 0,
+            programs: 0,
             pua: NONE,
             ready: 0,
             seen: [0; WAIT_SLOTS],
@@ -256,12 +260,26 @@ impl<O: Observer> Device<O> {
         true
     }
 
-    /// Queue the program of a group at its row.
+    /// Queue the programs of a group at its row: one, or for collection as many as cover it.
     pub(super) fn queue_program(&mut self, group: u32, pua: u32, occupant: Occupant) {
         let place = self.shape.layout.place(pua);
         let unit = self.shape.unit_of(place.die, place.plane);
+        let planes = self.shape.layout.write_planes;
+        let width = if occupant == Occupant::GcProgram { self.shape.gc_program_planes } else { planes };
+        let g = &mut self.state.groups[group];
+        g.pua = pua;
+        g.programs = planes / width;
+        for first in (0..planes).step_by(width as usize) {
+            let mask = (((1u64 << width) - 1) << (place.plane + first)) as u32;
+            self.queue_part(group, pua, occupant, (place, unit, mask));
+        }
+    }
+
+    /// Queue the program of some planes of a group's row.
+    #[inline]
+    fn queue_part(&mut self, group: u32, pua: u32, occupant: Occupant, at: (RowPlace, u32, u32)) {
+        let (place, unit, planes) = at;
         let s = &mut self.state;
-        s.groups[group].pua = pua;
         let id = s.ops.take();
         let o = &mut s.ops[id];
         o.kind = OpKind::Program;
@@ -271,15 +289,21 @@ impl<O: Observer> Device<O> {
         o.unit = unit;
         o.channel = s.units[unit as usize].channel;
         o.page = place.page;
-        o.planes = (((1u64 << self.shape.layout.write_planes) - 1) << place.plane) as u32;
+        o.planes = planes;
+        o.codewords = planes.count_ones() * self.shape.codewords_per_page;
         o.extent = place.extent;
         o.row = pua;
         self.enqueue_op(id);
     }
 
-    /// A row is programmed.
+    /// A row is programmed, or a part of it.
     #[inline]
     pub(super) fn programmed(&mut self, op: u32, group: u32) {
+        let g = &mut self.state.groups[group];
+        g.programs -= 1;
+        if g.programs > 0 {
+            return self.free_op(op);
+        }
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
         let (writer, count, pua) = (s.groups[group].writer, s.groups[group].count, s.groups[group].pua);

@@ -78,6 +78,8 @@ pub struct Unit {
     pub joined: u8,
     /// Operations suspended, the last one on top.
     pub suspended: u8,
+    /// Lanes of this unit that are short of space.
+    pub urgent: u16,
     /// Collections that close this unit to host operations.
     pub holds: u16,
     /// Host operations queued or under way.
@@ -110,6 +112,7 @@ impl Unit {
             interrupters: 0,
             joined: 0,
             suspended: 0,
+            urgent: 0,
             holds: 0,
             host_ops: 0,
             queues: Default::default(),

@@ -89,8 +89,10 @@ pub struct Shape {
     pub controller_ns: u64,
     /// What policies were told.
     pub context: PolicyContext,
-    /// Channel time of a whole row's data.
-    pub row_transfer_ns: u64,
+    /// Codewords in a page.
+    pub codewords_per_page: u32,
+    /// Planes that one program of collection covers.
+    pub gc_program_planes: u32,
 }
 
 /// Most mapping units that a drive may have: map entries keep one bit for themselves.
@@ -143,7 +145,8 @@ impl Shape {
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         Ok(Shape {
-            row_transfer_ns: timing.transfer_ns(row_bytes),
+            codewords_per_page: (g.page / c.ecc.codeword) as u32,
+            gc_program_planes: c.ftl.gc.program_planes,
             timing,
             fill,
             capacity,
@@ -366,6 +369,12 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
         return refuse(
             "ftl.gc.copy_planes",
             format!("{} does not divide ftl.write_planes ({})", f.gc.copy_planes, f.write_planes),
+        );
+    }
+    if f.gc.program_planes == 0 || f.write_planes % f.gc.program_planes != 0 {
+        return refuse(
+            "ftl.gc.program_planes",
+            format!("{} does not divide ftl.write_planes ({})", f.gc.program_planes, f.write_planes),
         );
     }
     let copied = u64::from(f.gc.copy_planes) * g.page;

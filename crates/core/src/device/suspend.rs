@@ -197,8 +197,9 @@ impl<O: Observer> Device<O> {
             return self.resume(unit);
         }
         let s = &mut self.state;
-        let arrived = &s.units[unit as usize].arrived;
-        let next = s.policies.schedule.next(&QueueView { waiting: urgent, arrived });
+        let u = &s.units[unit as usize];
+        let view = QueueView { waiting: urgent, urgent: u.urgent > 0, arrived: &u.arrived };
+        let next = s.policies.schedule.next(&view);
         let met = occupant != Occupant::UserProgram || self.erase_is_suspended(unit);
         let id = self.take_queued(unit, next);
         if met && let Owner::Request(r) = self.state.ops[id].owner {
@@ -266,10 +267,10 @@ impl<O: Observer> Device<O> {
     pub(super) fn transfer_again(&mut self, id: u32) {
         let s = &mut self.state;
         let now = s.now;
+        let t = &self.shape.timing;
         let op = &mut s.ops[id];
         op.second = false;
-        let data =
-            self.shape.timing.command_ns * u64::from(op.planes.count_ones()) + self.shape.row_transfer_ns;
+        let data = t.command_ns * u64::from(op.planes.count_ones()) + t.transfer_codewords_ns(op.codewords);
         let unit = op.unit;
         s.channels[op.channel as usize].occupy(op.occupant, now, data);
         let u = &mut s.units[unit as usize];

@@ -57,6 +57,9 @@ pub struct GcConfig {
     pub copy: CopyMode,
     /// Planes of a die that one collection read covers.
     pub copy_planes: u32,
+    /// Planes of a die that one collection program covers; a write unit takes several where
+    /// that is less than `ftl.write_planes`.
+    pub program_planes: u32,
     /// Collection reads (or copybacks) under way at once in one collection.
     pub in_flight: u32,
 }

@@ -99,7 +99,15 @@ impl<O: Observer> Device<O> {
             let (r, p) = (reads.remove(&g).unwrap_or(0), programs.remove(&g).unwrap_or(0));
             let w = u32::from(waits.remove(&g).is_some());
             law!(s.groups[g].reads == r, "write unit {g} waits for {} reads of {r}", s.groups[g].reads);
-            law!(u32::from(r > 0) + p + w == 1, "write unit {g}: {r} reads, {p} programs, stalled {w}");
+            law!(
+                p == 0 || s.groups[g].programs == p,
+                "write unit {g} waits for {} programs of {p}",
+                s.groups[g].programs
+            );
+            law!(
+                u32::from(r > 0) + u32::from(p > 0) + w == 1,
+                "write unit {g}: {r} reads, {p} programs, stalled {w}"
+            );
         }
         law!(
             waits.is_empty() && reads.is_empty() && programs.is_empty(),

@@ -23,6 +23,9 @@ pub trait GcSchedule {
     fn start(&mut self, view: &SpaceView) -> bool;
     /// Whether a collection under way may move its next page.
     fn proceed(&mut self, view: &SpaceView) -> bool;
+    /// Whether the lane is so short of space that its collection goes before host programs,
+    /// where `schedule` heeds that.
+    fn urgent(&mut self, view: &SpaceView) -> bool;
     /// Free extents of a lane that host data leave alone, at least 1.
     fn reserve(&mut self) -> u32;
 }
@@ -40,6 +43,7 @@ family! {
     methods: {
         fn start(view: &SpaceView) -> bool;
         fn proceed(view: &SpaceView) -> bool;
+        fn urgent(view: &SpaceView) -> bool;
         fn reserve() -> u32;
     }
 }

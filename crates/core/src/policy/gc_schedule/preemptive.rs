@@ -66,6 +66,10 @@ impl GcSchedule for Policy {
         self.may_run(view)
     }
     #[inline]
+    fn urgent(&mut self, view: &SpaceView) -> bool {
+        view.free <= self.hard
+    }
+    #[inline]
     fn reserve(&mut self) -> u32 {
         1
     }

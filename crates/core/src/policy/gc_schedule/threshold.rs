@@ -80,6 +80,10 @@ impl GcSchedule for Policy {
         true
     }
     #[inline]
+    fn urgent(&mut self, view: &SpaceView) -> bool {
+        view.free <= self.hard
+    }
+    #[inline]
     fn reserve(&mut self) -> u32 {
         self.hard
     }

@@ -13,6 +13,8 @@ use tailcut_units::Occupant;
 pub struct QueueView<'a> {
     /// Bit `o` is set when the queue of `Occupant` `o` is not empty. Never 0.
     pub waiting: u8,
+    /// A collection on this die is short of space.
+    pub urgent: bool,
     /// Arrival order of each queue's head, smaller first; only where `waiting` is set.
     pub arrived: &'a [u64; Occupant::COUNT],
 }

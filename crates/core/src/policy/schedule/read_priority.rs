@@ -2,14 +2,15 @@
 //!
 //! **What it does.** A queued host read is served before any program, collection or
 //! erase that has not begun; on the channel too host reads go first. The rest is first
-//! come, first served. Where `suspend_program` and `suspend_erase` allow it, a host read
+//! come, first served; but at the hard limit of `gc_schedule` collection goes before host
+//! programs, as writes could not go on without it. Where `suspend_program` and `suspend_erase` allow it, a host read
 //! interrupts what has begun; with both at `never` nothing is interrupted.
 //!
 //! **Why it matters for the tail.** A read waits at most for the one operation that is
 //! under way, not for the queue behind it.
 //!
 //! **Parameters and source.** None. RPS of Wu and He (FAST'12); the highest priority of
-//! user reads in ATC'19 §3.1.
+//! user reads in ATC'19 §3.1; urgent collection as in MQSim.
 //!
 //! **Left out.** A bound on how long writes may be passed over.
 //!
@@ -20,13 +21,18 @@ use tailcut_units::Occupant;
 
 parameterless!();
 
+const COLLECTION: u8 =
+    1 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
+
 impl Schedule for Policy {
     #[inline]
     fn next(&mut self, view: &QueueView<'_>) -> Occupant {
         if view.waiting & (1 << Occupant::UserRead as u8) != 0 {
             return Occupant::UserRead;
         }
-        earliest(view.waiting, view.arrived)
+        let collection = view.waiting & COLLECTION;
+        let waiting = if view.urgent && collection != 0 { collection } else { view.waiting };
+        earliest(waiting, view.arrived)
     }
     #[inline]
     fn first_on_channel(&mut self, occupant: Occupant) -> bool {
