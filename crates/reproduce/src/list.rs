@@ -14,6 +14,7 @@ macro_rules! experiments {
 /// Every built-in experiment by its id, in the order they run.
 pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "atc19/table2",
+    "atc19/artifact",
     "atc19/fig3",
     "atc19/fig4",
     "atc19/table3",
