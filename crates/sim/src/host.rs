@@ -141,7 +141,9 @@ impl<S: Source> Host<S> {
 
     /// When something happens next, in the host or in the drive; the present when never.
     pub fn next_event<O: Observer>(&self, device: &Device<O>) -> SimTime {
-        let at = device.next_deadline().0.min(self.issue.first().1);
+        // A host that holds back reads no further requests before the drive goes on.
+        let issue = if self.queue.len() >= QUEUE_MAX { u64::MAX } else { self.issue.first().1 };
+        let at = device.next_deadline().0.min(issue);
         if at == u64::MAX { self.now } else { SimTime(at) }
     }
 

@@ -2,6 +2,7 @@
 
 use tailcut_core::device::Device;
 use tailcut_sim::host::Host;
+use tailcut_sim::measure::{MeasureOptions, measure};
 use tailcut_testkit::small_drive;
 use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
 use tailcut_workload::{Issue, JobInfo, Source};
@@ -57,4 +58,33 @@ fn a_drive_that_fetches_at_once_keeps_all_its_places() {
     // A deeper host queue than the device's changes nothing for the drive's throughput.
     let same_depth = runtime(32, 0) as f64;
     assert!((at_once / same_depth - 1.0).abs() < 0.01, "{at_once} against {same_depth}");
+}
+
+/// More reads at once, at their own times, than a host holds back.
+struct Flood(u32);
+
+impl Source for Flood {
+    type Error = std::convert::Infallible;
+
+    fn jobs(&self) -> Vec<JobInfo> {
+        vec![JobInfo { name: "flood".into(), depth: 1, open_loop: true, runtime: None, ramp: Span(0) }]
+    }
+
+    fn next(&mut self, _: usize) -> Result<Option<Issue>, Self::Error> {
+        if self.0 == 0 {
+            return Ok(None);
+        }
+        self.0 -= 1;
+        let command = Command { op: HostOp::Read, offset: u64::from(self.0 % 1_000) * 4096, bytes: 4096 };
+        Ok(Some(Issue { earliest: SimTime(0), think: Span(0), command }))
+    }
+}
+
+#[test]
+fn a_flood_beyond_what_the_host_holds_is_measured_to_its_end() {
+    let mut device = Device::new(&small_drive(), 1, ()).unwrap();
+    device.fill(device.host_bytes());
+    let mut host = Host::new(Flood(80_000)).unwrap();
+    let outcome = measure(&mut host, &mut device, MeasureOptions::default(), None, &()).unwrap();
+    assert_eq!(outcome.measured.read.population.count(), 80_000);
 }

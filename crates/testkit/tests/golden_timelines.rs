@@ -172,7 +172,7 @@ fn a_collection_through_the_controller() {
 fn a_collection_by_copyback() {
     let mut c = hungry();
     (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
-    (c.ftl.gc.copy, c.ftl.gc.copy_planes) = (CopyMode::Copyback, 1);
+    (c.ftl.gc.copy, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (CopyMode::Copyback, 1, 1);
     // Units go round dies, then planes: those of plane 0 of die 0 are 8 apart.
     let before = [0u64, 3].map(|k| (1_000, Trim, k * 2 * DIES, UNIT));
     let script = [(0, Put, 64, UNIT), (500_000, Read, 4, UNIT)];

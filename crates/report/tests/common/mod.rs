@@ -93,7 +93,13 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             blocked_reads_fraction: Some(0.25),
             queue_blocked_fraction: Some(0.125),
         }),
-        suspends: Some(Suspends { erase: 3, per_erase: 0.5, ..Suspends::default() }),
+        suspends: Some(Suspends {
+            erase: 3,
+            per_erase: 0.5,
+            rber_factor_mean: 1.0,
+            rber_factor_max: 1.0,
+            ..Suspends::default()
+        }),
         erases: Some(12),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),

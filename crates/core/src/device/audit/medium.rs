@@ -114,9 +114,12 @@ impl<O: Observer> Device<O> {
         }
         let mut pending = vec![0; e.valid.len()];
         let mut readers = vec![0; e.valid.len()];
+        let mut rows = std::collections::BTreeSet::new();
         for id in self.state.ops.in_use() {
             let o = &self.state.ops[id];
             match o.kind {
+                // A row may take several programs.
+                OpKind::Program if !rows.insert(o.row) => {}
                 OpKind::Program => pending[o.extent as usize] += 1,
                 OpKind::Copyback => pending[layout.extent_of(o.row).0 as usize] += 1,
                 OpKind::Read if !o.second => readers[o.extent as usize] += 1,
@@ -162,17 +165,19 @@ impl<O: Observer> Device<O> {
                 }
             }
         }
-        let mut under_way = std::collections::BTreeSet::new();
+        let mut under_way = std::collections::BTreeMap::new();
         for id in self.state.ops.in_use() {
             let o = &self.state.ops[id];
             if matches!(o.kind, OpKind::Program | OpKind::Copyback) {
                 let (row, slot) = layout.row_of(o.row);
                 law!(slot == 0, "a program begins inside a row, at {}", o.row);
                 law!(written[row as usize], "row {row} is programmed without having been taken");
-                law!(under_way.insert(row), "row {row} is programmed twice at once");
+                let planes = under_way.entry(row).or_insert(0);
+                law!(*planes & o.planes == 0, "row {row} is programmed twice at once");
+                *planes |= o.planes;
             }
         }
-        for &row in &under_way {
+        for &row in under_way.keys() {
             written[row as usize] = false;
         }
         for (row, _) in written.iter().enumerate().filter(|&(_, &w)| !w) {
