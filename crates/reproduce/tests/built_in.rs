@@ -3,19 +3,7 @@
 use std::path::{Path, PathBuf};
 use tailcut_reproduce::{Experiment, Options, Results, Verdict, list, markdown, reproduce, text};
 use tailcut_sim::{Cache, Snapshots};
-
-/// The folder of real traces: `TAILCUT_TRACES`, else beside the workspace.
-fn traces() -> Option<PathBuf> {
-    let folder = match std::env::var_os("TAILCUT_TRACES") {
-        Some(folder) => PathBuf::from(folder),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"),
-    };
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: checks on real traces, no folder at {} (set TAILCUT_TRACES)", folder.display());
-    None
-}
+use tailcut_testkit::traces;
 
 fn quick(e: &Experiment, traces: Option<PathBuf>, cache: &Path) -> Results {
     let options = Options {
