@@ -7,9 +7,7 @@
 use super::drive::Device;
 use super::host::charge;
 use super::observer::{Observer, Step, StepEvent};
-use super::op::{
-    NOT_GRANTED, Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS,
-};
+use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
 use super::server::Phase;
 use super::slab::Slab;
 use crate::ftl::NONE;
@@ -39,13 +37,23 @@ fn enqueue(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
 }
 
 #[inline]
-fn dequeue(queue: &mut Queue, ops: &Slab<Op>) -> u32 {
+fn dequeue(queue: &mut Queue, ops: &mut Slab<Op>) -> u32 {
     let op = queue.head;
-    queue.head = ops[op].next;
-    if queue.head == NONE {
-        queue.tail = NONE;
-    }
+    unlink(queue, ops, NONE, op);
     op
+}
+
+/// Take an operation out of a queue, from behind `before` (`NONE`: it is the head).
+#[inline]
+fn unlink(queue: &mut Queue, ops: &mut Slab<Op>, before: u32, op: u32) {
+    let next = ops[op].next;
+    match before {
+        NONE => queue.head = next,
+        before => ops[before].next = next,
+    }
+    if next == NONE {
+        queue.tail = before;
+    }
 }
 
 fn push_front(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
@@ -58,22 +66,11 @@ fn push_front(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
 
 /// Take an operation out of a queue that it is in.
 fn remove(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
-    let next = ops[op].next;
-    if queue.head == op {
-        queue.head = next;
-        if next == NONE {
-            queue.tail = NONE;
-        }
-        return;
+    let (mut before, mut at) = (NONE, queue.head);
+    while at != op {
+        (before, at) = (at, ops[at].next);
     }
-    let mut before = queue.head;
-    while ops[before].next != op {
-        before = ops[before].next;
-    }
-    ops[before].next = next;
-    if next == NONE {
-        queue.tail = before;
-    }
+    unlink(queue, ops, before, op);
 }
 
 impl<O: Observer> Device<O> {
@@ -239,10 +236,21 @@ impl<O: Observer> Device<O> {
     /// Take the head of a queue, and tell it what it waited for.
     #[inline]
     pub(super) fn take_queued(&mut self, unit: u32, occupant: Occupant) -> u32 {
+        let id = self.state.units[unit as usize].queues[occupant as usize].head;
+        self.leave_queue(unit, occupant, NONE, id);
+        if occupant == Occupant::UserRead && self.shape.join_reads {
+            self.join_reads(id);
+        }
+        id
+    }
+
+    /// The turn of a queued operation has come: out of its unit's queue, from behind `before`.
+    #[inline]
+    pub(super) fn leave_queue(&mut self, unit: u32, occupant: Occupant, before: u32, id: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
         let queue = &mut u.queues[occupant as usize];
-        let id = dequeue(queue, &s.ops);
+        unlink(queue, &mut s.ops, before, id);
         match queue.head {
             NONE => u.waiting &= !(1 << occupant as u8),
             head => u.arrived[occupant as usize] = s.ops[head].arrived,
@@ -251,15 +259,11 @@ impl<O: Observer> Device<O> {
             s.channels[u.channel as usize].reads -= 1;
         }
         self.charge_die_wait(unit, id);
-        if occupant == Occupant::UserRead && self.shape.join_reads {
-            self.join_reads(id);
-        }
-        id
     }
 
     /// What a queued operation waited for, now that its turn has come.
     #[inline]
-    pub(super) fn charge_die_wait(&mut self, unit: u32, id: u32) {
+    fn charge_die_wait(&mut self, unit: u32, id: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
         u.settle(s.now);
@@ -293,7 +297,6 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let now = s.now;
         let op = &mut s.ops[id];
-        op.granted = now;
         let u = &mut s.units[op.unit as usize];
         u.count_to(op.occupant as usize, now);
         u.holder = id;
@@ -333,7 +336,7 @@ impl<O: Observer> Device<O> {
         let s = &mut self.state;
         let channel = &mut s.channels[number as usize];
         let queue = if channel.first.head == NONE { &mut channel.rest } else { &mut channel.first };
-        let id = dequeue(queue, &s.ops);
+        let id = dequeue(queue, &mut s.ops);
         let op = &mut s.ops[id];
         let mut met = false;
         for occupant in Occupant::ALL {
@@ -435,7 +438,7 @@ impl<O: Observer> Device<O> {
         let decoding = &mut s.decoding[number as usize];
         let decoder_idle = decoding.is_empty();
         decoding.push_back((d.done, id));
-        if self.state.ops[id].granted == NOT_GRANTED {
+        if std::mem::take(&mut self.state.ops[id].along) {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);

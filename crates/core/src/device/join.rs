@@ -3,7 +3,6 @@
 
 use super::drive::Device;
 use super::observer::Observer;
-use super::op::NOT_GRANTED;
 use crate::ftl::NONE;
 use tailcut_units::Occupant;
 
@@ -23,34 +22,12 @@ impl<O: Observer> Device<O> {
                 continue;
             }
             planes |= o.planes;
-            self.unlink(unit, before, at);
-            self.charge_die_wait(unit, at);
+            self.leave_queue(unit, Occupant::UserRead, before, at);
             self.state.ops[last].joined = at;
             self.state.ops[at].joined = NONE;
-            self.state.ops[at].granted = NOT_GRANTED;
+            self.state.ops[at].along = true;
             self.state.units[unit as usize].joined += 1;
             (last, at) = (at, next);
-        }
-    }
-
-    /// Take a host read out of its die's queue, from behind `before` (or the head).
-    fn unlink(&mut self, unit: u32, before: u32, op: u32) {
-        const READ: usize = Occupant::UserRead as usize;
-        let s = &mut self.state;
-        let next = s.ops[op].next;
-        let u = &mut s.units[unit as usize];
-        s.channels[u.channel as usize].reads -= 1;
-        let queue = &mut u.queues[READ];
-        match before {
-            NONE => queue.head = next,
-            before => s.ops[before].next = next,
-        }
-        if next == NONE {
-            queue.tail = before;
-        }
-        match queue.head {
-            NONE => u.waiting &= !(1 << READ),
-            head => u.arrived[READ] = s.ops[head].arrived,
         }
     }
 

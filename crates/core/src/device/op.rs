@@ -52,9 +52,6 @@ pub const WAIT_POINT: usize = Occupant::COUNT + 2;
 /// … or the suspending or resuming of one.
 pub const WAIT_OVERHEAD: usize = Occupant::COUNT + 3;
 
-/// The grant of a read that was sensed with another, until its data go out.
-pub const NOT_GRANTED: u64 = u64::MAX;
-
 /// One flash operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
@@ -85,8 +82,8 @@ pub struct Op {
     pub arrived: u64,
     /// When it was queued at its die.
     pub entered: u64,
-    /// When it got its die; [`NOT_GRANTED`] if another was sensed for it.
-    pub granted: u64,
+    /// A read that was sensed along with another, whose data are still to go out.
+    pub along: bool,
     /// When it got the channel first.
     pub started: u64,
     /// What it copied of the die's (then the channel's) account when it began to wait.
@@ -114,7 +111,7 @@ impl Op {
             joined: NONE,
             arrived: 0,
             entered: 0,
-            granted: 0,
+            along: false,
             started: 0,
             seen: [0; WAIT_SLOTS],
             ledger: Ledger::new(),

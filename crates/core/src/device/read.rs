@@ -136,6 +136,7 @@ impl<O: Observer> Device<O> {
         o.extent = place.extent;
         o.row = row;
         o.joined = NONE;
+        o.along = false;
         id
     }
 

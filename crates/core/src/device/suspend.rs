@@ -4,6 +4,7 @@
 //! costs is the flash's ([`crate::nand::suspend`]). Suspended operations stack on their
 //! unit and resume last in, first out.
 
+use super::counters::Suspension;
 use super::drive::Device;
 use super::observer::{Observer, Step};
 use super::op::{OpKind, Owner, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT};
@@ -74,17 +75,11 @@ impl<O: Observer> Device<O> {
         u.run.progress = stop.keep;
         u.run.cost = stop.cost;
         u.run.resume = stop.resume;
-        let lost = at + stop.after - stop.keep;
-        let erase = s.ops[run.op].kind == OpKind::Erase;
-        let c = if erase { &mut s.counters.erase_suspension } else { &mut s.counters.program_suspension };
-        c.suspends += 1;
-        c.repeated_ns += lost;
-        if erase {
-            s.extents.suspended(s.ops[run.op].extent);
-        }
+        self.count_suspend(run.op).repeated_ns += at + stop.after - stop.keep;
         if point == now {
             return self.wind_down(unit, by);
         }
+        let u = &mut self.state.units[unit as usize];
         u.phase = Phase::Stopping;
         u.count_to(WAIT_POINT, now);
         self.observe_stop(run.op, Step::Stopping, by, point);
@@ -107,10 +102,10 @@ impl<O: Observer> Device<O> {
         }
         let view = self.erase_view(run.op, at, from);
         match self.state.policies.suspend_erase.stop(&view) {
-            EraseStop::AtOnce => self.shape.timing.erase_stop_exactly(at),
-            EraseStop::AtOnceFree => self.shape.timing.erase_stop_free(at),
-            EraseStop::CancelLoop => self.shape.timing.erase_cancel_loop(at),
-            EraseStop::AfterLoop => self.shape.timing.erase_end_loop(at, run.progress),
+            EraseStop::AtOnce => t.erase_stop_exactly(at),
+            EraseStop::AtOnceFree => t.erase_stop_free(at),
+            EraseStop::CancelLoop => t.erase_cancel_loop(at),
+            EraseStop::AfterLoop => t.erase_end_loop(at, run.progress),
         }
     }
 
@@ -143,18 +138,30 @@ impl<O: Observer> Device<O> {
         }
         u.phase = Phase::Suspending;
         u.count_to(WAIT_OVERHEAD, now);
-        self.count_overhead(op, cost);
+        self.suspension_of(op).overhead_ns += cost;
         self.observe_stop(op, Step::Suspending, by, now + cost);
         let timer = self.timer_of_unit(unit);
         self.state.timers.set(timer, now + cost);
     }
 
-    fn count_overhead(&mut self, op: u32, ns: u64) {
+    /// The totals that an operation's suspensions count to.
+    fn suspension_of(&mut self, op: u32) -> &mut Suspension {
         let c = &mut self.state.counters;
         match self.state.ops[op].kind {
-            OpKind::Erase => c.erase_suspension.overhead_ns += ns,
-            OpKind::Read | OpKind::Program | OpKind::Copyback => c.program_suspension.overhead_ns += ns,
+            OpKind::Erase => &mut c.erase_suspension,
+            OpKind::Read | OpKind::Program | OpKind::Copyback => &mut c.program_suspension,
         }
+    }
+
+    /// One more suspension; what else it costs is counted in the totals returned.
+    fn count_suspend(&mut self, op: u32) -> &mut Suspension {
+        let s = &mut self.state;
+        if s.ops[op].kind == OpKind::Erase {
+            s.extents.suspended(s.ops[op].extent);
+        }
+        let totals = self.suspension_of(op);
+        totals.suspends += 1;
+        totals
     }
 
     /// The die is free for others.
@@ -278,7 +285,7 @@ impl<O: Observer> Device<O> {
         u.run.begun = now;
         // The transfer cannot be cut, and nothing is to be loaded from elsewhere.
         u.run.resume = Default::default();
-        self.count_overhead(id, data);
+        self.suspension_of(id).overhead_ns += data;
         self.observe(id, Step::ChannelIn, now + data);
         let timer = self.timer_of_unit(unit);
         self.state.timers.set(timer, now + data);
@@ -288,7 +295,7 @@ impl<O: Observer> Device<O> {
     fn resumed(&mut self, unit: u32) {
         let u = &self.state.units[unit as usize];
         let (op, paid) = (u.run.op, u.run.resume.total());
-        self.count_overhead(op, paid);
+        self.suspension_of(op).overhead_ns += paid;
         self.go_on(unit);
     }
 
@@ -314,23 +321,17 @@ impl<O: Observer> Device<O> {
     fn cancel_resume(&mut self, unit: u32, by: u32) {
         let now = self.state.now;
         let run = self.state.units[unit as usize].run;
-        let erase = self.state.ops[run.op].kind == OpKind::Erase;
-        if erase {
+        if self.state.ops[run.op].kind == OpKind::Erase {
             let view = self.erase_view(run.op, run.progress, now);
             if self.state.policies.suspend_erase.stop(&view) == EraseStop::AfterLoop {
                 return;
             }
         }
         let elapsed = now - run.begun;
-        self.count_overhead(run.op, elapsed);
-        let s = &mut self.state;
-        let c = if erase { &mut s.counters.erase_suspension } else { &mut s.counters.program_suspension };
-        c.suspends += 1;
-        c.resumes_cancelled += 1;
-        if erase {
-            s.extents.suspended(s.ops[run.op].extent);
-        }
-        let u = &mut s.units[unit as usize];
+        let totals = self.count_suspend(run.op);
+        totals.resumes_cancelled += 1;
+        totals.overhead_ns += elapsed;
+        let u = &mut self.state.units[unit as usize];
         u.interrupters = 0;
         u.run.suspends += 1;
         u.run.cost = run.resume.cancel(elapsed);
