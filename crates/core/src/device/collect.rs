@@ -1,6 +1,7 @@
 //! Collection: empty a victim, erase it, free it.
 
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{OpKind, Owner};
 use crate::ftl::NONE;
@@ -81,7 +82,7 @@ impl Collection {
     }
 }
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     fn space(&self, lane: u32) -> SpaceView {
         let s = &self.state;
         let host_active = match self.shape.layout.kind {

@@ -1,10 +1,11 @@
 //! What a drive that stands still is waiting for, in words.
 
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::Observer;
 use std::fmt::Write;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// The commands and operations under way and what each waits for: for the error of a
     /// run that makes no progress. At most a few dozen lines.
     pub fn describe_waiting(&self) -> String {

@@ -6,6 +6,7 @@
 
 use super::drive::Device;
 use super::host::charge;
+use super::medium::Medium;
 use super::observer::{Observer, Step, StepEvent};
 use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
 use super::server::Phase;
@@ -73,7 +74,7 @@ fn remove(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
     unlink(queue, ops, before, op);
 }
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Queue an operation at its die, or begin it if the die is free.
     #[inline]
     pub(super) fn enqueue_op(&mut self, id: u32) {

@@ -5,6 +5,7 @@ use super::config::DeviceConfig;
 use super::counters::{ChannelTime, Counters, Suspension};
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request};
+use super::medium::{Medium, NoData};
 use super::observer::Observer;
 use super::op::Op;
 use super::server::{Channel, Unit};
@@ -50,9 +51,10 @@ pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMERS_FIXED: usize = 4;
 
 /// A drive in the middle of its life. See the module's documentation.
-pub struct Device<O: Observer = ()> {
+pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
     pub(super) observer: O,
+    pub(super) medium: M,
     pub(super) map: Map,
     pub(super) state: State,
 }
@@ -137,6 +139,18 @@ pub struct Gauges {
 impl<O: Observer> Device<O> {
     /// A new, empty drive; the seed names its random streams.
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Device<O>, ConfigProblem> {
+        Device::with_medium(config, seed, observer, NoData)
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A new, empty drive over a medium.
+    pub fn with_medium(
+        config: &DeviceConfig,
+        seed: u64,
+        observer: O,
+        medium: M,
+    ) -> Result<Device<O, M>, ConfigProblem> {
         let shape = Shape::new(config, seed)?;
         let refuse = |key: &str| {
             let key = format!("policy.{key}");
@@ -163,7 +177,7 @@ impl<O: Observer> Device<O> {
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
         let state = State::new(&shape, config, &mut policies);
-        Ok(Device { shape, observer, map, state: State { policies, ..state } })
+        Ok(Device { shape, observer, medium, map, state: State { policies, ..state } })
     }
 
     /// Capacity the host addresses, in bytes: whole mapping units.
@@ -264,9 +278,9 @@ impl<O: Observer> Device<O> {
     }
 
     /// The same drive under the eyes of another observer.
-    pub fn observed_by<P: Observer>(self, observer: P) -> Device<P> {
-        let Device { shape, map, state, .. } = self;
-        Device { shape, observer, map, state }
+    pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
+        let Device { shape, medium, map, state, .. } = self;
+        Device { shape, observer, medium, map, state }
     }
 
     /// The observer; the drive is no more.

@@ -1,6 +1,7 @@
 //! Write units: from dirty slots to programmed rows.
 
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{OpKind, Owner, WAIT_SLOTS};
 use crate::ftl::NONE;
@@ -93,7 +94,7 @@ impl Stalled {
     }
 }
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Ask the flush policy until it holds.
     #[inline]
     pub(super) fn flush_as_policy_says(&mut self, list: u32) {

@@ -2,6 +2,7 @@
 //! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
 
 use super::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use super::medium::Medium;
 use super::observer::Observer;
 use crate::ftl::NONE;
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ impl HostSide {
     }
 }
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether a further command would be accepted now.
     #[inline]
     pub fn has_place(&self) -> bool {

@@ -2,11 +2,12 @@
 //! same page of their blocks join into one multi-plane read.
 
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::Observer;
 use crate::ftl::NONE;
 use tailcut_units::Occupant;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Host read `head` was taken from its die's queue: take along what may join it.
     pub(super) fn join_reads(&mut self, head: u32) {
         let s = &mut self.state;

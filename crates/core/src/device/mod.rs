@@ -19,6 +19,7 @@ mod drive;
 mod flush;
 mod host;
 mod join;
+mod medium;
 mod observer;
 mod op;
 mod precondition;
@@ -34,6 +35,7 @@ mod write;
 pub use counters::{ChannelTime, Counters, Suspension};
 pub use drive::{Device, Gauges, SuspensionWear};
 pub use host::{Completion, QueueFull};
+pub use medium::{Medium, NoData};
 pub use observer::{Observer, Step, StepEvent};
 pub use op::OpKind;
 

@@ -3,6 +3,7 @@
 
 use super::config::DeviceConfig;
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::Observer;
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
@@ -63,7 +64,7 @@ struct Pass {
     out_of_reach: bool,
 }
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Write the first `bytes` of the host's addresses once, in order, at time 0. The
     /// drive must be new.
     pub fn fill(&mut self, bytes: u64) {
@@ -361,7 +362,7 @@ impl<O: Observer> Device<O> {
 }
 
 impl Pass {
-    fn new<O: Observer>(device: &Device<O>) -> Pass {
+    fn new<O: Observer, M: Medium>(device: &Device<O, M>) -> Pass {
         let layout = &device.shape.layout;
         let lanes = layout.lanes as usize;
         let none = Pen { next: 0, left: 0, extent: NONE };

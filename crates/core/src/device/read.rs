@@ -2,13 +2,14 @@
 
 use super::drive::Device;
 use super::host::charge;
+use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{OpKind, Owner};
 use crate::ftl::NONE;
 use crate::ftl::map::Place;
 use tailcut_units::{Cause, Ledger, Occupant};
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Translate a read and queue its flash operations.
     #[inline]
     pub(super) fn begin_read(&mut self, id: u32) {

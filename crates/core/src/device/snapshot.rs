@@ -7,6 +7,7 @@
 
 use super::config::DeviceConfig;
 use super::drive::{Device, State};
+use super::medium::Medium;
 use super::observer::Observer;
 use super::precondition::AgeReport;
 use super::shape::ConfigProblem;
@@ -70,6 +71,23 @@ struct Aged {
 }
 
 impl<O: Observer> Device<O> {
+    /// The drive of a [`Device::snapshot`], as it was.
+    pub fn restore(
+        config: &DeviceConfig,
+        seed: u64,
+        observer: O,
+        from: &mut dyn Read,
+    ) -> Result<Device<O>, SnapshotError> {
+        let mut device = Device::new(config, seed, observer)?;
+        let (mut state, map): (State, MapState) = device.load(Kind::Whole, whole_key(config, seed), from)?;
+        state.scratch = std::mem::take(&mut device.state.scratch);
+        device.state = state;
+        device.map.state = map;
+        Ok(device)
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Write the state of the translation layer, which every scheme that shares `key` can
     /// start from. The drive must be at rest.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
@@ -101,21 +119,6 @@ impl<O: Observer> Device<O> {
         to: &mut dyn Write,
     ) -> Result<(), SnapshotError> {
         self.save(Kind::Whole, whole_key(config, seed), &(&self.state, &self.map.state), to)
-    }
-
-    /// The drive of a [`Device::snapshot`], as it was.
-    pub fn restore(
-        config: &DeviceConfig,
-        seed: u64,
-        observer: O,
-        from: &mut dyn Read,
-    ) -> Result<Device<O>, SnapshotError> {
-        let mut device = Device::new(config, seed, observer)?;
-        let (mut state, map): (State, MapState) = device.load(Kind::Whole, whole_key(config, seed), from)?;
-        state.scratch = std::mem::take(&mut device.state.scratch);
-        device.state = state;
-        device.map.state = map;
-        Ok(device)
     }
 
     fn save(

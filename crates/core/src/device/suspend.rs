@@ -6,6 +6,7 @@
 
 use super::counters::Suspension;
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::{Observer, Step};
 use super::op::{OpKind, Owner, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT};
 use super::server::{MOST_SUSPENDED, Phase, Run};
@@ -17,7 +18,7 @@ use crate::policy::suspend_erase::{EraseStop, EraseView, Serve};
 use crate::policy::suspend_program::ProgramStop;
 use tailcut_units::{Cause, Occupant};
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// An operation that may be interrupted goes into the array at `begun`, for `total` ns.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let s = &mut self.state;

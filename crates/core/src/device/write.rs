@@ -1,11 +1,12 @@
 //! Host writes into the buffer, TRIM and FLUSH.
 
 use super::drive::Device;
+use super::medium::Medium;
 use super::observer::Observer;
 use crate::ftl::NONE;
 use crate::ftl::map::Place;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// A write's data are with the controller.
     #[inline]
     pub(super) fn begin_write(&mut self, id: u32) {

@@ -2,13 +2,14 @@
 
 use super::forms::{CollectionForm, StageForm};
 use crate::device::drive::Device;
+use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::device::op::{OpKind, Owner};
 use crate::ftl::extents::Writer;
 use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_scope::Scope;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// A collection counts its operations, and waits only for what is there.
     pub(super) fn audit_collections(&self, collections: &[CollectionForm]) -> Result<(), String> {
         let s = &self.state;

@@ -2,6 +2,7 @@
 
 use super::forms::{BufferForm, HostForm, StalledForm, form, walk};
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::device::op::{OpKind, Owner};
 use crate::ftl::NONE;
@@ -11,7 +12,7 @@ use tailcut_units::HostOp;
 /// The bit of a lane's load that says no room was found.
 const FULL: u32 = 1 << 31;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// A slot of the buffer is spare, dirty (and listed), or in one write unit.
     pub(super) fn audit_buffer(&self, b: &BufferForm) -> Result<(), String> {
         let mut held = vec![true; b.slots.len()];

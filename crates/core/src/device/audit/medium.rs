@@ -2,6 +2,7 @@
 
 use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, walk};
 use crate::device::drive::Device;
+use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::device::op::OpKind;
 use crate::ftl::NONE;
@@ -11,7 +12,7 @@ use tailcut_units::Occupant;
 /// The bit of an extent's count that closes it to collection.
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Every valid physical unit is owned by exactly the logical unit that maps to it,
     /// or whose buffer slot keeps it as its former copy.
     pub(super) fn audit_map(&self, buffer: &BufferForm) -> Result<(), String> {

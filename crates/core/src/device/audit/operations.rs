@@ -2,13 +2,14 @@
 
 use super::forms::CollectionForm;
 use crate::device::drive::{Device, TIMERS_FIXED};
+use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::device::op::{OpKind, Queue};
 use crate::device::server::Phase;
 use crate::ftl::NONE;
 use tailcut_units::Occupant;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Every operation in use is in exactly one place. Returns, by operation, whether it
     /// is queued at a die, waits for a channel, is in the array, or is decoded.
     pub(super) fn audit_ops(&self) -> Result<Vec<u8>, String> {

@@ -3,10 +3,11 @@
 
 use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, form};
 use crate::device::drive::Device;
+use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::ftl::map::Place;
 
-impl<O: Observer> Device<O> {
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Where a logical unit is now.
     pub fn whereabouts(&self, lpn: u32) -> Place {
         self.map.lookup(lpn)
