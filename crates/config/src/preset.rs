@@ -33,6 +33,7 @@ pub const SCHEMES: &[Preset] = presets!("schemes":
     "baseline", "fifo", "rps",
     "es", "i-es", "d-es", "t-es", "ideal-es",
     "ips", "ipc", "wse", "per", "pe0",
+    "no-gc", "preemptive-gc", "ttflash-pb", "ttflash-pb-gtr", "ttflash", "ttflash-nogc",
 );
 
 /// The workload presets, each a job in one line.

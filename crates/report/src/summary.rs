@@ -251,6 +251,22 @@ pub struct Gc {
     /// which one had, by all reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_blocked_fraction: Option<f64>,
+    /// Reads of which some unit was computed from the rest of its stripe, by all reads; with
+    /// parity only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuilt_reads_fraction: Option<f64>,
+    /// Flash reads made for that alone; with parity only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild_reads: Option<u64>,
+    /// Flash reads that computing parity needed; with parity only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity_reads: Option<u64>,
+    /// Collections that began beside another of their plane group; with parity only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation_broken: Option<u64>,
+    /// Most planes of one group that collected at once; with parity only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_in_group: Option<u64>,
 }
 
 /// Suspensions.

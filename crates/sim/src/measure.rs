@@ -59,6 +59,8 @@ pub struct RunOutcome {
     pub channel: ChannelTime,
     /// Physical blocks erased with an extent.
     pub blocks_per_extent: u32,
+    /// The drive has stripes with parity.
+    pub has_parity: bool,
     /// Mean and most program/erase cycles at the end.
     pub wear: (f64, u32),
     /// Suspensions by block at the end, and what they did to it.
@@ -157,6 +159,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         counters: device.counters().clone(),
         channel: device.channel_time().since(&channel),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
+        has_parity: device.shape().has_parity(),
         wear: device.wear(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
@@ -282,7 +285,7 @@ impl Run<'_> {
             collections: counters.collections,
             erases: counters.erases * blocks,
             programs_user: counters.programs_user,
-            programs_total: counters.programs_user + counters.programs_gc + counters.programs_pad,
+            programs_total: counters.programs(),
         };
         self.recorder.gauge(at, &gauges);
     }

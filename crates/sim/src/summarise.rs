@@ -31,14 +31,24 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     let c = &o.counters;
     let (mean, max) = o.wear;
     let of_reads = |n: u64| (c.reads > 0).then(|| n as f64 / c.reads as f64);
-    let programs = [("user", c.programs_user), ("gc", c.programs_gc), ("pad", c.programs_pad)];
+    let mut programs = vec![("user", c.programs_user), ("gc", c.programs_gc)];
+    if o.has_parity {
+        programs.push(("parity", c.programs_parity));
+    }
+    programs.push(("pad", c.programs_pad));
+    let with_parity = |n: u64| o.has_parity.then_some(n);
     DeviceCounters {
-        programs: Ordered(programs.map(|(class, n)| (class.to_string(), n)).to_vec()),
+        programs: Ordered(programs.into_iter().map(|(class, n)| (class.to_string(), n)).collect()),
         gc: Some(Gc {
             collections: c.collections,
             moved_units: Some(c.programs_gc),
             blocked_reads_fraction: of_reads(c.gc_blocked_reads),
             queue_blocked_fraction: of_reads(c.queue_blocked_reads),
+            rebuilt_reads_fraction: of_reads(c.rebuilt_reads).filter(|_| o.has_parity),
+            rebuild_reads: with_parity(c.rebuild_reads),
+            parity_reads: with_parity(c.parity_reads),
+            rotation_broken: with_parity(c.rotation_broken),
+            most_in_group: with_parity(c.most_in_group),
         }),
         erases: Some(c.erases * u64::from(o.blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),

@@ -84,10 +84,13 @@ pub fn small_drive() -> DeviceConfig {
             }),
             flush: flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.75, low: 0.5 }),
             placement: placement::PlacementConfig::Static(Default::default()),
+            redundancy: redundancy::RedundancyConfig::None(Default::default()),
+            read_path: read_path::ReadPathConfig::Wait(Default::default()),
             gc_victim: gc_victim::GcVictimConfig::Greedy(Default::default()),
             gc_schedule: gc_schedule::GcScheduleConfig::Threshold(gc_schedule::threshold::Config {
                 start: Level::Count(3),
                 hard: Level::Count(1),
+                ..Default::default()
             }),
             gc_scope: gc_scope::GcScopeConfig::Operation(Default::default()),
         },

@@ -160,8 +160,12 @@ impl Oracle {
                     absent &= quiet && u.content == Content::Absent;
                 }
                 HostOp::Write | HostOp::Trim => {
-                    let content =
-                        if command.op == HostOp::Write { Content::Present } else { Content::Absent };
+                    let content = match command.op {
+                        HostOp::Write => Content::Present,
+                        // Parity covers what is not trimmed with its whole stripe.
+                        _ if device.shape().has_parity() => Content::Open,
+                        _ => Content::Absent,
+                    };
                     u.content = if u.touches == 0 || u.content == content { content } else { Content::Open };
                     u.touches += 1;
                     u.touched = self.events;
@@ -284,7 +288,7 @@ impl Oracle {
             );
         }
         let c = device.counters();
-        let counted = (c.host_units_written, c.trimmed, c.reads);
+        let counted = (c.host_units_written, c.trimmed + c.trims_kept, c.reads);
         let expected = (self.written, self.trimmed, self.reads);
         expect!(counted == expected, "units written, trimmed, reads: {counted:?}, not {expected:?}");
         expect!(c.programs_user <= c.host_units_written, "more user programs than user writes");

@@ -29,7 +29,11 @@ pub fn one_die() -> DeviceConfig {
     c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
     c.policy.buffer = buffer::BufferConfig::None(Default::default());
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());
-    let limits = gc_schedule::threshold::Config { start: Level::Count(14), hard: Level::Count(1) };
+    let limits = gc_schedule::threshold::Config {
+        start: Level::Count(14),
+        hard: Level::Count(1),
+        ..Default::default()
+    };
     c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Threshold(limits);
     c
 }

@@ -16,12 +16,16 @@ use tailcut_core::nand::config::{BusyUnit, ProgramErase, SuspendLimits, Suspende
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::flush::FlushConfig;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
+use tailcut_core::policy::gc_schedule::rotating::{self, Mode};
 use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
+use tailcut_core::policy::read_path::ReadPathConfig;
+use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout::Clock};
 use tailcut_core::policy::suspend_program::SuspendProgramConfig;
+use tailcut_core::policy::{flush, gc_scope};
 use tailcut_units::quantity::Level;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
@@ -108,10 +112,12 @@ pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
 pub fn draw(seed: u64) -> Case {
     let mut s = Stream::new(seed, "swarm", 0);
     let mut suspension = Stream::new(seed, "swarm suspension", 0);
+    let mut parity = Stream::new(seed, "swarm parity", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
         draw_suspension(&mut suspension, &mut config);
+        draw_parity(&mut parity, &mut config);
         if set_capacity(&mut s, &mut config, seed) {
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };
@@ -191,7 +197,7 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         // A collection that shuts reads out would wait for them.
         p.gc_scope = member("operation");
     }
-    p.gc_schedule = member(one_of(s, GcScheduleConfig::MEMBERS));
+    p.gc_schedule = member(one_of(s, &["threshold", "threshold", "preemptive", "preemptive", "instant"]));
     let hard = between(s, 1, 3) as u32;
     let start = hard + s.below(3) as u32;
     let (start, hard) = match chance(s, 4) {
@@ -201,6 +207,8 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     match &mut p.gc_schedule {
         GcScheduleConfig::Threshold(m) => (m.start, m.hard) = (start, hard),
         GcScheduleConfig::Preemptive(m) => (m.start, m.hard) = (start, hard),
+        GcScheduleConfig::Instant(m) => m.start = start,
+        GcScheduleConfig::Rotating(_) => unreachable!("drawn with parity only"),
     }
     p.buffer = member(one_of(s, BufferConfig::MEMBERS));
     if let BufferConfig::Lru(m) = &mut p.buffer {
@@ -208,7 +216,7 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         m.power_loss = one_of(s, &[PowerLoss::Volatile, PowerLoss::Capacitor]);
     }
     p.flush = loop {
-        let flush: FlushConfig = member(one_of(s, FlushConfig::MEMBERS));
+        let flush: FlushConfig = member(one_of(s, &["immediate", "watermark", "write-unit"]));
         if (flush.name() == "immediate") == (p.buffer.name() == "none") {
             break flush;
         }
@@ -217,6 +225,57 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         let high = s.below(101);
         let low = s.below(high + 1);
         (m.high, m.low) = (high as f64 / 100.0, low as f64 / 100.0);
+    }
+}
+
+/// One drive in three has parity, where it can be made to fit, and then most of what goes
+/// with it.
+fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
+    let (g, f) = (&mut c.geometry, &mut c.ftl);
+    let divisors = |n: u32| (3..=n).filter(move |w| n.is_multiple_of(*w)).collect::<Vec<u32>>();
+    if !chance(s, 3) {
+        return;
+    }
+    g.channels = one_of(s, &[3, 4, 4, 6, 8]);
+    g.chips_per_channel = one_of(s, &[1, 1, 2]);
+    if f.extent == ExtentKind::Line {
+        f.extent = if g.busy_unit == BusyUnit::Plane { ExtentKind::Block } else { ExtentKind::Superblock };
+    }
+    f.write_planes = if f.extent == ExtentKind::Block { 1 } else { f.write_planes };
+    f.mapping_unit = g.page * u64::from(f.write_planes);
+    c.ecc.codeword = 512;
+    c.host.max_transfer = f.mapping_unit * between(s, 1, 20) + one_of(s, &[0, 0, 512]);
+    let p = &mut c.policy;
+    p.redundancy = RedundancyConfig::Rain(rain::Config {
+        width: one_of(s, &divisors(g.channels)),
+        xor: Span(one_of(s, &[0, 3_000, 400_000])),
+    });
+    p.placement = member("static");
+    p.read_path = member(one_of(s, ReadPathConfig::MEMBERS));
+    if p.buffer.name() == "none" {
+        p.buffer = member("lru");
+        p.flush = member("watermark");
+    }
+    if let BufferConfig::Lru(m) = &mut p.buffer {
+        m.capacity = f.mapping_unit * one_of(s, &[1, 2, 5, 40, 200]);
+    }
+    if p.flush.name() == "watermark" && chance(s, 2) {
+        let high = s.below(101) as f64 / 100.0;
+        p.flush = FlushConfig::GcTolerant(flush::gc_tolerant::Config { high, low: high / 2.0 });
+    }
+    if p.gc_scope.name() == "plane" && chance(s, 2) {
+        p.gc_scope = GcScopeConfig::Plane(gc_scope::plane::Config { one_per_channel: true });
+    }
+    if chance(s, 2) {
+        let stop = between(s, 1, 2) as u32;
+        let hard = stop + s.below(3) as u32;
+        p.gc_schedule = GcScheduleConfig::Rotating(rotating::Config {
+            start: Level::Count(hard + s.below(3) as u32),
+            hard: Level::Count(hard),
+            stop: Level::Count(stop),
+            mode: one_of(s, &[Mode::Yielding, Mode::Forced, Mode::Dynamic]),
+            wait_for_channel_above: one_of(s, &[Level::Share(1_000_000), Level::Count(hard)]),
+        });
     }
 }
 
@@ -364,7 +423,7 @@ impl<O: Observer> Run<'_, O> {
 
     fn work(&mut self) -> Result<(), String> {
         let (plan, seed) = (&self.case.plan, self.case.seed);
-        let filled = self.device.host_bytes() / 256 * plan.fill;
+        let filled = self.whole_stripes(self.device.host_bytes() / 256 * plan.fill);
         if filled > 0 {
             self.device.fill(filled);
             self.device.audit().map_err(|e| format!("after the fill: {e}"))?;
@@ -411,6 +470,13 @@ impl<O: Observer> Run<'_, O> {
         self.outcome.erases = c.erases;
         self.outcome.suspends = [c.erase_suspension.suspends, c.program_suspension.suspends];
         Ok(())
+    }
+
+    /// With parity a fill ends with a whole stripe.
+    fn whole_stripes(&self, bytes: u64) -> u64 {
+        let shape = self.device.shape();
+        let stripe = shape.stripes.as_ref().map_or(1, |x| u64::from(x.width - 1)) * shape.layout.unit_bytes;
+        bytes / stripe * stripe
     }
 
     fn draw_command(&self, s: &mut Stream, next: &mut u64) -> Command {

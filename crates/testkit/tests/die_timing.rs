@@ -42,7 +42,11 @@ fn harness(busy: BusyUnit) -> DeviceConfig {
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());
     // After the fill ten blocks of each lane are free: a lane that has opened another is
     // hungry, and collects one block at a time as long as it finds one.
-    let limits = gc_schedule::threshold::Config { start: Level::Count(10), hard: Level::Count(1) };
+    let limits = gc_schedule::threshold::Config {
+        start: Level::Count(10),
+        hard: Level::Count(1),
+        ..Default::default()
+    };
     c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Threshold(limits);
     c
 }

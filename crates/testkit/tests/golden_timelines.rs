@@ -37,7 +37,11 @@ fn drive() -> DeviceConfig {
 
 /// The same, hungry as soon as a die opens a block beyond the two that are full.
 fn hungry() -> DeviceConfig {
-    let limits = gc_schedule::threshold::Config { start: Level::Count(10), hard: Level::Count(1) };
+    let limits = gc_schedule::threshold::Config {
+        start: Level::Count(10),
+        hard: Level::Count(1),
+        ..Default::default()
+    };
     let mut c = drive();
     c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Threshold(limits);
     c

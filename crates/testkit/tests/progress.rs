@@ -22,7 +22,7 @@ const MOST_STEPS: u64 = 200_000;
 fn narrow(free: u32) -> DeviceConfig {
     let mut c = small_drive();
     (c.geometry.blocks, c.geometry.pages) = (12, 4);
-    let limits = threshold::Config { start: Level::Count(free), hard: Level::Count(1) };
+    let limits = threshold::Config { start: Level::Count(free), hard: Level::Count(1), ..Default::default() };
     c.policy.gc_schedule = GcScheduleConfig::Threshold(limits);
     c
 }

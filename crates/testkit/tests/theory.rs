@@ -233,7 +233,11 @@ fn amplifier(over_provisioning: f64, victim: gc_victim::GcVictimConfig) -> Devic
     (c.geometry.channels, c.geometry.planes) = (4, 1);
     (c.geometry.blocks, c.geometry.pages) = (1024, 64);
     c.ftl.over_provisioning = Some(over_provisioning);
-    let limits = gc_schedule::threshold::Config { start: Level::Count(2), hard: Level::Count(1) };
+    let limits = gc_schedule::threshold::Config {
+        start: Level::Count(2),
+        hard: Level::Count(1),
+        ..Default::default()
+    };
     c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Threshold(limits);
     c.policy.gc_victim = victim;
     c

@@ -12,7 +12,7 @@ pub enum Occupant {
     UserRead,
     /// A program of host data.
     UserProgram,
-    /// The read of a read-modify-write, for a host write smaller than a mapping unit.
+    /// A read that a write needs first: of the rest of a mapping unit, or for its parity.
     RmwRead,
     /// A read of garbage collection.
     GcRead,
@@ -20,11 +20,15 @@ pub enum Occupant {
     GcProgram,
     /// An erase.
     Erase,
+    /// A program of parity.
+    ParityProgram,
+    /// Idle-time work: scrubbing.
+    Background,
 }
 
 impl Occupant {
     /// How many kinds there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 8;
     /// All kinds, by index.
     pub const ALL: [Occupant; Occupant::COUNT] = [
         Occupant::UserRead,
@@ -33,6 +37,8 @@ impl Occupant {
         Occupant::GcRead,
         Occupant::GcProgram,
         Occupant::Erase,
+        Occupant::ParityProgram,
+        Occupant::Background,
     ];
 
     /// The name used in output.
@@ -44,6 +50,8 @@ impl Occupant {
             Occupant::GcRead => "gc_read",
             Occupant::GcProgram => "gc_program",
             Occupant::Erase => "erase",
+            Occupant::ParityProgram => "parity_program",
+            Occupant::Background => "background",
         }
     }
 
@@ -52,10 +60,12 @@ impl Occupant {
         match self {
             Occupant::UserRead => "another host read",
             Occupant::UserProgram => "a program of host data",
-            Occupant::RmwRead => "the read of a read-modify-write",
+            Occupant::RmwRead => "a read that a write needs first",
             Occupant::GcRead => "a read of garbage collection",
             Occupant::GcProgram => "a program of garbage collection",
             Occupant::Erase => "an erase",
+            Occupant::ParityProgram => "a program of parity",
+            Occupant::Background => "idle-time work",
         }
     }
 }
@@ -64,7 +74,7 @@ impl Occupant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cause(pub u8);
 
-const FIXED: [(&str, &str); 14] = [
+const FIXED: [(&str, &str); 20] = [
     ("host_queue", "waited for a place in the device queue"),
     ("host_latency", "fixed host and driver time around the drive"),
     ("controller_wait", "waited for the controller behind other commands"),
@@ -79,6 +89,12 @@ const FIXED: [(&str, &str); 14] = [
     ("buffer_flush", "waited for buffer room while the flush ahead transferred and programmed"),
     ("free_space", "waited for buffer room while no free block was left to flush into"),
     ("suspended", "own program suspended, or repeating what a suspension cost it"),
+    ("reconstruction", "own data computed from the rest of their stripe"),
+    ("gc_hold.copy", "held back by a collection that moves data and blocks its plane, channel or controller"),
+    ("gc_hold.erase", "held back by a collection that erases and blocks its plane, channel or controller"),
+    ("die_wait.idle", "die idle by the schedule policy's choice"),
+    ("die_wait.suspend_point", "an operation that gave way was still on its way to a suspend point"),
+    ("die_wait.suspend_overhead", "die busy suspending or resuming an operation"),
 ];
 
 impl Cause {
@@ -110,16 +126,21 @@ impl Cause {
     pub const FREE_SPACE: Cause = Cause(12);
     /// Own operation suspended, or repeating what a suspension cost it.
     pub const SUSPENDED: Cause = Cause(13);
-    /// The collection scope (plane, channel, controller) was held by a collection.
-    pub const GC_HOLD: Cause = Cause(14);
+    /// Computing own data from the rest of their stripe.
+    pub const RECONSTRUCTION: Cause = Cause(14);
+    /// The collection scope (plane, channel, controller) was held by a collection that
+    /// moves data …
+    pub const GC_HOLD: Cause = Cause(15);
+    /// … or that erases.
+    pub const GC_HOLD_ERASE: Cause = Cause(16);
     /// The die was idle by the schedule policy's choice.
-    pub const DIE_IDLE: Cause = Cause(15);
+    pub const DIE_IDLE: Cause = Cause(17);
     /// An operation that will give way went on to the point where it may stop.
-    pub const SUSPEND_POINT: Cause = Cause(16);
+    pub const SUSPEND_POINT: Cause = Cause(18);
     /// The die was busy suspending or resuming an operation.
-    pub const SUSPEND_OVERHEAD: Cause = Cause(17);
+    pub const SUSPEND_OVERHEAD: Cause = Cause(19);
 
-    const DIE_WAIT: usize = 18;
+    const DIE_WAIT: usize = FIXED.len();
     const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
     /// How many causes there are (at most 64: a ledger marks those in use in one word).
     pub const COUNT: usize = Cause::CHANNEL_WAIT + Occupant::COUNT;
@@ -155,11 +176,7 @@ impl Cause {
     pub fn name(self) -> String {
         let i = usize::from(self.0);
         match i {
-            0..=13 => FIXED[i].0.to_string(),
-            14 => "gc_hold".to_string(),
-            15 => "die_wait.idle".to_string(),
-            16 => "die_wait.suspend_point".to_string(),
-            17 => "die_wait.suspend_overhead".to_string(),
+            _ if i < FIXED.len() => FIXED[i].0.to_string(),
             _ if i < Cause::CHANNEL_WAIT => {
                 format!("die_wait.{}", Occupant::ALL[i - Cause::DIE_WAIT].name())
             }
@@ -171,11 +188,7 @@ impl Cause {
     pub fn describe(self) -> String {
         let i = usize::from(self.0);
         match i {
-            0..=13 => FIXED[i].1.to_string(),
-            14 => "held back by a collection that blocks its plane, channel or controller".to_string(),
-            15 => "die idle by the schedule policy's choice".to_string(),
-            16 => "an operation that gave way was still on its way to a suspend point".to_string(),
-            17 => "die busy suspending or resuming an operation".to_string(),
+            _ if i < FIXED.len() => FIXED[i].1.to_string(),
             _ if i < Cause::CHANNEL_WAIT => {
                 format!("die busy with {}", Occupant::ALL[i - Cause::DIE_WAIT].describe())
             }
@@ -187,6 +200,7 @@ impl Cause {
 /// Nanoseconds by cause. Only causes marked in `touched` hold a value, so clearing
 /// and walking a ledger costs what was used and not its size.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct Ledger {
     touched: u64,
     ns: [u64; Cause::COUNT],
@@ -197,6 +211,26 @@ const _: () = assert!(Cause::COUNT <= 64);
 impl Default for Ledger {
     fn default() -> Ledger {
         Ledger::new()
+    }
+}
+
+impl From<Ledger> for Vec<(u8, u64)> {
+    fn from(ledger: Ledger) -> Vec<(u8, u64)> {
+        ledger.iter().map(|(cause, ns)| (cause.0, ns)).collect()
+    }
+}
+
+impl TryFrom<Vec<(u8, u64)>> for Ledger {
+    type Error = String;
+    fn try_from(charges: Vec<(u8, u64)>) -> Result<Ledger, String> {
+        let mut ledger = Ledger::new();
+        for (cause, ns) in charges {
+            if usize::from(cause) >= Cause::COUNT || ledger.touched >> cause & 1 != 0 {
+                return Err(format!("{cause} is not a cause, or is charged twice"));
+            }
+            ledger.add(Cause(cause), ns);
+        }
+        Ok(ledger)
     }
 }
 

@@ -86,7 +86,7 @@ impl Case {
         let events = (device.events() - before) as f64;
         let (requests, seconds) = (o.issued as f64, o.cpu_seconds.max(1e-9));
         let c = &o.counters;
-        let programs = c.programs_user + c.programs_gc + c.programs_pad;
+        let programs = c.programs();
         let units = (self.capacity / self.config.ftl.mapping_unit) as f64;
         let taken = rss_bytes().zip(self.rss).map(|(now, before)| now.saturating_sub(before));
         Ok(Line {

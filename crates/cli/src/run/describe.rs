@@ -60,9 +60,10 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
 }
 
 fn capacity_text(c: &Capacity) -> String {
-    let Capacity { raw, bad, user, reserved, spare } = *c;
+    let Capacity { raw, bad, user, parity, reserved, spare } = *c;
+    let parity = if parity > 0 { format!(" + {} parity", human_bytes(parity)) } else { String::new() };
     format!(
-        "{} raw = {} bad + {} spare + {} user; spare is {} of user, {} of it reserved for writing on",
+        "{} raw = {} bad{parity} + {} spare + {} user; spare is {} of user, {} of it reserved for writing on",
         human_bytes(raw),
         human_bytes(bad),
         human_bytes(spare),

@@ -1,6 +1,6 @@
 //! Collection: empty a victim, erase it, free it.
 
-use super::drive::Device;
+use super::drive::{Afterwards, Device};
 use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{OpKind, Owner};
@@ -41,6 +41,11 @@ pub(super) struct Collection {
     erases: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
     staged: Vec<(u32, u32)>,
+    /// It is to collect in no time at the end of this event.
+    due: bool,
+    /// When it began, ns, and the units it wins.
+    begun: u64,
+    wins: u32,
     /// It would start or go on but for host activity, another collection, or a victim.
     waiting: bool,
     /// Its scope is closed to host operations: not while it yields to them, or drains.
@@ -57,9 +62,22 @@ impl Collection {
             programs: 0,
             erases: 0,
             staged: Vec::with_capacity(most_staged as usize),
+            due: false,
+            begun: 0,
+            wins: 0,
             waiting: false,
             holding: false,
         }
+    }
+
+    /// Whether its scope is closed to host operations.
+    pub fn is_holding(&self) -> bool {
+        self.holding
+    }
+
+    /// The extent it empties, and whether that is being erased.
+    pub fn aim(&self) -> (u32, bool) {
+        (self.victim, self.stage == Stage::Erasing)
     }
 
     pub fn is_active(&self) -> bool {
@@ -83,16 +101,46 @@ impl Collection {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    fn space(&self, lane: u32) -> SpaceView {
+    pub(super) fn space(&self, lane: u32) -> SpaceView {
         let s = &self.state;
         let host_active = match self.shape.layout.kind {
             ExtentKind::Line => s.host_ops > 0,
             _ => s.units[self.shape.units_of_lane(lane).start as usize].host_ops > 0,
         };
+        let (mut channel_active, mut group_collecting) = (false, 0);
+        if s.heeds_channel {
+            let per_channel = self.shape.units / self.shape.channels;
+            let first = self.shape.units_of_lane(lane).start / per_channel * per_channel;
+            let units = &s.units[first as usize..(first + per_channel) as usize];
+            channel_active = units.iter().any(|u| u.host_ops > 0);
+        }
+        if let Some(stripes) = &self.shape.stripes {
+            let own = s.collections[lane as usize].is_active();
+            let group = stripes.group_of_lane(lane) as usize;
+            group_collecting = s.stripes.collecting[group] - u32::from(own);
+        }
         SpaceView {
             free: s.extents.free(lane),
             extents: self.shape.layout.usable[lane as usize],
             host_active,
+            channel_active,
+            group_collecting,
+            urgent_lanes: s.urgent_lanes,
+            lanes: self.shape.layout.lanes,
+            keeps_up: s.pace.keeps_up(s.now),
+        }
+    }
+
+    /// A lane begins to collect, or has ended.
+    fn count_collection(&mut self, lane: u32, begins: bool) {
+        let s = &mut self.state;
+        let add = |n: &mut u32| *n = if begins { *n + 1 } else { *n - 1 };
+        add(&mut s.collecting);
+        if let Some(stripes) = &self.shape.stripes {
+            let collecting = &mut s.stripes.collecting[stripes.group_of_lane(lane) as usize];
+            add(collecting);
+            s.counters.rotation_broken += u64::from(begins && s.rotates && *collecting > 1);
+            s.counters.most_in_group = s.counters.most_in_group.max(u64::from(*collecting));
         }
     }
 
@@ -118,6 +166,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         s.urgent[lane as usize] = urgent;
+        s.urgent_lanes = if urgent { s.urgent_lanes + 1 } else { s.urgent_lanes - 1 };
         for unit in self.shape.units_of_lane(lane) {
             let n = &mut s.units[unit as usize].urgent;
             *n = if urgent { *n + 1 } else { *n - 1 };
@@ -137,13 +186,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let view = self.space(lane);
         if !self.state.policies.gc_schedule.start(&view) {
-            let quiet = SpaceView { host_active: false, ..view };
+            let quiet = SpaceView { host_active: false, channel_active: false, group_collecting: 0, ..view };
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }
         if self.scope_is_taken(lane) {
             return self.set_waiting(lane, true);
         }
+        if self.state.instant_collection {
+            let s = &mut self.state;
+            if !std::mem::replace(&mut s.collections[lane as usize].due, true) {
+                s.afterwards.push(Afterwards::Collect { lane });
+            }
+            return;
+        }
+        self.collect_a_victim(lane);
+    }
+
+    /// Begin a collection, if there is a victim.
+    fn collect_a_victim(&mut self, lane: u32) {
         let s = &mut self.state;
         let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let view = VictimView {
@@ -163,6 +224,45 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Collect in no time, now that the event is over.
+    pub(super) fn collect_instantly(&mut self, lane: u32) {
+        self.state.collections[lane as usize].due = false;
+        if !self.state.collections[lane as usize].is_active() {
+            self.collect_a_victim(lane);
+        }
+    }
+
+    /// Move the victim's data at once, and erase it as soon as nobody reads it.
+    fn move_instantly(&mut self, lane: u32, victim: u32) {
+        let (units, upr) = (self.shape.layout.units_per_extent, self.shape.layout.units_per_row);
+        let (mut row, mut used, mut rows) = (NONE, upr, 0);
+        for pua in victim * units..(victim + 1) * units {
+            if !self.map.is_valid(pua) {
+                continue;
+            }
+            if used == upr {
+                self.end_instant_row(row);
+                let taken = self.state.extents.take_row(&self.shape.layout, lane, Writer::Collection, 0);
+                row = taken.expect("host data always leave an extent to collect into");
+                (used, rows) = (0, rows + 1);
+            }
+            self.moved(self.map.owner(pua), pua, row + used);
+            self.state.counters.programs_gc += 1;
+            used += 1;
+        }
+        self.end_instant_row(row);
+        self.state.counters.rows_programmed += rows;
+        self.state.counters.programs_pad += u64::from(upr - used);
+        self.all_moved(lane);
+    }
+
+    fn end_instant_row(&mut self, row: u32) {
+        if row != NONE {
+            let (extent, _) = self.shape.layout.extent_of(row);
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+    }
+
     fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let s = &mut self.state;
@@ -172,6 +272,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.stage = Stage::Copying;
         c.victim = victim;
         c.cursor = 0;
+        c.begun = s.now;
+        c.wins = self.shape.layout.units_per_extent - s.extents.valid(victim);
+        self.count_collection(lane, true);
+        if self.state.instant_collection {
+            return self.move_instantly(lane, victim);
+        }
         self.hold_scope(lane, true);
         self.pump_collection(lane);
     }
@@ -179,14 +285,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether another collection keeps this lane's scope, of which only one may run. One
     /// that has yielded keeps nothing.
     pub(super) fn scope_is_taken(&self, lane: u32) -> bool {
-        if !matches!(self.state.gc_scope, Scope::Channel | Scope::Controller) {
+        let in_turn =
+            |scope| matches!(scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true });
+        if !in_turn(self.state.gc_scope) {
             return false;
         }
-        let own = self.scope_units(lane);
+        let own = self.turn_units(lane);
         (0..self.shape.layout.lanes).filter(|&other| other != lane).any(|other| {
             let c = &self.state.collections[other as usize];
             let keeps = c.is_active() && (c.holding || !c.waiting);
-            let scope = self.scope_units(other);
+            let scope = self.turn_units(other);
             keeps && scope.start < own.end && own.start < scope.end
         })
     }
@@ -198,24 +306,61 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         c.holding = close;
+        let erases = c.stage == Stage::Erasing;
+        let tell = close && self.state.rebuilds_reads;
         for unit in self.scope_units(lane) {
-            self.hold_unit(unit, close);
+            self.hold_unit(unit, close, erases);
+            if tell {
+                self.state.afterwards.push(Afterwards::Rescue { unit });
+            }
         }
+    }
+
+    /// The collection of a lane that holds its scope goes on from moving to erasing.
+    fn hold_to_erase(&mut self, lane: u32) {
+        if self.state.interrupters[Occupant::Erase as usize] != 0 {
+            // Reads interrupt the erase: they need not stand behind it.
+            return self.hold_scope(lane, false);
+        }
+        if !self.state.collections[lane as usize].holding {
+            self.state.collections[lane as usize].stage = Stage::Erasing;
+            return self.hold_scope(lane, true);
+        }
+        self.state.collections[lane as usize].stage = Stage::Erasing;
+        for unit in self.scope_units(lane) {
+            self.erase_hold(unit);
+        }
+    }
+
+    /// The units among which only one collection may run, where scopes take turns.
+    fn turn_units(&self, lane: u32) -> Range<u32> {
+        match self.state.gc_scope {
+            Scope::Unit { .. } => self.units_of_channel(lane),
+            _ => self.scope_units(lane),
+        }
+    }
+
+    /// The units of the channels of a lane.
+    fn units_of_channel(&self, lane: u32) -> Range<u32> {
+        let own = self.shape.units_of_lane(lane);
+        let per_channel = self.shape.units / self.shape.channels;
+        let first = own.start / per_channel * per_channel;
+        let last = (own.end - 1) / per_channel * per_channel;
+        first..last + per_channel
+    }
+
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(super) fn scope_covers(&self, lane: u32, unit: u32) -> bool {
+        self.scope_units(lane).contains(&unit)
     }
 
     /// The units that a collection of this lane closes to host operations.
     fn scope_units(&self, lane: u32) -> Range<u32> {
-        let own = self.shape.units_of_lane(lane);
         match self.state.gc_scope {
             Scope::Operation => 0..0,
-            Scope::Unit => own,
+            Scope::Unit { .. } => self.shape.units_of_lane(lane),
             Scope::Controller => 0..self.shape.units,
-            Scope::Channel => {
-                let per_channel = self.shape.units / self.shape.channels;
-                let first = own.start / per_channel * per_channel;
-                let last = (own.end - 1) / per_channel * per_channel;
-                first..last + per_channel
-            }
+            Scope::Channel => self.units_of_channel(lane),
         }
     }
 
@@ -366,8 +511,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 debug_assert_eq!(pua, former);
                 self.map.set_flash(lpn, new);
             }
+            Place::Buffer(entry) if self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn)) => {
+                let entry = self.state.stripes.dirty.entry_mut(entry);
+                debug_assert_eq!(entry.former, former);
+                entry.former = new;
+            }
             Place::Buffer(slot) => {
-                let held = self.state.buffer.slot_mut(slot);
+                let b = &mut self.state.buffer;
+                let older = b.slot(slot).older;
+                let slot = if b.slot(slot).former == NONE && older != NONE { older } else { slot };
+                let held = b.slot_mut(slot);
                 debug_assert_eq!(held.former, former);
                 held.former = new;
             }
@@ -427,6 +580,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Host reads of the victim may be queued behind the hold: let them through.
             c.stage = Stage::Draining;
             self.hold_scope(lane, false);
+        } else if s.instant_collection {
+            self.victim_erased(lane);
         } else {
             self.erase_victim(lane);
         }
@@ -438,12 +593,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (lane, _) = self.shape.layout.lane_of(extent);
         let c = &self.state.collections[lane as usize];
         if c.stage == Stage::Draining && c.victim == extent {
-            self.erase_victim(lane);
+            if self.state.instant_collection { self.victim_erased(lane) } else { self.erase_victim(lane) }
         }
     }
 
     fn erase_victim(&mut self, lane: u32) {
-        self.hold_scope(lane, true);
+        self.hold_to_erase(lane);
         let layout = &self.shape.layout;
         let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
         let mask = match layout.kind {
@@ -478,15 +633,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.collections[lane as usize];
         c.erases -= 1;
-        if c.erases > 0 {
-            return;
+        if c.erases == 0 {
+            self.victim_erased(lane);
         }
+    }
+
+    /// The victim is free again: the collection is over.
+    fn victim_erased(&mut self, lane: u32) {
+        self.hold_scope(lane, false);
+        self.count_collection(lane, false);
+        let s = &mut self.state;
+        let c = &mut s.collections[lane as usize];
         c.stage = Stage::Idle;
+        s.pace.collected(s.now - c.begun, c.wins);
         s.extents.erased(&self.shape.layout, c.victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.note_space(lane);
-        self.hold_scope(lane, false);
         self.resume_stalled(lane);
         if self.state.waiting_collections > 0 {
             self.wake_neediest(lane);
@@ -503,7 +666,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn feed_hungry(&mut self) {
         let s = &mut self.state;
-        if s.fed && s.hungry && s.stalled.any() {
+        if s.fed && s.hungry && (s.stalled.any() || s.stripes.waiting > 0) {
             s.fed = false;
             s.hungry = false;
             self.wake_waiting();
@@ -542,6 +705,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// No host operation is left on a unit: collections that yielded may go on.
     pub(super) fn unit_went_quiet(&mut self, unit: u32) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
+            _ if self.state.heeds_channel => {
+                let per_channel = self.shape.layout.lanes / self.shape.channels;
+                let channel = self.shape.channel_of(unit);
+                channel * per_channel..(channel + 1) * per_channel
+            }
             (ExtentKind::Line, _) if self.state.host_ops > 0 => return,
             (ExtentKind::Line, _) => 0..1,
             (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit..unit + 1,

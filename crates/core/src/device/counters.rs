@@ -33,9 +33,11 @@ pub struct Counters {
     pub programs_user: u64,
     /// Mapping units programmed by collection.
     pub programs_gc: u64,
+    /// Mapping units of parity programmed for host writes.
+    pub programs_parity: u64,
     /// Mapping units programmed only to fill a write unit.
     pub programs_pad: u64,
-    /// Rows programmed by all dies, for the check that the three above add up.
+    /// Rows programmed by all dies, for the check that these add up.
     pub rows_programmed: u64,
     /// Mapping units written by the host (an overwrite in the buffer counts).
     pub host_units_written: u64,
@@ -47,6 +49,8 @@ pub struct Counters {
     pub flash_reads: u64,
     /// Flash reads for read-modify-writes.
     pub rmw_reads: u64,
+    /// Flash reads that parity needed.
+    pub parity_reads: u64,
     /// Flash reads of collections.
     pub gc_reads: u64,
     /// Mapping units of host reads served from the write buffer.
@@ -61,14 +65,33 @@ pub struct Counters {
     /// Host reads that met no collection themselves, and queued at a die behind a host
     /// operation that had.
     pub queue_blocked_reads: u64,
+    /// Host reads of which some unit was computed from the rest of its stripe.
+    pub rebuilt_reads: u64,
+    /// Units so computed …
+    pub rebuilt_units: u64,
+    /// … and flash reads made for that alone.
+    pub rebuild_reads: u64,
+    /// Collections that began beside another of their group.
+    pub rotation_broken: u64,
+    /// Most lanes of one group that collected at once.
+    pub most_in_group: u64,
     /// Mapping units trimmed.
     pub trimmed: u64,
+    /// Mapping units of a TRIM that were kept, since the parity of their stripe covers them.
+    pub trims_kept: u64,
     /// Nominal array time of reads, programs and erases, ns.
     pub array_ns: [u64; 3],
     /// What became of erases that were interrupted.
     pub erase_suspension: Suspension,
     /// What became of programs that were interrupted.
     pub program_suspension: Suspension,
+}
+
+impl Counters {
+    /// Mapping units programmed for whatever reason.
+    pub fn programs(&self) -> u64 {
+        self.programs_user + self.programs_gc + self.programs_parity + self.programs_pad
+    }
 }
 
 /// Totals of suspension, of erases or of programs.

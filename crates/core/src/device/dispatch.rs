@@ -8,7 +8,8 @@ use super::drive::Device;
 use super::host::charge;
 use super::medium::Medium;
 use super::observer::{Observer, Step, StepEvent};
-use super::op::{Op, OpKind, Owner, Queue, WAIT_HOLD, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
+use super::op::{Op, OpKind, Owner, Queue};
+use super::op::{WAIT_HOLD, WAIT_HOLD_ERASE, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
 use super::server::Phase;
 use super::slab::Slab;
 use crate::ftl::NONE;
@@ -19,12 +20,21 @@ use tailcut_units::{Cause, Occupant, SimTime};
 const COLLECTION_QUEUES: u8 =
     1 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
 
+/// The slots of a die's account that are a collection's.
+const MET: u32 = COLLECTION_QUEUES as u32 | 1 << WAIT_HOLD | 1 << WAIT_HOLD_ERASE;
+
 /// The queue of host reads.
 const READ_QUEUE: u8 = 1 << Occupant::UserRead as u8;
 
 #[inline]
 fn is_host(occupant: Occupant) -> bool {
-    1 << occupant as u8 & COLLECTION_QUEUES == 0
+    1 << occupant as u8 & (COLLECTION_QUEUES | 1 << Occupant::Background as u8) == 0
+}
+
+/// Whether an operation may begin while a collection holds the unit.
+#[inline]
+fn passes_hold(occupant: Occupant) -> bool {
+    1 << occupant as u8 & COLLECTION_QUEUES != 0
 }
 
 #[inline]
@@ -98,7 +108,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             u.go_idle();
         }
-        let open = u.holds == 0 || !is_host(occupant);
+        let open = u.holds == 0 || passes_hold(occupant);
         if u.phase == Phase::Idle && open && self.may_begin_at_once(unit, occupant) {
             return self.grant(id);
         }
@@ -276,16 +286,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let cause = match slot {
                     WAIT_IDLE => Cause::DIE_IDLE,
                     WAIT_HOLD => Cause::GC_HOLD,
+                    WAIT_HOLD_ERASE => Cause::GC_HOLD_ERASE,
                     WAIT_POINT => Cause::SUSPEND_POINT,
                     WAIT_OVERHEAD => Cause::SUSPEND_OVERHEAD,
                     _ => Cause::die_wait(Occupant::ALL[slot]),
                 };
                 op.ledger.add(cause, ns);
-                met |= (Occupant::GcRead as usize..WAIT_IDLE).contains(&slot) || slot == WAIT_HOLD;
+                met |= MET >> slot & 1 != 0;
             }
         }
         u.met_collection = met;
-        if let Owner::Request(r) = op.owner {
+        if let Some(r) = s.request_of(id) {
+            let op = &s.ops[id];
+            let u = &s.units[unit as usize];
             let r = &mut s.requests[r];
             r.met_collection |= met;
             r.queued_behind |= u.met_until > op.entered;
@@ -344,12 +357,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let ns = channel.granted[occupant as usize] - op.seen[occupant as usize];
             if ns != 0 {
                 op.ledger.add(Cause::channel_wait(occupant), ns);
-                met |= !is_host(occupant);
+                met |= passes_hold(occupant);
             }
         }
         if met {
             s.units[op.unit as usize].met_collection = true;
-            if let Owner::Request(r) = op.owner {
+            if let Some(r) = s.request_of(id) {
                 s.requests[r].met_collection = true;
             }
         }
@@ -503,8 +516,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn release_unit(&mut self, unit: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
-        let slot = if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE };
-        u.count_to(slot, s.now);
+        u.count_to(u.idle_slot(), s.now);
         u.met_until = if u.met_collection { s.now } else { u.met_until };
         u.met_collection = false;
         u.phase = Phase::Idle;
@@ -533,17 +545,29 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// One more (`close`) or one fewer collection closes a unit to host operations.
-    pub(super) fn hold_unit(&mut self, unit: u32, close: bool) {
+    /// It erases (`erases`), or moves data.
+    pub(super) fn hold_unit(&mut self, unit: u32, close: bool, erases: bool) {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
         if close {
             u.holds += 1;
+            u.erasing += u16::from(erases);
         } else {
             u.holds -= 1;
+            u.erasing -= u16::from(erases);
         }
         if u.phase == Phase::Idle {
-            u.count_to(if u.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, s.now);
+            u.count_to(u.idle_slot(), s.now);
             self.dispatch(unit);
+        }
+    }
+
+    /// A collection that closes a unit goes on from moving to erasing.
+    pub(super) fn erase_hold(&mut self, unit: u32) {
+        let u = &mut self.state.units[unit as usize];
+        u.erasing += 1;
+        if u.phase == Phase::Idle {
+            u.count_to(u.idle_slot(), self.state.now);
         }
     }
 
@@ -569,10 +593,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             op: id,
             kind: op.kind,
             occupant: op.occupant,
-            request: match op.owner {
-                Owner::Request(r) => self.state.requests[r].index,
-                Owner::Group(_) | Owner::Collection(_) => u64::MAX,
-            },
+            request: self.state.request_of(id).map_or(u64::MAX, |r| self.state.requests[r].index),
             by,
             unit: op.unit,
             channel: op.channel,

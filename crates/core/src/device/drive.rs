@@ -4,13 +4,16 @@ use super::collect::Collection;
 use super::config::DeviceConfig;
 use super::counters::{ChannelTime, Counters, Suspension};
 use super::flush::{Group, Stalled};
-use super::host::{Completion, HostSide, Request};
+use super::host::{Completion, HostSide, Request, Ring};
 use super::medium::{Medium, NoData};
 use super::observer::Observer;
-use super::op::Op;
+use super::op::{Op, Owner};
+use super::pace::Pace;
+use super::rebuild::Rebuild;
 use super::server::{Channel, Unit};
 use super::shape::{Capacity, ConfigProblem, Shape};
 use super::slab::Slab;
+use super::stripe::StripeState;
 use super::timers::Timers;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::extents::Extents;
@@ -23,6 +26,7 @@ use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::gc_scope::{GcScopePolicy, Scope};
 use crate::policy::gc_victim::GcVictimPolicy;
 use crate::policy::placement::PlacementPolicy;
+use crate::policy::read_path::ReadPathPolicy;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
@@ -38,17 +42,19 @@ pub(super) struct Policies {
     pub buffer: BufferPolicy,
     pub flush: FlushPolicy,
     pub placement: PlacementPolicy,
+    pub read_path: ReadPathPolicy,
     pub gc_victim: GcVictimPolicy,
     pub gc_schedule: GcSchedulePolicy,
     pub gc_scope: GcScopePolicy,
 }
 
-/// The four timers that are not of a die, a channel or a decoder.
+/// The timers that are not of a die, a channel or a decoder.
 pub(super) const TIMER_READ_DONE: usize = 0;
 pub(super) const TIMER_WRITE_DONE: usize = 1;
 pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
-pub(super) const TIMERS_FIXED: usize = 4;
+pub(super) const TIMER_REBUILT: usize = 4;
+pub(super) const TIMERS_FIXED: usize = 5;
 
 /// A drive in the middle of its life. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
@@ -84,6 +90,13 @@ pub(super) struct State {
     pub groups: Slab<Group>,
     /// For each group, its logical units and where their data come from.
     pub group_units: Vec<(u32, u32)>,
+    /// Stripes on their way.
+    pub stripes: StripeState,
+    /// Units under reconstruction, and those being computed with the times they are done.
+    pub rebuilds: Slab<Rebuild>,
+    pub rebuilt: Ring,
+    /// What this event leaves to do once it is over.
+    pub afterwards: Vec<Afterwards>,
     /// Groups that wait for room.
     pub stalled: Stalled,
     /// Host programs queued or under way by lane, with a mark where no room was found.
@@ -97,6 +110,22 @@ pub(super) struct State {
     /// A host read that waits closes its channel to other work.
     pub reads_close_channel: bool,
     pub acknowledge_held: bool,
+    /// Reads of collecting planes may be rebuilt.
+    pub rebuilds_reads: bool,
+    /// What parity needs is read where no collection is, if there is a choice.
+    pub flush_avoids_collections: bool,
+    /// Collections take no time.
+    pub instant_collection: bool,
+    /// Whether a collection may start depends on its channel.
+    pub heeds_channel: bool,
+    /// The lanes of a group are meant to collect one at a time.
+    pub rotates: bool,
+    /// Collections under way.
+    pub collecting: u32,
+    /// Lanes short of space.
+    pub urgent_lanes: u32,
+    /// What collections and writes took so far.
+    pub pace: Pace,
     pub overwrite_in_place: bool,
     /// Time to put a write into the buffer, ns.
     pub buffer_write_ns: u64,
@@ -110,6 +139,15 @@ pub(super) struct State {
     pub hungry: bool,
     /// Some extent has become worth collecting since.
     pub fed: bool,
+}
+
+/// Work left to the end of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Afterwards {
+    /// A collection has closed this unit: its host reads may go round.
+    Rescue { unit: u32 },
+    /// A lane wants to be collected in no time.
+    Collect { lane: u32 },
 }
 
 /// What suspensions did to the blocks.
@@ -166,11 +204,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
             flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
             placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
+            read_path: ReadPathPolicy::new(&p.read_path, x).map_err(refuse("read_path"))?,
             gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(refuse("gc_victim"))?,
             gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
             gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
         };
-        check_suspension(config, &mut policies)?;
+        check_combinations(config, &mut policies, shape.has_parity())?;
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
             problem: format!("the map of this drive does not fit in memory: {e}"),
@@ -312,9 +351,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.now = at;
             self.state.events += 1;
             self.fire(slot, completed);
+            if !self.state.afterwards.is_empty() {
+                self.after_event();
+            }
         }
         if until != SimTime::NEVER {
             self.state.now = self.state.now.max(until.0);
+        }
+    }
+
+    /// Work that the event left, from a stack on which nothing else is half done.
+    #[cold]
+    fn after_event(&mut self) {
+        while let Some(left) = self.state.afterwards.pop() {
+            match left {
+                Afterwards::Rescue { unit } => self.rescue_queued(unit),
+                Afterwards::Collect { lane } => self.collect_instantly(lane),
+            }
         }
     }
 
@@ -327,6 +380,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             TIMER_WRITE_DONE => self.deliver_writes(completed),
             TIMER_READ_READY => self.fetch_read(),
             TIMER_WRITE_READY => self.fetch_write(),
+            TIMER_REBUILT => self.unit_rebuilt(),
             _ if slot < TIMERS_FIXED + units => self.unit_timer((slot - TIMERS_FIXED) as u32),
             _ if slot < TIMERS_FIXED + units + channels => {
                 self.channel_timer((slot - TIMERS_FIXED - units) as u32);
@@ -364,13 +418,24 @@ impl State {
             None => most_parts,
         };
         let lanes = shape.layout.lanes;
-        let lists = if shape.fixed_placement { lanes } else { 1 };
+        let lists = match &shape.stripes {
+            Some(_) => slots,
+            None if shape.fixed_placement => lanes,
+            None => 1,
+        };
+        let stripes = StripeState::new(shape.stripes.as_ref(), slots, lanes);
+        let width = shape.stripes.as_ref().map_or(0, |s| s.width);
+        let jobs = if width > 0 { StripeState::most_jobs(slots, lanes) } else { 0 };
+        // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
+        let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A group holds at least one slot, or a row of a collection's units.
-        let groups = slots + lanes * moves;
+        let groups = slots + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
-        let ops = most_parts + slots + groups + lanes * (moves * programs + shape.layout.luns);
+        // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
+        let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
+        let ops = most_parts + slots + groups + lanes * (moves * programs + shape.layout.luns) + extra;
         let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
         let channels = shape.channels as usize;
         State {
@@ -393,6 +458,10 @@ impl State {
             buffer: Buffer::new(slots, unit, lists, depth),
             groups: Slab::new(groups as usize, Group::blank()),
             group_units: vec![(0, 0); groups as usize * upr as usize],
+            stripes,
+            rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
+            rebuilt: Ring::with_capacity(rebuilds as usize),
+            afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes) as usize),
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
             urgent: vec![false; lanes as usize],
@@ -400,6 +469,14 @@ impl State {
             gc_scope: policies.gc_scope.scope(),
             interrupters: interrupters(policies),
             reads_close_channel: policies.schedule.reads_close_channel(),
+            rebuilds_reads: policies.read_path.rebuilds(),
+            flush_avoids_collections: policies.flush.avoids_collections(),
+            instant_collection: policies.gc_schedule.instant(),
+            heeds_channel: policies.gc_schedule.heeds_channel(),
+            rotates: policies.gc_schedule.rotates(),
+            collecting: 0,
+            urgent_lanes: 0,
+            pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
             acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: policies.buffer.overwrites_in_place(),
             buffer_write_ns: policies.buffer.write_latency().0,
@@ -413,6 +490,18 @@ impl State {
     }
 }
 
+impl State {
+    /// The host read that an operation serves.
+    #[inline]
+    pub(super) fn request_of(&self, op: u32) -> Option<u32> {
+        match self.ops[op].owner {
+            Owner::Request(id) => Some(id),
+            Owner::Rebuild(rebuild) => Some(self.rebuilds[rebuild].request),
+            Owner::Group(_) | Owner::Collection(_) | Owner::Stripe(_) => None,
+        }
+    }
+}
+
 /// By occupant: the kinds of work that interrupt its operations, as all three families
 /// have it.
 fn interrupters(policies: &mut Policies) -> [u8; Occupant::COUNT] {
@@ -421,15 +510,19 @@ fn interrupters(policies: &mut Policies) -> [u8; Occupant::COUNT] {
     Occupant::ALL.map(|holder| {
         let suspends = match holder {
             Occupant::Erase => erases,
-            Occupant::UserProgram | Occupant::GcProgram => programs,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead => false,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => programs,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => false,
         };
         if suspends { policies.schedule.interrupters(holder) } else { 0 }
     })
 }
 
-/// Refuse what would suspend nothing, or stand still.
-fn check_suspension(config: &DeviceConfig, policies: &mut Policies) -> Result<(), ConfigProblem> {
+/// Refuse what would suspend or rebuild nothing, or stand still.
+fn check_combinations(
+    config: &DeviceConfig,
+    policies: &mut Policies,
+    has_parity: bool,
+) -> Result<(), ConfigProblem> {
     let p = &config.policy;
     let erases = policies.suspend_erase.suspends();
     let programs = policies.suspend_program.stop().is_some();
@@ -464,7 +557,11 @@ fn check_suspension(config: &DeviceConfig, policies: &mut Policies) -> Result<()
         );
         return refuse("schedule", p.schedule.name(), &why);
     }
-    if erases && policies.gc_scope.scope() != Scope::Operation {
+    if policies.read_path.rebuilds() && !has_parity {
+        let why = "rebuilds from parity, and there is none: set policy.redundancy to rain, or take wait";
+        return refuse("read_path", p.read_path.name(), why);
+    }
+    if erases && matches!(policies.gc_scope.scope(), Scope::Channel | Scope::Controller) {
         let why = format!(
             "with policy.gc_scope `{}`: a collection shuts host reads out until its erase is over, so that none could interrupt it",
             p.gc_scope.name()

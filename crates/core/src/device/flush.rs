@@ -18,6 +18,8 @@ use tailcut_units::{Cause, Ledger, Occupant};
 pub(super) struct Group {
     pub writer: Writer,
     pub lane: u32,
+    /// The stripe that it is a member of, or `NONE`.
+    pub stripe: u32,
     /// Mapping units it carries; the rest of the row is padding.
     pub count: u32,
     /// Reads it still waits for.
@@ -41,6 +43,7 @@ impl Group {
         Group {
             writer: Writer::Host,
             lane: 0,
+            stripe: NONE,
             count: 0,
             reads: 0,
             programs: 0,
@@ -109,8 +112,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
             };
             match s.policies.flush.next(&view) {
                 FlushVerdict::Hold => return,
+                verdict if self.shape.has_parity() => {
+                    let entry = match verdict {
+                        FlushVerdict::SameLane => Some(list).filter(|&e| {
+                            !s.stripes.dirty.entry(e).in_flight && !s.stripes.jobs.is_exhausted()
+                        }),
+                        _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
+                    };
+                    // Those that are left are in flight: their switch asks again.
+                    let Some(entry) = entry else { return };
+                    self.flush_stripe(entry);
+                }
                 FlushVerdict::SameLane => self.flush_one(list),
-                FlushVerdict::Oldest => {
+                FlushVerdict::Oldest | FlushVerdict::LeastHindered => {
                     let oldest = s.buffer.oldest_list().expect("a policy flushes only what is dirty");
                     self.flush_one(oldest);
                 }
@@ -126,6 +140,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let g = &mut s.groups[group];
         g.writer = Writer::Host;
         g.lane = list;
+        g.stripe = NONE;
         g.reads = 0;
         g.ready = s.now;
         g.ledger.clear();
@@ -307,6 +322,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
+        if s.groups[group].stripe != NONE {
+            s.counters.rows_programmed += 1;
+            return self.stripe_programmed(op, group);
+        }
         let (writer, count, pua) = (s.groups[group].writer, s.groups[group].count, s.groups[group].pua);
         let lane = s.groups[group].lane;
         let extent = s.ops[op].extent;
@@ -383,6 +402,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Free extents have appeared in a lane: write units that waited may go.
     pub(super) fn resume_stalled(&mut self, lane: u32) {
+        if self.shape.has_parity() {
+            return self.resume_stalled_stripes(lane);
+        }
         self.state.lane_load[lane as usize] &= !FULL;
         let list = self.stall_list(lane);
         while let Some(group) = self.state.stalled.first(list) {

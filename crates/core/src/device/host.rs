@@ -52,6 +52,8 @@ pub(super) struct Request {
     pub epoch: u32,
     /// A collection stood in its way.
     pub met_collection: bool,
+    /// Some of its data were computed from the rest of their stripe.
+    pub rebuilt: bool,
     /// It queued at a die behind an operation in whose way a collection had stood.
     pub queued_behind: bool,
 }
@@ -70,13 +72,14 @@ impl Request {
             room_since: 0,
             epoch: 0,
             met_collection: false,
+            rebuilt: false,
             queued_behind: false,
         }
     }
 }
 
 /// A FIFO of (time, request) whose times never fall.
-type Ring = VecDeque<(u64, u32)>;
+pub(super) type Ring = VecDeque<(u64, u32)>;
 
 /// Queues and servers between the host and the FTL.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -148,6 +151,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.arrived = wanted.0;
         r.status = Status::Ok;
         r.met_collection = false;
+        r.rebuilt = false;
         r.queued_behind = false;
         r.ledger.clear();
         if at > wanted {
@@ -257,6 +261,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
         s.counters.reads += 1;
         let r = &s.requests[id];
+        s.counters.rebuilt_reads += u64::from(r.rebuilt);
         s.counters.gc_blocked_reads += u64::from(r.met_collection);
         s.counters.queue_blocked_reads += u64::from(r.queued_behind && !r.met_collection);
         self.deliver(id, completed);
@@ -296,7 +301,7 @@ pub(super) fn charge(ledger: &mut Ledger, cause: Cause, ns: u64) {
 }
 
 #[inline]
-fn push(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize, at: u64, id: u32) {
+pub(super) fn push(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize, at: u64, id: u32) {
     debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
     debug_assert_ne!(id, NONE);
     if ring.is_empty() {
@@ -306,7 +311,7 @@ fn push(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize, at: u
 }
 
 #[inline]
-fn pop(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize) -> u32 {
+pub(super) fn pop(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize) -> u32 {
     let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
     match ring.front() {
         Some(&(next, _)) => timers.set(timer, next),

@@ -7,7 +7,8 @@
 //! A read goes `host` (queue, controller) → `read` (look-up, one operation a row) →
 //! `dispatch` (die, channel, array) → `read` (decoder, host link) → `host` (completion).
 //! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
-//! `collect` moves and erases; `suspend` interrupts programs and erases and resumes them.
+//! With parity, `stripe` takes whole or partial stripes to flash instead of `flush`, and
+//! `rebuild` reads round collections. `collect` moves and erases; `suspend` interrupts programs and erases and resumes them.
 
 mod audit;
 mod collect;
@@ -22,12 +23,15 @@ mod join;
 mod medium;
 mod observer;
 mod op;
+mod pace;
 mod precondition;
 mod read;
+mod rebuild;
 mod server;
 mod shape;
 mod slab;
 mod snapshot;
+mod stripe;
 mod suspend;
 pub mod timers;
 mod write;

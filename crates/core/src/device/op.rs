@@ -39,14 +39,20 @@ pub enum Owner {
     Group(u32),
     /// The collection of a lane.
     Collection(u32),
+    /// A stripe on its way to flash: a read that its parity needs.
+    Stripe(u32),
+    /// A unit under reconstruction: a read for that alone.
+    Rebuild(u32),
 }
 
 /// A wait at a die is split by what held the die: an occupant, …
-pub const WAIT_SLOTS: usize = Occupant::COUNT + 4;
+pub const WAIT_SLOTS: usize = Occupant::COUNT + 5;
 /// … nothing, by the schedule's choice, …
 pub const WAIT_IDLE: usize = Occupant::COUNT;
-/// … nothing, because a collection holds the scope, …
+/// … nothing, because a collection that moves data holds the scope, …
 pub const WAIT_HOLD: usize = Occupant::COUNT + 1;
+/// … or one that erases, …
+pub const WAIT_HOLD_ERASE: usize = Occupant::COUNT + 4;
 /// … an operation on its way to the point where it may stop, …
 pub const WAIT_POINT: usize = Occupant::COUNT + 2;
 /// … or the suspending or resuming of one.
@@ -78,6 +84,8 @@ pub struct Op {
     pub next: u32,
     /// Next of the host reads that one multi-plane read senses together.
     pub joined: u32,
+    /// Host reads: the unit under reconstruction that needs its data too.
+    pub rebuild: u32,
     /// Order of arrival at the die.
     pub arrived: u64,
     /// When it was queued at its die.
@@ -109,6 +117,7 @@ impl Op {
             mask: 0,
             next: NONE,
             joined: NONE,
+            rebuild: NONE,
             arrived: 0,
             entered: 0,
             along: false,

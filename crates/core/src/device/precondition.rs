@@ -8,7 +8,6 @@ use super::observer::Observer;
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
-use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_victim::VictimView;
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
@@ -60,6 +59,8 @@ struct Pass {
     erased_extents: u64,
     extents: u64,
     moved: Vec<(u32, u32)>,
+    /// The stripe of the last write, whose parity is still to be written; `NONE` for none.
+    stripe: u32,
     /// A lane could not collect up to its start level.
     out_of_reach: bool,
 }
@@ -69,15 +70,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// drive must be new.
     pub fn fill(&mut self, bytes: u64) {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
-        let units =
-            (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units)) as u32;
+        let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units));
+        let units = self.shape.fill.end(units as u32);
         for (lane, units) in self.shape.fill.units_by_lane(units).into_iter().enumerate() {
             let lane = lane as u32;
             self.state.extents.fill_lane(&self.shape.layout, lane, units);
             let start = lane * self.shape.layout.stride * self.shape.layout.units_per_extent;
             self.map.set_valid_range(start, units);
         }
-        self.map.state.filled = units;
+        self.map.filled(units);
     }
 
     /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady.
@@ -178,6 +179,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
+        self.end_stripe(&mut pass);
         self.end_pass(&mut pass);
         self.state.policies = policies;
         AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
@@ -201,9 +203,41 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// One functional write of a logical unit.
     #[inline]
     fn overwrite(&mut self, pass: &mut Pass, lpn: u32) {
+        if let Some(stripes) = &self.shape.stripes {
+            let stripe = stripes.stripe_of(lpn);
+            if pass.stripe != stripe {
+                self.end_stripe(pass);
+                pass.stripe = stripe;
+            }
+        }
+        pass.host_units += 1;
+        self.put(pass, lpn);
+    }
+
+    /// Write the parity of the stripe written last. Neighbours written one after the other
+    /// share it, as in the buffer.
+    fn end_stripe(&mut self, pass: &mut Pass) {
+        if let Some(stripes) = &self.shape.stripes
+            && pass.stripe != NONE
+        {
+            let parity = stripes.parity(std::mem::replace(&mut pass.stripe, NONE));
+            self.put(pass, parity);
+        }
+    }
+
+    /// Program a unit, in no time.
+    #[inline]
+    fn put(&mut self, pass: &mut Pass, lpn: u32) {
         let pen = if self.shape.fixed_placement {
-            let lane =
-                self.state.policies.placement.fixed_lane(lpn).expect("a static placement names every lane");
+            let lane = match &self.shape.stripes {
+                Some(stripes) => stripes.home(lpn),
+                None => self
+                    .state
+                    .policies
+                    .placement
+                    .fixed_lane(lpn)
+                    .expect("a static placement names every lane"),
+            };
             if pass.host[lane as usize].left == 0 {
                 pass.host[lane as usize] = self.host_row(pass, lane);
             }
@@ -215,7 +249,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             &mut pass.host[0]
         };
-        pass.host_units += 1;
         pass.programs += 1;
         let pua = pen.next;
         pen.next += 1;
@@ -260,11 +293,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // Where the start level is out of reach, collecting would never end: the lane goes
         // on at the bound, and the drive is not called steady.
         for _ in 0..COLLECTIONS_MAX {
-            let view = SpaceView {
-                free: self.state.extents.free(lane),
-                extents: self.shape.layout.usable[lane as usize],
-                host_active: false,
-            };
+            let view = self.space(lane);
             if !self.state.policies.gc_schedule.start(&view) {
                 return;
             }
@@ -379,6 +408,7 @@ impl Pass {
             erased_extents: 0,
             extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
             moved: Vec::with_capacity(BATCH + 64),
+            stripe: NONE,
             out_of_reach: false,
         }
     }
@@ -411,7 +441,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let f = &config.ftl;
     let p = &config.policy;
     let text = format!(
-        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {seed} {what}",
+        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {seed} {what}",
         super::snapshot::VERSION,
         config.geometry,
         f.mapping_unit,
@@ -420,6 +450,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
         f.extent,
         f.write_planes,
         p.placement,
+        p.redundancy,
         p.gc_victim,
         p.gc_schedule,
     );

@@ -29,14 +29,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
             at = base + unit_bytes;
         }
         let mut ops = std::mem::take(&mut self.state.scratch);
-        self.state.requests[id].remaining = ops.len() as u32;
+        let mut parts = ops.len() as u32;
+        self.state.counters.flash_reads += ops.len() as u64;
+        if self.state.rebuilds_reads && self.state.collecting > 0 {
+            parts = self.rebuild_blocked(id, &mut ops);
+        }
+        self.state.requests[id].remaining = parts;
         if from_memory > 0 {
-            let there = self.send_up(id, from_memory, ops.is_empty());
-            if ops.is_empty() {
+            let there = self.send_up(id, from_memory, parts == 0);
+            if parts == 0 {
                 self.complete_read(id, there);
             }
         }
-        self.state.counters.flash_reads += ops.len() as u64;
         for &op in &ops {
             self.enqueue_op(op);
         }
@@ -137,6 +141,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         o.extent = place.extent;
         o.row = row;
         o.joined = NONE;
+        o.rebuild = NONE;
         o.along = false;
         id
     }
@@ -156,6 +161,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Owner::Request(id) => self.read_arrived(op, id),
             Owner::Group(group) => self.filler_arrived(op, group),
             Owner::Collection(lane) => self.collected(op, lane),
+            Owner::Stripe(job) => self.stripe_read_arrived(op, job),
+            Owner::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
         }
     }
 
@@ -170,6 +177,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if last {
             // The join takes the branch that arrives last, from the fork on.
             r.ledger.merge(&s.ops[op].ledger);
+        }
+        let rebuild = s.ops[op].rebuild;
+        if rebuild != NONE {
+            self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
         let there = self.send_up(id, bytes, last);

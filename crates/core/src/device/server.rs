@@ -1,6 +1,6 @@
 //! The queued servers: busy units (dies or planes) and channels.
 
-use super::op::{Queue, WAIT_HOLD, WAIT_IDLE, WAIT_SLOTS};
+use super::op::{Queue, WAIT_HOLD, WAIT_HOLD_ERASE, WAIT_IDLE, WAIT_SLOTS};
 use crate::ftl::NONE;
 use crate::nand::suspend::Resume;
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,8 @@ pub struct Unit {
     pub urgent: u16,
     /// Collections that close this unit to host operations.
     pub holds: u16,
+    /// How many of these erase.
+    pub erasing: u16,
     /// Host operations queued or under way.
     pub host_ops: u32,
     pub queues: [Queue; Occupant::COUNT],
@@ -114,6 +116,7 @@ impl Unit {
             suspended: 0,
             urgent: 0,
             holds: 0,
+            erasing: 0,
             host_ops: 0,
             queues: Default::default(),
             arrived: [0; Occupant::COUNT],
@@ -132,6 +135,18 @@ impl Unit {
         (self.suspended as usize).checked_sub(1).map(|top| &mut self.stack[top])
     }
 
+    /// What time without a holder counts to.
+    #[inline]
+    pub fn idle_slot(&self) -> usize {
+        if self.holds == 0 {
+            WAIT_IDLE
+        } else if self.erasing < self.holds {
+            WAIT_HOLD
+        } else {
+            WAIT_HOLD_ERASE
+        }
+    }
+
     /// Bring the account up to `now`.
     #[inline]
     pub fn settle(&mut self, now: u64) {
@@ -143,7 +158,7 @@ impl Unit {
     #[inline]
     pub fn go_idle(&mut self) {
         let end = self.until;
-        self.count_to(if self.holds > 0 { WAIT_HOLD } else { WAIT_IDLE }, end);
+        self.count_to(self.idle_slot(), end);
         self.phase = Phase::Idle;
         self.holder = NONE;
         self.met_collection = false;

@@ -4,11 +4,13 @@ use super::config::DeviceConfig;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
+use crate::ftl::stripes::Stripes;
 use crate::nand::config::{BusyUnit, EnergyConfig, SuspendConfig};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
+use crate::policy::redundancy::RedundancyPolicy;
 use tailcut_units::{Span, Stream};
 
 /// A configuration that cannot be built, and why.
@@ -34,9 +36,11 @@ pub struct Capacity {
     pub bad: u64,
     /// What the host sees.
     pub user: u64,
+    /// Taken by parity.
+    pub parity: u64,
     /// Needed to keep writing: open extents and those collection copies into.
     pub reserved: u64,
-    /// `raw − bad − user`: room for stale data.
+    /// `raw − bad − user − parity`: room for stale data.
     pub spare: u64,
 }
 
@@ -47,6 +51,10 @@ pub struct Shape {
     pub layout: Layout,
     /// Closed form of the sequential fill.
     pub fill: Fill,
+    /// Where stripes lie, with parity.
+    pub stripes: Option<Stripes>,
+    /// Time to compute a unit from the rest of its stripe, ns.
+    pub xor_ns: u64,
     /// Array and transfer times.
     pub timing: Timing,
     /// Capacity arithmetic.
@@ -122,7 +130,7 @@ impl Shape {
                 ),
             );
         }
-        let layout = Layout::new(
+        let mut layout = Layout::new(
             c.ftl.extent,
             dies,
             g.planes,
@@ -133,13 +141,15 @@ impl Shape {
             usable,
             (user / unit) as u32,
         );
-        let context = context(c, &layout, seed);
+        let mut context = context(c, &layout, seed);
         let placement = |problem| ConfigProblem { key: "policy.placement".into(), problem };
         let mut places = PlacementPolicy::new(&c.policy.placement, &context).map_err(placement)?;
-        let fill = Fill::new(&layout, places.chunk(), places.order());
+        let fixed_placement = places.fixed_lane(0).is_some();
+        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), fixed_placement)?;
+        let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
         let schedule = |problem| ConfigProblem { key: "policy.gc_schedule".into(), problem };
         let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
-        let fixed_placement = places.fixed_lane(0).is_some();
+        let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &fill, raw, user, capacity_key(c), reserve)?;
         let row_bytes = u64::from(c.ftl.write_planes) * g.page;
         let timing =
@@ -149,6 +159,8 @@ impl Shape {
             gc_program_planes: c.ftl.gc.program_planes,
             timing,
             fill,
+            stripes,
+            xor_ns,
             capacity,
             suspend: c.suspend.clone(),
             energy: c.energy.clone(),
@@ -199,10 +211,65 @@ impl Shape {
         }
     }
 
+    /// Whether redundancy is configured: units belong to stripes.
+    #[inline]
+    pub fn has_parity(&self) -> bool {
+        self.stripes.is_some()
+    }
+
     /// Host capacity in bytes: whole mapping units.
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
     }
+}
+
+/// The stripes that the configuration asks for. The host's share of the capacity shrinks to
+/// whole stripes.
+fn striping(
+    c: &DeviceConfig,
+    layout: &mut Layout,
+    context: &mut PolicyContext,
+    order: Vec<u32>,
+    fixed_placement: bool,
+) -> Result<(Option<Stripes>, u64), ConfigProblem> {
+    let wrong = |problem| ConfigProblem { key: "policy.redundancy".into(), problem };
+    let redundancy = RedundancyPolicy::new(&c.policy.redundancy, context).map_err(wrong)?;
+    let mut redundancy = redundancy;
+    let Some(striping) = redundancy.striping() else { return Ok((None, 0)) };
+    if !fixed_placement {
+        return refuse(
+            "policy.redundancy",
+            format!(
+                "`{}` binds each unit to its plane, and policy.placement `{}` does not: set it to static",
+                c.policy.redundancy.name(),
+                c.policy.placement.name()
+            ),
+        );
+    }
+    if c.policy.buffer.name() == "none" {
+        return refuse(
+            "policy.redundancy",
+            format!(
+                "`{}` gathers stripes in a write buffer: set policy.buffer to lru",
+                c.policy.redundancy.name()
+            ),
+        );
+    }
+    let data = striping.width - 1;
+    if c.ftl.user_capacity.is_none() {
+        // What over-provisioning leaves is the host's and its parity's.
+        layout.host_units =
+            (u64::from(layout.host_units) * u64::from(data) / u64::from(striping.width)) as u32;
+    }
+    layout.host_units -= layout.host_units % data;
+    if layout.host_units == 0 {
+        return refuse("policy.redundancy", "the host's capacity is less than one stripe");
+    }
+    let per_channel = layout.lanes / c.geometry.channels;
+    let positions: Vec<u32> = order.into_iter().filter(|&lane| lane < per_channel).collect();
+    let stripes = Stripes::new(layout, c.geometry.channels, striping.width, &positions);
+    context.groups = stripes.groups;
+    Ok((Some(stripes), striping.xor.0))
 }
 
 fn block_bytes(c: &DeviceConfig) -> u64 {
@@ -502,6 +569,7 @@ fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
         units_per_page: ((g.page / c.ftl.mapping_unit) as u32).max(1),
         units_per_write: layout.units_per_row,
         unit_bytes: layout.unit_bytes,
+        groups: 0,
     }
 }
 
@@ -525,7 +593,7 @@ fn check_room(
         open.min(worth)
     };
     // The fill gives every lane its share, whatever the placement does later.
-    let shares = fill.units_by_lane(layout.host_units);
+    let shares = fill.units_by_lane(fill.end(layout.host_units));
     let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));
     let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;
     let usable: u64 = layout.usable.iter().map(|&n| u64::from(n) * extent).sum();
@@ -542,5 +610,6 @@ fn check_room(
             ),
         );
     }
-    Ok(Capacity { raw, bad: raw - usable, user, reserved, spare: usable - user })
+    let parity = shares.iter().map(|&n| u64::from(n)).sum::<u64>() * layout.unit_bytes - user;
+    Ok(Capacity { raw, bad: raw - usable, user, parity, reserved, spare: usable - user - parity })
 }

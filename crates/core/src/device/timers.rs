@@ -60,6 +60,12 @@ impl Timers {
         self.set(slot, UNSET);
     }
 
+    /// When a timer fires; `u64::MAX` when it is not set.
+    #[inline]
+    pub fn deadline(&self, slot: usize) -> u64 {
+        self.deadlines[slot]
+    }
+
     /// Whether a timer is set.
     #[inline]
     pub fn is_set(&self, slot: usize) -> bool {

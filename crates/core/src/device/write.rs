@@ -62,11 +62,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             s.buffer.overwrite(slot, mask);
             s.counters.host_units_written += 1;
+            if self.shape.has_parity() {
+                let entry = self.state.buffer.slot(slot).list;
+                self.stripe_written(entry);
+            }
             return true;
         }
         if s.buffer.held() == s.buffer.capacity() {
             return false;
         }
+        let mut older = NONE;
         let former = match place {
             Place::Flash(pua) => pua,
             Place::Unmapped => {
@@ -77,21 +82,34 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // The older copy is on its way and complete by then; what this slot lacks
                 // is copied from it in memory, and the copy on flash is now ours to replace.
                 mask = s.buffer.full();
-                std::mem::replace(&mut s.buffer.slot_mut(slot).former, NONE)
+                if self.shape.has_parity() {
+                    // The stripe's parity covers the older copies until the map switches.
+                    older = slot;
+                    NONE
+                } else {
+                    std::mem::replace(&mut s.buffer.slot_mut(slot).former, NONE)
+                }
             }
         };
-        let list = if self.shape.fixed_placement {
+        let list = if self.shape.has_parity() {
+            self.entry_of(lpn)
+        } else if self.shape.fixed_placement {
             s.policies.placement.fixed_lane(lpn).expect("a static placement names every lane")
         } else {
             0
         };
+        let s = &mut self.state;
         let waiter = if s.acknowledge_held { NONE } else { id };
         let slot = s.buffer.insert(lpn, former, mask, list, waiter).expect("room was seen above");
+        s.buffer.slot_mut(slot).older = older;
         if !s.acknowledge_held {
             s.requests[id].remaining += 1;
         }
         s.counters.host_units_written += 1;
         self.map.set_buffer(lpn, slot);
+        if self.shape.has_parity() {
+            self.stripe_written(list);
+        }
         if self.state.acknowledge_held {
             self.flush_as_policy_says(list);
         }
@@ -117,7 +135,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if b.dirty() == b.held()
             && let Some(list) = b.oldest_list()
         {
-            self.flush_one(list);
+            if self.shape.has_parity() { self.flush_stripe(list) } else { self.flush_one(list) }
         }
     }
 
@@ -127,7 +145,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let command = self.state.requests[id].command;
         let first = command.offset.div_ceil(unit_bytes);
         let end = (command.offset + u64::from(command.bytes)) / unit_bytes;
-        for lpn in first..end {
+        let mut lpns = first..end;
+        if self.shape.has_parity() && first < end {
+            let kept = self.trim_stripes(first as u32, end as u32);
+            self.state.counters.trimmed += end - first - u64::from(kept);
+            self.state.counters.trims_kept += u64::from(kept);
+            lpns = 0..0;
+        }
+        for lpn in lpns {
             match self.map.trim(lpn as u32) {
                 Place::Unmapped => {}
                 Place::Flash(pua) => self.invalidate(pua),
@@ -178,6 +203,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.requests[id].epoch = s.buffer.fence();
         s.requests[id].room_since = s.now;
         s.host.flushes.push_back(id);
+        if self.shape.has_parity() {
+            return self.flush_all_stripes();
+        }
         while let Some(list) = self.state.buffer.oldest_list() {
             self.flush_one(list);
         }

@@ -147,6 +147,14 @@ impl Extents {
         self.readers[extent as usize] != 0
     }
 
+    /// Whether [`Extents::take_row`] would give a row.
+    #[inline]
+    pub fn has_row(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> bool {
+        let l = &self.lanes[lane as usize];
+        let f = &l.frontiers[writer as usize];
+        f.extent != NONE && f.next_row < layout.rows_per_extent || l.free.len() > reserve
+    }
+
     /// The address of the writer's next row, or `None` when only the reserve is left.
     #[inline]
     pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {

@@ -6,6 +6,7 @@
 
 use super::big::BigArray;
 use super::layout::{Divider, Layout};
+use super::stripes::Stripes;
 use serde::{Deserialize, Serialize};
 
 const TRIMMED: u32 = 0x7FFF_FFFF;
@@ -33,11 +34,13 @@ pub struct Fill {
     by_lane_units: Divider,
     chunk: u32,
     lanes: u32,
+    stripes: Option<Stripes>,
 }
 
 impl Fill {
     /// `order`: the lanes as consecutive chunks of `chunk` units meet them.
-    pub fn new(layout: &Layout, chunk: u32, order: Vec<u32>) -> Fill {
+    /// With `stripes` these decide instead.
+    pub fn new(layout: &Layout, chunk: u32, order: Vec<u32>, stripes: Option<Stripes>) -> Fill {
         let mut position_of_lane = vec![0; order.len()];
         for (i, &lane) in order.iter().enumerate() {
             position_of_lane[lane as usize] = i as u32;
@@ -52,12 +55,16 @@ impl Fill {
             lanes_in_order: order,
             position_of_lane,
             chunk,
+            stripes,
         }
     }
 
     /// The address the fill gives a logical unit.
     #[inline]
     pub fn pua(&self, lpn: u32) -> u32 {
+        if let Some(s) = &self.stripes {
+            return s.home(lpn) * self.stride_units + s.fill_row(lpn);
+        }
         let (chunk, within) = self.by_chunk.div_rem(lpn);
         let (round, position) = self.by_lanes.div_rem(chunk);
         let lane = self.lanes_in_order[position as usize];
@@ -68,12 +75,25 @@ impl Fill {
     #[inline]
     pub fn lpn(&self, pua: u32) -> u32 {
         let (lane, index) = self.by_lane_units.div_rem(pua);
+        if let Some(s) = &self.stripes {
+            return s.filled_at(lane, index);
+        }
         let (round, within) = self.by_chunk.div_rem(index);
         (round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within
     }
 
-    /// Units of each lane that a fill of `0..filled` occupies, in lane order.
+    /// The end of a fill of at least `units`: with stripes, whole ones.
+    pub fn end(&self, units: u32) -> u32 {
+        self.stripes.as_ref().map_or(units, |s| units.div_ceil(s.width - 1) * (s.width - 1))
+    }
+
+    /// Units of each lane that a fill of `0..filled` occupies, in lane order; `filled` is an
+    /// end.
     pub fn units_by_lane(&self, filled: u32) -> Vec<u32> {
+        if let Some(s) = &self.stripes {
+            let (rounds, rest) = s.rows_of_fill(filled / (s.width - 1));
+            return (0..self.lanes).map(|lane| rounds + u32::from(s.group_of_lane(lane) < rest)).collect();
+        }
         let (chunks, rest) = self.by_chunk.div_rem(filled);
         let (rounds, position) = self.by_lanes.div_rem(chunks);
         (0..self.lanes)
@@ -103,15 +123,18 @@ pub struct Map {
 /// The small part of a map's state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MapState {
-    /// Logical units `0..filled` were filled sequentially.
+    /// Logical units `0..filled` were filled sequentially …
     pub filled: u32,
+    /// … and so was the parity of these stripes, logical units `parity.0..parity.1`.
+    pub parity: (u32, u32),
 }
 
 impl Map {
     /// An empty map.
     pub fn new(layout: &Layout, fill: Fill) -> std::io::Result<Map> {
+        let parities = fill.stripes.as_ref().map_or(0, |s| s.count);
         Ok(Map {
-            forward: BigArray::zeroed(layout.host_units as usize)?,
+            forward: BigArray::zeroed((layout.host_units + parities) as usize)?,
             reverse: BigArray::zeroed(layout.units() as usize)?,
             valid: BigArray::zeroed((layout.units() as usize).div_ceil(64))?,
             fill,
@@ -124,11 +147,22 @@ impl Map {
         if entry & BUFFERED != 0 {
             Place::Buffer(entry & !BUFFERED)
         } else if entry == 0 {
-            if lpn < self.state.filled { Place::Flash(self.fill.pua(lpn)) } else { Place::Unmapped }
+            let parity = self.state.parity;
+            let filled = lpn < self.state.filled || parity.0 <= lpn && lpn < parity.1;
+            if filled { Place::Flash(self.fill.pua(lpn)) } else { Place::Unmapped }
         } else if entry == TRIMMED {
             Place::Unmapped
         } else {
             Place::Flash(entry - 1)
+        }
+    }
+
+    /// Logical units `0..end` (an end of the fill) and their parity are where the fill puts
+    /// them.
+    pub fn filled(&mut self, end: u32) {
+        self.state.filled = end;
+        if let Some(s) = &self.fill.stripes {
+            self.state.parity = (s.parity(0), s.parity(end / (s.width - 1)));
         }
     }
 
@@ -209,9 +243,12 @@ impl Map {
 
     /// Whether a restored map of a drive at rest points inside the drive only.
     pub fn is_sane(&self, layout: &Layout) -> bool {
-        let (units, host_units) = (layout.units(), layout.host_units);
+        let units = layout.units();
+        let logical = self.forward.len() as u32;
         self.forward.iter().all(|&e| e <= units || e == TRIMMED)
-            && self.reverse.iter().all(|&e| e <= host_units)
+            && self.reverse.iter().all(|&e| e <= logical)
+            && self.state.filled <= layout.host_units
+            && self.state.parity.1 <= logical
     }
 
     /// The validity of the (at most 64) units `start .. start + count` as a mask.
@@ -234,7 +271,7 @@ mod tests {
     #[test]
     fn the_fill_is_a_bijection_that_keeps_chunks_together() {
         let layout = Layout::new(ExtentKind::Superblock, 6, 2, 8, 8192, 4096, 2, vec![5; 6], 700);
-        let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5]);
+        let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5], None);
         let mut seen = std::collections::BTreeSet::new();
         for lpn in 0..700 {
             let pua = fill.pua(lpn);
@@ -253,7 +290,7 @@ mod tests {
     #[test]
     fn valid_masks_cross_words() {
         let layout = Layout::new(ExtentKind::Superblock, 1, 1, 64, 8192, 4096, 1, vec![5; 1], 300);
-        let fill = Fill::new(&layout, 2, vec![0]);
+        let fill = Fill::new(&layout, 2, vec![0], None);
         let mut map = Map::new(&layout, fill).unwrap();
         map.set_valid_range(60, 70);
         assert_eq!(map.valid_mask(58, 8), 0b1111_1100);

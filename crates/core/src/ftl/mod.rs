@@ -1,13 +1,15 @@
 //! The mechanisms of the translation layer: address arithmetic, the map, extents and
-//! their free space and the write buffer.
+//! their free space, stripes and the write buffer.
 
 pub mod big;
 pub mod buffer;
 pub mod config;
+pub mod dirty_stripes;
 pub mod extents;
 pub mod layout;
 pub mod list;
 pub mod map;
+pub mod stripes;
 
 pub use layout::Layout;
 

@@ -13,6 +13,8 @@ pub mod gc_schedule;
 pub mod gc_scope;
 pub mod gc_victim;
 pub mod placement;
+pub mod read_path;
+pub mod redundancy;
 pub mod schedule;
 pub mod suspend_erase;
 pub mod suspend_program;
@@ -36,6 +38,10 @@ pub struct PolicyConfig {
     pub flush: flush::FlushConfig,
     /// Where a write goes.
     pub placement: placement::PlacementConfig,
+    /// Parity across the drive.
+    pub redundancy: redundancy::RedundancyConfig,
+    /// What a host read does whose plane a collection keeps busy.
+    pub read_path: read_path::ReadPathConfig,
     /// Which extent is collected.
     pub gc_victim: gc_victim::GcVictimConfig,
     /// When a collection may start, continue, yield.
@@ -69,6 +75,8 @@ pub struct PolicyContext {
     pub units_per_write: u32,
     /// Bytes in a mapping unit.
     pub unit_bytes: u64,
+    /// Groups of lanes that stripes go round; 0 without parity.
+    pub groups: u32,
 }
 
 /// One family's entry in the manual.
@@ -89,6 +97,8 @@ pub const FAMILIES: &[FamilyDoc] = &[
     buffer::BufferConfig::DOC,
     flush::FlushConfig::DOC,
     placement::PlacementConfig::DOC,
+    redundancy::RedundancyConfig::DOC,
+    read_path::ReadPathConfig::DOC,
     gc_victim::GcVictimConfig::DOC,
     gc_schedule::GcScheduleConfig::DOC,
     gc_scope::GcScopeConfig::DOC,

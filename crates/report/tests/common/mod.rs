@@ -92,6 +92,8 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             moved_units: Some(500),
             blocked_reads_fraction: Some(0.25),
             queue_blocked_fraction: Some(0.125),
+            rebuilt_reads_fraction: Some(0.5),
+            ..Gc::default()
         }),
         suspends: Some(Suspends {
             erase: 3,

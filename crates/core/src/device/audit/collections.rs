@@ -35,9 +35,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             );
             let busy = c.reads + c.programs + c.erases > 0;
             let view = SpaceView {
-                free: s.extents.free(lane as u32),
-                extents: self.shape.layout.usable[lane],
                 host_active: false,
+                channel_active: false,
+                group_collecting: 0,
+                ..self.space(lane as u32)
             };
             match c.stage {
                 StageForm::Idle => {
@@ -87,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let own = self.shape.units_of_lane(lane);
         match self.state.gc_scope {
             Scope::Operation => false,
-            Scope::Unit => own.contains(&unit),
+            Scope::Unit { .. } => own.contains(&unit),
             Scope::Controller => true,
             Scope::Channel => {
                 let channels = self.shape.channel_of(own.start)..=self.shape.channel_of(own.end - 1);

@@ -48,6 +48,7 @@ pub struct ExtentsForm {
 pub struct SlotForm {
     pub lpn: u32,
     pub former: u32,
+    pub older: u32,
     pub mask: u64,
     pub list: u32,
     pub in_flight: bool,
@@ -86,6 +87,9 @@ pub struct CollectionForm {
     pub programs: u32,
     pub erases: u32,
     pub staged: Vec<(u32, u32)>,
+    pub _due: bool,
+    pub _begun: u64,
+    pub _wins: u32,
     pub waiting: bool,
     pub holding: bool,
 }

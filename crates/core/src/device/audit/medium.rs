@@ -29,10 +29,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Ok(())
         };
         let mut mapped = vec![false; buffer.slots.len()];
-        for lpn in 0..layout.host_units {
+        let mut preceding = vec![false; buffer.slots.len()];
+        for lpn in 0..self.map.forward.len() as u32 {
+            let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
                 Place::Flash(pua) => claim(lpn, pua, "at")?,
+                Place::Buffer(entry) if stripes.is_some() => {
+                    let e = self.state.stripes.dirty.entry(entry);
+                    let stripe = stripes.map(|x| x.stripe_of(lpn));
+                    law!(
+                        Some(e.stripe) == stripe,
+                        "parity {lpn} is in entry {entry}, of stripe {}",
+                        e.stripe
+                    );
+                    if e.former != NONE {
+                        claim(lpn, e.former, "parity under way, formerly at")?;
+                    }
+                }
                 Place::Buffer(slot) => {
                     let held = buffer.slots.get(slot as usize);
                     let Some(held) = held else {
@@ -43,6 +57,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     if held.former != NONE {
                         claim(lpn, held.former, "buffered, formerly at")?;
                     }
+                    let older = buffer.slots.get(held.older as usize);
+                    if let Some(older) = older {
+                        law!(
+                            older.lpn == lpn && older.in_flight && held.former == NONE,
+                            "slot {slot} came after slot {}, which is not its like",
+                            held.older
+                        );
+                        if older.former != NONE {
+                            claim(lpn, older.former, "in flight, formerly at")?;
+                        }
+                        preceding[held.older as usize] = true;
+                    }
                 }
             }
         }
@@ -51,7 +77,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let spare: std::collections::BTreeSet<u32> = buffer.spare.iter().copied().collect();
         for (i, slot) in buffer.slots.iter().enumerate().filter(|&(i, _)| !spare.contains(&(i as u32))) {
             law!(
-                mapped[i] || slot.former == NONE,
+                mapped[i] || preceding[i] || slot.former == NONE,
                 "slot {i} keeps {} for unit {}, which is elsewhere",
                 slot.former,
                 slot.lpn
@@ -125,6 +151,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 OpKind::Copyback => pending[layout.extent_of(o.row).0 as usize] += 1,
                 OpKind::Read if !o.second => readers[o.extent as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
+            }
+        }
+        for job in self.state.stripes.jobs.in_use() {
+            let members = &self.state.stripes.members[self.state.stripes.members_of(job)];
+            // Programmed rows of a stripe count until its map switches.
+            for member in members.iter().filter(|m| m.done) {
+                pending[layout.extent_of(member.pua).0 as usize] += 1;
             }
         }
         for x in 0..e.valid.len() {

@@ -139,8 +139,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut host_ops = vec![0; s.units.len()];
         for id in s.ops.in_use() {
             let o = &s.ops[id];
-            host_ops[o.unit as usize] +=
-                u32::from(!matches!(o.occupant, Occupant::GcRead | Occupant::GcProgram | Occupant::Erase));
+            host_ops[o.unit as usize] += u32::from(!matches!(
+                o.occupant,
+                Occupant::GcRead | Occupant::GcProgram | Occupant::Erase | Occupant::Background
+            ));
             law!(
                 o.channel == self.shape.channel_of(o.unit),
                 "operation {id} of unit {} is on channel {}",

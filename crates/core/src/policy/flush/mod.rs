@@ -1,5 +1,6 @@
 //! When data leave the write buffer.
 
+pub mod gc_tolerant;
 pub mod immediate;
 pub mod watermark;
 pub mod write_unit;
@@ -26,16 +27,25 @@ pub struct FlushView {
 pub enum FlushVerdict {
     /// Nothing.
     Hold,
-    /// One write unit of the lane of the least recently written unit.
+    /// One write unit of the lane of the least recently written unit; with parity, the
+    /// stripe of that unit.
     Oldest,
-    /// One write unit of the lane of the most recent write.
+    /// One write unit of the lane of the most recent write; with parity, its stripe.
     SameLane,
+    /// The stripe that collections hinder least: whole ones before parts, those without a
+    /// collecting plane first among each, then the least recently written.
+    LeastHindered,
 }
 
-/// The contract: `Oldest` and `SameLane` only when `dirty` (`lane_dirty`) is not zero.
+/// The contract: a verdict but `Hold` only when `dirty` (`lane_dirty`) is not zero.
 pub trait Flush {
     /// Asked after every write and after every verdict other than `Hold`.
     fn next(&mut self, view: &FlushView) -> FlushVerdict;
+    /// Whether what parity needs is read from planes that do not collect, where there is a
+    /// choice; fixed for the drive's life.
+    fn avoids_collections(&mut self) -> bool {
+        false
+    }
 }
 
 family! {
@@ -46,10 +56,12 @@ family! {
     context: PolicyContext,
     members: {
         immediate Immediate "immediate",
+        gc_tolerant GcTolerant "gc-tolerant",
         watermark Watermark "watermark",
         write_unit WriteUnit "write-unit",
     }
     methods: {
         fn next(view: &FlushView) -> FlushVerdict;
+        fn avoids_collections() -> bool;
     }
 }

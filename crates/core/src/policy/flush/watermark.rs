@@ -47,9 +47,14 @@ pub struct Policy {
 impl Policy {
     /// Refused when `low` lies above `high`.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Policy::of(c, "watermark")
+    }
+
+    /// The marks of a member that has the same.
+    pub(super) fn of(c: &Config, member: &str) -> Result<Policy, String> {
         if c.low > c.high {
             return Err(format!(
-                "policy.flush.watermark.low ({} %) lies above high ({} %)",
+                "policy.flush.{member}.low ({} %) lies above high ({} %)",
                 c.low * 100.0,
                 c.high * 100.0
             ));
@@ -59,12 +64,20 @@ impl Policy {
     }
 }
 
-impl Flush for Policy {
+impl Policy {
+    /// Whether data shall leave.
     #[inline]
-    fn next(&mut self, view: &FlushView) -> FlushVerdict {
+    pub(super) fn drains(&mut self, view: &FlushView) -> bool {
         let dirty = u64::from(view.dirty) * 1000;
         let mark = if self.draining { self.low_permille } else { self.high_permille };
         self.draining = view.dirty > 0 && dirty > mark * u64::from(view.capacity);
-        if self.draining { FlushVerdict::Oldest } else { FlushVerdict::Hold }
+        self.draining
+    }
+}
+
+impl Flush for Policy {
+    #[inline]
+    fn next(&mut self, view: &FlushView) -> FlushVerdict {
+        if self.drains(view) { FlushVerdict::Oldest } else { FlushVerdict::Hold }
     }
 }

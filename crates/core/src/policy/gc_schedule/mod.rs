@@ -1,6 +1,8 @@
 //! When a collection may start, continue, yield.
 
+pub mod instant;
 pub mod preemptive;
+pub mod rotating;
 pub mod threshold;
 
 use super::PolicyContext;
@@ -14,10 +16,23 @@ pub struct SpaceView {
     pub extents: u32,
     /// A host operation waits or is under way on a die of the lane.
     pub host_active: bool,
+    /// A host operation waits or is under way on the lane's channel; asked for only where
+    /// `heeds_channel`.
+    pub channel_active: bool,
+    /// Other lanes of the lane's group that collect.
+    pub group_collecting: u32,
+    /// Lanes of the drive for which `urgent` holds, and all of them.
+    pub urgent_lanes: u32,
+    /// Lanes of the drive.
+    pub lanes: u32,
+    /// One collection a group at a time frees pages as fast as they are written, by what
+    /// collections and writes took so far.
+    pub keeps_up: bool,
 }
 
-/// The contract: with no host operation active, `proceed` is yes; a reserve of at least
-/// one extent is kept, so that collection always has room to copy into.
+/// The contract: with no host operation active and no other collection under way, `proceed`
+/// is yes; a reserve of at least one extent is kept, so that collection always has room to
+/// copy into.
 pub trait GcSchedule {
     /// Whether a collection shall begin in this lane.
     fn start(&mut self, view: &SpaceView) -> bool;
@@ -28,6 +43,19 @@ pub trait GcSchedule {
     fn urgent(&mut self, view: &SpaceView) -> bool;
     /// Free extents of a lane that host data leave alone, at least 1.
     fn reserve(&mut self) -> u32;
+    /// Collections take no time and no resource; fixed for the drive's life.
+    fn instant(&mut self) -> bool {
+        false
+    }
+    /// Whether `start` looks at the lane's channel; fixed for the drive's life.
+    fn heeds_channel(&mut self) -> bool {
+        false
+    }
+    /// Whether the lanes of a group are meant to collect one at a time; fixed for the
+    /// drive's life.
+    fn rotates(&mut self) -> bool {
+        false
+    }
 }
 
 family! {
@@ -39,11 +67,16 @@ family! {
     members: {
         threshold Threshold "threshold",
         preemptive Preemptive "preemptive",
+        rotating Rotating "rotating",
+        instant Instant "instant",
     }
     methods: {
         fn start(view: &SpaceView) -> bool;
         fn proceed(view: &SpaceView) -> bool;
         fn urgent(view: &SpaceView) -> bool;
         fn reserve() -> u32;
+        fn instant() -> bool;
+        fn heeds_channel() -> bool;
+        fn rotates() -> bool;
     }
 }

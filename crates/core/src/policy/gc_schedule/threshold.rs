@@ -7,8 +7,10 @@
 //! **Why it matters for the tail.** Collections compete with host work whenever they
 //! happen to run: the ordinary drive.
 //!
-//! **Parameters and source.** `start`, `hard`: extents, or shares of the lane's extents.
-//! MQSim's GC threshold; ttFlash's authors use 30 % and 10 %.
+//! **Parameters and source.** `start`, `hard`: extents, or shares of the lane's extents;
+//! `wait_for_channel_above`: above so many free extents a collection starts only while no
+//! host operation waits or runs on its channel (100 %: it waits for nothing). MQSim's GC
+//! threshold; ttFlash's authors start at 30 % and wait for the channel above 10 %.
 //!
 //! **Left out.** Idle-time collection.
 //!
@@ -26,11 +28,17 @@ pub struct Config {
     pub start: Level,
     /// At and below this many free extents host writes to the lane wait.
     pub hard: Level,
+    /// Above this many free extents a collection starts only while its channel is free of
+    /// host operations.
+    pub wait_for_channel_above: Level,
 }
+
+/// Above all extents: a start never waits for its channel.
+pub(super) const ALWAYS: Level = Level::Share(1_000_000);
 
 impl Default for Config {
     fn default() -> Config {
-        Config { start: Level::Count(4), hard: Level::Count(1) }
+        Config { start: Level::Count(4), hard: Level::Count(1), wait_for_channel_above: ALWAYS }
     }
 }
 
@@ -39,13 +47,15 @@ impl Default for Config {
 pub struct Policy {
     start: u32,
     hard: u32,
+    wait_for_channel_above: u32,
 }
 
 impl Policy {
     /// Refused when `hard` is 0 or above `start`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         let (start, hard) = limits(c.start, c.hard, "threshold", x)?;
-        Ok(Policy { start, hard })
+        let wait_for_channel_above = c.wait_for_channel_above.of(x.extents_per_lane);
+        Ok(Policy { start, hard, wait_for_channel_above })
     }
 }
 
@@ -73,7 +83,7 @@ pub(super) fn limits(
 impl GcSchedule for Policy {
     #[inline]
     fn start(&mut self, view: &SpaceView) -> bool {
-        view.free <= self.start
+        view.free <= self.start && !(view.channel_active && view.free > self.wait_for_channel_above)
     }
     #[inline]
     fn proceed(&mut self, _: &SpaceView) -> bool {
@@ -86,5 +96,8 @@ impl GcSchedule for Policy {
     #[inline]
     fn reserve(&mut self) -> u32 {
         self.hard
+    }
+    fn heeds_channel(&mut self) -> bool {
+        self.wait_for_channel_above < self.start
     }
 }

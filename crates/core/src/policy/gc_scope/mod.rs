@@ -13,8 +13,12 @@ use serde::{Deserialize, Serialize};
 pub enum Scope {
     /// Nothing: its operations queue like any other.
     Operation,
-    /// The dies (or planes) of its lane.
-    Unit,
+    /// The dies (or planes) of its lane; only one collection a channel at a time where
+    /// `alone`.
+    Unit {
+        /// Collections of one channel take turns.
+        alone: bool,
+    },
     /// The channels of its lane; one collection a channel at a time.
     Channel,
     /// The whole drive; one collection at a time.

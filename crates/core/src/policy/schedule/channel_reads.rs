@@ -65,14 +65,16 @@ impl Schedule for Policy {
                 return first;
             }
         }
-        match (has(Occupant::GcProgram), has(Occupant::UserProgram)) {
+        // Parity is the host's: it is part of what its writes take.
+        let host = if has(Occupant::UserProgram) { Occupant::UserProgram } else { Occupant::ParityProgram };
+        match (has(Occupant::GcProgram), has(host)) {
             (true, true) if self.since + 1 < self.share => {
                 self.since += 1;
                 Occupant::GcProgram
             }
             (true, true) => {
                 self.since = 0;
-                Occupant::UserProgram
+                host
             }
             (true, false) => Occupant::GcProgram,
             _ => earliest(view.waiting, view.arrived),
@@ -84,8 +86,10 @@ impl Schedule for Policy {
     }
     fn interrupters(&mut self, holder: Occupant) -> u8 {
         match holder {
-            Occupant::UserProgram | Occupant::GcProgram | Occupant::Erase => bit(Occupant::UserRead),
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead => 0,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
+                bit(Occupant::UserRead)
+            }
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => 0,
         }
     }
     fn reads_close_channel(&mut self) -> bool {

@@ -40,8 +40,10 @@ impl Schedule for Policy {
     }
     fn interrupters(&mut self, holder: Occupant) -> u8 {
         match holder {
-            Occupant::UserProgram | Occupant::GcProgram | Occupant::Erase => 1 << Occupant::UserRead as u8,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead => 0,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
+                1 << Occupant::UserRead as u8
+            }
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => 0,
         }
     }
 }

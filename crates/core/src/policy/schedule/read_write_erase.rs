@@ -47,6 +47,9 @@ impl Policy {
 }
 
 const READ: u8 = 1 << Occupant::UserRead as u8;
+/// What writing to the flash takes.
+const WRITE: u8 =
+    1 << Occupant::UserProgram as u8 | 1 << Occupant::ParityProgram as u8 | 1 << Occupant::RmwRead as u8;
 const ERASE: u8 = 1 << Occupant::Erase as u8;
 
 impl Schedule for Policy {
@@ -66,12 +69,10 @@ impl Schedule for Policy {
     }
     fn interrupters(&mut self, holder: Occupant) -> u8 {
         match holder {
-            Occupant::UserProgram | Occupant::GcProgram => READ,
-            Occupant::Erase if self.write_suspends_erase => {
-                READ | 1 << Occupant::UserProgram as u8 | 1 << Occupant::RmwRead as u8
-            }
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => READ,
+            Occupant::Erase if self.write_suspends_erase => READ | WRITE,
             Occupant::Erase => READ,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead => 0,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => 0,
         }
     }
 }

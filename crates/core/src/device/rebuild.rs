@@ -1,0 +1,269 @@
+//! Reads that go round a collection: a unit computed from the rest of its stripe.
+
+use super::drive::{Device, TIMER_REBUILT};
+use super::host::charge;
+use super::medium::Medium;
+use super::observer::Observer;
+use super::op::{OpKind, Owner};
+use super::server::Phase;
+use crate::ftl::NONE;
+use crate::ftl::config::CopyMode;
+use crate::policy::read_path::BlockedView;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Cause, Ledger, Occupant, Span};
+
+/// A unit of a host read that is being computed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Rebuild {
+    /// The host read.
+    pub request: u32,
+    /// Members of the stripe still to arrive.
+    pub left: u32,
+    /// Payload for the host.
+    pub bytes: u32,
+    /// Of the member that arrived last, from the request's look-up on.
+    pub ledger: Ledger,
+}
+
+impl Rebuild {
+    pub fn blank() -> Rebuild {
+        Rebuild { request: NONE, left: 0, bytes: 0, ledger: Ledger::new() }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Of a host read's operations, not yet queued: replace those behind a collection, at
+    /// most one a stripe, where the policy says so. Returns how many parts the request has
+    /// then: operations of its own, and units rebuilt. The reads for these are at the end of
+    /// `ops`, behind its own.
+    pub(super) fn rebuild_blocked(&mut self, id: u32, ops: &mut Vec<u32>) -> u32 {
+        let mut own = ops.len();
+        let mut rebuilt = 0;
+        let mut i = 0;
+        while i < own {
+            let op = ops[i];
+            let blocked = self.unit_left(self.state.ops[op].unit).0 > 0;
+            let alone = self.state.ops[op].rebuild == NONE;
+            if blocked && alone && self.is_longest(op, &ops[..own]) && self.rebuild_instead(id, op, own, ops)
+            {
+                ops.remove(i);
+                own -= 1;
+                rebuilt += 1;
+                self.abandon_read(op);
+            } else {
+                i += 1;
+            }
+        }
+        own as u32 + rebuilt
+    }
+
+    /// Whether no other of the request's operations on this one's stripe is blocked longer,
+    /// or (of equals) comes before it.
+    fn is_longest(&self, op: u32, own: &[u32]) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.state.ops[op].row));
+        let left = |op: u32| self.unit_left(self.state.ops[op].unit).0;
+        let (its, longest) = (stripe(op), left(op));
+        own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
+    }
+
+    /// Ask the policy about one blocked operation of a host read; if it rebuilds, the
+    /// operation is gone and the reads of the other members are added to `ops`. The first
+    /// `own` of these are the request's other operations, which serve the stripe too.
+    fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> bool {
+        let stripes = self.shape.stripes.as_ref().expect("reads are rebuilt from stripes");
+        let s = &self.state;
+        let target = self.map.owner(s.ops[op].row);
+        let stripe = stripes.stripe_of(target);
+        let (left, erasing) = self.unit_left(s.ops[op].unit);
+        let mut view = BlockedView {
+            left: Span(left),
+            erasing,
+            others_left: Span(0),
+            extra: 0,
+            busy_channels: 0,
+            read: Span(self.unit_read_ns()),
+        };
+        for member in stripes.members(stripe).filter(|&u| u != target) {
+            let Some(pua) = self.flash_copy(member) else { continue };
+            let place = self.shape.layout.place(pua);
+            let unit = self.shape.unit_of(place.die, place.plane);
+            view.others_left.0 = view.others_left.0.max(self.unit_left(unit).0);
+            if !ops[..own].iter().any(|&o| s.ops[o].row == pua) {
+                view.extra += 1;
+                let channel = &s.channels[s.units[unit as usize].channel as usize];
+                view.busy_channels += u32::from(channel.busy_until > s.now || channel.has_waiters());
+            }
+        }
+        if !self.state.policies.read_path.rebuild(&view) {
+            return false;
+        }
+        let rid = self.state.rebuilds.take();
+        let bytes = self.state.ops[op].bytes;
+        let r = &mut self.state.rebuilds[rid];
+        (r.request, r.left, r.bytes) = (id, 0, bytes);
+        let width = self.shape.stripes.as_ref().expect("as above").width;
+        let first = stripe * (width - 1);
+        let parity = self.shape.stripes.as_ref().expect("as above").parity(stripe);
+        for unit in (first..first + width - 1).chain(std::iter::once(parity)) {
+            let Some(pua) = self.flash_copy(unit).filter(|_| unit != target) else { continue };
+            self.state.rebuilds[rid].left += 1;
+            match ops[..own].iter().copied().find(|&o| self.state.ops[o].row == pua) {
+                Some(mine) => self.state.ops[mine].rebuild = rid,
+                None => {
+                    let extra = self.new_unit_read(Occupant::UserRead, Owner::Rebuild(rid), pua);
+                    self.state.counters.rebuild_reads += 1;
+                    ops.push(extra);
+                }
+            }
+        }
+        self.state.counters.rebuilt_units += 1;
+        self.state.requests[id].rebuilt = true;
+        debug_assert!(self.state.rebuilds[rid].left > 0, "a unit on flash has parity on flash");
+        true
+    }
+
+    /// Command, sense, transfer and decode of one unit, undisturbed, ns.
+    fn unit_read_ns(&self) -> u64 {
+        let t = &self.shape.timing;
+        t.command_ns + t.read_ns(0) + t.transfer_codewords_ns(self.shape.codewords_per_unit)
+    }
+
+    /// The operation will not be: as if it had never been queued.
+    pub(super) fn abandon_read(&mut self, op: u32) {
+        let extent = self.state.ops[op].extent;
+        self.state.ops.give(op);
+        if self.state.extents.read_ends(extent) {
+            self.last_reader_left(extent);
+        }
+    }
+
+    /// A collection has closed a unit: host reads that wait there may go round it.
+    pub(super) fn rescue_queued(&mut self, unit: u32) {
+        let mut ops = std::mem::take(&mut self.state.scratch);
+        let mut before = NONE;
+        let mut at = self.state.units[unit as usize].queues[Occupant::UserRead as usize].head;
+        while at != NONE {
+            let next = self.state.ops[at].next;
+            let id = match self.state.ops[at].owner {
+                Owner::Request(id) if self.state.ops[at].rebuild == NONE => id,
+                _ => {
+                    (before, at) = (at, next);
+                    continue;
+                }
+            };
+            if self.unit_left(unit).0 > 0 && self.rebuild_instead(id, at, 0, &mut ops) {
+                self.leave_queue(unit, Occupant::UserRead, before, at);
+                let (waited, extent) = (self.state.ops[at].ledger, self.state.ops[at].extent);
+                self.free_op(at);
+                if self.state.extents.read_ends(extent) {
+                    self.last_reader_left(extent);
+                }
+                for op in ops.drain(..) {
+                    self.enqueue_op(op);
+                    // The fork lies at the request's look-up.
+                    self.state.ops[op].ledger.merge(&waited);
+                }
+            } else {
+                before = at;
+            }
+            at = next;
+        }
+        self.state.scratch = ops;
+    }
+
+    /// A member of a stripe under reconstruction is in the controller.
+    #[inline]
+    pub(super) fn rebuild_arrived(&mut self, rid: u32, op: u32) {
+        let s = &mut self.state;
+        let r = &mut s.rebuilds[rid];
+        r.left -= 1;
+        if r.left > 0 {
+            return;
+        }
+        r.ledger = s.ops[op].ledger;
+        charge(&mut r.ledger, Cause::RECONSTRUCTION, self.shape.xor_ns);
+        super::host::push(&mut s.rebuilt, &mut s.timers, TIMER_REBUILT, s.now + self.shape.xor_ns, rid);
+    }
+
+    /// A read issued for a reconstruction alone has arrived.
+    pub(super) fn extra_read_arrived(&mut self, op: u32, rid: u32) {
+        self.rebuild_arrived(rid, op);
+        self.free_op(op);
+    }
+
+    /// A unit is computed: up the link, and the request may be complete.
+    pub(super) fn unit_rebuilt(&mut self) {
+        let s = &mut self.state;
+        let rid = super::host::pop(&mut s.rebuilt, &mut s.timers, TIMER_REBUILT);
+        let Rebuild { request: id, bytes, .. } = s.rebuilds[rid];
+        let r = &mut s.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            r.ledger.merge(&s.rebuilds[rid].ledger);
+        }
+        s.rebuilds.give(rid);
+        let there = self.send_up(id, u64::from(bytes), last);
+        if last {
+            self.complete_read(id, there);
+        }
+    }
+
+    /// How long a collection keeps host reads from a unit, by prediction, and whether it
+    /// erases; nothing where none does.
+    pub(super) fn unit_left(&self, unit: u32) -> (u64, bool) {
+        let s = &self.state;
+        let u = &s.units[unit as usize];
+        if u.holds == 0 {
+            return self.collection_op_left(unit);
+        }
+        let holding = (0..s.collections.len() as u32)
+            .filter(|&lane| s.collections[lane as usize].is_holding() && self.scope_covers(lane, unit));
+        holding.map(|lane| self.collection_left(lane)).max().unwrap_or((0, false))
+    }
+
+    /// The rest of an operation of a collection in a unit's array that a read cannot
+    /// interrupt.
+    fn collection_op_left(&self, unit: u32) -> (u64, bool) {
+        let u = &self.state.units[unit as usize];
+        if u.phase != Phase::Array || u.interrupters & 1 << Occupant::UserRead as u8 != 0 {
+            return (0, false);
+        }
+        let op = &self.state.ops[u.holder];
+        if !matches!(op.occupant, Occupant::GcRead | Occupant::GcProgram | Occupant::Erase) {
+            return (0, false);
+        }
+        let end = self.state.timers.deadline(self.timer_of_unit(unit));
+        (end.saturating_sub(self.state.now), op.kind == OpKind::Erase)
+    }
+
+    /// What the collection of a lane has left to do at its own pace, ns, and whether it
+    /// erases: what it publishes to the read path.
+    fn collection_left(&self, lane: u32) -> (u64, bool) {
+        let s = &self.state;
+        let t = &self.shape.timing;
+        let unit = self.shape.units_of_lane(lane).start;
+        let (victim, erasing) = s.collections[lane as usize].aim();
+        let under_way = match s.units[unit as usize].phase {
+            Phase::Array => s.timers.deadline(self.timer_of_unit(unit)).saturating_sub(s.now),
+            _ => 0,
+        };
+        if erasing {
+            return (if under_way > 0 { under_way } else { t.command_ns + t.erase_ns }, true);
+        }
+        let data = t.transfer_codewords_ns(self.shape.codewords_per_unit);
+        let page = match self.shape.copy {
+            CopyMode::Copyback => 2 * t.command_ns + t.read_ns(0) + t.program_ns(0),
+            CopyMode::Controller => 2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0),
+        };
+        // The page under way still counts as valid: what of it is done comes off.
+        let pages = u64::from(s.extents.valid(victim));
+        let done = match s.units[unit as usize].holder {
+            NONE => 0,
+            op if s.ops[op].kind == OpKind::Copyback && s.ops[op].second => page.saturating_sub(under_way),
+            _ => 0,
+        };
+        ((pages * page).saturating_sub(done) + t.command_ns + t.erase_ns, false)
+    }
+}

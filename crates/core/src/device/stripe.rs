@@ -1,0 +1,550 @@
+//! Write units of stripes: parity is written with the data, and all switch together.
+//!
+//! A *job* takes the dirty units of one stripe to flash: what the new parity needs is read
+//! first; then every member written and the parity get a row on their own lane, or the job
+//! waits until each has one, so that no job under way ever waits for space; and when the
+//! last program has ended the map switches to all of them. Until then the former copies
+//! stay valid, and with them the stripe as it was.
+
+use super::drive::Device;
+use super::medium::Medium;
+use super::observer::Observer;
+use super::op::{Owner, WAIT_SLOTS};
+use super::slab::Slab;
+use crate::ftl::NONE;
+use crate::ftl::dirty_stripes::DirtyStripes;
+use crate::ftl::extents::Writer;
+use crate::ftl::list::{Link, List};
+use crate::ftl::map::Place;
+use crate::ftl::stripes::Stripes;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Cause, Ledger, Occupant};
+
+/// One stripe on its way to flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// Its entry among the dirty stripes.
+    pub entry: u32,
+    /// Units written, parity last.
+    pub members: u32,
+    /// Reads that the parity still waits for.
+    pub reads: u32,
+    /// Programs still to end.
+    pub programs: u32,
+    /// When its data were complete.
+    ready: u64,
+    /// The lane that had no row for it, the account of that lane's die when it began to wait,
+    /// and what that die did meanwhile.
+    lacking: u32,
+    seen: [u64; WAIT_SLOTS],
+    stalled: Ledger,
+    /// Where the time went before.
+    ledger: Ledger,
+}
+
+/// One member of a job.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Member {
+    /// The logical unit.
+    pub unit: u32,
+    /// Its slot; `NONE` for parity.
+    pub slot: u32,
+    /// Its new place.
+    pub pua: u32,
+    /// It is programmed there.
+    pub done: bool,
+}
+
+/// All that stripes need beyond the map.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StripeState {
+    pub dirty: DirtyStripes,
+    pub jobs: Slab<Job>,
+    /// For each job, its members.
+    pub members: Vec<Member>,
+    width: u32,
+    /// Jobs that wait for rows, in all and by group.
+    pub waiting: u32,
+    stalled: Vec<List>,
+    links: Vec<Link>,
+    /// By group: lanes that collect.
+    pub collecting: Vec<u32>,
+}
+
+impl StripeState {
+    /// For a buffer of `slots` slots; nothing without stripes.
+    pub fn new(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> StripeState {
+        let (width, groups) = stripes.map_or((1, 0), |s| (s.width, s.groups));
+        let slots = if stripes.is_some() { slots } else { 0 };
+        let jobs = StripeState::most_jobs(slots, lanes);
+        let blank = Job {
+            entry: NONE,
+            members: 0,
+            reads: 0,
+            programs: 0,
+            ready: 0,
+            lacking: NONE,
+            seen: [0; WAIT_SLOTS],
+            stalled: Ledger::new(),
+            ledger: Ledger::new(),
+        };
+        StripeState {
+            dirty: DirtyStripes::new(slots, groups, width - 1),
+            jobs: Slab::new(jobs as usize, blank),
+            members: vec![Member::default(); (jobs * width) as usize],
+            width,
+            waiting: 0,
+            stalled: vec![List::default(); groups as usize],
+            links: vec![Link::default(); jobs as usize],
+            collecting: vec![0; groups as usize],
+        }
+    }
+
+    /// Stripes on their way at once: enough to keep every plane busy with many of them.
+    pub fn most_jobs(slots: u32, lanes: u32) -> u32 {
+        slots.min(16 * lanes)
+    }
+
+    /// The members of a job.
+    pub fn members_of(&self, job: u32) -> std::ops::Range<usize> {
+        let first = (job * self.width) as usize;
+        first..first + self.jobs[job].members as usize
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// The entry of a unit's stripe, which the buffer is about to hold a unit of.
+    #[inline]
+    pub(super) fn entry_of(&mut self, unit: u32) -> u32 {
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripe = stripes.stripe_of(unit);
+        let parity = stripes.parity(stripe);
+        let former = match self.map.lookup(parity) {
+            Place::Buffer(entry) => return entry,
+            Place::Flash(pua) => pua,
+            Place::Unmapped => NONE,
+        };
+        let entry = self.state.stripes.dirty.open(stripe, former);
+        self.map.set_buffer(parity, entry);
+        entry
+    }
+
+    /// A unit of this stripe was written to the buffer.
+    #[inline]
+    pub(super) fn stripe_written(&mut self, entry: u32) {
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let s = &mut self.state;
+        let group = stripes.group_of(s.stripes.dirty.entry(entry).stripe);
+        s.stripes.dirty.written(entry, group, s.buffer.dirty_in(entry));
+    }
+
+    /// The copy of a unit (or parity) on flash that its stripe's parity covers.
+    pub(super) fn flash_copy(&self, unit: u32) -> Option<u32> {
+        let s = &self.state;
+        let pua = match self.map.lookup(unit) {
+            Place::Unmapped => NONE,
+            Place::Flash(pua) => pua,
+            Place::Buffer(entry) if self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(unit)) => {
+                s.stripes.dirty.entry(entry).former
+            }
+            Place::Buffer(slot) => match s.buffer.slot(slot) {
+                held if held.former == NONE && held.older != NONE => s.buffer.slot(held.older).former,
+                held => held.former,
+            },
+        };
+        Some(pua).filter(|&pua| pua != NONE)
+    }
+
+    /// Whether a collection keeps host operations from a lane.
+    #[inline]
+    pub(super) fn is_closed(&self, lane: u32) -> bool {
+        self.state.units[self.shape.units_of_lane(lane).start as usize].holds > 0
+    }
+
+    /// The stripe to flush next: the least recently written, or of the least recently
+    /// written whole and partial stripe of each group the one that collections hinder least.
+    pub(super) fn next_stripe(&self, least_hindered: bool) -> Option<u32> {
+        let stripes = self.shape.stripes.as_ref()?;
+        let dirty = &self.state.stripes.dirty;
+        if self.state.stripes.jobs.is_exhausted() {
+            return None;
+        }
+        let heads = (0..stripes.groups).flat_map(|g| [true, false].map(|whole| (g, whole)));
+        let candidates = heads.filter_map(|(g, whole)| dirty.oldest(g, whole).map(|e| (e, g, whole)));
+        let rank = |&(entry, group, whole): &(u32, u32, bool)| {
+            let hindered = least_hindered && self.is_hindered(entry, group, whole);
+            let class = if least_hindered { (!whole, hindered) } else { (false, false) };
+            (class, dirty.entry(entry).written)
+        };
+        candidates.min_by_key(rank).map(|(entry, ..)| entry)
+    }
+
+    /// Whether a plane that this stripe's flush would program collects.
+    fn is_hindered(&self, entry: u32, group: u32, whole: bool) -> bool {
+        if self.state.stripes.collecting[group as usize] == 0 {
+            return false;
+        }
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripe = self.state.stripes.dirty.entry(entry).stripe;
+        stripes.members(stripe).any(|unit| {
+            let written = whole
+                || stripes.is_parity(unit)
+                || matches!(self.map.lookup(unit), Place::Buffer(slot) if !self.state.buffer.slot(slot).in_flight);
+            written && self.is_closed(stripes.home(unit))
+        })
+    }
+
+    /// Flush everything that may be flushed now.
+    pub(super) fn flush_all_stripes(&mut self) {
+        while let Some(entry) = self.next_stripe(false) {
+            self.flush_stripe(entry);
+        }
+    }
+
+    /// Send the dirty units of a stripe on their way.
+    pub(super) fn flush_stripe(&mut self, entry: u32) {
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let s = &mut self.state;
+        s.stripes.dirty.departs(entry);
+        let stripe = s.stripes.dirty.entry(entry).stripe;
+        let job = s.stripes.jobs.take();
+        let first = (job * stripes.width) as usize;
+        let mut members = 0;
+        while let Some(slot) = s.buffer.depart(entry) {
+            let unit = s.buffer.slot(slot).lpn;
+            s.stripes.members[first + members] = Member { unit, slot, pua: NONE, done: false };
+            members += 1;
+        }
+        let parity = Member { unit: stripes.parity(stripe), slot: NONE, pua: NONE, done: false };
+        s.stripes.members[first + members] = parity;
+        let j = &mut s.stripes.jobs[job];
+        j.entry = entry;
+        j.members = members as u32 + 1;
+        j.programs = members as u32 + 1;
+        j.reads = 0;
+        j.ready = s.now;
+        j.lacking = NONE;
+        j.stalled.clear();
+        j.ledger.clear();
+        self.read_for_parity(job, stripe);
+        if self.state.stripes.jobs[job].reads == 0 {
+            self.place_stripe(job);
+        }
+    }
+
+    /// Read what the new parity, and units held in part, need: the former copies of what is
+    /// written and the old parity, or the rest of the stripe, whichever is less; or all but
+    /// what a collecting plane keeps.
+    fn read_for_parity(&mut self, job: u32, stripe: u32) {
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let s = &self.state;
+        let range = s.stripes.members_of(job);
+        // By position in the stripe, parity last: written, copied on flash, held in part,
+        // behind a collection.
+        let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
+        for member in &s.stripes.members[range] {
+            if member.slot != NONE && s.buffer.slot(member.slot).mask != s.buffer.full() {
+                short |= 1 << (member.unit % (stripes.width - 1));
+            }
+            if member.slot != NONE {
+                written |= 1 << (member.unit % (stripes.width - 1));
+            }
+        }
+        let avoid = self.state.flush_avoids_collections;
+        let parity = 1u64 << (stripes.width - 1);
+        for (i, unit) in stripes.members(stripe).enumerate() {
+            if self.flash_copy(unit).is_some() {
+                on_flash |= 1 << i;
+                closed |= u64::from(avoid && self.is_closed(stripes.home(unit))) << i;
+            }
+        }
+        short &= on_flash;
+        let whole = written | parity == (parity << 1) - 1;
+        let modify = (written | parity) & on_flash;
+        let rest = (!written & (parity - 1) & on_flash) | short;
+        let cost = |set: u64| set.count_ones() + 64 * (set & closed).count_ones();
+        let mut set = if whole || cost(rest) < cost(modify) { rest } else { modify };
+        // A unit held in part may lie behind the collection: the others give it.
+        if closed.count_ones() == 1 && set & closed != 0 {
+            set = on_flash & !closed;
+        }
+        let mut left = set;
+        while left != 0 {
+            let i = left.trailing_zeros();
+            left &= left - 1;
+            let unit = if 1 << i == parity { self.parity_of(stripe) } else { self.data_of(stripe, i) };
+            let pua = self.flash_copy(unit).expect("only what is on flash is read");
+            let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
+            self.state.stripes.jobs[job].reads += 1;
+            self.state.counters.rmw_reads += short >> i & 1;
+            self.state.counters.parity_reads += u64::from(short >> i & 1 == 0);
+            self.enqueue_op(op);
+        }
+    }
+
+    fn parity_of(&self, stripe: u32) -> u32 {
+        self.shape.stripes.as_ref().expect("asked for only with stripes").parity(stripe)
+    }
+
+    fn data_of(&self, stripe: u32, position: u32) -> u32 {
+        let width = self.shape.stripes.as_ref().expect("asked for only with stripes").width;
+        stripe * (width - 1) + position
+    }
+
+    /// A read of one whole unit.
+    pub(super) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
+        let op = self.new_read(occupant, owner, pua);
+        let (_, slot) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
+        let o = &mut self.state.ops[op];
+        (o.planes, o.codewords) = (planes, codewords);
+        op
+    }
+
+    /// Something that a stripe's parity needs has arrived.
+    pub(super) fn stripe_read_arrived(&mut self, op: u32, job: u32) {
+        let s = &mut self.state;
+        let j = &mut s.stripes.jobs[job];
+        j.reads -= 1;
+        let last = j.reads == 0;
+        if last {
+            j.ledger.merge(&s.ops[op].ledger);
+            j.ready = s.now;
+        }
+        self.free_op(op);
+        if last {
+            self.place_stripe(job);
+        }
+    }
+
+    /// A job's data are complete: find every member a row.
+    fn place_stripe(&mut self, job: u32) {
+        let group = self.group_of_job(job);
+        if !self.state.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
+            let s = &mut self.state;
+            s.stripes.stalled[group].push_back(&mut s.stripes.links, job);
+            s.stripes.waiting += 1;
+            self.begin_stripe_stall(job);
+            self.feed_hungry();
+        }
+    }
+
+    /// A job waits for a row from now on: for what the die of the lane without one does
+    /// meanwhile. (One that waits behind another has looked for none itself.)
+    fn begin_stripe_stall(&mut self, job: u32) {
+        let s = &mut self.state;
+        let j = &mut s.stripes.jobs[job];
+        if j.lacking != NONE {
+            let unit = self.shape.units_of_lane(j.lacking).start;
+            j.seen = s.units[unit as usize].account(s.now);
+        }
+    }
+
+    /// A job has its rows.
+    fn end_stripe_stall(&mut self, job: u32) {
+        let s = &mut self.state;
+        let j = &mut s.stripes.jobs[job];
+        if j.lacking == NONE || j.ready == s.now {
+            return;
+        }
+        let unit = self.shape.units_of_lane(j.lacking).start;
+        let held = s.units[unit as usize].account(s.now);
+        for occupant in Occupant::ALL {
+            let ns = held[occupant as usize] - j.seen[occupant as usize];
+            super::host::charge(&mut j.stalled, Cause::die_wait(occupant), ns);
+        }
+    }
+
+    fn group_of_job(&self, job: u32) -> usize {
+        let s = &self.state.stripes;
+        let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
+        self.shape.stripes.as_ref().expect("asked for only with stripes").group_of(stripe) as usize
+    }
+
+    /// A lane of this group has more rows: jobs that waited may go, in order.
+    pub(super) fn resume_stalled_stripes(&mut self, lane: u32) {
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let group = stripes.group_of_lane(lane) as usize;
+        loop {
+            let job = self.state.stripes.stalled[group].head();
+            if job == NONE {
+                return;
+            }
+            if !self.program_stripe(job) {
+                return;
+            }
+            let s = &mut self.state;
+            s.stripes.stalled[group].remove(&mut s.stripes.links, job);
+            s.stripes.waiting -= 1;
+        }
+    }
+
+    /// Program a job's members, if all of their lanes have a row for them.
+    fn program_stripe(&mut self, job: u32) -> bool {
+        let range = self.state.stripes.members_of(job);
+        let reserve = self.shape.reserve;
+        for i in range.clone() {
+            let lane = self.home(self.state.stripes.members[i].unit);
+            if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
+                self.check_collection(lane);
+                let lacking = &mut self.state.stripes.jobs[job].lacking;
+                if *lacking == NONE {
+                    *lacking = lane;
+                }
+                return false;
+            }
+        }
+        self.end_stripe_stall(job);
+        let s = &mut self.state;
+        s.pace.wrote(s.now, s.stripes.jobs[job].members);
+        let mut opened = 0u64;
+        for i in range.clone() {
+            let Member { unit, slot, .. } = self.state.stripes.members[i];
+            let lane = self.home(unit);
+            let s = &mut self.state;
+            let free = s.extents.free(lane);
+            let pua = s
+                .extents
+                .take_row(&self.shape.layout, lane, Writer::Host, reserve)
+                .expect("there was a row just now");
+            opened |= u64::from(s.extents.free(lane) != free) << (i - range.start);
+            s.stripes.members[i].pua = pua;
+            let group = s.groups.take();
+            let g = &mut s.groups[group];
+            let j = &s.stripes.jobs[job];
+            g.writer = Writer::Host;
+            g.lane = lane;
+            g.count = 1;
+            g.reads = 0;
+            g.stripe = job;
+            g.ready = j.ready;
+            g.ledger = j.ledger;
+            g.stalled = j.stalled;
+            s.group_units[group as usize] = (unit, i as u32);
+            s.lane_load[lane as usize] += 1;
+            let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
+            self.queue_program(group, pua, occupant);
+        }
+        while opened != 0 {
+            let i = range.start + opened.trailing_zeros() as usize;
+            opened &= opened - 1;
+            self.check_collection(self.home(self.state.stripes.members[i].unit));
+        }
+        true
+    }
+
+    fn home(&self, unit: u32) -> u32 {
+        self.shape.stripes.as_ref().expect("asked for only with stripes").home(unit)
+    }
+
+    /// A member of a job is programmed: with the last one, the map switches.
+    pub(super) fn stripe_programmed(&mut self, op: u32, group: u32) {
+        let s = &mut self.state;
+        let (job, lane) = (s.groups[group].stripe, s.groups[group].lane);
+        let (_, member) = s.group_units[group as usize];
+        let member = &mut s.stripes.members[member as usize];
+        member.done = true;
+        if member.slot == NONE {
+            s.counters.programs_parity += 1;
+        } else {
+            s.counters.programs_user += 1;
+        }
+        s.lane_load[lane as usize] -= 1;
+        let j = &mut s.stripes.jobs[job];
+        j.programs -= 1;
+        if j.programs == 0 {
+            return self.switch_stripe(op, group, job);
+        }
+        s.groups.give(group);
+        self.free_op(op);
+        self.feed_hungry();
+    }
+
+    /// All of a job is on flash: the map points there, and the stripe may be flushed again.
+    fn switch_stripe(&mut self, op: u32, group: u32, job: u32) {
+        let entry = self.state.stripes.jobs[job].entry;
+        let range = self.state.stripes.members_of(job);
+        for i in range.clone() {
+            let Member { unit, slot, pua, .. } = self.state.stripes.members[i];
+            let former = if slot == NONE {
+                let e = self.state.stripes.dirty.entry_mut(entry);
+                std::mem::replace(&mut e.former, pua)
+            } else {
+                self.settle_member(unit, slot, pua)
+            };
+            let (extent, _) = self.shape.layout.extent_of(pua);
+            self.map.set_owner(pua, unit);
+            self.map.set_valid(pua);
+            self.state.extents.gain(extent);
+            if former != NONE {
+                self.invalidate(former);
+            }
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let s = &mut self.state;
+        let (stripe, parity) = (s.stripes.dirty.entry(entry).stripe, s.stripes.dirty.entry(entry).former);
+        let dirty = s.buffer.dirty_in(entry);
+        s.stripes.dirty.arrived(entry, stripes.group_of(stripe), dirty);
+        if dirty == 0 {
+            self.map.set_flash(stripes.parity(stripe), parity);
+        }
+        self.admit_waiting(op, group);
+        self.flushes_done();
+        let s = &mut self.state;
+        s.groups.give(group);
+        s.stripes.jobs.give(job);
+        self.free_op(op);
+        if self.state.waiting_collections > 0 {
+            for i in range {
+                let lane = self.home(self.state.stripes.members[i].unit);
+                self.check_collection(lane);
+            }
+        }
+        self.feed_hungry();
+        if !self.state.host.flushes.is_empty() {
+            self.flush_all_stripes();
+        }
+        self.flush_as_policy_says(entry);
+    }
+
+    /// A data member's slot has done its work; returns the former copy that the new one
+    /// replaces.
+    fn settle_member(&mut self, unit: u32, slot: u32, pua: u32) -> u32 {
+        let s = &mut self.state;
+        let former = s.buffer.slot(slot).former;
+        if self.map.is_buffered_in(unit, slot) {
+            self.map.set_flash(unit, pua);
+        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
+            // Overwritten meanwhile: parity covers this copy until that one is flushed.
+            let newer = s.buffer.slot_mut(newer);
+            debug_assert_eq!(newer.older, slot);
+            (newer.former, newer.older) = (pua, NONE);
+        }
+        s.buffer.release(slot);
+        former
+    }
+
+    /// Forget the stripes that lie wholly inside `first..end` and are at rest; of others the
+    /// parity covers the data, and they stay. Returns the units that stayed.
+    pub(super) fn trim_stripes(&mut self, first: u32, end: u32) -> u32 {
+        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let data = stripes.width - 1;
+        let (from, to) = (first.div_ceil(data), end / data);
+        let mut kept = end.saturating_sub(first);
+        for stripe in from..to {
+            let parity = self.parity_of(stripe);
+            if matches!(self.map.lookup(parity), Place::Buffer(_)) {
+                continue;
+            }
+            for unit in (stripe * data..(stripe + 1) * data).chain(std::iter::once(parity)) {
+                if let Place::Flash(pua) = self.map.trim(unit) {
+                    self.invalidate(pua);
+                }
+            }
+            kept -= data;
+        }
+        kept
+    }
+}

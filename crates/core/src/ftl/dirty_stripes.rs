@@ -1,0 +1,156 @@
+//! The stripes of which the write buffer holds something.
+//!
+//! Each has an entry; its parity's place in the map names it, as a host unit's names its
+//! buffer slot. An entry is *in flight* from its flush to the switch of the map, and cannot
+//! be flushed again meanwhile; what is written to it then waits for the next flush.
+
+use super::NONE;
+use super::list::{Link, List};
+use serde::{Deserialize, Serialize};
+
+/// One stripe with held units.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// The stripe.
+    pub stripe: u32,
+    /// The copy of its parity on flash, or `NONE`.
+    pub former: u32,
+    /// A flush of it is under way.
+    pub in_flight: bool,
+    /// Number of its last write.
+    pub written: u64,
+    /// The list it hangs in while not in flight.
+    list: u32,
+}
+
+/// All entries, and those that may be flushed by group: partial and whole stripes, the
+/// least recently written first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DirtyStripes {
+    entries: Vec<Entry>,
+    links: Vec<Link>,
+    spare: Vec<u32>,
+    lists: Vec<List>,
+    writes: u64,
+    whole: u32,
+}
+
+impl DirtyStripes {
+    /// At most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
+    pub fn new(entries: u32, groups: u32, whole: u32) -> DirtyStripes {
+        let blank = Entry { stripe: NONE, former: NONE, in_flight: false, written: 0, list: NONE };
+        DirtyStripes {
+            entries: vec![blank; entries as usize],
+            links: vec![Link::default(); entries as usize],
+            spare: (0..entries).rev().collect(),
+            lists: vec![List::default(); 2 * groups as usize],
+            writes: 0,
+            whole,
+        }
+    }
+
+    /// An entry.
+    #[inline]
+    pub fn entry(&self, i: u32) -> &Entry {
+        &self.entries[i as usize]
+    }
+
+    /// An entry, to change its parity's copy.
+    #[inline]
+    pub fn entry_mut(&mut self, i: u32) -> &mut Entry {
+        &mut self.entries[i as usize]
+    }
+
+    /// Entries in use.
+    pub fn used(&self) -> u32 {
+        (self.entries.len() - self.spare.len()) as u32
+    }
+
+    /// Whether a whole stripe is held when `dirty` of its units are.
+    pub fn is_whole(&self, dirty: u32) -> bool {
+        dirty == self.whole
+    }
+
+    /// Begin an entry, in no list yet: [`DirtyStripes::written`] follows.
+    #[inline]
+    pub fn open(&mut self, stripe: u32, former: u32) -> u32 {
+        let i = self.spare.pop().expect("an entry for each slot of the buffer");
+        self.entries[i as usize] = Entry { stripe, former, in_flight: false, written: 0, list: NONE };
+        i
+    }
+
+    /// A unit of this stripe was written; `dirty` of its units may be flushed now.
+    #[inline]
+    pub fn written(&mut self, i: u32, group: u32, dirty: u32) {
+        let e = &mut self.entries[i as usize];
+        e.written = self.writes;
+        self.writes += 1;
+        if !e.in_flight {
+            self.unlink(i);
+            self.link(i, group, dirty);
+        }
+    }
+
+    fn link(&mut self, i: u32, group: u32, dirty: u32) {
+        let list = 2 * group + u32::from(dirty == self.whole);
+        self.entries[i as usize].list = list;
+        self.lists[list as usize].push_back(&mut self.links, i);
+    }
+
+    fn unlink(&mut self, i: u32) {
+        let list = std::mem::replace(&mut self.entries[i as usize].list, NONE);
+        if list != NONE {
+            self.lists[list as usize].remove(&mut self.links, i);
+        }
+    }
+
+    /// A flush of this stripe begins.
+    pub fn departs(&mut self, i: u32) {
+        self.unlink(i);
+        self.entries[i as usize].in_flight = true;
+    }
+
+    /// Its flush has ended, and `dirty` units were written meanwhile; with none the entry is
+    /// free.
+    pub fn arrived(&mut self, i: u32, group: u32, dirty: u32) {
+        self.entries[i as usize].in_flight = false;
+        if dirty > 0 {
+            self.link(i, group, dirty);
+        } else {
+            self.spare.push(i);
+        }
+    }
+
+    /// The least recently written whole (or partial) stripe of a group that may be flushed.
+    #[inline]
+    pub fn oldest(&self, group: u32, whole: bool) -> Option<u32> {
+        Some(self.lists[(2 * group + u32::from(whole)) as usize].head()).filter(|&i| i != NONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_of_each_kind_lead_and_those_in_flight_are_out_of_reach() {
+        let mut d = DirtyStripes::new(4, 2, 3);
+        let (a, b) = (d.open(8, NONE), d.open(10, 77));
+        d.written(a, 0, 1);
+        d.written(b, 0, 1);
+        assert_eq!(d.oldest(0, false), Some(a));
+        d.written(a, 0, 2);
+        assert_eq!(d.oldest(0, false), Some(b));
+        d.written(a, 0, 3);
+        assert_eq!((d.oldest(0, true), d.oldest(1, true)), (Some(a), None));
+        d.departs(a);
+        assert_eq!(d.oldest(0, true), None);
+        d.written(a, 0, 1);
+        assert_eq!(d.oldest(0, false), Some(b), "in flight");
+        d.arrived(a, 0, 1);
+        d.departs(b);
+        assert_eq!(d.oldest(0, false), Some(a));
+        d.arrived(b, 0, 0);
+        assert_eq!(d.used(), 1);
+    }
+}

@@ -1,0 +1,214 @@
+//! Where the members of a stripe lie, with one parity in each.
+//!
+//! A stripe is `width − 1` consecutive logical units and their parity, one unit on each
+//! lane of a *group*: the lanes of one position on `width` channels (Yan et al., FAST'17,
+//! Figure 4). Parity is a logical unit like any other, numbered behind the host's, so
+//! that the map, collection and validity know no difference.
+
+use super::layout::{Divider, Layout};
+
+/// Where consecutive stripes go.
+#[derive(Clone, Debug)]
+pub struct Stripes {
+    /// Units of a stripe, its parity included.
+    pub width: u32,
+    /// Groups of lanes.
+    pub groups: u32,
+    /// Stripes of the drive.
+    pub count: u32,
+    host_units: u32,
+    lane_step: u32,
+    first_lane: Vec<u32>,
+    group_of_lane: Vec<u32>,
+    offset_of_lane: Vec<u32>,
+    by_data: Divider,
+    by_groups: Divider,
+    by_width: Divider,
+}
+
+impl Stripes {
+    /// `positions`: the lanes of one channel in the order in which stripes meet them.
+    /// `width` divides `channels`, and `width − 1` the host's units.
+    pub fn new(layout: &Layout, channels: u32, width: u32, positions: &[u32]) -> Stripes {
+        let per_channel = layout.lanes / channels;
+        let sets = channels / width;
+        let groups = per_channel * sets;
+        let mut first_lane = Vec::with_capacity(groups as usize);
+        let mut group_of_lane = vec![0; layout.lanes as usize];
+        let mut offset_of_lane = vec![0; layout.lanes as usize];
+        for &position in positions {
+            for set in 0..sets {
+                let group = first_lane.len() as u32;
+                let first = set * width * per_channel + position;
+                first_lane.push(first);
+                for offset in 0..width {
+                    let lane = (first + offset * per_channel) as usize;
+                    group_of_lane[lane] = group;
+                    offset_of_lane[lane] = offset;
+                }
+            }
+        }
+        Stripes {
+            width,
+            groups,
+            count: layout.host_units / (width - 1),
+            host_units: layout.host_units,
+            lane_step: per_channel,
+            first_lane,
+            group_of_lane,
+            offset_of_lane,
+            by_data: Divider::new(width - 1),
+            by_groups: Divider::new(groups),
+            by_width: Divider::new(width),
+        }
+    }
+
+    /// The stripe of a unit.
+    #[inline]
+    pub fn stripe_of(&self, unit: u32) -> u32 {
+        if unit < self.host_units { self.by_data.div_rem(unit).0 } else { unit - self.host_units }
+    }
+
+    /// The parity of a stripe.
+    #[inline]
+    pub fn parity(&self, stripe: u32) -> u32 {
+        self.host_units + stripe
+    }
+
+    /// Whether a unit is parity.
+    #[inline]
+    pub fn is_parity(&self, unit: u32) -> bool {
+        unit >= self.host_units
+    }
+
+    /// The group of a stripe.
+    #[inline]
+    pub fn group_of(&self, stripe: u32) -> u32 {
+        self.by_groups.div_rem(stripe).1
+    }
+
+    /// The group of a lane.
+    #[inline]
+    pub fn group_of_lane(&self, lane: u32) -> u32 {
+        self.group_of_lane[lane as usize]
+    }
+
+    /// The lane of a group at an offset.
+    #[inline]
+    pub fn lane(&self, group: u32, offset: u32) -> u32 {
+        self.first_lane[group as usize] + offset * self.lane_step
+    }
+
+    /// The offset of a stripe's parity: it moves by one each row, and is another in each
+    /// group, as in the authors' simulator.
+    #[inline]
+    fn parity_offset(&self, stripe: u32) -> u32 {
+        let (row, group) = self.by_groups.div_rem(stripe);
+        let (_, turn) = self.by_width.div_rem(group + row);
+        self.width - 1 - turn
+    }
+
+    /// The offset of a unit in its group.
+    #[inline]
+    pub fn offset_of(&self, unit: u32) -> u32 {
+        if unit >= self.host_units {
+            return self.parity_offset(unit - self.host_units);
+        }
+        let (stripe, position) = self.by_data.div_rem(unit);
+        position + u32::from(position >= self.parity_offset(stripe))
+    }
+
+    /// The lane of a unit.
+    #[inline]
+    pub fn home(&self, unit: u32) -> u32 {
+        self.lane(self.group_of(self.stripe_of(unit)), self.offset_of(unit))
+    }
+
+    /// The units of a stripe, parity last.
+    #[inline]
+    pub fn members(&self, stripe: u32) -> impl Iterator<Item = u32> + use<> {
+        let first = stripe * (self.width - 1);
+        (first..first + self.width - 1).chain(std::iter::once(self.host_units + stripe))
+    }
+
+    /// Rows that the fill of the first `stripes` takes in every group, and the groups (the
+    /// first so many) that take one more.
+    pub fn rows_of_fill(&self, stripes: u32) -> (u32, u32) {
+        self.by_groups.div_rem(stripes)
+    }
+
+    /// A sequential fill puts one unit of each stripe on each lane of its group: the row of
+    /// a unit among them.
+    #[inline]
+    pub fn fill_row(&self, unit: u32) -> u32 {
+        self.by_groups.div_rem(self.stripe_of(unit)).0
+    }
+
+    /// The unit that a fill puts at a row of a lane; inverse of [`Stripes::home`] and
+    /// [`Stripes::fill_row`].
+    #[inline]
+    pub fn filled_at(&self, lane: u32, row: u32) -> u32 {
+        let stripe = row * self.groups + self.group_of_lane(lane);
+        let (offset, parity) = (self.offset_of_lane[lane as usize], self.parity_offset(stripe));
+        if offset == parity {
+            return self.host_units + stripe;
+        }
+        stripe * (self.width - 1) + offset - u32::from(offset > parity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ftl::config::ExtentKind;
+
+    fn drive(channels: u32, per_channel: u32, width: u32, host_units: u32) -> Stripes {
+        let lanes = channels * per_channel;
+        let usable = vec![500; lanes as usize];
+        let layout = Layout::new(ExtentKind::Block, lanes, 1, 8, 4096, 4096, 1, usable, host_units);
+        let positions: Vec<u32> = (0..per_channel).collect();
+        Stripes::new(&layout, channels, width, &positions)
+    }
+
+    #[test]
+    fn agrees_with_the_authors_simulator() {
+        // flash.c of the authors' release: 8 channels of 8 chips, 7 data pages and a parity.
+        let s = drive(8, 8, 8, 7 * 8 * 64);
+        for lpn in 0..7 * 8 * 64 {
+            let (stripe, p) = (lpn / 7, lpn % 7);
+            let c = stripe % 8;
+            let parity = (7 + 8 - c % 8 + 8 - (stripe / 8) % 8) % 8;
+            let channel = if p < parity { p } else { p + 1 };
+            assert_eq!(s.home(lpn), channel * 8 + c, "unit {lpn}");
+            assert_eq!(s.home(s.parity(stripe)), parity * 8 + c);
+        }
+    }
+
+    #[test]
+    fn every_stripe_has_one_unit_on_each_lane_of_its_group() {
+        for (channels, per_channel, width) in [(4, 2, 4), (8, 3, 4), (32, 2, 8), (16, 4, 16), (6, 1, 3)] {
+            let s = drive(channels, per_channel, width, (width - 1) * 400);
+            assert_eq!(s.groups * width, channels * per_channel);
+            let mut parities = vec![0; (channels * per_channel) as usize];
+            for stripe in 0..s.count {
+                let mut lanes: Vec<u32> = s.members(stripe).map(|u| s.home(u)).collect();
+                for unit in s.members(stripe) {
+                    assert_eq!(s.stripe_of(unit), stripe);
+                    assert_eq!(s.filled_at(s.home(unit), s.fill_row(unit)), unit);
+                    assert_eq!(s.group_of_lane(s.home(unit)), s.group_of(stripe));
+                }
+                parities[s.home(s.parity(stripe)) as usize] += 1;
+                let per_lane = channels * per_channel / channels;
+                let mut on: Vec<u32> = lanes.iter().map(|lane| lane / per_lane).collect();
+                on.sort_unstable();
+                on.dedup();
+                assert_eq!(on.len() as u32, width, "a channel each");
+                lanes.sort_unstable();
+                lanes.dedup();
+                assert_eq!(lanes.len() as u32, width);
+            }
+            let (least, most) = (parities.iter().min().unwrap(), parities.iter().max().unwrap());
+            assert!(most - least <= 2, "parity is spread: {parities:?}");
+        }
+    }
+}

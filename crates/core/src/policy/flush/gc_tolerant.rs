@@ -1,0 +1,52 @@
+//! GC-tolerant flush: stripes leave, those first that no collection hinders.
+//!
+//! **What it does.** As `watermark`, but what leaves is chosen: whole stripes before parts of
+//! one, and among each those whose planes do not collect before the others; looked at are
+//! the least recently written whole and partial stripe of each plane group. What the parity
+//! of a partial stripe needs is read from planes that do not collect, where there is a
+//! choice: the old copies of what is written and the old parity, or the rest of the
+//! stripe, whichever is cheaper and free; or all but the page that is behind a collection.
+//!
+//! **Why it matters for the tail.** Writes go on while planes collect, and the buffer need
+//! hold only what is bound for those.
+//!
+//! **Parameters and source.** `high`, `low`: shares of the buffer. Yan et al. (FAST'17)
+//! section 4.5, in the background above 80 %.
+//!
+//! **Left out.** A stripe's pages stay in the buffer until all of its programs have ended,
+//! since members and parity switch in the map together.
+//!
+//! **Checked by** `policy_laws`, `rain`.
+
+pub use super::watermark::Config;
+use super::{Flush, FlushVerdict, FlushView, PolicyContext, watermark};
+use serde::{Deserialize, Serialize};
+
+/// The marks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    marks: watermark::Policy,
+}
+
+impl Policy {
+    /// Refused when `low` lies above `high`, or without parity.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        if x.groups == 0 {
+            return Err(
+                "policy.flush.gc-tolerant flushes stripes: set policy.redundancy to rain, or take watermark"
+                    .into(),
+            );
+        }
+        Ok(Policy { marks: watermark::Policy::of(c, "gc-tolerant")? })
+    }
+}
+
+impl Flush for Policy {
+    #[inline]
+    fn next(&mut self, view: &FlushView) -> FlushVerdict {
+        if self.marks.drains(view) { FlushVerdict::LeastHindered } else { FlushVerdict::Hold }
+    }
+    fn avoids_collections(&mut self) -> bool {
+        true
+    }
+}
