@@ -5,7 +5,9 @@ mod common;
 use common::{experiment, job};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Watch};
 use tailcut_stats::{Interval, Sample};
@@ -150,6 +152,28 @@ fn a_sink_that_fails_ends_the_run() {
     let error = e.run(&plan, &(), &|_, _| Ok(Some(Box::new(Full)))).unwrap_err();
     assert!(matches!(&error, ExperimentError::Sink(_)) && !error.is_input());
     assert!(error.to_string().contains("no space left"));
+}
+
+#[test]
+fn a_buffer_larger_than_the_drive_is_said_once() {
+    let workload = job("randread");
+    let with = |capacity: u64| {
+        let mut config = small_drive();
+        let BufferConfig::Lru(lru) = &mut config.policy.buffer else { panic!("it has a buffer") };
+        lru.capacity = capacity;
+        config
+    };
+    let warnings = |drives| experiment(&workload, on(drives)).plan().unwrap().warnings;
+    let shape = Shape::new(&small_drive(), 1).unwrap();
+    let parts = u64::from(shape.most_parts() * shape.host.queue_depth);
+    let most = shape.host_bytes() + parts * shape.layout.unit_bytes;
+    assert_eq!(warnings(vec![small_drive(), with(most)]), [""; 0]);
+    let larger = most + shape.layout.unit_bytes;
+    let said = warnings(vec![with(larger), with(larger), small_drive()]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    for part in ["policy.buffer.lru.capacity", &larger.to_string(), &most.to_string()] {
+        assert!(said[0].contains(part), "{part}: {said:?}");
+    }
 }
 
 #[test]
