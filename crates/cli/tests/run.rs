@@ -78,6 +78,10 @@ fn several_runs_give_intervals_across_runs() {
     let s = summary(&tailcut(&["run", "tiny", "--workload", JOB, "--runs", "3", "--json"]).ok());
     assert_eq!(s["schemes"][0]["runs"], 3);
     assert!(s["schemes"][0]["read"]["lat_ns"]["ci95"]["99.000000"].is_array());
+    // Blame and jobs are those of all three.
+    let one = &s["schemes"][0];
+    assert!(one["read"]["blame"][0]["requests"].as_u64() > one["read"]["total_ios"].as_u64().map(|n| 2 * n));
+    assert_eq!(one["jobs"][0]["read"]["lat_ns"], one["read"]["lat_ns"]);
 }
 
 #[test]
