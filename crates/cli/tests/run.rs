@@ -60,10 +60,28 @@ fn the_same_inputs_give_the_same_digests_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_buffer_that_the_drive_cannot_fill_is_said() {
+    let more = ["--set", "policy.buffer.lru.capacity=1GiB"];
+    let said = |args: &[&str]| {
+        let ended = tailcut(args);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        ended.err.lines().filter(|l| l.starts_with("warning: policy.buffer.lru.capacity")).count()
+    };
+    let run = ["run", "tiny", "--workload", "randread,number_ios=100"];
+    assert_eq!(said(&[&run[..], &more].concat()), 1);
+    assert_eq!(said(&[&["show", "config", "tiny"], &more[..]].concat()), 1);
+    assert_eq!(said(&run), 0);
+}
+
+#[test]
 fn several_runs_give_intervals_across_runs() {
     let s = summary(&tailcut(&["run", "tiny", "--workload", JOB, "--runs", "3", "--json"]).ok());
     assert_eq!(s["schemes"][0]["runs"], 3);
     assert!(s["schemes"][0]["read"]["lat_ns"]["ci95"]["99.000000"].is_array());
+    // Blame and jobs are those of all three.
+    let one = &s["schemes"][0];
+    assert!(one["read"]["blame"][0]["requests"].as_u64() > one["read"]["total_ios"].as_u64().map(|n| 2 * n));
+    assert_eq!(one["jobs"][0]["read"]["lat_ns"], one["read"]["lat_ns"]);
 }
 
 #[test]

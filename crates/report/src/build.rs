@@ -2,7 +2,7 @@
 
 use crate::counters::{DeviceCounters, SchemeFacts};
 use crate::summary::{BlameSummary, DirectionSummary, JobSummary, Latency, Scheme, SeriesPoint};
-use tailcut_stats::blame::Blame;
+use tailcut_stats::blame::{Blame, BlameTable};
 use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
 use tailcut_stats::{Ci95, Gauges, Interval, Measured, Population, Side, across_runs};
 use tailcut_units::Span;
@@ -54,10 +54,14 @@ impl Scheme {
         }
     }
 
-    /// One summary of the same scheme run with several seeds (at least one): rates, mean
-    /// latency and percentiles are means over the runs, with intervals across runs;
-    /// minimum and maximum are over all; everything else is the first run's.
-    pub fn over_runs(runs: &[Scheme]) -> Scheme {
+    /// One summary of the same scheme run with several seeds (at least one), from each
+    /// run's summary and what was measured in it. Rates, mean latency and percentiles, of
+    /// the jobs too, and write amplification are means over the runs, with intervals across
+    /// runs; minimum and maximum are over all; the blame is that of all runs' requests
+    /// together. Everything else is the first run's: counts, the series, what the drive
+    /// counted.
+    pub fn over_runs(runs: &[Scheme], measured: &[&Measured]) -> Scheme {
+        debug_assert_eq!(runs.len(), measured.len());
         let mut all = runs[0].clone();
         if runs.len() == 1 {
             return all;
@@ -67,6 +71,13 @@ impl Scheme {
         let writes: Vec<&DirectionSummary> = runs.iter().map(|r| &r.write).collect();
         combine(&mut all.read, &reads);
         combine(&mut all.write, &writes);
+        all.read.blame = blame_over(measured.iter().map(|m| &m.read));
+        all.write.blame = blame_over(measured.iter().map(|m| &m.write));
+        for (i, job) in all.jobs.iter_mut().enumerate() {
+            let each: Vec<&JobSummary> = runs.iter().filter_map(|r| r.jobs.get(i)).collect();
+            combine(&mut job.read, &each.iter().map(|j| &j.read).collect::<Vec<_>>());
+            combine(&mut job.write, &each.iter().map(|j| &j.write).collect::<Vec<_>>());
+        }
         let wafs: Option<Vec<f64>> = runs.iter().map(|r| r.waf).collect();
         all.waf = wafs.and_then(|w| across_runs(&w)).map(|ci| ci.mean);
         all
@@ -96,6 +107,18 @@ fn combine(all: &mut DirectionSummary, runs: &[&DirectionSummary]) {
     }
 }
 
+/// The blame of one direction in all runs.
+fn blame_over<'a>(mut sides: impl Iterator<Item = &'a Side>) -> Vec<BlameSummary> {
+    let Some(first) = sides.next() else { return Vec::new() };
+    let mut table = first.blame.clone();
+    sides.for_each(|side| table.merge(&side.blame));
+    blame(&table)
+}
+
+fn blame(table: &BlameTable) -> Vec<BlameSummary> {
+    BLAME_LEVELS.iter().filter_map(|&level| table.above(level)).map(From::from).collect()
+}
+
 fn side(side: &Side, runtime: Span) -> DirectionSummary {
     let mut summary = direction(&side.population, runtime);
     if let Some(groups) = side.batches.group() {
@@ -109,8 +132,7 @@ fn side(side: &Side, runtime: Span) -> DirectionSummary {
             })
             .collect();
     }
-    summary.blame =
-        BLAME_LEVELS.iter().filter_map(|&level| side.blame.above(level)).map(From::from).collect();
+    summary.blame = blame(&side.blame);
     summary
 }
 

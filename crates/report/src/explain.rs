@@ -73,24 +73,34 @@ fn explain_side(
         return Ok(String::new());
     }
     let blame = blame_above(&side.blame, side.total_ios, slow, options.above)?;
-    let thin = if percentile::is_thin(options.above, side.total_ios) {
+    // What the summary kept is of all runs, the requests kept one by one are of the first.
+    let level = |above: f64| side.blame.iter().find(|b| b.above == above);
+    let (total, runs) = match (scheme.runs, level(0.0), level(options.above)) {
+        (Some(n), Some(all), Some(_)) => (all.requests, format!(" of {n} runs")),
+        (Some(_), ..) => (side.total_ios, " of the first run".to_string()),
+        (None, ..) => (side.total_ios, String::new()),
+    };
+    let thin = if percentile::is_thin(options.above, total) {
         " (fewer than 10 beyond the percentile: uncertain)"
     } else {
         ""
     };
     let mut out = format!(
-        "{}, {} {}: {} of {} took {} ns or longer{thin}\n",
+        "{}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
         scheme.name,
         plural(direction),
         above(options.above),
         grouped(blame.requests),
-        grouped(side.total_ios),
+        grouped(total),
         grouped(blame.threshold_ns),
     );
     out.push_str("On average their time went to:\n");
     let causes: Vec<(&str, f64)> = blame.causes.iter().map(|(c, ns)| (c.as_str(), *ns)).collect();
     out.push_str(&account(&causes, "sum = mean"));
     out.push('\n');
+    if scheme.runs.is_some() && !slow.is_empty() && options.top > 0 {
+        out.push_str("Of the first run the slowest:\n");
+    }
     for (i, request) in slow.iter().take(options.top).enumerate() {
         out.push_str(&one(i + 1, direction, request));
         out.push('\n');

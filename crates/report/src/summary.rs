@@ -61,7 +61,9 @@ pub struct Scheme {
     pub name: String,
     /// Digest of all completions, 16 hexadecimal digits; of the first run.
     pub digest: String,
-    /// How many runs the figures are means of; absent for one.
+    /// Absent for one run. Of several: rates, latencies (of the jobs too) and write
+    /// amplification are means over that many runs, least and most are over all, the blame
+    /// is that of all their requests together, and everything else is the first run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
     /// Virtual time measured.
@@ -93,7 +95,7 @@ pub struct Scheme {
     pub errors: u64,
     /// The jobs, in their order.
     pub jobs: Vec<JobSummary>,
-    /// Figures over virtual time, at most 200 intervals.
+    /// Figures over virtual time, at most 200 intervals; of the first run.
     pub series: Vec<SeriesPoint>,
     /// Write amplification: all programs by host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +137,8 @@ pub struct DirectionSummary {
     pub bw_bytes: f64,
     /// Latency.
     pub lat_ns: Latency,
-    /// What the latency was made of; only for all jobs together.
+    /// What the latency was made of; only for all jobs together. Of several runs: of all
+    /// their requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blame: Vec<BlameSummary>,
 }

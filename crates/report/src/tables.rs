@@ -91,7 +91,8 @@ pub fn blame(schemes: &[Scheme]) -> String {
             if shown.is_empty() {
                 continue;
             }
-            let (name, many) = (&scheme.name, plural(direction));
+            let runs = scheme.runs.map_or(String::new(), |n| format!(" of {n} runs"));
+            let (name, many) = (&scheme.name, format!("{}{runs}", plural(direction)));
             if shown.iter().all(|b| b.mean_ns == 0.0) {
                 out.push_str(&format!(
                     "{name}, slowest {many}: 0 ns, the drive charges nothing for them\n\n"

@@ -4,6 +4,7 @@ mod common;
 
 use std::path::Path;
 use tailcut_report::explain::{ExplainOptions, explain};
+use tailcut_report::summary::Scheme;
 use tailcut_report::{OutputFolder, ReportError, hlog, slowest, tables};
 use tailcut_units::{Cause, Occupant};
 
@@ -41,6 +42,28 @@ fn accounts_add_up(text: &str) -> usize {
         }
     }
     accounts
+}
+
+#[test]
+fn of_several_runs_it_says_which_are_meant() {
+    let of = |seed| common::scheme("t-es", 20_000, seed);
+    let ((first, measured), (second, other)) = (of(1), of(2));
+    let all = Scheme::over_runs(&[first.clone(), second], &[&measured, &other]);
+    let mut file = Vec::new();
+    slowest::write(&mut file, "t-es", &measured).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(slowest::FILE), file).unwrap();
+    let reads = all.read.blame[0].requests;
+    assert!(reads > first.read.total_ios);
+    std::fs::write(dir.path().join("summary.json"), common::summary(vec![all]).to_json()).unwrap();
+    let text = |above| explain(dir.path(), &ExplainOptions { above, ..ExplainOptions::default() }).unwrap();
+    let together = text(99.0);
+    let of_all = format!(" of {} took", tailcut_report::text::grouped(reads));
+    assert!(together.contains("reads above p99 of 2 runs: ") && together.contains(&of_all), "{together}");
+    assert!(together.contains("Of the first run the slowest:\n#1 "), "{together}");
+    // A level that the summary does not have comes from the requests kept one by one.
+    let alone = text(99.5);
+    assert!(alone.contains("reads above p99.5 of the first run: "), "{alone}");
 }
 
 #[test]

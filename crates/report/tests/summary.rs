@@ -4,7 +4,8 @@ mod common;
 
 use serde_json::Value;
 use tailcut_report::Summary;
-use tailcut_report::summary::Scheme;
+use tailcut_report::summary::{BlameSummary, DirectionSummary, Scheme};
+use tailcut_stats::Measured;
 
 fn errors(summary: &Value) -> Vec<String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
@@ -19,11 +20,11 @@ fn value(summary: &Summary) -> Value {
 
 #[test]
 fn generated_summaries_fit_the_schema() {
-    let (long, _) = common::scheme("t-es", 40_000, 1);
+    let (long, first) = common::scheme("t-es", 40_000, 1);
     let (short, _) = common::scheme("baseline", 20, 2);
-    let (second, _) = common::scheme("t-es", 40_000, 3);
+    let (second, other) = common::scheme("t-es", 40_000, 3);
     let (nothing, _) = common::scheme("es", 0, 1);
-    let mean = Scheme::over_runs(&[long.clone(), second]);
+    let mean = Scheme::over_runs(&[long.clone(), second], &[&first, &other]);
     for schemes in [vec![long, short, nothing], vec![mean]] {
         assert_eq!(errors(&value(&common::summary(schemes))), [""; 0]);
     }
@@ -87,14 +88,45 @@ fn figures_agree_with_one_another() {
 
 #[test]
 fn intervals_across_runs_hold_the_mean_of_the_runs() {
-    let runs: Vec<Scheme> = (0..5).map(|seed| common::scheme("t-es", 20_000, seed).0).collect();
-    let all = Scheme::over_runs(&runs);
+    let (runs, measured): (Vec<Scheme>, Vec<Measured>) =
+        (0..5).map(|seed| common::scheme("t-es", 20_000, seed)).unzip();
+    let measured: Vec<&Measured> = measured.iter().collect();
+    let all = Scheme::over_runs(&runs, &measured);
     let key = "99.900000";
-    let of = |s: &Scheme| *s.read.lat_ns.percentile.get(key).unwrap();
-    let mean = runs.iter().map(of).sum::<u64>() as f64 / 5.0;
-    assert_eq!(of(&all), mean.round() as u64);
-    let [low, high] = *all.read.lat_ns.ci95.get(key).unwrap();
-    assert!(low < of(&all) && of(&all) < high);
+    let check = |side: &dyn Fn(&Scheme) -> &DirectionSummary| {
+        let of = |s: &Scheme| *side(s).lat_ns.percentile.get(key).unwrap();
+        let mean = runs.iter().map(of).sum::<u64>() as f64 / 5.0;
+        assert_eq!(of(&all), mean.round() as u64);
+        let [low, high] = *side(&all).lat_ns.ci95.get(key).unwrap();
+        assert!(low < of(&all) && of(&all) < high);
+        assert_eq!(side(&all).lat_ns.max, runs.iter().map(|s| side(s).lat_ns.max).max().unwrap());
+    };
+    check(&|s| &s.read);
+    for job in 0..runs[0].jobs.len() {
+        check(&|s| &s.jobs[job].read);
+    }
     assert_eq!((all.runs, all.digest.as_str()), (Some(5), runs[0].digest.as_str()));
-    assert_eq!(Scheme::over_runs(&runs[..1]), runs[0]);
+    assert_eq!(Scheme::over_runs(&runs[..1], &measured[..1]), runs[0]);
+}
+
+#[test]
+fn the_blame_of_several_runs_is_that_of_all_their_requests() {
+    let (runs, measured): (Vec<Scheme>, Vec<Measured>) =
+        [(9_000, 1), (1_000, 2)].map(|(n, seed)| common::scheme("t-es", n, seed)).into_iter().unzip();
+    let all = Scheme::over_runs(&runs, &measured.iter().collect::<Vec<_>>()).read.blame;
+    // Above 0 every request counts, and counts once.
+    let whole = |s: &Scheme| s.read.blame[0].clone();
+    let (a, b) = (whole(&runs[0]), whole(&runs[1]));
+    assert_eq!((all[0].above, all[0].requests), (0.0, a.requests + b.requests));
+    let mean = |f: &dyn Fn(&BlameSummary) -> f64| {
+        (f(&a) * a.requests as f64 + f(&b) * b.requests as f64) / all[0].requests as f64
+    };
+    assert!((all[0].mean_ns - mean(&|s| s.mean_ns)).abs() < 0.01);
+    for (cause, ns) in all[0].causes.iter() {
+        let want = mean(&|s| s.causes.get(cause).copied().unwrap_or(0.0));
+        assert!((ns - want).abs() < 0.01, "{cause}: {ns}, {want}");
+    }
+    for blame in &all {
+        assert_eq!(blame.causes.iter().map(|(_, ns)| ns).sum::<f64>(), blame.mean_ns);
+    }
 }

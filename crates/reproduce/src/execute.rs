@@ -202,6 +202,7 @@ impl Job<'_> {
         };
         let mut output = none(String::new());
         output.missing = None;
+        output.warnings = plan.warnings.iter().map(|w| format!("{}: {w}", run.name)).collect();
         for (spec, result) in experiment.schemes.iter().zip(results) {
             let Some(result) = result.into_iter().next().flatten().filter(|r| !r.outcome.partial) else {
                 return Err(ReproduceError::Interrupted);

@@ -129,12 +129,19 @@ impl Experiment<'_> {
     /// # Errors
     /// A scheme without a drive, a workload that does not fit.
     pub fn plan(&self) -> Result<Plan, ExperimentError> {
+        let mut warnings: Vec<String> = Vec::new();
         let mut capacities = Vec::new();
         let mut capacity = u64::MAX;
         for scheme in &self.schemes {
             let refuse = |problem| ExperimentError::Config { scheme: scheme.name.clone(), problem };
             // A whole device, because its policies have a say too.
             let device = Device::new(&scheme.config, self.seed, ()).map_err(refuse)?;
+            for warning in &device.shape().warnings {
+                // Schemes on one drive have most of it in common.
+                if !warnings.contains(warning) {
+                    warnings.push(warning.clone());
+                }
+            }
             capacities.push(device.capacity().clone());
             capacity = capacity.min(device.host_bytes());
             for run in 1..u64::from(self.runs) {
@@ -148,7 +155,7 @@ impl Experiment<'_> {
         let filled = workload.region().end.min(capacity);
         let by_default = if workload.writes() { PastKind::Steady } else { PastKind::Sequential };
         let infos = workload.jobs();
-        let mut warnings = self.workload.warnings();
+        warnings.extend(self.workload.warnings());
         warnings.extend(workload.warnings());
         let measured = self.workload.trace().and_then(|t| Some((t.info.as_ref()?, t.options.loop_count)));
         Ok(Plan {

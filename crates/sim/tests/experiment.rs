@@ -1,32 +1,23 @@
 //! Are several schemes given the same requests, and is what is measured what ran?
 
+mod common;
+
+use common::{experiment, job};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_sim::measure::SinkError;
-use tailcut_sim::{Experiment, ExperimentError, PastKind, SchemeSpec, Sink, Snapshots, Watch};
+use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Watch};
 use tailcut_stats::{Interval, Sample};
 use tailcut_testkit::small_drive;
 use tailcut_units::{SimTime, Span};
-use tailcut_workload::{TraceReplay, WorkloadSpec};
 
-fn job(text: &str) -> WorkloadSpec {
-    WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap()
-}
-
-fn experiment(workload: &WorkloadSpec, drives: Vec<DeviceConfig>) -> Experiment<'_> {
+/// Schemes `scheme 0`, `scheme 1`, …, one a drive.
+fn on(drives: Vec<DeviceConfig>) -> Vec<SchemeSpec> {
     let spec = |(i, config)| SchemeSpec { name: format!("scheme {i}"), config };
-    Experiment {
-        schemes: drives.into_iter().enumerate().map(spec).collect(),
-        workload,
-        seed: 1,
-        runs: 1,
-        past: None,
-        snapshots: Snapshots::Off,
-        threads: 2,
-        fine: None,
-        timeline: None,
-    }
+    drives.into_iter().enumerate().map(spec).collect()
 }
 
 /// A drive like the small one, of which the host sees less.
@@ -58,7 +49,7 @@ impl Sink for Listener<'_> {
 #[test]
 fn every_scheme_meets_the_same_requests_on_the_smallest_capacity() {
     let workload = job("randrw,bs=4k,iodepth=8,number_ios=3000");
-    let e = experiment(&workload, vec![small_drive(), smaller()]);
+    let e = experiment(&workload, on(vec![small_drive(), smaller()]));
     let plan = e.plan().unwrap();
     assert!(plan.capacities[1].user < plan.capacities[0].user);
     assert_eq!(
@@ -81,7 +72,7 @@ fn every_scheme_meets_the_same_requests_on_the_smallest_capacity() {
 fn a_ramp_is_run_but_not_measured() {
     let workload =
         job("randread,rate_iops=10000,rate_process=poisson,ramp_time=50ms,runtime=100ms,time_based");
-    let e = experiment(&workload, vec![small_drive()]);
+    let e = experiment(&workload, on(vec![small_drive()]));
     let plan = e.plan().unwrap();
     assert_eq!(plan.past, PastKind::Sequential);
     let mut results = e.run(&plan, &(), &|_, _| Ok(None)).unwrap();
@@ -98,7 +89,7 @@ fn a_ramp_is_run_but_not_measured() {
 #[test]
 fn the_series_covers_the_run_and_knows_the_drive() {
     let workload = job("randrw,bs=4k,iodepth=8,number_ios=20000");
-    let e = experiment(&workload, vec![small_drive()]);
+    let e = experiment(&workload, on(vec![small_drive()]));
     let plan = e.plan().unwrap();
     let mut results = e.run(&plan, &(), &|_, _| Ok(None)).unwrap();
     let outcome = results.remove(0).remove(0).unwrap().outcome;
@@ -128,7 +119,7 @@ impl Watch for StopAfter {
 #[test]
 fn a_stopped_run_keeps_what_it_has_and_others_do_not_begin() {
     let workload = job("randread,iodepth=4,number_ios=100000000,norandommap");
-    let mut e = experiment(&workload, vec![small_drive(), small_drive()]);
+    let mut e = experiment(&workload, on(vec![small_drive(), small_drive()]));
     e.threads = 1;
     let plan = e.plan().unwrap();
     let watch = StopAfter(10_000, AtomicU64::new(0), AtomicBool::new(false));
@@ -156,7 +147,7 @@ impl Sink for Full {
 #[test]
 fn a_sink_that_fails_ends_the_run() {
     let workload = job("randread,iodepth=4,number_ios=100000000,norandommap");
-    let e = experiment(&workload, vec![small_drive(), small_drive()]);
+    let e = experiment(&workload, on(vec![small_drive(), small_drive()]));
     let plan = e.plan().unwrap();
     let error = e.run(&plan, &(), &|_, _| Ok(Some(Box::new(Full)))).unwrap_err();
     assert!(matches!(&error, ExperimentError::Sink(_)) && !error.is_input());
@@ -164,10 +155,32 @@ fn a_sink_that_fails_ends_the_run() {
 }
 
 #[test]
+fn a_buffer_larger_than_the_drive_is_said_once() {
+    let workload = job("randread");
+    let with = |capacity: u64| {
+        let mut config = small_drive();
+        let BufferConfig::Lru(lru) = &mut config.policy.buffer else { panic!("it has a buffer") };
+        lru.capacity = capacity;
+        config
+    };
+    let warnings = |drives| experiment(&workload, on(drives)).plan().unwrap().warnings;
+    let shape = Shape::new(&small_drive(), 1).unwrap();
+    let parts = u64::from(shape.most_parts() * shape.host.queue_depth);
+    let most = shape.host_bytes() + parts * shape.layout.unit_bytes;
+    assert_eq!(warnings(vec![small_drive(), with(most)]), [""; 0]);
+    let larger = most + shape.layout.unit_bytes;
+    let said = warnings(vec![with(larger), with(larger), small_drive()]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    for part in ["policy.buffer.lru.capacity", &larger.to_string(), &most.to_string()] {
+        assert!(said[0].contains(part), "{part}: {said:?}");
+    }
+}
+
+#[test]
 fn a_drive_that_cannot_be_is_named_with_its_scheme() {
     let workload = job("randread");
     let mut bad = small_drive();
     bad.geometry.channels = 0;
-    let error = experiment(&workload, vec![small_drive(), bad]).plan().unwrap_err();
+    let error = experiment(&workload, on(vec![small_drive(), bad])).plan().unwrap_err();
     assert!(error.is_input() && error.to_string().contains("scheme 1"), "{error}");
 }

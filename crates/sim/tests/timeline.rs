@@ -1,6 +1,9 @@
 //! Does the timeline say what the observer was told: whole, in order, nested, with both
 //! ends of every arrow, and cut cleanly at the edges of its window?
 
+mod common;
+
+use common::{experiment, job};
 use std::sync::{Arc, Mutex};
 use tailcut_config::resolve;
 use tailcut_core::device::{Device, Observer, OpKind, Shape, Step, StepEvent};
@@ -8,10 +11,9 @@ use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackI
 use tailcut_sim::host::Host;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::{Covered, Mark, Recorder, Track, Tracks, Window};
-use tailcut_sim::{Experiment, SchemeSpec, Sink, Snapshots};
+use tailcut_sim::{SchemeSpec, Sink};
 use tailcut_stats::{Interval, Sample};
 use tailcut_units::{Occupant, SimTime, Span};
-use tailcut_workload::{TraceReplay, WorkloadSpec};
 
 /// The bytes of a timeline, once it is finished.
 type Bytes = Arc<Mutex<Vec<u8>>>;
@@ -325,10 +327,6 @@ impl Observer for Tee {
 
 const JOB: &str = "randrw,bs=4k,rwmixread=70,iodepth=16,number_ios=4000";
 
-fn job(text: &str) -> WorkloadSpec {
-    WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap()
-}
-
 const SCHEMES: [&str; 7] = ["baseline", "rps+i-es", "rps+d-es", "rps+ideal-es", "ips", "ipc", "wse"];
 
 #[test]
@@ -422,17 +420,7 @@ fn looking_on_changes_nothing() {
         let config = resolve("tiny", &[name], &none, &none).unwrap().config;
         SchemeSpec { name: name.to_string(), config }
     };
-    let mut experiment = Experiment {
-        schemes: SCHEMES.map(spec).into(),
-        workload: &workload,
-        seed: 1,
-        runs: 1,
-        past: None,
-        snapshots: Snapshots::Off,
-        threads: 2,
-        fine: None,
-        timeline: None,
-    };
+    let mut experiment = experiment(&workload, SCHEMES.map(spec).into());
     let plan = experiment.plan().unwrap();
     let bytes: Vec<Bytes> = SCHEMES.iter().map(|_| Bytes::default()).collect();
     let mut run = |timeline| {

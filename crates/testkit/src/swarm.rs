@@ -81,14 +81,13 @@ pub struct Outcome {
     pub erases: u64,
     /// Suspensions of erases and of programs.
     pub suspends: [u64; 2],
-    /// Collection was still at work when the run ended.
-    pub restless: bool,
+    /// Events from the last completion until the drive was at rest.
+    pub settling: u64,
 }
 
-/// Events without a completion after which a run counts as standing still.
+/// Events without a completion, or at the end without an erase, after which a run counts as
+/// standing still.
 const MOST_SILENT: u64 = 1_000_000;
-/// Events after the last completion in which a drive may come to rest.
-const MOST_RESTLESS: u64 = 30_000;
 
 fn one_of<T: Clone>(s: &mut Stream, from: &[T]) -> T {
     from[s.below(from.len() as u64) as usize].clone()
@@ -457,12 +456,7 @@ impl<O: Observer> Run<'_, O> {
             self.step()?;
         }
         self.device.audit()?;
-        let mut rest = 0;
-        while !self.device.is_quiescent() && rest < MOST_RESTLESS {
-            self.step()?;
-            rest += 1;
-        }
-        self.outcome.restless = rest == MOST_RESTLESS;
+        self.settle()?;
         self.device.audit()?;
         let oracle = self.oracle.as_ref().expect("made above");
         oracle.finish(&self.device)?;
@@ -477,6 +471,34 @@ impl<O: Observer> Run<'_, O> {
         let shape = self.device.shape();
         let stripe = shape.stripes.as_ref().map_or(1, |x| u64::from(x.width - 1)) * shape.layout.unit_bytes;
         bytes / stripe * stripe
+    }
+
+    /// Let the drive come to rest after the last completion. However little its collections
+    /// win, each wins a row: there are no more of them than rows of the drive and rows that
+    /// what is held in the buffer may still take.
+    fn settle(&mut self) -> Result<(), String> {
+        let layout = &self.device.shape().layout;
+        let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
+        let held = u64::from(self.device.shape().buffer_slots);
+        let most = extents * u64::from(layout.rows_per_extent) + held;
+        let before = self.device.counters().collections;
+        let (mut ended, mut last) = (0, 0);
+        while !self.device.is_quiescent() {
+            self.step()?;
+            self.outcome.settling += 1;
+            let now_ended = self.device.counters().collections - before;
+            if now_ended > ended {
+                (ended, last) = (now_ended, self.outcome.settling);
+            }
+            if ended > most || self.outcome.settling - last > MOST_SILENT {
+                return Err(format!(
+                    "no rest: {ended} collections (at most {most}) in {} events since the last completion: {}",
+                    self.outcome.settling,
+                    self.device.describe_waiting()
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn draw_command(&self, s: &mut Stream, next: &mut u64) -> Command {

@@ -22,8 +22,8 @@ struct Totals {
     erases: u64,
     /// Of erases and of programs.
     suspends: [u64; 2],
-    /// Drives that never came to rest.
-    restless: u64,
+    /// Most events that a drive took to come to rest after the last completion.
+    longest_settling: u64,
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -66,7 +66,7 @@ fn no_drive_breaks_under_any_work() {
                             t.erases += o.erases;
                             t.suspends[0] += o.suspends[0];
                             t.suspends[1] += o.suspends[1];
-                            t.restless += u64::from(o.restless);
+                            t.longest_settling = t.longest_settling.max(o.settling);
                         }
                         Err(e) => {
                             let mut f = failures.lock().unwrap_or_else(PoisonError::into_inner);

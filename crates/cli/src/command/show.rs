@@ -2,7 +2,7 @@
 
 use crate::args::ShowCommand;
 use crate::error::CliError;
-use crate::terminal::print;
+use crate::terminal::{Terminal, print};
 use tailcut_config::{
     devices_text, policies_markdown, policies_text, resolve, schemes_text, show_config, workloads_text,
 };
@@ -21,7 +21,11 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
             print(&show_config(&resolved))?;
             // It is shown even if it makes no drive: that may be why it is looked at.
             match Device::new(&resolved.config, 1, ()) {
-                Ok(_) => Ok(()),
+                Ok(device) => {
+                    let terminal = Terminal::new(false);
+                    device.shape().warnings.iter().for_each(|w| terminal.warn(w));
+                    Ok(())
+                }
                 Err(problem) => Err(CliError::Input(format!("no drive can be built of this: {problem}"))),
             }
         }

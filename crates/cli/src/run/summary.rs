@@ -80,8 +80,9 @@ pub fn finished(
         }
         all.warnings.extend(starvation(&spec.name, &runs));
         let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
-        all.summary.schemes.push(Scheme::over_runs(&each));
-        all.measured.push((spec.name.clone(), runs.into_iter().map(|r| r.outcome.measured).collect()));
+        let measured: Vec<Measured> = runs.into_iter().map(|r| r.outcome.measured).collect();
+        all.summary.schemes.push(Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>()));
+        all.measured.push((spec.name.clone(), measured));
     }
     if all.measured.is_empty() {
         return Err(CliError::Failed("interrupted before the first request".into()));

@@ -157,13 +157,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The free extents of a lane have changed.
-    fn note_space(&mut self, lane: u32) {
+    /// The free extents of a lane may have changed; returns how it stands.
+    fn note_space(&mut self, lane: u32) -> SpaceView {
         let view = self.space(lane);
         let s = &mut self.state;
         let urgent = s.policies.gc_schedule.urgent(&view);
         if s.urgent[lane as usize] == urgent {
-            return;
+            return view;
         }
         s.urgent[lane as usize] = urgent;
         s.urgent_lanes = if urgent { s.urgent_lanes + 1 } else { s.urgent_lanes - 1 };
@@ -171,11 +171,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let n = &mut s.units[unit as usize].urgent;
             *n = if urgent { *n + 1 } else { *n - 1 };
         }
+        view
     }
 
     /// Start a collection in this lane if the policies want one and nothing forbids it.
     pub(super) fn check_collection(&mut self, lane: u32) {
-        self.note_space(lane);
+        let view = self.note_space(lane);
         let c = &self.state.collections[lane as usize];
         if c.is_active() {
             // One that yielded must not sleep on when free space falls to the hard limit.
@@ -184,7 +185,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return;
         }
-        let view = self.space(lane);
         if !self.state.policies.gc_schedule.start(&view) {
             let quiet = SpaceView { host_active: false, channel_active: false, group_collecting: 0, ..view };
             let later = self.state.policies.gc_schedule.start(&quiet);

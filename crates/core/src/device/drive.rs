@@ -409,14 +409,9 @@ impl State {
     fn new(shape: &Shape, config: &DeviceConfig, policies: &mut Policies) -> State {
         let depth = shape.host.queue_depth;
         let unit = shape.layout.unit_bytes;
-        let parts = (shape.host.max_transfer / unit + 2) as u32;
+        let parts = shape.most_parts();
         let most_parts = parts * depth;
-        let slots = match policies.buffer.capacity() {
-            Some(bytes) => {
-                (bytes / unit).min(u64::from(shape.layout.host_units) + u64::from(most_parts)) as u32
-            }
-            None => most_parts,
-        };
+        let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;
         let lists = match &shape.stripes {
             Some(_) => slots,

@@ -8,6 +8,7 @@ use crate::ftl::stripes::Stripes;
 use crate::nand::config::{BusyUnit, EnergyConfig, SuspendConfig};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
+use crate::policy::buffer::BufferPolicy;
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
@@ -101,6 +102,10 @@ pub struct Shape {
     pub codewords_per_page: u32,
     /// Planes that one program of collection covers.
     pub gc_program_planes: u32,
+    /// Mapping units that the write buffer holds; without one, those that may be under way.
+    pub buffer_slots: u32,
+    /// What the user should know of a configuration that can be built.
+    pub warnings: Vec<String>,
 }
 
 /// Most mapping units that a drive may have: map entries keep one bit for themselves.
@@ -151,12 +156,15 @@ impl Shape {
         let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &fill, raw, user, capacity_key(c), reserve)?;
+        let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
         let row_bytes = u64::from(c.ftl.write_planes) * g.page;
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         Ok(Shape {
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
+            buffer_slots,
+            warnings: warning.into_iter().collect(),
             timing,
             fill,
             stripes,
@@ -217,6 +225,11 @@ impl Shape {
         self.stripes.is_some()
     }
 
+    /// Most mapping units that one command touches.
+    pub fn most_parts(&self) -> u32 {
+        most_parts(&self.host, self.layout.unit_bytes)
+    }
+
     /// Host capacity in bytes: whole mapping units.
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
@@ -270,6 +283,35 @@ fn striping(
     let stripes = Stripes::new(layout, c.geometry.channels, striping.width, &positions);
     context.groups = stripes.groups;
     Ok((Some(stripes), striping.xor.0))
+}
+
+fn most_parts(host: &super::config::HostConfig, unit: u64) -> u32 {
+    (host.max_transfer / unit + 2) as u32
+}
+
+/// Slots of the write buffer, and what is to be said of them: more than the drive's whole
+/// address space and the commands under way can never be held, and would shift whatever is
+/// measured by the buffer's size.
+fn buffer_slots(
+    c: &DeviceConfig,
+    layout: &Layout,
+    context: &PolicyContext,
+) -> Result<(u32, Option<String>), ConfigProblem> {
+    let buffer = |problem| ConfigProblem { key: "policy.buffer".into(), problem };
+    let bytes = BufferPolicy::new(&c.policy.buffer, context).map_err(buffer)?.capacity();
+    let under_way = most_parts(&c.host, layout.unit_bytes) * c.host.queue_depth;
+    let Some(bytes) = bytes else { return Ok((under_way, None)) };
+    let wanted = bytes / layout.unit_bytes;
+    let most = u64::from(layout.host_units) + u64::from(under_way);
+    let warning = (wanted > most).then(|| {
+        format!(
+            "policy.buffer.{}.capacity is {bytes} bytes, but no more than {} bytes can ever be held (the drive's {} bytes and the commands under way): the buffer has that size",
+            c.policy.buffer.name(),
+            most * layout.unit_bytes,
+            u64::from(layout.host_units) * layout.unit_bytes
+        )
+    });
+    Ok((wanted.min(most) as u32, warning))
 }
 
 fn block_bytes(c: &DeviceConfig) -> u64 {

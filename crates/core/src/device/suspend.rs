@@ -51,6 +51,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if limits.most.is_some_and(|most| run.suspends >= most) {
             return;
         }
+        let least = limits.least_left.map_or(0, |least| least.0);
         let spacing = limits.spacing.filter(|_| run.suspends > 0).map_or(0, |s| s.0);
         match phase {
             Phase::Resuming if spacing == 0 => return self.cancel_resume(unit, by),
@@ -59,12 +60,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let from = s.now.max(run.begun + spacing);
         let at = run.progress + from - run.begun;
-        let left = run.total.saturating_sub(at);
-        if left == 0 || limits.least_left.is_some_and(|least| left < least.0) {
+        if at >= run.total {
             return;
         }
         let stop = self.stop(&run, at, from);
-        if stop.keep >= run.total {
+        // A phase or loop that is finished first may leave too little, or nothing.
+        let left = run.total.saturating_sub(at + stop.after);
+        if left == 0 || left < least {
             return;
         }
         let point = from + stop.after;

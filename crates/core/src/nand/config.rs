@@ -195,7 +195,8 @@ pub struct SuspendLimits {
     /// Time it executes between a resume and the next suspension.
     #[serde(with = "quantity::time_limit")]
     pub spacing: Option<Span>,
-    /// The smallest remainder that is worth suspending.
+    /// The smallest remainder that is worth suspending: of the nominal course, at the point
+    /// where the operation would stop.
     #[serde(with = "quantity::time_limit")]
     pub least_left: Option<Span>,
 }

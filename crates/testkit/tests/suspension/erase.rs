@@ -274,6 +274,32 @@ fn what_the_flash_bears_is_not_exceeded() {
 }
 
 #[test]
+fn what_is_left_counts_where_the_erase_would_stop() {
+    let deferred = |least: u64, x: u64| {
+        let mut c = erasing("deferred");
+        c.suspend.erase.limits.least_left = Some(Span(least));
+        outcome(&reads(&c, &[x]))
+    };
+    let stops = |at: u64| (vec![at], ERASE + READ);
+    let waits = (vec![ERASE], ERASE);
+    // Once the second loop has ended, one is left; when the read comes, nearly two.
+    let x = LOOP + 1;
+    assert_eq!(deferred(LOOP, x), stops(2 * LOOP));
+    assert_eq!(deferred(LOOP + 1, x), waits);
+    assert_eq!(deferred(LOOP + 1, LOOP), stops(LOOP), "at a boundary it stops at once");
+    assert_eq!(deferred(2 * LOOP, 1), stops(LOOP));
+    assert_eq!(deferred(2 * LOOP + 1, 1), waits);
+    // ES finishes a recovery that is under way.
+    let exactly = |least: u64| {
+        let mut c = erasing("arbitrary");
+        c.suspend.erase.limits.least_left = Some(Span(least));
+        outcome(&reads(&c, &[EXECUTION + 1]))
+    };
+    assert_eq!(exactly(ERASE - RECOVERY), stops(RECOVERY));
+    assert_eq!(exactly(ERASE - RECOVERY + 1), waits);
+}
+
+#[test]
 fn the_pulse_is_as_long_in_all_as_without_suspension() {
     // Reads at random instants until long after the erases; ES cuts anywhere.
     let mut s = tailcut_units::Stream::new(3, "pulse", 0);

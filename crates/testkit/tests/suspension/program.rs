@@ -161,3 +161,18 @@ fn what_the_flash_bears_is_not_exceeded() {
     assert_eq!(run(&least, &[PROGRAM - 100_000]).0, [PROGRAM - 100_000 + CUT]);
     assert_eq!(run(&least, &[PROGRAM - 99_999]).0, [PROGRAM]);
 }
+
+#[test]
+fn what_is_left_counts_where_the_program_would_stop() {
+    // In the last pulse but one: it ends a step and a verify before the program does.
+    let x = 2 * STEP + 1;
+    let left = PROGRAM - (2 * STEP + PULSE);
+    for (least, granted) in [(left, 2 * STEP + PULSE), (left + 1, PROGRAM)] {
+        let mut c = programming("inter-phase");
+        c.suspend.program.limits.least_left = Some(Span(least));
+        let mut stage = Stage::new(c);
+        stage.program(T).read(T + x);
+        let played = stage.play(T - COMMAND - PAGE - 1);
+        assert_eq!(played.only(Occupant::UserRead).granted, T + granted, "{least}");
+    }
+}

@@ -7,11 +7,12 @@
 //! **Why it matters for the tail.** Writes are shielded from programs and collections until
 //! the buffer is full; overwrites cost no program at all.
 //!
-//! **Parameters and source.** `capacity`; `power_loss`: with `capacitor` held data
-//! survive a power cut and a FLUSH completes at once, with `volatile` a FLUSH waits
-//! until all that was held is on flash; `write_latency`: the time from when a write's data
-//! have arrived until the buffer holds them (the ttFlash authors' simulator: 1 us), of any
-//! number of writes at once.
+//! **Parameters and source.** `capacity`, of which no more is used than the drive's whole
+//! address space and the commands under way can fill (a larger one is warned of);
+//! `power_loss`: with `capacitor` held data survive a power cut and a FLUSH completes at
+//! once, with `volatile` a FLUSH waits until all that was held is on flash;
+//! `write_latency`: the time from when a write's data have arrived until the buffer holds
+//! them (the ttFlash authors' simulator: 1 us), of any number of writes at once.
 //!
 //! **Left out.** Read caching: only written data are held.
 //!
