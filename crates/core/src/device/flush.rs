@@ -164,6 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let o = &mut self.state.ops[op];
         o.planes = planes;
         o.codewords = codewords;
+        self.data_wanted(slot, former);
         self.enqueue_op(op);
     }
 
@@ -305,6 +306,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if g.programs > 0 {
             return self.free_op(op);
         }
+        self.data_programmed(group);
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
         let (writer, count, pua) = (s.groups[group].writer, s.groups[group].count, s.groups[group].pua);

@@ -62,6 +62,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             s.buffer.overwrite(slot, mask);
             s.counters.host_units_written += 1;
+            self.data_held(id, slot, from, to);
             return true;
         }
         if s.buffer.held() == s.buffer.capacity() {
@@ -92,6 +93,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.counters.host_units_written += 1;
         self.map.set_buffer(lpn, slot);
+        self.data_beneath(slot, place, former);
+        self.data_held(id, slot, from, to);
         if self.state.acknowledge_held {
             self.flush_as_policy_says(list);
         }
@@ -142,6 +145,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
             self.state.counters.trimmed += 1;
+            self.data_trimmed(lpn as u32);
         }
         self.complete_message(id);
         // Dropped slots are room; whoever waited, waited for the flush ahead.
