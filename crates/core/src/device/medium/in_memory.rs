@@ -37,11 +37,6 @@ impl InMemory {
         InMemory::default()
     }
 
-    /// What should not have happened: the first few.
-    pub fn faults(&self) -> &[String] {
-        &self.faults
-    }
-
     /// What is at an address; `None` when it is erased.
     pub fn unit(&self, pua: u32) -> Option<Unit> {
         self.pages.unit(pua)
@@ -277,6 +272,10 @@ impl Medium for InMemory {
     fn age(&mut self, pua: u32, lpn: u32) {
         let sequence = self.next();
         self.program(pua, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
+    }
+
+    fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     fn set_accumulators(&mut self, count: u32) {

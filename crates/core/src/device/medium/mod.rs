@@ -120,6 +120,11 @@ pub trait Medium {
     /// A logical unit is overwritten functionally, with the bytes of [`filled_bytes`].
     fn age(&mut self, pua: u32, lpn: u32) {}
 
+    /// What should not have happened: the first few.
+    fn faults(&self) -> &[String] {
+        &[]
+    }
+
     /// There are `count` accumulators of one mapping unit, all clear.
     fn set_accumulators(&mut self, count: u32) {}
     /// An accumulator is all zeros, and has no members.
