@@ -340,14 +340,14 @@ fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
 pub fn run(case: &Case) -> Result<Outcome, String> {
     let unit = case.config.ftl.mapping_unit;
     if case.seed.is_multiple_of(3) && unit <= 32 << 10 && case.config.host.max_transfer <= 256 << 10 {
-        return run_over(case, InMemory::new());
+        return run_over(case, InMemory::new()).map(|(outcome, _)| outcome);
     }
-    run_over(case, NoData)
+    run_over(case, NoData).map(|(outcome, _)| outcome)
 }
 
-/// Run a case over a medium.
-pub fn run_over<M: Medium>(case: &Case, medium: M) -> Result<Outcome, String> {
-    work(case, (), medium).map(|(outcome, _)| outcome)
+/// Run a case over a medium; the device comes back as the run left it.
+pub fn run_over<M: Medium>(case: &Case, medium: M) -> Result<(Outcome, Device<(), M>), String> {
+    work(case, (), medium)
 }
 
 /// Run a case under the eyes of an onlooker; the device comes back as the run left it.

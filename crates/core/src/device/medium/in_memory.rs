@@ -125,6 +125,7 @@ impl Medium for InMemory {
         self.slots = vec![Slot::blank(); size.slots as usize];
         self.requests = vec![Transfer::default(); size.requests as usize];
         self.staged.clear();
+        self.accumulators.clear();
     }
 
     fn begin_write(&mut self, request: u32, bytes: u32, data: &[u8]) {

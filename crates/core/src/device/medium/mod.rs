@@ -15,6 +15,8 @@ mod no_data;
 mod oob;
 mod pages;
 mod ranges;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod xor;
 
@@ -69,7 +71,7 @@ pub trait Medium {
     const HOLDS_DATA: bool;
 
     /// The medium lies under a drive of this size from now on. What it holds on flash stays
-    /// if the sizes agree; slots and requests are empty.
+    /// if the sizes agree; slots and requests are empty, and there are no accumulators.
     fn attach(&mut self, size: &Size) {}
 
     /// A write of `bytes` bytes is submitted; what `data` lacks of them is zeros.

@@ -84,8 +84,7 @@ impl Pages {
 
     /// Whether the flash is of this size.
     pub fn fits(&self, size: &Size) -> bool {
-        let shape = |s: &Size| (s.extents, s.units_per_extent, s.units_per_row, s.unit_bytes);
-        shape(&self.size) == shape(size)
+        *size == Size { slots: size.slots, requests: size.requests, ..self.size }
     }
 
     /// A sequential fill of a new flash.
