@@ -249,7 +249,7 @@ mod tests {
         old.resize(4096, 0);
         let mut new = old.clone();
         new[100..3100].copy_from_slice(&bytes_of(Source::Written(0), 100..3100, 1024));
-        let mut see = |b: &mut Bytes, index, data: &[u8]| {
+        let see = |b: &mut Bytes, index, data: &[u8]| {
             b.submit(index, &read);
             b.ended(index, &read, data)
         };
