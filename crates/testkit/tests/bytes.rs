@@ -15,7 +15,7 @@ use tailcut_testkit::small_drive;
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
-/// Eight small drives that differ in how data go through them.
+/// Small drives that differ in how data go through them.
 fn drives() -> Vec<(&'static str, DeviceConfig)> {
     let base = || {
         let mut c = small_drive();
@@ -66,6 +66,21 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
             with(|c| (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.in_flight) = (1, 1, 16)),
         ),
         ("reads that join", with(|c| c.ftl.join_reads = true)),
+        (
+            "reads held back by collection",
+            with(|c| {
+                c.policy.gc_scope = member("controller");
+                c.ftl.extent = ExtentKind::Line;
+            }),
+        ),
+        (
+            "programs and erases that give way",
+            with(|c| {
+                c.policy.schedule = member("read-write-erase");
+                c.policy.suspend_erase = member("immediate");
+                c.policy.suspend_program = member("inter-phase");
+            }),
+        ),
     ];
     let mut c = base();
     blocks(&mut c);
