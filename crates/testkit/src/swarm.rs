@@ -335,11 +335,11 @@ fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
     }
 }
 
-/// Run a case; the error says what broke. One drive in three, if it is not too large, holds
+/// Run a case; the error says what broke. One drive in eight, if it is not too large, holds
 /// bytes.
 pub fn run(case: &Case) -> Result<Outcome, String> {
     let unit = case.config.ftl.mapping_unit;
-    if case.seed.is_multiple_of(3) && unit <= 32 << 10 && case.config.host.max_transfer <= 256 << 10 {
+    if case.seed.is_multiple_of(8) && unit <= 32 << 10 && case.config.host.max_transfer <= 256 << 10 {
         return run_over(case, InMemory::new()).map(|(outcome, _)| outcome);
     }
     run_over(case, NoData).map(|(outcome, _)| outcome)
