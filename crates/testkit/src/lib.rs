@@ -1,6 +1,7 @@
 //! What Tailcut's own tests share: small drives and a harness around one device.
 
 mod amplification;
+pub mod bytes;
 mod configs;
 mod host;
 mod load;

@@ -1,11 +1,11 @@
 //! What a drive must have done, worked out from the commands alone.
 //!
 //! The oracle hears of every submission and completion and keeps, for each logical unit,
-//! whether it must be mapped. It knows no bytes: content is out of its reach, but order,
-//! counts, durability and lower bounds of latency are not.
+//! whether it must be mapped. It knows no bytes, which are [`crate::bytes`]'; order, counts,
+//! durability and lower bounds of latency are its own.
 
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Device, Observer, Shape};
+use tailcut_core::device::{Device, Medium, Observer, Shape};
 use tailcut_core::ftl::map::Place;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::buffer::lru::PowerLoss;
@@ -147,7 +147,13 @@ impl Oracle {
     }
 
     /// A command is about to be submitted as number `index`.
-    pub fn submit<O: Observer>(&mut self, index: u64, at: SimTime, command: Command, device: &Device<O>) {
+    pub fn submit<O: Observer, M: Medium>(
+        &mut self,
+        index: u64,
+        at: SimTime,
+        command: Command,
+        device: &Device<O, M>,
+    ) {
         self.submitted += 1;
         self.events += 1;
         let (mut on_flash, mut absent) = (command.op == HostOp::Read, command.op == HostOp::Read);
@@ -180,7 +186,7 @@ impl Oracle {
     }
 
     /// A command ended; the device has not moved on since.
-    pub fn ended<O: Observer>(&mut self, e: &Ended, device: &Device<O>) -> Result<(), String> {
+    pub fn ended<O: Observer, M: Medium>(&mut self, e: &Ended, device: &Device<O, M>) -> Result<(), String> {
         self.events += 1;
         let name = format!("command {} ({:?})", e.index, e.command);
         let Some(p) = self.pending.remove(&e.index) else {
@@ -250,7 +256,12 @@ impl Oracle {
     }
 
     /// What was acknowledged before `event` and not touched since is on flash.
-    fn check_durable<O: Observer>(&self, event: u64, name: &str, device: &Device<O>) -> Result<(), String> {
+    fn check_durable<O: Observer, M: Medium>(
+        &self,
+        event: u64,
+        name: &str,
+        device: &Device<O, M>,
+    ) -> Result<(), String> {
         if !self.volatile {
             return Ok(());
         }
@@ -277,7 +288,7 @@ impl Oracle {
     }
 
     /// Every command has ended: the contents and the counters of the drive.
-    pub fn finish<O: Observer>(&self, device: &Device<O>) -> Result<(), String> {
+    pub fn finish<O: Observer, M: Medium>(&self, device: &Device<O, M>) -> Result<(), String> {
         expect!(self.pending.is_empty(), "{} commands never ended", self.pending.len());
         for (lpn, u) in self.units.iter().enumerate() {
             let place = device.whereabouts(lpn as u32);

@@ -562,6 +562,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn copied_back(&mut self, op: u32, lane: u32) {
         let (source, target) = (self.state.ops[op].mask as u32, self.state.ops[op].row);
         self.free_op(op);
+        self.data_copied(source, target);
         self.moved(self.map.owner(source), source, target);
         let (extent, _) = self.shape.layout.extent_of(target);
         let s = &mut self.state;
@@ -646,9 +647,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let c = &mut s.collections[lane as usize];
         c.stage = Stage::Idle;
         s.pace.collected(s.now - c.begun, c.wins);
+        let victim = c.victim;
         s.extents.erased(&self.shape.layout, c.victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
+        self.data_erased(victim);
         self.note_space(lane);
         self.resume_stalled(lane);
         if self.state.waiting_collections > 0 {

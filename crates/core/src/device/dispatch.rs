@@ -493,6 +493,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 u.count_to(Occupant::GcProgram as usize, self.state.now);
             } else {
                 let extent = op.extent;
+                self.data_sensed(id);
                 if self.state.extents.read_ends(extent) {
                     self.last_reader_left(extent);
                 }

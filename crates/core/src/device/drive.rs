@@ -216,6 +216,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
         let state = State::new(&shape, config, &mut policies);
+        let medium = super::payload::attached(medium, &shape, &state);
         Ok(Device { shape, observer, medium, map, state: State { policies, ..state } })
     }
 

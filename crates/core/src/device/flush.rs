@@ -179,6 +179,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let o = &mut self.state.ops[op];
         o.planes = planes;
         o.codewords = codewords;
+        self.data_wanted(slot, former);
         self.enqueue_op(op);
     }
 
@@ -320,6 +321,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if g.programs > 0 {
             return self.free_op(op);
         }
+        self.data_programmed(group);
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
         if s.groups[group].stripe != NONE {

@@ -31,6 +31,8 @@ pub struct Completion<'a> {
     pub status: Status,
     /// What its latency is made of; the sum is `completed − arrived`.
     pub ledger: &'a Ledger,
+    /// A read's bytes; empty over a medium without data.
+    pub data: &'a [u8],
 }
 
 /// A command under way.
@@ -126,7 +128,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Hand over a command at time `at`, which must not lie before the last `advance`
     /// (call `advance(at)` first: at equal times timers come before submissions).
     /// `wanted` is when the host wanted it, at most `at`: its latency counts from there.
-    /// Returns the submission's serial number.
+    /// Returns the submission's serial number. Over a medium with data a write writes zeros.
     #[inline]
     pub fn submit(
         &mut self,
@@ -135,11 +137,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         command: Command,
         tag: u64,
     ) -> Result<u64, QueueFull> {
+        self.submit_write(at, wanted, command, tag, &[])
+    }
+
+    /// The same with the bytes of a write, which a medium with data takes over: as many as
+    /// the command says, or none for zeros.
+    #[inline]
+    pub fn submit_write(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+        data: &[u8],
+    ) -> Result<u64, QueueFull> {
         let s = &mut self.state;
         if s.requests.is_exhausted() {
             return Err(QueueFull);
         }
         debug_assert!(at.0 >= s.now && wanted <= at && s.timers.first().1 > at.0);
+        debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
         s.now = at.0;
         let id = s.requests.take();
@@ -176,6 +193,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else {
             push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
         }
+        self.data_submitted(id, data);
         Ok(self.state.requests[id].index)
     }
 
@@ -217,7 +235,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    fn in_range(&self, offset: u64, bytes: u32) -> bool {
+    pub(super) fn in_range(&self, offset: u64, bytes: u32) -> bool {
         bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
     }
 
@@ -287,6 +305,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             completed: SimTime(s.now),
             status: r.status,
             ledger: &r.ledger,
+            data: super::payload::delivered(&mut self.medium, id, r),
         });
         s.requests.give(id);
     }

@@ -56,6 +56,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 op.ledger.add(cause, ns);
             }
             let (extent, next) = (op.extent, op.joined);
+            self.data_sensed(at);
             if self.state.extents.read_ends(extent) {
                 self.last_reader_left(extent);
             }

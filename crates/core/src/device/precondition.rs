@@ -79,6 +79,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.map.set_valid_range(start, units);
         }
         self.map.filled(units);
+        self.data_filled(units);
     }
 
     /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady.
@@ -255,6 +256,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         pen.left -= 1;
         let extent = pen.extent;
         let closed = pen.left == 0;
+        self.data_aged(pua, lpn);
         if let Place::Flash(former) = self.map.lookup(lpn) {
             self.invalidate(former);
         }
@@ -346,6 +348,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             pass.erased_extents += 1;
         }
         self.state.extents.erased(&self.shape.layout, victim);
+        self.data_erased(victim);
     }
 
     #[inline]
@@ -365,6 +368,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         pen.left -= 1;
         let full = pen.left == 0;
         pass.programs += 1;
+        self.data_copied(former, new);
         self.moved_to(lpn, former, new, extent);
         if full {
             self.state.extents.row_programmed(&self.shape.layout, extent);
@@ -384,6 +388,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn end_pass(&mut self, pass: &mut Pass) {
         for pen in pass.host.iter_mut().chain(&mut pass.collection).filter(|p| p.left > 0) {
             pass.programs += u64::from(pen.left);
+            self.data_padded(pen.next..pen.next + pen.left);
             pen.left = 0;
             self.state.extents.row_programmed(&self.shape.layout, pen.extent);
         }

@@ -19,6 +19,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut from_memory = 0;
         let mut at = command.offset;
         debug_assert!(self.state.scratch.is_empty());
+        self.data_asked(id);
         while at < end {
             let lpn = (at / unit_bytes) as u32;
             let base = u64::from(lpn) * unit_bytes;
@@ -51,6 +52,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Read bytes `from..to` of one logical unit; false when memory has them.
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
+        self.data_read(id, lpn, from, to);
         let pua = match self.map.lookup(lpn) {
             Place::Flash(pua) => pua,
             Place::Unmapped => {

@@ -107,6 +107,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.map.is_sane(&self.shape.layout) {
             return Err(damaged("its map points outside the drive"));
         }
+        self.data_adopted();
         Ok(aged.report)
     }
 

@@ -66,6 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let entry = self.state.buffer.slot(slot).list;
                 self.stripe_written(entry);
             }
+            self.data_held(id, slot, from, to);
             return true;
         }
         if s.buffer.held() == s.buffer.capacity() {
@@ -110,6 +111,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.shape.has_parity() {
             self.stripe_written(list);
         }
+        self.data_beneath(slot, place, former);
+        self.data_held(id, slot, from, to);
         if self.state.acknowledge_held {
             self.flush_as_policy_says(list);
         }
@@ -167,6 +170,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
             self.state.counters.trimmed += 1;
+            self.data_trimmed(lpn as u32);
         }
         self.complete_message(id);
         // Dropped slots are room; whoever waited, waited for the flush ahead.

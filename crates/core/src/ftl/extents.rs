@@ -233,6 +233,25 @@ impl Extents {
         }
     }
 
+    /// By extent, the rows that hold something: all of a closed one, none of a free one.
+    pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
+        let mut rows = vec![0; layout.extents() as usize];
+        for (l, lane) in (0..).zip(&self.lanes) {
+            let first = l * layout.stride;
+            rows[first as usize..][..layout.usable[l as usize] as usize].fill(layout.rows_per_extent);
+            let mut at = lane.free.head();
+            while at != NONE {
+                rows[at as usize] = 0;
+                at = lane.free.after(&self.links, at);
+            }
+            for f in lane.frontiers.iter().filter(|f| f.extent != NONE && f.next_row < layout.rows_per_extent)
+            {
+                rows[f.extent as usize] = f.next_row;
+            }
+        }
+        rows
+    }
+
     /// Whether restored tables can belong to this layout: nothing points outside.
     pub fn fits(&self, layout: &Layout) -> bool {
         let n = layout.extents() as usize;

@@ -1,0 +1,341 @@
+//! A medium in memory: the bytes and records of every unit that was written.
+//!
+//! It checks as it goes. What cannot be on a real flash (a program over another, a read of an
+//! erased page, somebody else's data where the map sees a unit's) is a *fault*: noted, never
+//! a panic, and the drive goes on with zeros where there is nothing better.
+
+use super::oob::{Kind, Oob};
+use super::pages::{Pages, Unit};
+use super::transfer::{Piece, Slot, Transfer};
+use super::xor::Accumulator;
+use super::{Beneath, Medium, Range, Size};
+use crate::ftl::NONE;
+use crate::ftl::map::Fill;
+use std::collections::BTreeMap;
+
+/// Faults that are kept word by word.
+const MOST_FAULTS: usize = 16;
+
+/// See the module's documentation.
+#[derive(Clone, Debug, Default)]
+pub struct InMemory {
+    size: Size,
+    pages: Pages,
+    slots: Vec<Slot>,
+    requests: Vec<Transfer>,
+    /// Units in the controller on their way elsewhere, by where they come from.
+    staged: BTreeMap<u32, Unit>,
+    accumulators: Vec<Accumulator>,
+    /// Of the data that entered last.
+    sequence: u64,
+    faults: Vec<String>,
+}
+
+impl InMemory {
+    /// A medium that takes the size of the drive that it is put under.
+    pub fn new() -> InMemory {
+        InMemory::default()
+    }
+
+    /// What is at an address; `None` when it is erased.
+    pub fn unit(&self, pua: u32) -> Option<Unit> {
+        self.pages.unit(pua)
+    }
+
+    /// The bytes and the exclusive or of LPNs in an accumulator.
+    pub fn accumulator(&self, acc: u32) -> (&[u8], u32) {
+        let a = &self.accumulators[acc as usize];
+        (&a.bytes, a.lpns)
+    }
+
+    /// Flip a bit on flash, of a unit that a command wrote.
+    pub fn damage(&mut self, pua: u32, byte: usize) {
+        self.pages.damage(pua, byte);
+    }
+
+    fn fault(&mut self, text: impl FnOnce() -> String) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(text());
+        }
+    }
+
+    /// A number for data that enter now.
+    fn next(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// What is at an address that should hold `lpn` (`NONE`: whatever it holds).
+    fn look(&mut self, pua: u32, lpn: u32, why: &str) -> Option<Unit> {
+        let Some(unit) = self.pages.unit(pua) else {
+            self.fault(|| format!("{why}: unit {pua} is erased"));
+            return None;
+        };
+        self.check(&unit, pua, lpn, why);
+        Some(unit)
+    }
+
+    fn check(&mut self, unit: &Unit, pua: u32, lpn: u32, why: &str) {
+        let oob = unit.oob;
+        if lpn != NONE && (oob.lpn != lpn || matches!(oob.kind, Kind::Parity | Kind::Pad)) {
+            self.fault(|| format!("{why}: unit {pua} should be logical unit {lpn} and is {oob:?}"));
+        }
+        if !unit.is_sound() {
+            self.fault(|| format!("{why}: the bytes of unit {pua} are not those of {oob:?}"));
+        }
+    }
+
+    fn program(&mut self, pua: u32, unit: Unit) {
+        let oob = unit.oob;
+        if let Some(former) = self.pages.program(pua, unit) {
+            self.fault(|| format!("unit {pua} is programmed with {oob:?} over {:?}", former.oob));
+        }
+    }
+
+    /// Give a slot what it lacks from an address.
+    fn complete_slot(&mut self, slot: u32, pua: u32, why: &str) {
+        let lpn = self.slots[slot as usize].lpn;
+        let unit = self.look(pua, lpn, why);
+        let all = self.size.unit_bytes;
+        let s = &mut self.slots[slot as usize];
+        s.wants = NONE;
+        if let Some(unit) = unit {
+            for gap in s.held.gaps(0..all) {
+                unit.read(gap.start as usize, &mut s.bytes[gap.start as usize..gap.end as usize]);
+            }
+            s.held.set_all(all);
+        }
+    }
+
+    /// The pieces that a request waits for at some addresses; it no longer does.
+    fn take_waits(&mut self, request: u32, of: impl Fn(&Piece) -> bool) -> Vec<Piece> {
+        self.requests[request as usize].waits.extract_if(.., |p| of(p)).collect()
+    }
+}
+
+impl Medium for InMemory {
+    const HOLDS_DATA: bool = true;
+
+    fn attach(&mut self, size: &Size) {
+        if !self.pages.fits(size) {
+            self.pages = Pages::new(size);
+            self.sequence = 0;
+        }
+        self.size = *size;
+        self.slots = vec![Slot::blank(); size.slots as usize];
+        self.requests = vec![Transfer::default(); size.requests as usize];
+        self.staged.clear();
+        self.accumulators.clear();
+    }
+
+    fn begin_write(&mut self, request: u32, bytes: u32, data: &[u8]) {
+        self.requests[request as usize].begin(bytes, data);
+    }
+
+    fn hold(&mut self, slot: u32, lpn: u32, beneath: Beneath) {
+        let all = self.size.unit_bytes;
+        self.slots[slot as usize].take(lpn, all);
+        match beneath {
+            Beneath::Flash => {}
+            Beneath::Zeros => {
+                let s = &mut self.slots[slot as usize];
+                s.bytes.fill(0);
+                s.held.set_all(all);
+            }
+            Beneath::Slot { older, former } => {
+                if !self.slots[older as usize].is_whole() {
+                    self.complete_slot(older, former, "a slot over an older one");
+                }
+                let [s, o] = self
+                    .slots
+                    .get_disjoint_mut([slot as usize, older as usize])
+                    .expect("a slot lies over another one");
+                s.bytes.copy_from_slice(&o.bytes);
+                s.held.set_all(all);
+                let (is, should) = (o.lpn, lpn);
+                if is != should {
+                    self.fault(|| format!("a slot of logical unit {should} lies over one of {is}"));
+                }
+            }
+        }
+    }
+
+    fn write_slot(&mut self, slot: u32, range: Range<u32>, request: u32, at: u32) {
+        let sequence = self.next();
+        let s = &mut self.slots[slot as usize];
+        let data = self.requests[request as usize].part(at, range.end - range.start);
+        s.bytes[range.start as usize..range.end as usize].copy_from_slice(data);
+        s.held.add(range);
+        s.sequence = sequence;
+    }
+
+    fn want(&mut self, slot: u32, pua: u32) {
+        self.slots[slot as usize].wants = pua;
+    }
+
+    fn fill_slot(&mut self, slot: u32, sensed: Range<u32>) {
+        let wants = self.slots[slot as usize].wants;
+        if wants != NONE && sensed.contains(&wants) {
+            self.complete_slot(slot, wants, "a slot filled up");
+        }
+    }
+
+    fn program_slot(&mut self, pua: u32, slot: u32, lpn: u32) {
+        let s = &self.slots[slot as usize];
+        let (whole, is) = (s.is_whole(), s.lpn);
+        let unit = Unit::new(Oob::data(Kind::User, lpn, s.sequence, 0), s.bytes.as_slice().into());
+        if !whole || is != lpn {
+            self.fault(|| format!("slot {slot} of {is} goes out for {lpn}, whole: {whole}"));
+        }
+        self.program(pua, unit);
+    }
+
+    fn program_pad(&mut self, pua: u32) {
+        let sequence = self.next();
+        self.program(pua, Unit::implied(Oob::pad(sequence)));
+    }
+
+    fn stage(&mut self, pua: u32, lpn: u32) {
+        if let Some(unit) = self.look(pua, lpn, "a unit to be moved") {
+            self.staged.insert(pua, unit);
+        }
+    }
+
+    fn program_staged(&mut self, pua: u32, from: u32, lpn: u32, kind: Kind) {
+        let Some(mut unit) = self.staged.remove(&from) else {
+            return self.fault(|| format!("unit {from} moves to {pua} and was never sensed"));
+        };
+        self.check(&unit, from, lpn, "a moved unit");
+        unit.oob.kind = kind;
+        self.program(pua, unit);
+    }
+
+    fn copy_back(&mut self, from: u32, to: u32) {
+        if let Some(mut unit) = self.look(from, NONE, "a unit copied back") {
+            if unit.oob.kind == Kind::User {
+                unit.oob.kind = Kind::Gc;
+            }
+            self.program(to, unit);
+        }
+    }
+
+    fn erase(&mut self, extent: u32) {
+        let units = self.pages.units_of(extent);
+        while let Some((&pua, _)) = self.staged.range(units.clone()).next() {
+            self.staged.remove(&pua);
+        }
+        self.pages.erase(extent);
+    }
+
+    fn begin_read(&mut self, request: u32, bytes: u32) {
+        self.requests[request as usize].begin(bytes, &[]);
+    }
+
+    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, former: u32) {
+        let s = &self.slots[slot as usize];
+        let t = &mut self.requests[request as usize];
+        let held = &s.bytes[range.start as usize..range.end as usize];
+        t.part_mut(at, range.end - range.start).copy_from_slice(held);
+        for gap in s.held.gaps(range.clone()) {
+            // It stays waited for, and so a fault, where no address is known.
+            t.part_mut(at + gap.start - range.start, gap.end - gap.start).fill(0);
+            let at = at + gap.start - range.start;
+            t.waits.push(Piece { pua: former, lpn: s.lpn, range: gap, at });
+        }
+    }
+
+    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, pua: u32, lpn: u32) {
+        self.requests[request as usize].waits.push(Piece { pua, lpn, range, at });
+    }
+
+    fn sense(&mut self, request: u32, sensed: Range<u32>) {
+        for Piece { pua, lpn, range, at } in self.take_waits(request, |p| sensed.contains(&p.pua)) {
+            if let Some(unit) = self.look(pua, lpn, "a host read") {
+                let out = self.requests[request as usize].part_mut(at, range.end - range.start);
+                unit.read(range.start as usize, out);
+            }
+        }
+    }
+
+    fn read_data(&mut self, request: u32) -> &[u8] {
+        if let Some(piece) = self.requests[request as usize].waits.first() {
+            let text = format!("a read ended without {piece:?}");
+            self.fault(|| text);
+        }
+        &self.requests[request as usize].bytes
+    }
+
+    fn fill(&mut self, order: &Fill, units: u32) {
+        self.pages.fill(order, units);
+        self.sequence = self.sequence.max(u64::from(units));
+    }
+
+    fn age(&mut self, pua: u32, lpn: u32) {
+        let sequence = self.next();
+        self.program(pua, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
+    }
+
+    fn faults(&self) -> &[String] {
+        &self.faults
+    }
+
+    fn set_accumulators(&mut self, count: u32) {
+        self.accumulators = vec![Accumulator::new(self.size.unit_bytes); count as usize];
+    }
+
+    fn xor_clear(&mut self, acc: u32) {
+        self.accumulators[acc as usize].clear();
+    }
+
+    fn xor_flash(&mut self, acc: u32, pua: u32) {
+        if let Some(unit) = self.look(pua, NONE, "a member of a stripe") {
+            self.accumulators[acc as usize].add_unit(&unit);
+        }
+    }
+
+    fn xor_slot(&mut self, acc: u32, slot: u32) {
+        let s = &self.slots[slot as usize];
+        self.accumulators[acc as usize].add(&s.bytes, s.lpn);
+        if !s.is_whole() {
+            self.fault(|| format!("slot {slot} joins a stripe and is not whole"));
+        }
+    }
+
+    fn xor_staged(&mut self, acc: u32, pua: u32) {
+        match self.staged.get(&pua) {
+            Some(unit) => self.accumulators[acc as usize].add_unit(unit),
+            None => self.fault(|| format!("unit {pua} joins a stripe and was never sensed")),
+        }
+    }
+
+    fn program_xor(&mut self, acc: u32, pua: u32, oob: Oob) {
+        let sequence = self.next();
+        let a = &self.accumulators[acc as usize];
+        let unit = Unit::new(Oob { lpns: a.lpns, sequence, ..oob }, a.bytes.as_slice().into());
+        self.program(pua, unit);
+    }
+
+    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, pua: u32) {
+        if let Some(unit) = self.look(pua, NONE, "a rebuilt unit") {
+            let a = &self.accumulators[acc as usize];
+            let (same, lpns, oob) = (a.is(&unit), a.lpns, unit.oob);
+            if !same || lpns != oob.share() {
+                self.fault(|| format!("unit {pua} ({oob:?}) is rebuilt as {lpns}, same bytes: {same}"));
+            }
+        }
+        let inside = |p: &Piece| p.pua == pua && p.range.start < range.end && range.start < p.range.end;
+        for piece in self.take_waits(request, inside) {
+            let (from, to) = (piece.range.start.max(range.start), piece.range.end.min(range.end));
+            let t = &mut self.requests[request as usize];
+            let bytes = &self.accumulators[acc as usize].bytes[from as usize..to as usize];
+            t.part_mut(piece.at + from - piece.range.start, to - from).copy_from_slice(bytes);
+            // What of it lies outside the range is still waited for.
+            for left in [piece.range.start..from, to..piece.range.end] {
+                if !left.is_empty() {
+                    let at = piece.at + left.start - piece.range.start;
+                    t.waits.push(Piece { range: left, at, ..piece });
+                }
+            }
+        }
+    }
+}

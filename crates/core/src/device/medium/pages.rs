@@ -1,0 +1,155 @@
+//! The flash itself: every unit erased, or programmed with bytes and a record.
+
+use super::content::filled_bytes;
+use super::oob::{Kind, Oob};
+use super::{Range, Size};
+use crate::ftl::map::Fill;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A programmed unit.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Its record.
+    pub oob: Oob,
+    /// Its bytes; `None` where they follow from the record: zeros of padding, else
+    /// [`filled_bytes`].
+    bytes: Option<Arc<[u8]>>,
+}
+
+impl Unit {
+    /// A unit with bytes; its checksum is theirs.
+    pub fn new(oob: Oob, bytes: Arc<[u8]>) -> Unit {
+        Unit { oob: Oob { checksum: xxh3_64(&bytes), ..oob }, bytes: Some(bytes) }
+    }
+
+    /// A unit whose bytes follow from its record.
+    pub fn implied(oob: Oob) -> Unit {
+        Unit { oob, bytes: None }
+    }
+
+    /// The bytes from `from` on.
+    pub fn read(&self, from: usize, out: &mut [u8]) {
+        match &self.bytes {
+            Some(bytes) => out.copy_from_slice(&bytes[from..from + out.len()]),
+            None if self.oob.kind == Kind::Pad => out.fill(0),
+            None => filled_bytes(self.oob.lpn, from, out),
+        }
+    }
+
+    /// All bytes.
+    pub fn to_vec(&self, size: u32) -> Vec<u8> {
+        let mut all = vec![0; size as usize];
+        self.read(0, &mut all);
+        all
+    }
+
+    /// Whether the bytes are those that were written.
+    pub fn is_sound(&self) -> bool {
+        self.bytes.as_ref().is_none_or(|b| xxh3_64(b) == self.oob.checksum)
+    }
+
+    /// Flip a bit of a unit that has bytes of its own.
+    pub fn damage(&mut self, byte: usize) {
+        if let Some(bytes) = &mut self.bytes {
+            let mut other = bytes.to_vec();
+            other[byte] ^= 1;
+            *bytes = other.into();
+        }
+    }
+}
+
+/// The units of an extent.
+#[derive(Clone, Debug)]
+enum Extent {
+    /// As the sequential fill left it; erased, if there was none.
+    AsFilled,
+    Erased,
+    Units(Box<[Option<Unit>]>),
+}
+
+/// The flash.
+#[derive(Clone, Debug, Default)]
+pub struct Pages {
+    size: Size,
+    extents: Vec<Extent>,
+    fill: Option<(Fill, Vec<u32>)>,
+}
+
+impl Pages {
+    /// All erased.
+    pub fn new(size: &Size) -> Pages {
+        Pages { size: *size, extents: vec![Extent::AsFilled; size.extents as usize], fill: None }
+    }
+
+    /// Whether the flash is of this size.
+    pub fn fits(&self, size: &Size) -> bool {
+        *size == Size { slots: size.slots, requests: size.requests, ..self.size }
+    }
+
+    /// A sequential fill of a new flash.
+    pub fn fill(&mut self, order: &Fill, units: u32) {
+        *self = Pages::new(&self.size);
+        self.fill = Some((order.clone(), order.units_by_lane(units)));
+    }
+
+    /// What the fill put at an address.
+    fn filled(&self, pua: u32) -> Option<Unit> {
+        let (order, by_lane) = self.fill.as_ref()?;
+        let (lane, index) = (pua / self.size.units_per_lane, pua % self.size.units_per_lane);
+        let units = by_lane[lane as usize];
+        if index < units {
+            let lpn = order.lpn(pua);
+            Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn), 0)))
+        } else if index < units.next_multiple_of(self.size.units_per_row) {
+            Some(Unit::implied(Oob::pad(0)))
+        } else {
+            None
+        }
+    }
+
+    /// What is at an address; `None` when it is erased.
+    pub fn unit(&self, pua: u32) -> Option<Unit> {
+        let (extent, at) = (pua / self.size.units_per_extent, pua % self.size.units_per_extent);
+        match &self.extents[extent as usize] {
+            Extent::AsFilled => self.filled(pua),
+            Extent::Erased => None,
+            Extent::Units(units) => units[at as usize].clone(),
+        }
+    }
+
+    fn slot(&mut self, pua: u32) -> &mut Option<Unit> {
+        let (extent, at) = (pua / self.size.units_per_extent, pua % self.size.units_per_extent);
+        if !matches!(self.extents[extent as usize], Extent::Units(_)) {
+            let units = self.units_of(extent).map(|pua| self.unit(pua)).collect();
+            self.extents[extent as usize] = Extent::Units(units);
+        }
+        match &mut self.extents[extent as usize] {
+            Extent::Units(units) => &mut units[at as usize],
+            Extent::AsFilled | Extent::Erased => unreachable!("it has units of its own now"),
+        }
+    }
+
+    /// The addresses of an extent.
+    pub fn units_of(&self, extent: u32) -> Range<u32> {
+        let first = extent * self.size.units_per_extent;
+        first..first + self.size.units_per_extent
+    }
+
+    /// Program a unit; what was there, which should be nothing.
+    pub fn program(&mut self, pua: u32, unit: Unit) -> Option<Unit> {
+        self.slot(pua).replace(unit)
+    }
+
+    /// Flip a bit of a unit that has bytes of its own.
+    pub fn damage(&mut self, pua: u32, byte: usize) {
+        if let Some(unit) = self.slot(pua) {
+            unit.damage(byte);
+        }
+    }
+
+    /// Erase an extent.
+    pub fn erase(&mut self, extent: u32) {
+        self.extents[extent as usize] = Extent::Erased;
+    }
+}

@@ -1,0 +1,203 @@
+//! What the medium in memory does and notices, without a drive around it.
+
+use super::*;
+use crate::ftl::NONE;
+
+const UNIT: u32 = 64;
+
+/// Four extents of two rows of four units.
+const SIZE: Size = Size {
+    extents: 4,
+    units_per_extent: 8,
+    units_per_row: 4,
+    units_per_lane: 16,
+    unit_bytes: UNIT,
+    slots: 5,
+    requests: 2,
+};
+
+fn medium() -> InMemory {
+    let mut m = InMemory::new();
+    m.attach(&SIZE);
+    m.set_accumulators(3);
+    m
+}
+
+fn bytes(value: u8) -> Vec<u8> {
+    (0..UNIT as u8).map(|i| i.wrapping_mul(value) ^ value).collect()
+}
+
+/// A slot with a whole unit.
+fn hold(m: &mut InMemory, slot: u32, lpn: u32, value: u8) {
+    m.begin_write(0, UNIT, &bytes(value));
+    m.hold(slot, lpn, Beneath::Flash);
+    m.write_slot(slot, 0..UNIT, 0, 0);
+}
+
+/// A stripe of three members at 0, 8 and 16, its parity at 24.
+fn stripe(m: &mut InMemory) {
+    m.xor_clear(0);
+    for (slot, lpn) in [(0, 11), (1, 12), (2, 77)] {
+        hold(m, slot, lpn, lpn as u8);
+        m.xor_slot(0, slot);
+        m.program_slot(slot * 8, slot, lpn);
+    }
+    m.program_xor(0, 24, Oob::parity(5, 0b111));
+}
+
+fn read_whole(m: &mut InMemory, lpn: u32, pua: u32) {
+    m.begin_read(1, UNIT);
+    m.read_flash(1, 0, 0..UNIT, pua, lpn);
+}
+
+#[test]
+fn parity_is_the_exclusive_or_of_its_members() {
+    let mut m = medium();
+    stripe(&mut m);
+    let parity = m.unit(24).unwrap();
+    assert_eq!((parity.oob.kind, parity.oob.lpn, parity.oob.members), (Kind::Parity, 5, 0b111));
+    assert_eq!(parity.oob.lpns, 11 ^ 12 ^ 77);
+    assert!(parity.is_sound() && parity.oob.sequence > m.unit(16).unwrap().oob.sequence);
+    let sum: Vec<u8> = (0..UNIT as usize).map(|i| bytes(11)[i] ^ bytes(12)[i] ^ bytes(77)[i]).collect();
+    assert_eq!(parity.to_vec(UNIT), sum);
+    // Over the whole stripe nothing is left; padding adds nothing.
+    m.program_pad(1);
+    m.xor_clear(1);
+    for pua in [0, 1, 8, 16, 24] {
+        m.xor_flash(1, pua);
+    }
+    assert_eq!(m.accumulator(1), (&[0; UNIT as usize][..], 0));
+    assert!(m.faults().is_empty(), "{:?}", m.faults());
+}
+
+#[test]
+fn a_member_is_rebuilt_for_a_read() {
+    let mut m = medium();
+    stripe(&mut m);
+    for (pua, lpn) in [(0, 11), (8, 12), (16, 77)] {
+        m.xor_clear(2);
+        for other in [0, 8, 16, 24].into_iter().filter(|&p| p != pua) {
+            m.xor_flash(2, other);
+        }
+        read_whole(&mut m, lpn, pua);
+        m.deliver_xor(2, 1, 0..UNIT, pua);
+        assert_eq!(m.read_data(1), bytes(lpn as u8));
+    }
+    // In two parts, and over bytes that a slot already gave.
+    hold(&mut m, 3, 77, 1);
+    m.hold(4, 77, Beneath::Flash);
+    m.begin_write(0, 10, &[9; 10]);
+    m.write_slot(4, 20..30, 0, 0);
+    m.begin_read(1, UNIT - 5);
+    m.read_slot(1, 0, 5..UNIT, 4, 16);
+    m.deliver_xor(2, 1, 0..25, 16);
+    m.deliver_xor(2, 1, 25..40, 16);
+    m.sense(1, 16..20);
+    let mut should = bytes(77);
+    should[20..30].fill(9);
+    assert_eq!(m.read_data(1), &should[5..]);
+    assert!(m.faults().is_empty(), "{:?}", m.faults());
+}
+
+#[test]
+fn a_wrong_rebuilding_is_noticed() {
+    let mut m = medium();
+    stripe(&mut m);
+    m.xor_clear(0);
+    m.xor_flash(0, 8);
+    m.xor_flash(0, 24);
+    read_whole(&mut m, 11, 0);
+    m.deliver_xor(0, 1, 0..UNIT, 0);
+    assert!(m.faults()[0].contains("is rebuilt as"), "{:?}", m.faults());
+}
+
+#[test]
+fn staged_units_join_stripes() {
+    let mut m = medium();
+    stripe(&mut m);
+    m.xor_clear(1);
+    for (pua, lpn) in [(0, 11), (8, 12)] {
+        m.stage(pua, lpn);
+        m.xor_staged(1, pua);
+        m.program_staged(pua + 4, pua, lpn, Kind::Gc);
+    }
+    let (sum, lpns) = m.accumulator(1);
+    assert_eq!((sum[3], lpns), (bytes(11)[3] ^ bytes(12)[3], 11 ^ 12));
+    let (old, new) = (m.unit(0).unwrap().oob, m.unit(4).unwrap().oob);
+    assert_eq!(Oob { kind: Kind::Gc, ..old }, new, "a moved unit keeps its number");
+    assert!(m.faults().is_empty());
+    m.xor_staged(1, 0);
+    assert!(m.faults()[0].contains("never sensed"));
+}
+
+#[test]
+fn what_cannot_be_is_noticed() {
+    type Act = fn(&mut InMemory);
+    let acts: [(&str, Act); 8] = [
+        ("is programmed with", |m| m.program_slot(0, 1, 12)),
+        ("is erased", |m| {
+            read_whole(m, 11, 2);
+            m.sense(1, 0..4);
+        }),
+        ("should be logical unit 13", |m| {
+            read_whole(m, 13, 0);
+            m.sense(1, 0..4);
+        }),
+        ("never sensed", |m| {
+            m.stage(0, 11);
+            m.erase(0);
+            m.program_staged(30, 0, 11, Kind::Gc);
+        }),
+        ("whole: false", |m| {
+            m.hold(4, 1, Beneath::Flash);
+            m.program_slot(1, 4, 1);
+        }),
+        ("ended without", |m| {
+            read_whole(m, 11, 0);
+            m.read_data(1);
+        }),
+        ("lies over one of 11", |m| m.hold(4, 1, Beneath::Slot { older: 0, former: NONE })),
+        ("the bytes of unit 0", |m| {
+            m.damage(0, 3);
+            m.stage(0, 11);
+        }),
+    ];
+    for (says, act) in acts {
+        let mut m = medium();
+        stripe(&mut m);
+        act(&mut m);
+        assert!(m.faults().first().is_some_and(|f| f.contains(says)), "{says}: {:?}", m.faults());
+    }
+}
+
+#[test]
+fn a_slot_over_another_completes_both() {
+    let mut m = medium();
+    stripe(&mut m);
+    for (slot, range) in [(3, 10..20), (4, 15..40)] {
+        let beneath = if slot == 3 { Beneath::Flash } else { Beneath::Slot { older: 3, former: 8 } };
+        m.begin_write(0, UNIT, &[slot as u8; UNIT as usize]);
+        m.hold(slot, 12, beneath);
+        m.write_slot(slot, range, 0, 0);
+    }
+    m.program_slot(1, 3, 12);
+    m.program_slot(2, 4, 12);
+    let mut should = bytes(12);
+    should[10..20].fill(3);
+    assert_eq!(m.unit(1).unwrap().to_vec(UNIT), should);
+    should[15..40].fill(4);
+    assert_eq!(m.unit(2).unwrap().to_vec(UNIT), should);
+    assert!(m.faults().is_empty(), "{:?}", m.faults());
+}
+
+#[test]
+fn what_is_on_flash_stays_when_a_drive_is_put_over_it_again() {
+    let mut m = medium();
+    stripe(&mut m);
+    let mut again = Size { slots: 9, ..SIZE };
+    m.attach(&again);
+    assert_eq!(m.unit(8).unwrap().oob.lpn, 12);
+    again.units_per_row = 2;
+    m.attach(&again);
+    assert!(m.unit(8).is_none(), "another drive");
+}

@@ -1,0 +1,82 @@
+//! The bytes of a command under way, and those of a slot of the write buffer.
+
+use super::Range;
+use super::ranges::Ranges;
+use crate::ftl::NONE;
+
+/// Bytes that a read waits for.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Where they are.
+    pub pua: u32,
+    /// Whose they are.
+    pub lpn: u32,
+    /// Which bytes of the unit.
+    pub range: Range<u32>,
+    /// Where they go in the request's data.
+    pub at: u32,
+}
+
+/// The data of a command.
+#[derive(Clone, Debug, Default)]
+pub struct Transfer {
+    /// What the host wrote, or what it will have read.
+    pub bytes: Vec<u8>,
+    /// What a read still waits for.
+    pub waits: Vec<Piece>,
+}
+
+impl Transfer {
+    /// A command of `bytes` bytes, which begin with `data`.
+    pub fn begin(&mut self, bytes: u32, data: &[u8]) {
+        self.waits.clear();
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&data[..data.len().min(bytes as usize)]);
+        self.bytes.resize(bytes as usize, 0);
+    }
+
+    /// A part of the data.
+    pub fn part(&self, at: u32, len: u32) -> &[u8] {
+        &self.bytes[at as usize..(at + len) as usize]
+    }
+
+    /// A part of the data, to be written.
+    pub fn part_mut(&mut self, at: u32, len: u32) -> &mut [u8] {
+        &mut self.bytes[at as usize..(at + len) as usize]
+    }
+}
+
+/// The bytes of a slot.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Whose they are.
+    pub lpn: u32,
+    /// When the youngest of them entered.
+    pub sequence: u64,
+    /// All bytes of the unit; what is not held means nothing.
+    pub bytes: Vec<u8>,
+    /// Which are held.
+    pub held: Ranges,
+    /// Where the others are being read, or `NONE`.
+    pub wants: u32,
+}
+
+impl Slot {
+    /// A slot that nobody uses.
+    pub fn blank() -> Slot {
+        Slot { lpn: NONE, sequence: 0, bytes: Vec::new(), held: Ranges::default(), wants: NONE }
+    }
+
+    /// Take it for a unit of which nothing is held.
+    pub fn take(&mut self, lpn: u32, unit_bytes: u32) {
+        self.lpn = lpn;
+        self.bytes.resize(unit_bytes as usize, 0);
+        self.held.clear();
+        self.wants = NONE;
+    }
+
+    /// Whether it holds its whole unit.
+    pub fn is_whole(&self) -> bool {
+        self.held.is_all(self.bytes.len() as u32)
+    }
+}

@@ -1,0 +1,263 @@
+//! Does every read return the bytes that were written?
+//!
+//! Small drives of every kind under random work: what comes back is compared byte by byte
+//! with an oracle, and the medium itself notices a program over another, a read of an erased
+//! page, and somebody else's data where the map sees a unit's.
+
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::medium::{Kind, filled_bytes};
+use tailcut_core::device::{Device, InMemory, Medium, NoData};
+use tailcut_core::ftl::NONE;
+use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::ftl::map::Place;
+use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_testkit::small_drive;
+use tailcut_testkit::swarm::{self, Case, Plan, member};
+use tailcut_units::{Command, HostOp, SimTime, Status};
+
+/// Small drives that differ in how data go through them.
+fn drives() -> Vec<(&'static str, DeviceConfig)> {
+    let base = || {
+        let mut c = small_drive();
+        c.geometry.blocks = 16;
+        c.geometry.pages = 6;
+        c.geometry.page = 4096;
+        c.ecc.codeword = 512;
+        c.ftl.over_provisioning = Some(0.45);
+        c.ftl.mapping_unit = 2048;
+        c.host.max_transfer = 24 << 10;
+        if let BufferConfig::Lru(m) = &mut c.policy.buffer {
+            m.capacity = 32 << 10;
+        }
+        c
+    };
+    let with = |change: fn(&mut DeviceConfig)| {
+        let mut c = base();
+        change(&mut c);
+        c
+    };
+    let blocks = |c: &mut DeviceConfig| {
+        c.ftl.extent = ExtentKind::Block;
+        (c.ftl.write_planes, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (1, 1, 1);
+    };
+    let mut out = vec![
+        ("superblocks", base()),
+        ("lines", with(|c| c.ftl.extent = ExtentKind::Line)),
+        (
+            "lines, placed freely, through a tiny buffer",
+            with(|c| {
+                c.ftl.extent = ExtentKind::Line;
+                c.policy.placement = member("dynamic");
+                if let BufferConfig::Lru(m) = &mut c.policy.buffer {
+                    m.capacity = 16 << 10;
+                }
+            }),
+        ),
+        (
+            "write-through",
+            with(|c| {
+                c.policy.buffer = member("none");
+                c.policy.flush = member("immediate");
+            }),
+        ),
+        ("a unit over two pages", with(|c| c.ftl.mapping_unit = 8192)),
+        (
+            "moves in parts",
+            with(|c| (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.in_flight) = (1, 1, 16)),
+        ),
+        ("reads that join", with(|c| c.ftl.join_reads = true)),
+        (
+            "reads held back by collection",
+            with(|c| {
+                c.policy.gc_scope = member("controller");
+                c.ftl.extent = ExtentKind::Line;
+            }),
+        ),
+        (
+            "programs and erases that give way",
+            with(|c| {
+                c.policy.schedule = member("read-write-erase");
+                c.policy.suspend_erase = member("immediate");
+                c.policy.suspend_program = member("inter-phase");
+            }),
+        ),
+    ];
+    let mut c = base();
+    blocks(&mut c);
+    out.push(("blocks", c.clone()));
+    c.ftl.mapping_unit = 4096;
+    c.ftl.gc.copy = CopyMode::Copyback;
+    out.push(("blocks and copybacks", c));
+    out
+}
+
+fn plan(grain: u64, weights: [u64; 4], fill: u64) -> Plan {
+    Plan {
+        commands: 1_500,
+        fill,
+        aged: fill > 0 && grain > 1,
+        weights,
+        astray: 50,
+        grain,
+        largest: 12 << 10,
+        hot: 24,
+        gap: 60_000,
+        pause: 300,
+        sequential: false,
+        audit_every: 500,
+    }
+}
+
+#[test]
+fn every_read_returns_what_was_written() {
+    let mut erases = 0;
+    for (name, config) in drives() {
+        for (i, grain) in [1, 512, 2048].into_iter().enumerate() {
+            for (weights, fill) in [([8, 8, 1, 1], 256), ([4, 8, 0, 0], 0), ([2, 12, 3, 0], 256)] {
+                let case =
+                    Case { seed: 7 + i as u64, config: config.clone(), plan: plan(grain, weights, fill) };
+                let with = swarm::run_over(&case, InMemory::new());
+                let with = with.unwrap_or_else(|e| panic!("{name}, grain {grain}, {weights:?}: {e}"));
+                let (with, device) = with;
+                check_records(&device).unwrap_or_else(|e| panic!("{name}, grain {grain}: {e}"));
+                erases += with.erases;
+                let (without, _) = swarm::run_over(&case, NoData).unwrap_or_else(|e| panic!("{name}: {e}"));
+                assert_eq!(with, without, "{name}: bytes change nothing else");
+            }
+        }
+    }
+    assert!(erases > 1_000, "collection was hardly at work: {erases} erases");
+}
+
+/// A unit on flash is there under its own name, and of all its copies the map knows the
+/// newest: a scan of the records would find the same.
+fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
+    let layout = &device.shape().layout;
+    let mut newest = vec![0; layout.host_units as usize];
+    for pua in 0..layout.units() {
+        if let Some(unit) = device.medium().unit(pua).filter(|u| u.oob.lpn != NONE) {
+            let n = &mut newest[unit.oob.lpn as usize];
+            *n = unit.oob.sequence.max(*n);
+        }
+    }
+    for (lpn, newest) in (0..).zip(newest) {
+        if let Place::Flash(pua) = device.whereabouts(lpn) {
+            let unit = device.medium().unit(pua).ok_or(format!("unit {pua} of {lpn} is erased"))?;
+            let oob = unit.oob;
+            if oob.lpn != lpn || !matches!(oob.kind, Kind::User | Kind::Gc) || !unit.is_sound() {
+                return Err(format!("{lpn} should be at {pua}, where there is {oob:?}"));
+            }
+            if oob.sequence != newest {
+                return Err(format!("the map knows {oob:?} of {lpn}, and {newest} is the newest"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A drive with bytes, and the time.
+struct Rig {
+    device: Device<(), InMemory>,
+    now: SimTime,
+}
+
+impl Rig {
+    fn new(config: &DeviceConfig) -> Rig {
+        let device = Device::with_medium(config, 1, (), InMemory::new()).unwrap_or_else(|e| panic!("{e}"));
+        Rig { device, now: SimTime(0) }
+    }
+
+    /// Submit one command, and run until nothing happens any more; the bytes of a read.
+    fn one(&mut self, op: HostOp, offset: u64, bytes: u32, data: &[u8]) -> Vec<u8> {
+        let command = Command { op, offset, bytes };
+        self.device.submit_write(self.now, self.now, command, 0, data).expect("a place in the queue");
+        let mut out = Vec::new();
+        while self.device.next_deadline() != SimTime::NEVER {
+            self.now = self.device.next_deadline();
+            self.device.advance(self.now, &mut |c| {
+                assert_eq!(c.status, Status::Ok);
+                out = c.data.to_vec();
+            });
+        }
+        out
+    }
+
+    fn read(&mut self, offset: u64, bytes: u32) -> Vec<u8> {
+        self.one(HostOp::Read, offset, bytes, &[])
+    }
+
+    fn faults(&self) -> &[String] {
+        self.device.medium().faults()
+    }
+}
+
+#[test]
+fn a_part_of_a_unit_keeps_the_rest() {
+    for (name, config) in drives() {
+        let mut d = Rig::new(&config);
+        d.device.fill(d.device.host_bytes());
+        let unit = config.ftl.mapping_unit as u32;
+        let mut should = vec![0; 2 * unit as usize];
+        filled_bytes(0, 0, &mut should[..unit as usize]);
+        filled_bytes(1, 0, &mut should[unit as usize..]);
+        assert_eq!(d.read(0, 2 * unit), should, "{name}: as filled");
+        for (offset, bytes, value) in [(7, 1, 0xAA), (500, 600, 0xBB), (unit as usize - 3, 9, 0xCC)] {
+            let data = vec![value; bytes];
+            d.one(HostOp::Write, offset as u64, bytes as u32, &data);
+            should[offset..offset + bytes].fill(value);
+            assert_eq!(d.read(0, 2 * unit), should, "{name}: after {offset}");
+        }
+        d.one(HostOp::Flush, 0, 0, &[]);
+        assert_eq!(d.read(0, 2 * unit), should, "{name}: on flash");
+        d.one(HostOp::Trim, 0, unit, &[]);
+        should[..unit as usize].fill(0);
+        assert_eq!(d.read(0, 2 * unit), should, "{name}: trimmed");
+        d.one(HostOp::Write, u64::from(unit), unit, &[]);
+        should.fill(0);
+        assert_eq!(d.read(0, 2 * unit), should, "{name}: without data");
+        assert!(d.faults().is_empty(), "{name}: {:?}", d.faults());
+    }
+}
+
+#[test]
+fn what_the_map_says_is_what_the_flash_holds() {
+    for (name, config) in drives() {
+        let mut d = Rig::new(&config);
+        let bytes = d.device.host_bytes();
+        d.device.fill(bytes);
+        d.device.age_uniform(0..bytes, config.ftl.mapping_unit as u32, &mut |_| true);
+        let check = |d: &Rig, when: &str| {
+            assert!(d.faults().is_empty(), "{name}, {when}: {:?}", d.faults());
+            check_records(&d.device).unwrap_or_else(|e| panic!("{name}, {when}: {e}"));
+        };
+        check(&d, "aged");
+        // The same past from a saved translation layer.
+        let mut saved = Vec::new();
+        d.device.save_aged(1, &Default::default(), &mut saved).expect("it is saved");
+        let mut other = Rig::new(&config);
+        other.device.load_aged(1, &mut saved.as_slice()).expect("it is loaded");
+        check(&other, "loaded");
+        let unit = config.ftl.mapping_unit as u32;
+        for lpn in [0, 5, 77] {
+            let offset = u64::from(lpn * unit);
+            let mut should = vec![0; unit as usize];
+            filled_bytes(lpn, 0, &mut should);
+            assert_eq!(other.read(offset, unit), should);
+            other.one(HostOp::Write, offset, unit, &vec![3; unit as usize]);
+            assert_eq!(other.read(offset, unit), vec![3; unit as usize]);
+        }
+        check(&other, "loaded and written");
+    }
+}
+
+#[test]
+fn a_damaged_bit_is_noticed() {
+    let (_, config) = drives().remove(0);
+    let mut d = Rig::new(&config);
+    d.one(HostOp::Write, 0, 2048, &[1; 2048]);
+    d.one(HostOp::Flush, 0, 0, &[]);
+    let Place::Flash(pua) = d.device.whereabouts(0) else { panic!("it was flushed") };
+    d.device.medium_mut().damage(pua, 9);
+    d.read(0, 2048);
+    assert!(d.faults()[0].contains("the bytes of unit"), "{:?}", d.faults());
+}
