@@ -652,6 +652,7 @@ fn check_room(
             ),
         );
     }
-    let parity = shares.iter().map(|&n| u64::from(n)).sum::<u64>() * layout.unit_bytes - user;
+    let filled = shares.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let parity = (filled - u64::from(layout.host_units)) * layout.unit_bytes;
     Ok(Capacity { raw, bad: raw - usable, user, parity, reserved, spare: usable - user - parity })
 }
