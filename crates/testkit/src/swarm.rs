@@ -17,6 +17,7 @@ use tailcut_core::nand::config::{BusyUnit, ProgramErase, SuspendLimits, Suspende
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::flush::FlushConfig;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
+use tailcut_core::policy::gc_schedule::preemptive::States;
 use tailcut_core::policy::gc_schedule::rotating::{self, Mode};
 use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
@@ -206,7 +207,13 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     };
     match &mut p.gc_schedule {
         GcScheduleConfig::Threshold(m) => (m.start, m.hard) = (start, hard),
-        GcScheduleConfig::Preemptive(m) => (m.start, m.hard) = (start, hard),
+        GcScheduleConfig::Preemptive(m) => {
+            (m.start, m.hard) = (start, hard);
+            // Drawn from what is drawn already, so that older seeds keep their drives.
+            let four = s.clone().below(2) == 0;
+            m.states = if four { States::Four } else { States::Two };
+            m.high_priority_writes = four && s.clone().below(3) == 0;
+        }
         GcScheduleConfig::Instant(m) => m.start = start,
         GcScheduleConfig::Rotating(_) => unreachable!("drawn with parity only"),
     }

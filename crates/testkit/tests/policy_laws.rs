@@ -318,6 +318,8 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
             free,
             extents,
             host_active,
+            host_reads: host_active,
+            host_programs: false,
             channel_active: host_active,
             group_collecting: 0,
             urgent_lanes: 0,

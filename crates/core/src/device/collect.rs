@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_units::Occupant;
 
+/// The queues of reads and of programs that the host waits for, or its writes.
+pub(super) const READS: u8 = 1 << Occupant::UserRead as u8 | 1 << Occupant::RmwRead as u8;
+pub(super) const PROGRAMS: u8 = 1 << Occupant::UserProgram as u8 | 1 << Occupant::ParityProgram as u8;
+
 /// Where a lane's collection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
@@ -50,6 +54,8 @@ pub(super) struct Collection {
     waiting: bool,
     /// Its scope is closed to host operations: not while it yields to them, or drains.
     holding: bool,
+    /// Its scope is closed to host programs, whether it yields or not.
+    barring: bool,
 }
 
 impl Collection {
@@ -67,6 +73,7 @@ impl Collection {
             wins: 0,
             waiting: false,
             holding: false,
+            barring: false,
         }
     }
 
@@ -103,10 +110,17 @@ impl Collection {
 impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn space(&self, lane: u32) -> SpaceView {
         let s = &self.state;
-        let host_active = match self.shape.layout.kind {
-            ExtentKind::Line => s.host_ops > 0,
-            _ => s.units[self.shape.units_of_lane(lane).start as usize].host_ops > 0,
-        };
+        let scope = self.heeded_units(lane);
+        let units = &s.units[scope.start as usize..scope.end as usize];
+        let host_active =
+            if units.len() == s.units.len() { s.host_ops > 0 } else { units.iter().any(|u| u.host_ops > 0) };
+        let (mut host_reads, mut host_programs) = (false, false);
+        if host_active && s.may_bar_programs {
+            for u in units.iter().filter(|u| u.host_ops > 0) {
+                host_reads |= u.host_reads > 0;
+                host_programs |= u.waiting & PROGRAMS != 0;
+            }
+        }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if s.heeds_channel {
             let per_channel = self.shape.units / self.shape.channels;
@@ -123,6 +137,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             free: s.extents.free(lane),
             extents: self.shape.layout.usable[lane as usize],
             host_active,
+            host_reads,
+            host_programs,
             channel_active,
             group_collecting,
             urgent_lanes: s.urgent_lanes,
@@ -186,7 +202,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         if !self.state.policies.gc_schedule.start(&view) {
-            let quiet = SpaceView { host_active: false, channel_active: false, group_collecting: 0, ..view };
+            let quiet = SpaceView::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }
@@ -246,11 +262,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 row = taken.expect("host data always leave an extent to collect into");
                 (used, rows) = (0, rows + 1);
             }
+            self.data_copied(pua, row + used);
             self.moved(self.map.owner(pua), pua, row + used);
             self.state.counters.programs_gc += 1;
             used += 1;
         }
         self.end_instant_row(row);
+        if row != NONE {
+            self.data_padded(row + used..row + upr);
+        }
         self.state.counters.rows_programmed += rows;
         self.state.counters.programs_pad += u64::from(upr - used);
         self.all_moved(lane);
@@ -282,12 +302,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
+    /// Whether collections of one scope take turns.
+    fn in_turn(&self) -> bool {
+        matches!(self.state.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
+    }
+
     /// Whether another collection keeps this lane's scope, of which only one may run. One
     /// that has yielded keeps nothing.
     pub(super) fn scope_is_taken(&self, lane: u32) -> bool {
-        let in_turn =
-            |scope| matches!(scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true });
-        if !in_turn(self.state.gc_scope) {
+        if !self.in_turn() {
             return false;
         }
         let own = self.turn_units(lane);
@@ -376,6 +399,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 break;
             }
             let view = self.space(lane);
+            self.bar_programs(lane, &view);
             if !self.state.policies.gc_schedule.proceed(&view) {
                 return self.yield_scope(lane);
             }
@@ -396,13 +420,45 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Close the scope of a collection to host programs, or open it, as the schedule says.
+    #[inline]
+    fn bar_programs(&mut self, lane: u32, view: &SpaceView) {
+        if self.state.may_bar_programs {
+            let bars = self.state.policies.gc_schedule.bars_programs(view);
+            self.set_barring(lane, bars);
+        }
+    }
+
+    fn set_barring(&mut self, lane: u32, bars: bool) {
+        if std::mem::replace(&mut self.state.collections[lane as usize].barring, bars) == bars {
+            return;
+        }
+        for unit in self.heeded_units(lane) {
+            self.bar_unit(unit, bars);
+        }
+    }
+
+    /// The units whose host operations a collection of this lane may yield to, and whose
+    /// programs it may bar.
+    fn heeded_units(&self, lane: u32) -> Range<u32> {
+        match self.state.gc_scope {
+            Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
+            Scope::Channel | Scope::Controller => self.scope_units(lane),
+        }
+    }
+
+    /// Whether the collection of a lane may bar programs of this unit.
+    pub(super) fn bar_covers(&self, lane: u32, unit: u32) -> bool {
+        self.heeded_units(lane).contains(&unit)
+    }
+
     /// Let host operations pass: what a collection yields to must not stand behind its own
     /// hold, and another collection may use its scope meanwhile.
     fn yield_scope(&mut self, lane: u32) {
         self.set_waiting(lane, true);
         let held = self.state.collections[lane as usize].holding;
         self.hold_scope(lane, false);
-        if held && matches!(self.state.gc_scope, Scope::Channel | Scope::Controller) {
+        if held && self.in_turn() {
             self.wake_waiting();
         }
     }
@@ -641,6 +697,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The victim is free again: the collection is over.
     fn victim_erased(&mut self, lane: u32) {
+        self.set_barring(lane, false);
         self.hold_scope(lane, false);
         self.count_collection(lane, false);
         let s = &mut self.state;
@@ -705,16 +762,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// No host operation is left on a unit: collections that yielded may go on.
-    pub(super) fn unit_went_quiet(&mut self, unit: u32) {
+    /// The host operations of a unit have changed so that collections that yielded may go on.
+    pub(super) fn wake_unit(&mut self, unit: u32) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
-            _ if self.state.heeds_channel => {
+            _ if self.state.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
+            (ExtentKind::Line, _) => 0..1,
+            _ if self.state.heeds_channel || self.state.gc_scope == Scope::Channel => {
                 let per_channel = self.shape.layout.lanes / self.shape.channels;
                 let channel = self.shape.channel_of(unit);
                 channel * per_channel..(channel + 1) * per_channel
             }
-            (ExtentKind::Line, _) if self.state.host_ops > 0 => return,
-            (ExtentKind::Line, _) => 0..1,
             (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit..unit + 1,
             (ExtentKind::Block, BusyUnit::Die) => {
                 unit * self.shape.layout.planes..(unit + 1) * self.shape.layout.planes

@@ -4,6 +4,7 @@
 //! operation has left the array and its data are out; what waits behind it is told
 //! what it waited for by the difference of two copies of the die's account.
 
+use super::collect::{PROGRAMS, READS};
 use super::drive::Device;
 use super::host::charge;
 use super::medium::Medium;
@@ -100,6 +101,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let u = &mut s.units[unit as usize];
         if is_host(occupant) {
             u.host_ops += 1;
+            u.host_reads += u32::from(s.may_bar_programs && READS >> occupant as u8 & 1 != 0);
             s.host_ops += 1;
         }
         if u.phase == Phase::Out
@@ -108,7 +110,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             u.go_idle();
         }
-        let open = u.holds == 0 || passes_hold(occupant);
+        let barred = u.bars > 0 && PROGRAMS >> occupant as u8 & 1 != 0;
+        let open = (u.holds == 0 || passes_hold(occupant)) && !barred;
         if u.phase == Phase::Idle && open && self.may_begin_at_once(unit, occupant) {
             return self.grant(id);
         }
@@ -134,6 +137,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.interrupt(unit, id);
         } else if u.phase == Phase::Channel && open {
             self.overtake(unit, occupant);
+        }
+        if barred {
+            // A program that waits may be what a collection goes on for.
+            self.wake_unit(unit);
         }
     }
 
@@ -190,7 +197,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn open_queues(&self, unit: u32) -> u8 {
         let s = &self.state;
         let u = &s.units[unit as usize];
-        let open = if u.holds > 0 { COLLECTION_QUEUES } else { u8::MAX };
+        let open = if u.holds > 0 {
+            COLLECTION_QUEUES
+        } else if u.bars > 0 {
+            !PROGRAMS
+        } else {
+            u8::MAX
+        };
         if s.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
             return open & READ_QUEUE;
         }
@@ -530,15 +543,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn free_op(&mut self, id: u32) {
         let s = &mut self.state;
         let op = &s.ops[id];
-        let unit = op.unit;
-        if is_host(op.occupant) {
+        let (unit, occupant) = (op.unit, op.occupant);
+        if is_host(occupant) {
             s.host_ops -= 1;
             let u = &mut s.units[unit as usize];
             u.host_ops -= 1;
-            let quiet = u.host_ops == 0;
+            u.host_reads -= u32::from(s.may_bar_programs && READS >> occupant as u8 & 1 != 0);
+            let reads_left = s.may_bar_programs && READS >> occupant as u8 & 1 != 0;
+            let quiet = u.host_ops == 0 || reads_left;
             s.ops.give(id);
             if quiet && s.waiting_collections > 0 {
-                self.unit_went_quiet(unit);
+                self.wake_unit(unit);
             }
         } else {
             s.ops.give(id);
@@ -559,6 +574,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if u.phase == Phase::Idle {
             u.count_to(u.idle_slot(), s.now);
+            self.dispatch(unit);
+        }
+    }
+
+    /// One more (`close`) or one fewer collection closes a unit to host programs.
+    pub(super) fn bar_unit(&mut self, unit: u32, close: bool) {
+        let u = &mut self.state.units[unit as usize];
+        u.bars = if close { u.bars + 1 } else { u.bars - 1 };
+        if u.bars == 0 && u.phase == Phase::Idle {
             self.dispatch(unit);
         }
     }

@@ -116,6 +116,8 @@ pub(super) struct State {
     pub flush_avoids_collections: bool,
     /// Collections take no time.
     pub instant_collection: bool,
+    /// Collections may keep host programs waiting while they yield to reads.
+    pub may_bar_programs: bool,
     /// Whether a collection may start depends on its channel.
     pub heeds_channel: bool,
     /// The lanes of a group are meant to collect one at a time.
@@ -468,6 +470,7 @@ impl State {
             rebuilds_reads: policies.read_path.rebuilds(),
             flush_avoids_collections: policies.flush.avoids_collections(),
             instant_collection: policies.gc_schedule.instant(),
+            may_bar_programs: policies.gc_schedule.may_bar_programs(),
             heeds_channel: policies.gc_schedule.heeds_channel(),
             rotates: policies.gc_schedule.rotates(),
             collecting: 0,

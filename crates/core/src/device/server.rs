@@ -84,8 +84,12 @@ pub struct Unit {
     pub holds: u16,
     /// How many of these erase.
     pub erasing: u16,
+    /// Collections that close it to host programs, also while they yield.
+    pub bars: u16,
     /// Host operations queued or under way.
     pub host_ops: u32,
+    /// The reads among them, where programs may be barred.
+    pub host_reads: u32,
     pub queues: [Queue; Occupant::COUNT],
     /// Arrival order of each queue's head.
     pub arrived: [u64; Occupant::COUNT],
@@ -117,7 +121,9 @@ impl Unit {
             urgent: 0,
             holds: 0,
             erasing: 0,
+            bars: 0,
             host_ops: 0,
+            host_reads: 0,
             queues: Default::default(),
             arrived: [0; Occupant::COUNT],
             held: [0; WAIT_SLOTS],

@@ -6,7 +6,6 @@ use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::device::op::{OpKind, Owner};
 use crate::ftl::extents::Writer;
-use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_scope::Scope;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -34,12 +33,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 (c.reads, c.programs, c.erases)
             );
             let busy = c.reads + c.programs + c.erases > 0;
-            let view = SpaceView {
-                host_active: false,
-                channel_active: false,
-                group_collecting: 0,
-                ..self.space(lane as u32)
-            };
             match c.stage {
                 StageForm::Idle => {
                     law!(!busy && c.staged.is_empty(), "lane {lane} collects without a victim");
@@ -53,13 +46,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         c.cursor,
                         self.shape.layout.units_per_extent
                     );
-                    let hosts = match self.shape.layout.kind {
-                        crate::ftl::config::ExtentKind::Line => s.host_ops,
-                        _ => s.units[self.shape.units_of_lane(lane as u32).start as usize].host_ops,
-                    };
+                    let view = self.space(lane as u32);
                     law!(
-                        busy || hosts > 0
-                            || self.scope_is_taken(lane as u32)
+                        busy || self.scope_is_taken(lane as u32)
                             || !s.policies.gc_schedule.clone().proceed(&view),
                         "collection of lane {lane} waits for host operations that are not there"
                     );

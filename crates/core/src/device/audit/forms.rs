@@ -92,6 +92,7 @@ pub struct CollectionForm {
     pub _wins: u32,
     pub waiting: bool,
     pub holding: bool,
+    pub barring: bool,
 }
 
 #[derive(Deserialize)]

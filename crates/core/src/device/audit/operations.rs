@@ -165,7 +165,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 .count();
             let collection =
                 1u8 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
-            let mut open = if u.holds > 0 { collection } else { u8::MAX };
+            let bars = (0..collections.len() as u32)
+                .filter(|&l| collections[l as usize].barring && self.bar_covers(l, unit as u32))
+                .count();
+            law!(
+                bars == usize::from(u.bars),
+                "unit {unit}: {bars} collections bar it, and it counts {}",
+                u.bars
+            );
+            let programs = 1u8 << Occupant::UserProgram as u8 | 1 << Occupant::ParityProgram as u8;
+            let mut open = match (u.holds, u.bars) {
+                (0, 0) => u8::MAX,
+                (0, _) => !programs,
+                _ => collection,
+            };
             if s.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
                 open &= 1 << Occupant::UserRead as u8;
             }

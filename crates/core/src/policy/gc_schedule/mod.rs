@@ -14,8 +14,13 @@ pub struct SpaceView {
     pub free: u32,
     /// All usable extents of the lane.
     pub extents: u32,
-    /// A host operation waits or is under way on a die of the lane.
+    /// A host operation waits or is under way on a die of the lane, or of its scope where a
+    /// collection closes more (`gc_scope`) …
     pub host_active: bool,
+    /// … and among these there is a read …
+    pub host_reads: bool,
+    /// … or a program that waits.
+    pub host_programs: bool,
     /// A host operation waits or is under way on the lane's channel; asked for only where
     /// `heeds_channel`.
     pub channel_active: bool,
@@ -28,6 +33,20 @@ pub struct SpaceView {
     /// One collection a group at a time frees pages as fast as they are written, by what
     /// collections and writes took so far.
     pub keeps_up: bool,
+}
+
+impl SpaceView {
+    /// The same lane with no host operation and no other collection under way.
+    pub fn quiet(self) -> SpaceView {
+        SpaceView {
+            host_active: false,
+            host_reads: false,
+            host_programs: false,
+            channel_active: false,
+            group_collecting: 0,
+            ..self
+        }
+    }
 }
 
 /// The contract: with no host operation active and no other collection under way, `proceed`
@@ -43,6 +62,15 @@ pub trait GcSchedule {
     fn urgent(&mut self, view: &SpaceView) -> bool;
     /// Free extents of a lane that host data leave alone, at least 1.
     fn reserve(&mut self) -> u32;
+    /// Whether host programs in the lane's scope wait for a collection under way, also while
+    /// it yields.
+    fn bars_programs(&mut self, _: &SpaceView) -> bool {
+        false
+    }
+    /// Whether it ever does; fixed for the drive's life.
+    fn may_bar_programs(&mut self) -> bool {
+        false
+    }
     /// Collections take no time and no resource; fixed for the drive's life.
     fn instant(&mut self) -> bool {
         false
@@ -75,6 +103,8 @@ family! {
         fn proceed(view: &SpaceView) -> bool;
         fn urgent(view: &SpaceView) -> bool;
         fn reserve() -> u32;
+        fn bars_programs(view: &SpaceView) -> bool;
+        fn may_bar_programs() -> bool;
         fn instant() -> bool;
         fn heeds_channel() -> bool;
         fn rotates() -> bool;
