@@ -344,15 +344,20 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
     if !(16..=MOST_UNITS).contains(&raw) {
         return false;
     }
+    // A stripe is the least that a drive with parity can have.
+    let least = match &c.policy.redundancy {
+        RedundancyConfig::Rain(m) => u64::from(m.width - 1),
+        RedundancyConfig::None(_) => 1,
+    };
     c.ftl.over_provisioning = None;
     let mut accepted = |units: u64| {
         c.ftl.user_capacity = Some(units * unit);
         Shape::new(c, seed).is_ok()
     };
-    if !accepted(1) {
+    if !accepted(least) {
         return false;
     }
-    let (mut good, mut bad) = (1, raw + 1);
+    let (mut good, mut bad) = (least, raw + 1);
     while bad - good > 1 {
         let middle = (good + bad) / 2;
         if accepted(middle) { good = middle } else { bad = middle }
@@ -361,7 +366,7 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
         0 | 1 => good - s.below(good.min(4)),
         _ => good * between(s, 128, 255) / 256,
     };
-    accepted(units.max(1))
+    accepted(units.max(least))
 }
 
 fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {

@@ -246,11 +246,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 row = taken.expect("host data always leave an extent to collect into");
                 (used, rows) = (0, rows + 1);
             }
+            self.data_copied(pua, row + used);
             self.moved(self.map.owner(pua), pua, row + used);
             self.state.counters.programs_gc += 1;
             used += 1;
         }
         self.end_instant_row(row);
+        if rows > 0 {
+            self.data_padded(row + used..row + upr);
+        }
         self.state.counters.rows_programmed += rows;
         self.state.counters.programs_pad += u64::from(upr - used);
         self.all_moved(lane);
@@ -479,6 +483,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let group = s.groups.take();
         let g = &mut s.groups[group];
         g.writer = Writer::Collection;
+        g.stripe = NONE;
         g.lane = lane;
         g.count = count as u32;
         g.ledger.clear();

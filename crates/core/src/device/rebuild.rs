@@ -75,6 +75,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let target = self.map.owner(s.ops[op].row);
         let stripe = stripes.stripe_of(target);
+        if self.flash_copy(target).is_none() {
+            // Trimmed since: what is read here, no parity covers.
+            return false;
+        }
         let (left, erasing) = self.unit_left(s.ops[op].unit);
         let mut view = BlockedView {
             left: Span(left),

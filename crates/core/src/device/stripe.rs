@@ -325,18 +325,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let s = &mut self.state;
             s.stripes.stalled[group].push_back(&mut s.stripes.links, job);
             s.stripes.waiting += 1;
-            self.begin_stripe_stall(job);
             self.feed_hungry();
         }
     }
 
-    /// A job waits for a row from now on: for what the die of the lane without one does
-    /// meanwhile. (One that waits behind another has looked for none itself.)
-    fn begin_stripe_stall(&mut self, job: u32) {
+    /// A job that looked for rows waits for one of this lane from now on: for what its die
+    /// does meanwhile. (One that waits behind another has looked for none itself.)
+    fn begin_stripe_stall(&mut self, job: u32, lane: u32) {
         let s = &mut self.state;
         let j = &mut s.stripes.jobs[job];
-        if j.lacking != NONE {
-            let unit = self.shape.units_of_lane(j.lacking).start;
+        if j.lacking == NONE {
+            j.lacking = lane;
+            let unit = self.shape.units_of_lane(lane).start;
             j.seen = s.units[unit as usize].account(s.now);
         }
     }
@@ -388,10 +388,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let lane = self.home(self.state.stripes.members[i].unit);
             if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
                 self.check_collection(lane);
-                let lacking = &mut self.state.stripes.jobs[job].lacking;
-                if *lacking == NONE {
-                    *lacking = lane;
-                }
+                self.begin_stripe_stall(job, lane);
                 return false;
             }
         }
@@ -464,9 +461,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// All of a job is on flash: the map points there, and the stripe may be flushed again.
     fn switch_stripe(&mut self, op: u32, group: u32, job: u32) {
         let entry = self.state.stripes.jobs[job].entry;
-        let range = self.state.stripes.members_of(job);
-        for i in range.clone() {
+        let mut offsets = 0u32;
+        for i in self.state.stripes.members_of(job) {
             let Member { unit, slot, pua, .. } = self.state.stripes.members[i];
+            offsets |= 1 << self.shape.stripes.as_ref().map_or(0, |x| x.offset_of(unit));
             let former = if slot == NONE {
                 let e = self.state.stripes.dirty.entry_mut(entry);
                 std::mem::replace(&mut e.former, pua)
@@ -490,17 +488,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);
         }
+        let of = stripes.group_of(stripe);
+        // Whoever is admitted may need the job.
+        s.stripes.jobs.give(job);
         self.admit_waiting(op, group);
         self.flushes_done();
-        let s = &mut self.state;
-        s.groups.give(group);
-        s.stripes.jobs.give(job);
+        self.state.groups.give(group);
         self.free_op(op);
-        if self.state.waiting_collections > 0 {
-            for i in range {
-                let lane = self.home(self.state.stripes.members[i].unit);
-                self.check_collection(lane);
-            }
+        while offsets != 0 && self.state.waiting_collections > 0 {
+            let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+            let lane = stripes.lane(of, offsets.trailing_zeros());
+            offsets &= offsets - 1;
+            self.check_collection(lane);
         }
         self.feed_hungry();
         if !self.state.host.flushes.is_empty() {
