@@ -20,6 +20,18 @@ use crate::ftl::stripes::Stripes;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Ledger, Occupant};
 
+/// What a job computes the new parity from, besides what it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Basis {
+    /// The old parity and the former copies of what is written.
+    Former,
+    /// The rest of the stripe.
+    Rest,
+    /// The rest of the stripe; this unit, held in part, lies behind a collection, and its
+    /// former copy is rebuilt from all the others.
+    RestBut(u32),
+}
+
 /// One stripe on its way to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
@@ -27,6 +39,8 @@ pub(super) struct Job {
     pub entry: u32,
     /// Units written, parity last.
     pub members: u32,
+    /// Where its parity comes from.
+    pub basis: Basis,
     /// Reads that the parity still waits for.
     pub reads: u32,
     /// Programs still to end.
@@ -80,6 +94,7 @@ impl StripeState {
         let blank = Job {
             entry: NONE,
             members: 0,
+            basis: Basis::Former,
             reads: 0,
             programs: 0,
             ready: 0,
@@ -263,11 +278,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let modify = (written | parity) & on_flash;
         let rest = (!written & (parity - 1) & on_flash) | short;
         let cost = |set: u64| set.count_ones() + 64 * (set & closed).count_ones();
-        let mut set = if whole || cost(rest) < cost(modify) { rest } else { modify };
+        let (mut set, mut basis) =
+            if whole || cost(rest) < cost(modify) { (rest, Basis::Rest) } else { (modify, Basis::Former) };
         // A unit held in part may lie behind the collection: the others give it.
         if closed.count_ones() == 1 && set & closed != 0 {
+            debug_assert!(closed & short != 0, "any other unit is needed by one of the two only");
             set = on_flash & !closed;
+            basis = Basis::RestBut(self.data_of(stripe, closed.trailing_zeros()));
         }
+        self.state.stripes.jobs[job].basis = basis;
+        self.data_gathering(job);
         let mut left = set;
         while left != 0 {
             let i = left.trailing_zeros();
@@ -320,6 +340,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A job's data are complete: find every member a row.
     fn place_stripe(&mut self, job: u32) {
+        self.data_gathered(job);
         let group = self.group_of_job(job);
         if !self.state.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
             let s = &mut self.state;
@@ -541,6 +562,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 if let Place::Flash(pua) = self.map.trim(unit) {
                     self.invalidate(pua);
                 }
+                self.data_trimmed(unit);
             }
             kept -= data;
         }
