@@ -652,6 +652,8 @@ fn check_room(
             ),
         );
     }
-    let parity = shares.iter().map(|&n| u64::from(n)).sum::<u64>() * layout.unit_bytes - user;
+    // Without parity the host's last unit may be less than a whole one.
+    let filled = shares.iter().map(|&n| u64::from(n)).sum::<u64>() * layout.unit_bytes;
+    let parity = filled.saturating_sub(user);
     Ok(Capacity { raw, bad: raw - usable, user, parity, reserved, spare: usable - user - parity })
 }
