@@ -60,6 +60,8 @@ pub struct Bytes {
     reads: BTreeMap<u64, Read>,
     unit_bytes: u64,
     events: u64,
+    /// A TRIM may leave what it names as it was.
+    pub trims_may_be_kept: bool,
 }
 
 /// The bytes from `offset` on that write `index` writes.
@@ -82,7 +84,7 @@ impl Bytes {
         if filled < host_bytes {
             stretches.insert(filled, Stretch { end: host_bytes, values: vec![value(Source::Zeros)] });
         }
-        Bytes { stretches, reads: BTreeMap::new(), unit_bytes, events: 1 }
+        Bytes { stretches, reads: BTreeMap::new(), unit_bytes, events: 1, trims_may_be_kept: false }
     }
 
     fn host_bytes(&self) -> u64 {
@@ -172,6 +174,9 @@ impl Bytes {
                         continue;
                     };
                     own.ended = self.events;
+                    if self.trims_may_be_kept && command.op == HostOp::Trim {
+                        continue;
+                    }
                     let own = *own;
                     s.values.retain(|v| v.index == own.index && v.begun > 0 || !v.is_under(&own));
                 }

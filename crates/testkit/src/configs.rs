@@ -98,6 +98,32 @@ pub fn small_drive() -> DeviceConfig {
     }
 }
 
+/// Four channels of two planes that work alone, in two groups of four: stripes of three
+/// pages of 4 KiB and their parity, copied back inside a plane, written and read round
+/// collections, which take turns in each group.
+pub fn parity_drive() -> DeviceConfig {
+    let mut c = small_drive();
+    let g = &mut c.geometry;
+    (g.channels, g.dies_per_chip, g.planes, g.blocks, g.pages, g.page) = (4, 1, 2, 24, 8, 4096);
+    g.busy_unit = BusyUnit::Plane;
+    c.ecc.codeword = 4096;
+    c.ftl.extent = ExtentKind::Block;
+    (c.ftl.write_planes, c.ftl.mapping_unit) = (1, 4096);
+    c.ftl.gc = GcConfig { copy: CopyMode::Copyback, copy_planes: 1, program_planes: 1, in_flight: 1 };
+    c.ftl.over_provisioning = Some(0.45);
+    let p = &mut c.policy;
+    p.redundancy =
+        redundancy::RedundancyConfig::Rain(redundancy::rain::Config { width: 4, xor: Span(3_000) });
+    p.read_path = read_path::ReadPathConfig::GcTolerant(Default::default());
+    p.gc_scope = gc_scope::GcScopeConfig::Plane(Default::default());
+    p.gc_schedule = gc_schedule::GcScheduleConfig::Rotating(Default::default());
+    p.flush = flush::FlushConfig::GcTolerant(Default::default());
+    if let buffer::BufferConfig::Lru(m) = &mut p.buffer {
+        m.capacity = 64 * 4096;
+    }
+    c
+}
+
 /// Flash that bears any suspension.
 pub fn no_limits() -> SuspendLimits {
     SuspendLimits { most: None, spacing: None, least_left: None }

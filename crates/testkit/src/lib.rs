@@ -13,7 +13,7 @@ pub mod swarm;
 mod traces;
 
 pub use amplification::Spare;
-pub use configs::{cross_check_drive, small_drive};
+pub use configs::{cross_check_drive, parity_drive, small_drive};
 pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};
 pub use network::{Flow, Network, Visit};

@@ -351,15 +351,20 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
     if !(16..=MOST_UNITS).contains(&raw) {
         return false;
     }
+    // A stripe is the least that a drive with parity can have.
+    let least = match &c.policy.redundancy {
+        RedundancyConfig::Rain(m) => u64::from(m.width - 1),
+        RedundancyConfig::None(_) => 1,
+    };
     c.ftl.over_provisioning = None;
     let mut accepted = |units: u64| {
         c.ftl.user_capacity = Some(units * unit);
         Shape::new(c, seed).is_ok()
     };
-    if !accepted(1) {
+    if !accepted(least) {
         return false;
     }
-    let (mut good, mut bad) = (1, raw + 1);
+    let (mut good, mut bad) = (least, raw + 1);
     while bad - good > 1 {
         let middle = (good + bad) / 2;
         if accepted(middle) { good = middle } else { bad = middle }
@@ -368,7 +373,7 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
         0 | 1 => good - s.below(good.min(4)),
         _ => good * between(s, 128, 255) / 256,
     };
-    accepted(units.max(1))
+    accepted(units.max(least))
 }
 
 fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
@@ -404,12 +409,7 @@ fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
 /// bytes.
 pub fn run(case: &Case) -> Result<Outcome, String> {
     let unit = case.config.ftl.mapping_unit;
-    let parity = case.config.policy.redundancy.name() != "none";
-    if case.seed.is_multiple_of(8)
-        && !parity
-        && unit <= 32 << 10
-        && case.config.host.max_transfer <= 256 << 10
-    {
+    if case.seed.is_multiple_of(8) && unit <= 32 << 10 && case.config.host.max_transfer <= 256 << 10 {
         return run_over(case, InMemory::new()).map(|(outcome, _)| outcome);
     }
     run_over(case, NoData).map(|(outcome, _)| outcome)
@@ -459,17 +459,19 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let filled = self.whole_stripes(self.device.host_bytes() / 256 * plan.fill);
         if filled > 0 {
             self.device.fill(filled);
-            self.device.audit().map_err(|e| format!("after the fill: {e}"))?;
+            self.audit("after the fill")?;
         }
         if filled > 0 && plan.aged {
             let unit = self.case.config.ftl.mapping_unit as u32;
             self.device.age_uniform(0..filled, unit, &mut |_| true);
-            self.device.audit().map_err(|e| format!("after ageing: {e}"))?;
+            self.audit("after ageing")?;
         }
         self.oracle = Some(Oracle::new(&self.case.config, self.device.shape(), filled));
         if M::HOLDS_DATA {
             let unit = self.case.config.ftl.mapping_unit;
-            self.bytes = Some(Bytes::new(self.device.host_bytes(), unit, filled));
+            let mut bytes = Bytes::new(self.device.host_bytes(), unit, filled);
+            bytes.trims_may_be_kept = self.device.shape().has_parity();
+            self.bytes = Some(bytes);
         }
         let mut s = Stream::new(seed, "swarm work", 0);
         let mut next = 0;
@@ -494,9 +496,9 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         while self.device.outstanding() > 0 {
             self.step()?;
         }
-        self.device.audit()?;
+        self.audit("after the last command")?;
         self.settle()?;
-        self.device.audit()?;
+        self.audit("at rest")?;
         let oracle = self.oracle.as_ref().expect("made above");
         oracle.finish(&self.device)?;
         let c = self.device.counters();
@@ -528,6 +530,12 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             [] => Ok(()),
             faults => Err(format!("the medium noticed: {faults:?}")),
         }
+    }
+
+    /// Every law, parity included, which costs what the drive holds.
+    fn audit(&self, when: &str) -> Result<(), String> {
+        let both = self.device.audit().and_then(|()| self.device.audit_parity());
+        both.map_err(|e| format!("{when}: {e}"))
     }
 
     /// With parity a fill ends with a whole stripe.
@@ -655,6 +663,9 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let every = if self.silent > 10_000 { 50_000 } else { self.case.plan.audit_every };
         if self.outcome.events.is_multiple_of(every) {
             self.device.audit().map_err(|e| format!("at {} ns: {e}", self.now))?;
+        }
+        if self.outcome.events.is_multiple_of(every * 16) {
+            self.device.audit_parity().map_err(|e| format!("at {} ns: {e}", self.now))?;
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ use tailcut_core::ftl::NONE;
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::ftl::map::Place;
 use tailcut_core::policy::buffer::BufferConfig;
-use tailcut_testkit::small_drive;
 use tailcut_testkit::swarm::{self, Case, Plan, member};
+use tailcut_testkit::{parity_drive, small_drive};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
 /// Small drives that differ in how data go through them.
@@ -88,6 +88,22 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     c.ftl.mapping_unit = 4096;
     c.ftl.gc.copy = CopyMode::Copyback;
     out.push(("blocks and copybacks", c));
+    let stripes = || {
+        let mut c = parity_drive();
+        (c.geometry.blocks, c.geometry.pages, c.ecc.codeword) = (16, 6, 512);
+        c.host.max_transfer = 24 << 10;
+        c
+    };
+    out.push(("stripes, collected in turn", stripes()));
+    let mut c = stripes();
+    c.policy.gc_schedule = member("threshold");
+    c.ftl.gc.copy = CopyMode::Controller;
+    (c.ftl.gc.in_flight, c.policy.read_path) = (4, member("gc-tolerant-authors"));
+    out.push(("stripes, collected side by side through the controller", c));
+    let mut c = stripes();
+    (c.policy.gc_schedule, c.policy.read_path) = (member("instant"), member("wait"));
+    c.policy.flush = member("write-unit");
+    out.push(("stripes, collected in no time", c));
     out
 }
 
@@ -133,7 +149,9 @@ fn every_read_returns_what_was_written() {
 /// newest: a scan of the records would find the same.
 fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
     let layout = &device.shape().layout;
-    let mut newest = vec![0; layout.host_units as usize];
+    let stripes = device.shape().stripes.as_ref();
+    let parities = stripes.map_or(0, |s| s.count);
+    let mut newest = vec![0; (layout.host_units + parities) as usize];
     for pua in 0..layout.units() {
         if let Some(unit) = device.medium().unit(pua).filter(|u| u.oob.lpn != NONE) {
             let n = &mut newest[unit.oob.lpn as usize];
@@ -144,7 +162,10 @@ fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
         if let Place::Flash(pua) = device.whereabouts(lpn) {
             let unit = device.medium().unit(pua).ok_or(format!("unit {pua} of {lpn} is erased"))?;
             let oob = unit.oob;
-            if oob.lpn != lpn || !matches!(oob.kind, Kind::User | Kind::Gc) || !unit.is_sound() {
+            let parity = stripes.is_some_and(|s| s.is_parity(lpn));
+            let kind =
+                if parity { oob.kind == Kind::Parity } else { matches!(oob.kind, Kind::User | Kind::Gc) };
+            if oob.lpn != lpn || !kind || !unit.is_sound() {
                 return Err(format!("{lpn} should be at {pua}, where there is {oob:?}"));
             }
             if oob.sequence != newest {
@@ -152,7 +173,7 @@ fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    device.audit_parity()
 }
 
 /// A drive with bytes, and the time.
@@ -210,10 +231,13 @@ fn a_part_of_a_unit_keeps_the_rest() {
         d.one(HostOp::Flush, 0, 0, &[]);
         assert_eq!(d.read(0, 2 * unit), should, "{name}: on flash");
         d.one(HostOp::Trim, 0, unit, &[]);
-        should[..unit as usize].fill(0);
+        // A unit alone is kept for the parity that covers it.
+        if !d.device.shape().has_parity() {
+            should[..unit as usize].fill(0);
+        }
         assert_eq!(d.read(0, 2 * unit), should, "{name}: trimmed");
         d.one(HostOp::Write, u64::from(unit), unit, &[]);
-        should.fill(0);
+        should[unit as usize..].fill(0);
         assert_eq!(d.read(0, 2 * unit), should, "{name}: without data");
         assert!(d.faults().is_empty(), "{name}: {:?}", d.faults());
     }

@@ -535,6 +535,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let group = s.groups.take();
         let g = &mut s.groups[group];
         g.writer = Writer::Collection;
+        g.stripe = NONE;
         g.lane = lane;
         g.count = count as u32;
         g.ledger.clear();

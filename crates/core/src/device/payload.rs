@@ -3,10 +3,11 @@
 
 use super::drive::{Device, State};
 use super::host::Request;
-use super::medium::{Beneath, Kind, Medium, Size};
+use super::medium::{Beneath, Kind, Medium, Oob, Size};
 use super::observer::Observer;
 use super::op::{OpKind, Owner};
 use super::shape::Shape;
+use super::stripe::{Basis, Member};
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
@@ -16,6 +17,7 @@ use tailcut_units::{HostOp, Occupant, Status};
 /// A medium put under a drive.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
     let l = &shape.layout;
+    let (jobs, rebuilds) = (state.stripes.jobs.capacity(), state.rebuilds.capacity());
     medium.attach(&Size {
         extents: l.extents(),
         units_per_extent: l.units_per_extent,
@@ -25,7 +27,13 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         slots: state.buffer.capacity(),
         requests: shape.host.queue_depth,
     });
+    medium.set_accumulators(2 * jobs + rebuilds);
     medium
+}
+
+/// The accumulators of a job: of the new parity, and of a former copy behind a collection.
+fn accs_of(job: u32) -> (u32, u32) {
+    (2 * job, 2 * job + 1)
 }
 
 /// The bytes that a command that ends gives to the host.
@@ -107,6 +115,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let upr = self.shape.layout.units_per_row;
         let s = &self.state;
         let g = &s.groups[group];
+        if g.stripe != NONE {
+            return self.data_member_programmed(group);
+        }
         for i in 0..g.count {
             let (lpn, source) = s.group_units[(group * upr + i) as usize];
             match g.writer {
@@ -131,14 +142,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let upr = self.shape.layout.units_per_row;
         let row = || o.row * upr..(o.row + 1) * upr;
         match o.owner {
-            Owner::Request(id) => self.medium.sense(id, row()),
+            Owner::Request(id) => {
+                self.medium.sense(id, row());
+                if o.rebuild != NONE {
+                    self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.row);
+                }
+            }
             Owner::Group(group) => {
                 for i in 0..s.groups[group].count {
                     let (_, slot) = s.group_units[(group * upr + i) as usize];
                     self.medium.fill_slot(slot, row());
                 }
             }
-            Owner::Stripe(_) | Owner::Rebuild(_) => {}
+            Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.row),
+            Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.row),
             Owner::Collection(_) => {
                 debug_assert_eq!(o.occupant, Occupant::GcRead);
                 let mut left = o.mask;
@@ -211,8 +228,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A logical unit is overwritten functionally.
     #[inline]
     pub(super) fn data_aged(&mut self, pua: u32, lpn: u32) {
-        if M::HOLDS_DATA {
-            self.medium.age(pua, lpn);
+        if !M::HOLDS_DATA {
+            return;
+        }
+        match self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn)) {
+            Some(stripes) => {
+                let first = stripes.first_of(stripes.stripe_of(lpn));
+                self.medium.age_parity(pua, Oob::parity(lpn, self.members_of_parity(lpn, NONE)), first);
+            }
+            None => self.medium.age(pua, lpn),
         }
     }
 
@@ -237,8 +261,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (extent, rows) in (0..).zip(rows) {
             let units = extent * upe..extent * upe + rows * upr;
             let as_filled = |pua| {
-                let lpn = self.map.fill.lpn(pua);
-                self.map.is_valid(pua) && lpn < filled && self.map.owner(pua) == lpn
+                let (lpn, parity) = (self.map.fill.lpn(pua), self.map.state.parity);
+                let filled = lpn < filled || (parity.0..parity.1).contains(&lpn);
+                self.map.is_valid(pua) && filled && self.map.owner(pua) == lpn
             };
             if rows * upr == upe && units.clone().all(as_filled) {
                 continue;
@@ -246,10 +271,115 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.medium.erase(extent);
             for pua in units {
                 match self.map.is_valid(pua) {
-                    true => self.medium.age(pua, self.map.owner(pua)),
+                    true => self.data_aged(pua, self.map.owner(pua)),
                     false => self.medium.program_pad(pua),
                 }
             }
+        }
+    }
+
+    fn acc_of_rebuild(&self, rid: u32) -> u32 {
+        2 * self.state.stripes.jobs.capacity() + rid
+    }
+
+    /// A job begins to gather what its parity is computed from.
+    #[inline]
+    pub(super) fn data_gathering(&mut self, job: u32) {
+        if M::HOLDS_DATA {
+            let (parity, copy) = accs_of(job);
+            self.medium.xor_clear(parity);
+            self.medium.xor_clear(copy);
+        }
+    }
+
+    /// The slot in which a job holds a unit; `NONE` for a unit that it does not write.
+    fn slot_in_job(&self, job: u32, unit: u32) -> u32 {
+        let stripes = &self.state.stripes;
+        let members = &stripes.members[stripes.members_of(job)];
+        members.iter().find(|m| m.unit == unit).map_or(NONE, |m| m.slot)
+    }
+
+    /// Something that a job's parity needs is sensed.
+    fn data_of_stripe_sensed(&mut self, job: u32, pua: u32) {
+        let unit = self.map.owner(pua);
+        let slot = self.slot_in_job(job, unit);
+        let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
+        let (parity, copy) = accs_of(job);
+        let (for_parity, for_copy) = match self.state.stripes.jobs[job].basis {
+            Basis::Former => (true, false),
+            Basis::Rest => (clean, false),
+            Basis::RestBut(_) => (clean, true),
+        };
+        if for_parity {
+            self.medium.xor_flash(parity, pua);
+        }
+        if for_copy {
+            self.medium.xor_flash(copy, pua);
+        }
+        if slot != NONE {
+            self.medium.want(slot, pua);
+            self.medium.fill_slot(slot, pua..pua + 1);
+        }
+    }
+
+    /// All that a job reads is in the controller: its slots are whole, and so is its parity.
+    #[inline]
+    pub(super) fn data_gathered(&mut self, job: u32) {
+        if !M::HOLDS_DATA {
+            return;
+        }
+        let (parity, copy) = accs_of(job);
+        if let Basis::RestBut(unit) = self.state.stripes.jobs[job].basis {
+            let pua = self.flash_copy(unit).expect("it stays until the map switches");
+            self.medium.complete_xor(copy, self.slot_in_job(job, unit), pua);
+        }
+        for i in self.state.stripes.members_of(job) {
+            let slot = self.state.stripes.members[i].slot;
+            if slot != NONE {
+                self.medium.xor_slot(parity, slot);
+            }
+        }
+    }
+
+    /// One member of a job is programmed.
+    fn data_member_programmed(&mut self, group: u32) {
+        let s = &self.state;
+        let (job, pua) = (s.groups[group].stripe, s.groups[group].pua);
+        let (_, member) = s.group_units[(group * self.shape.layout.units_per_row) as usize];
+        let Member { unit, slot, .. } = s.stripes.members[member as usize];
+        if slot != NONE {
+            return self.medium.program_slot(pua, slot, unit);
+        }
+        let oob = Oob::parity(unit, self.members_of_parity(unit, job));
+        self.medium.program_xor(accs_of(job).0, pua, oob);
+    }
+
+    /// The data units that a parity covers, one bit each: those on flash and those that the
+    /// job (`NONE` for none) writes.
+    fn members_of_parity(&self, parity: u32, job: u32) -> u64 {
+        let stripes = self.shape.stripes.as_ref().expect("parity belongs to a stripe");
+        let units = stripes.members(stripes.stripe_of(parity)).filter(|&u| u != parity);
+        let is_covered =
+            |unit: u32| self.flash_copy(unit).is_some() || job != NONE && self.slot_in_job(job, unit) != NONE;
+        units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
+    }
+
+    /// A unit of a host read is to be computed from the others.
+    #[inline]
+    pub(super) fn data_rebuilding(&mut self, rid: u32, unit: u32) {
+        if M::HOLDS_DATA {
+            let pua = self.flash_copy(unit).expect("parity covers what is on flash");
+            self.medium.xor_aim(self.acc_of_rebuild(rid), pua);
+        }
+    }
+
+    /// It is computed.
+    #[inline]
+    pub(super) fn data_rebuilt(&mut self, rid: u32) {
+        if M::HOLDS_DATA {
+            let (request, pua) = (self.state.rebuilds[rid].request, self.state.rebuilds[rid].pua);
+            let all = 0..self.shape.layout.unit_bytes as u32;
+            self.medium.deliver_xor(self.acc_of_rebuild(rid), request, all, pua);
         }
     }
 }

@@ -21,13 +21,15 @@ pub(super) struct Rebuild {
     pub left: u32,
     /// Payload for the host.
     pub bytes: u32,
+    /// Where the request looked it up.
+    pub pua: u32,
     /// Of the member that arrived last, from the request's look-up on.
     pub ledger: Ledger,
 }
 
 impl Rebuild {
     pub fn blank() -> Rebuild {
-        Rebuild { request: NONE, left: 0, bytes: 0, ledger: Ledger::new() }
+        Rebuild { request: NONE, left: 0, bytes: 0, pua: NONE, ledger: Ledger::new() }
     }
 }
 
@@ -75,6 +77,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let target = self.map.owner(s.ops[op].row);
         let stripe = stripes.stripe_of(target);
+        if self.flash_copy(target).is_none() {
+            // Trimmed since: what is read here, no parity covers.
+            return false;
+        }
         let (left, erasing) = self.unit_left(s.ops[op].unit);
         let mut view = BlockedView {
             left: Span(left),
@@ -99,9 +105,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return false;
         }
         let rid = self.state.rebuilds.take();
-        let bytes = self.state.ops[op].bytes;
+        let (bytes, row) = (self.state.ops[op].bytes, self.state.ops[op].row);
         let r = &mut self.state.rebuilds[rid];
-        (r.request, r.left, r.bytes) = (id, 0, bytes);
+        (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
+        self.data_rebuilding(rid, target);
         let width = self.shape.stripes.as_ref().expect("as above").width;
         let first = stripe * (width - 1);
         let parity = self.shape.stripes.as_ref().expect("as above").parity(stripe);
@@ -109,7 +116,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let Some(pua) = self.flash_copy(unit).filter(|_| unit != target) else { continue };
             self.state.rebuilds[rid].left += 1;
             match ops[..own].iter().copied().find(|&o| self.state.ops[o].row == pua) {
-                Some(mine) => self.state.ops[mine].rebuild = rid,
+                Some(mine) => {
+                    // All of the unit is needed now.
+                    let plane = self.shape.layout.place(pua).plane;
+                    let (planes, codewords) = self.read_cost(plane, 0, 0, self.shape.layout.unit_bytes);
+                    let o = &mut self.state.ops[mine];
+                    (o.rebuild, o.planes, o.codewords) = (rid, planes, codewords);
+                }
                 None => {
                     let extra = self.new_unit_read(Occupant::UserRead, Owner::Rebuild(rid), pua);
                     self.state.counters.rebuild_reads += 1;
@@ -204,6 +217,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             r.ledger.merge(&s.rebuilds[rid].ledger);
         }
         s.rebuilds.give(rid);
+        self.data_rebuilt(rid);
         let there = self.send_up(id, u64::from(bytes), last);
         if last {
             self.complete_read(id, there);

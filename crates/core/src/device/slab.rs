@@ -31,6 +31,11 @@ impl<T: Clone> Slab<T> {
         self.spare.push(i);
     }
 
+    /// Elements in all.
+    pub fn capacity(&self) -> u32 {
+        self.items.len() as u32
+    }
+
     /// Elements in use.
     pub fn used(&self) -> usize {
         self.items.len() - self.spare.len()

@@ -20,6 +20,18 @@ use crate::ftl::stripes::Stripes;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Ledger, Occupant};
 
+/// What a job computes the new parity from, besides what it writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Basis {
+    /// The old parity and the former copies of what is written.
+    Former,
+    /// The rest of the stripe.
+    Rest,
+    /// The rest of the stripe; this unit, held in part, lies behind a collection, and its
+    /// former copy is rebuilt from all the others.
+    RestBut(u32),
+}
+
 /// One stripe on its way to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
@@ -27,6 +39,8 @@ pub(super) struct Job {
     pub entry: u32,
     /// Units written, parity last.
     pub members: u32,
+    /// Where its parity comes from.
+    pub basis: Basis,
     /// Reads that the parity still waits for.
     pub reads: u32,
     /// Programs still to end.
@@ -80,6 +94,7 @@ impl StripeState {
         let blank = Job {
             entry: NONE,
             members: 0,
+            basis: Basis::Former,
             reads: 0,
             programs: 0,
             ready: 0,
@@ -263,11 +278,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let modify = (written | parity) & on_flash;
         let rest = (!written & (parity - 1) & on_flash) | short;
         let cost = |set: u64| set.count_ones() + 64 * (set & closed).count_ones();
-        let mut set = if whole || cost(rest) < cost(modify) { rest } else { modify };
+        let (mut set, mut basis) =
+            if whole || cost(rest) < cost(modify) { (rest, Basis::Rest) } else { (modify, Basis::Former) };
         // A unit held in part may lie behind the collection: the others give it.
         if closed.count_ones() == 1 && set & closed != 0 {
+            debug_assert!(closed & short != 0, "any other unit is needed by one of the two only");
             set = on_flash & !closed;
+            basis = Basis::RestBut(self.data_of(stripe, closed.trailing_zeros()));
         }
+        self.state.stripes.jobs[job].basis = basis;
+        self.data_gathering(job);
         let mut left = set;
         while left != 0 {
             let i = left.trailing_zeros();
@@ -320,23 +340,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A job's data are complete: find every member a row.
     fn place_stripe(&mut self, job: u32) {
+        self.data_gathered(job);
         let group = self.group_of_job(job);
         if !self.state.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
             let s = &mut self.state;
             s.stripes.stalled[group].push_back(&mut s.stripes.links, job);
             s.stripes.waiting += 1;
-            self.begin_stripe_stall(job);
             self.feed_hungry();
         }
     }
 
-    /// A job waits for a row from now on: for what the die of the lane without one does
-    /// meanwhile. (One that waits behind another has looked for none itself.)
-    fn begin_stripe_stall(&mut self, job: u32) {
+    /// A job that looked for rows waits for one of this lane from now on: for what its die
+    /// does meanwhile. (One that waits behind another has looked for none itself.)
+    fn begin_stripe_stall(&mut self, job: u32, lane: u32) {
         let s = &mut self.state;
         let j = &mut s.stripes.jobs[job];
-        if j.lacking != NONE {
-            let unit = self.shape.units_of_lane(j.lacking).start;
+        if j.lacking == NONE {
+            j.lacking = lane;
+            let unit = self.shape.units_of_lane(lane).start;
             j.seen = s.units[unit as usize].account(s.now);
         }
     }
@@ -388,10 +409,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let lane = self.home(self.state.stripes.members[i].unit);
             if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
                 self.check_collection(lane);
-                let lacking = &mut self.state.stripes.jobs[job].lacking;
-                if *lacking == NONE {
-                    *lacking = lane;
-                }
+                self.begin_stripe_stall(job, lane);
                 return false;
             }
         }
@@ -464,9 +482,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// All of a job is on flash: the map points there, and the stripe may be flushed again.
     fn switch_stripe(&mut self, op: u32, group: u32, job: u32) {
         let entry = self.state.stripes.jobs[job].entry;
-        let range = self.state.stripes.members_of(job);
-        for i in range.clone() {
+        let mut offsets = 0u32;
+        for i in self.state.stripes.members_of(job) {
             let Member { unit, slot, pua, .. } = self.state.stripes.members[i];
+            offsets |= 1 << self.shape.stripes.as_ref().map_or(0, |x| x.offset_of(unit));
             let former = if slot == NONE {
                 let e = self.state.stripes.dirty.entry_mut(entry);
                 std::mem::replace(&mut e.former, pua)
@@ -490,17 +509,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);
         }
+        let of = stripes.group_of(stripe);
+        // Whoever is admitted may need the job.
+        s.stripes.jobs.give(job);
         self.admit_waiting(op, group);
         self.flushes_done();
-        let s = &mut self.state;
-        s.groups.give(group);
-        s.stripes.jobs.give(job);
+        self.state.groups.give(group);
         self.free_op(op);
-        if self.state.waiting_collections > 0 {
-            for i in range {
-                let lane = self.home(self.state.stripes.members[i].unit);
-                self.check_collection(lane);
-            }
+        while offsets != 0 && self.state.waiting_collections > 0 {
+            let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+            let lane = stripes.lane(of, offsets.trailing_zeros());
+            offsets &= offsets - 1;
+            self.check_collection(lane);
         }
         self.feed_hungry();
         if !self.state.host.flushes.is_empty() {
@@ -542,6 +562,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 if let Place::Flash(pua) = self.map.trim(unit) {
                     self.invalidate(pua);
                 }
+                self.data_trimmed(unit);
             }
             kept -= data;
         }

@@ -111,7 +111,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.shape.has_parity() {
             self.stripe_written(list);
         }
-        self.data_beneath(slot, place, former);
+        let beneath = if older == NONE { former } else { self.state.buffer.slot(older).former };
+        self.data_beneath(slot, place, beneath);
         self.data_held(id, slot, from, to);
         if self.state.acknowledge_held {
             self.flush_as_policy_says(list);

@@ -82,6 +82,13 @@ impl Fill {
         (round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within
     }
 
+    /// The data units of a stripe, for its parity.
+    pub fn covered(&self, unit: u32) -> Option<std::ops::Range<u32>> {
+        let s = self.stripes.as_ref().filter(|s| s.is_parity(unit))?;
+        let first = s.first_of(s.stripe_of(unit));
+        Some(first..first + s.width - 1)
+    }
+
     /// The end of a fill of at least `units`: with stripes, whole ones.
     pub fn end(&self, units: u32) -> u32 {
         self.stripes.as_ref().map_or(units, |s| units.div_ceil(s.width - 1) * (s.width - 1))

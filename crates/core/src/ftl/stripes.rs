@@ -124,6 +124,12 @@ impl Stripes {
         self.lane(self.group_of(self.stripe_of(unit)), self.offset_of(unit))
     }
 
+    /// The first unit of a stripe.
+    #[inline]
+    pub fn first_of(&self, stripe: u32) -> u32 {
+        stripe * (self.width - 1)
+    }
+
     /// The units of a stripe, parity last.
     #[inline]
     pub fn members(&self, stripe: u32) -> impl Iterator<Item = u32> + use<> {

@@ -37,7 +37,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let upr = self.shape.layout.units_per_row;
         for group in self.state.groups.in_use() {
             let g = &self.state.groups[group];
-            if g.writer != Writer::Host {
+            if g.writer != Writer::Host || g.stripe != NONE {
                 continue;
             }
             law!(g.count >= 1 && g.count <= upr, "write unit {group} holds {} units", g.count);
@@ -49,6 +49,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     b.slots[slot as usize].lpn
                 );
                 in_groups[slot as usize] += 1;
+            }
+        }
+        let stripes = &self.state.stripes;
+        for job in stripes.jobs.in_use() {
+            for m in stripes.members[stripes.members_of(job)].iter().filter(|m| m.slot != NONE) {
+                let held = b.slots[m.slot as usize].lpn;
+                law!(held == m.unit, "job {job}: slot {} holds {held} and not {}", m.slot, m.unit);
+                in_groups[m.slot as usize] += 1;
             }
         }
         let mut epochs = vec![0; b.epochs.len()];
@@ -149,6 +157,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if let Owner::Request(r) = s.ops[id].owner {
                 *parts.entry(r).or_insert(0u32) += 1;
             }
+        }
+        for id in s.rebuilds.in_use() {
+            *parts.entry(s.rebuilds[id].request).or_insert(0) += 1;
         }
         let spare: std::collections::BTreeSet<u32> = b.spare.iter().copied().collect();
         for (_, slot) in b.slots.iter().enumerate().filter(|(i, _)| !spare.contains(&(*i as u32))) {

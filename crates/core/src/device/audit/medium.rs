@@ -90,6 +90,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
+    /// What is on flash of a stripe has parity there, and over a medium with data they
+    /// cancel out byte by byte: at any time between two events, former copies standing in
+    /// for what is on its way.
+    pub fn audit_parity(&self) -> Result<(), String> {
+        let Some(stripes) = &self.shape.stripes else { return Ok(()) };
+        for stripe in 0..stripes.count {
+            let puas: Vec<u32> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
+            let has_parity = self.flash_copy(stripes.parity(stripe)).is_some();
+            law!(puas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
+            law!(self.medium.cancels(&puas), "the parity of stripe {stripe} is not that of {puas:?}");
+        }
+        Ok(())
+    }
+
     /// Counts per extent equal the bitmap; every usable extent is in exactly one state.
     pub(super) fn audit_extents(
         &self,

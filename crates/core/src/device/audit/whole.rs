@@ -46,7 +46,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let suspended: u64 = e.suspensions.iter().map(|&n| u64::from(n)).sum();
         let counted = c.erase_suspension.suspends;
         law!(counted <= suspended, "{counted} suspensions counted, blocks remember {suspended}");
-        let units = c.programs_user + c.programs_gc + c.programs_pad;
+        let units = c.programs();
         let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
         law!(units == rows, "{units} units programmed by class and {rows} by rows");
         Ok(())

@@ -77,7 +77,7 @@ impl InMemory {
 
     fn check(&mut self, unit: &Unit, pua: u32, lpn: u32, why: &str) {
         let oob = unit.oob;
-        if lpn != NONE && (oob.lpn != lpn || matches!(oob.kind, Kind::Parity | Kind::Pad)) {
+        if lpn != NONE && (oob.lpn != lpn || oob.kind == Kind::Pad) {
             self.fault(|| format!("{why}: unit {pua} should be logical unit {lpn} and is {oob:?}"));
         }
         if !unit.is_sound() {
@@ -104,6 +104,15 @@ impl InMemory {
                 unit.read(gap.start as usize, &mut s.bytes[gap.start as usize..gap.end as usize]);
             }
             s.held.set_all(all);
+        }
+    }
+
+    /// An accumulator should be this unit.
+    fn compare(&mut self, acc: u32, unit: &Unit, pua: u32) {
+        let a = &self.accumulators[acc as usize];
+        let (same, lpns, oob) = (a.is(unit), a.lpns, unit.oob);
+        if !same {
+            self.fault(|| format!("unit {pua} ({oob:?}) is rebuilt as {lpns}, or with other bytes"));
         }
     }
 
@@ -206,7 +215,9 @@ impl Medium for InMemory {
             return self.fault(|| format!("unit {from} moves to {pua} and was never sensed"));
         };
         self.check(&unit, from, lpn, "a moved unit");
-        unit.oob.kind = kind;
+        if unit.oob.kind != Kind::Parity {
+            unit.oob.kind = kind;
+        }
         self.program(pua, unit);
     }
 
@@ -275,6 +286,11 @@ impl Medium for InMemory {
         self.program(pua, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
     }
 
+    fn age_parity(&mut self, pua: u32, oob: Oob, first: u32) {
+        let sequence = self.next();
+        self.program(pua, Unit::implied_parity(Oob { sequence, ..oob }, first));
+    }
+
     fn faults(&self) -> &[String] {
         &self.faults
     }
@@ -285,6 +301,13 @@ impl Medium for InMemory {
 
     fn xor_clear(&mut self, acc: u32) {
         self.accumulators[acc as usize].clear();
+    }
+
+    fn xor_aim(&mut self, acc: u32, pua: u32) {
+        let unit = self.look(pua, NONE, "a unit to be rebuilt");
+        let a = &mut self.accumulators[acc as usize];
+        a.clear();
+        a.aim = unit;
     }
 
     fn xor_flash(&mut self, acc: u32, pua: u32) {
@@ -316,12 +339,9 @@ impl Medium for InMemory {
     }
 
     fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, pua: u32) {
-        if let Some(unit) = self.look(pua, NONE, "a rebuilt unit") {
-            let a = &self.accumulators[acc as usize];
-            let (same, lpns, oob) = (a.is(&unit), a.lpns, unit.oob);
-            if !same || lpns != oob.share() {
-                self.fault(|| format!("unit {pua} ({oob:?}) is rebuilt as {lpns}, same bytes: {same}"));
-            }
+        let aim = self.accumulators[acc as usize].aim.take();
+        if let Some(unit) = aim.or_else(|| self.look(pua, NONE, "a rebuilt unit")) {
+            self.compare(acc, &unit, pua);
         }
         let inside = |p: &Piece| p.pua == pua && p.range.start < range.end && range.start < p.range.end;
         for piece in self.take_waits(request, inside) {
@@ -337,5 +357,29 @@ impl Medium for InMemory {
                 }
             }
         }
+    }
+
+    fn complete_xor(&mut self, acc: u32, slot: u32, pua: u32) {
+        if let Some(unit) = self.look(pua, self.slots[slot as usize].lpn, "a former copy") {
+            self.compare(acc, &unit, pua);
+        }
+        let s = &mut self.slots[slot as usize];
+        let bytes = &self.accumulators[acc as usize].bytes;
+        for gap in s.held.gaps(0..self.size.unit_bytes) {
+            let gap = gap.start as usize..gap.end as usize;
+            s.bytes[gap.clone()].copy_from_slice(&bytes[gap]);
+        }
+        s.held.set_all(self.size.unit_bytes);
+    }
+
+    fn cancels(&self, puas: &[u32]) -> bool {
+        let mut sum = Accumulator::new(self.size.unit_bytes);
+        for &pua in puas {
+            match self.pages.unit(pua) {
+                Some(unit) => sum.add_unit(&unit),
+                None => return false,
+            }
+        }
+        sum.is_clear()
     }
 }

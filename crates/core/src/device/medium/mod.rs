@@ -122,6 +122,10 @@ pub trait Medium {
     /// A logical unit is overwritten functionally, with the bytes of [`filled_bytes`].
     fn age(&mut self, pua: u32, lpn: u32) {}
 
+    /// The parity of a stripe that begins with the logical unit `first` is written
+    /// functionally: its members, by the bits of `oob`, have the bytes of [`filled_bytes`].
+    fn age_parity(&mut self, pua: u32, oob: Oob, first: u32) {}
+
     /// What should not have happened: the first few.
     fn faults(&self) -> &[String] {
         &[]
@@ -131,6 +135,8 @@ pub trait Medium {
     fn set_accumulators(&mut self, count: u32) {}
     /// An accumulator is all zeros, and has no members.
     fn xor_clear(&mut self, acc: u32) {}
+    /// An accumulator is clear, and is to become what is at this address now.
+    fn xor_aim(&mut self, acc: u32, pua: u32) {}
     /// What is at this address now is added to an accumulator: its bytes, and whose it is.
     /// Call it when the sense ends.
     fn xor_flash(&mut self, acc: u32, pua: u32) {}
@@ -143,6 +149,12 @@ pub trait Medium {
     /// sequence number and the checksum are the medium's.
     fn program_xor(&mut self, acc: u32, pua: u32, oob: Oob) {}
     /// The bytes `range` of the unit at `pua`, which the request waits for, come from an
-    /// accumulator. It is compared with what is really there.
+    /// accumulator. It is compared with what it was to become, or else with what is there.
     fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, pua: u32) {}
+    /// What a slot lacks comes from an accumulator, which is what is at this address.
+    fn complete_xor(&mut self, acc: u32, slot: u32, pua: u32) {}
+    /// Whether the units at these addresses cancel out: the members of a stripe and parity.
+    fn cancels(&self, puas: &[u32]) -> bool {
+        true
+    }
 }

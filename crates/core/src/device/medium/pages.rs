@@ -3,6 +3,7 @@
 use super::content::filled_bytes;
 use super::oob::{Kind, Oob};
 use super::{Range, Size};
+use crate::ftl::NONE;
 use crate::ftl::map::Fill;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,17 +16,27 @@ pub struct Unit {
     /// Its bytes; `None` where they follow from the record: zeros of padding, else
     /// [`filled_bytes`].
     bytes: Option<Arc<[u8]>>,
+    /// The first logical unit of its stripe, for parity without bytes of its own.
+    first: u32,
 }
 
 impl Unit {
     /// A unit with bytes; its checksum is theirs.
     pub fn new(oob: Oob, bytes: Arc<[u8]>) -> Unit {
-        Unit { oob: Oob { checksum: xxh3_64(&bytes), ..oob }, bytes: Some(bytes) }
+        Unit { oob: Oob { checksum: xxh3_64(&bytes), ..oob }, bytes: Some(bytes), first: NONE }
     }
 
     /// A unit whose bytes follow from its record.
     pub fn implied(oob: Oob) -> Unit {
-        Unit { oob, bytes: None }
+        Unit { oob, bytes: None, first: NONE }
+    }
+
+    /// Parity of units whose bytes follow from their records, in a stripe that begins with
+    /// the logical unit `first`.
+    pub fn implied_parity(oob: Oob, first: u32) -> Unit {
+        let members = (0..u64::BITS).filter(|i| oob.members >> i & 1 != 0);
+        let lpns = members.fold(0, |sum, i| sum ^ (first + i));
+        Unit { oob: Oob { lpns, ..oob }, bytes: None, first }
     }
 
     /// The bytes from `from` on.
@@ -33,6 +44,14 @@ impl Unit {
         match &self.bytes {
             Some(bytes) => out.copy_from_slice(&bytes[from..from + out.len()]),
             None if self.oob.kind == Kind::Pad => out.fill(0),
+            None if self.oob.kind == Kind::Parity => {
+                out.fill(0);
+                let mut one = vec![0; out.len()];
+                for i in (0..u64::BITS).filter(|i| self.oob.members >> i & 1 != 0) {
+                    filled_bytes(self.first + i, from, &mut one);
+                    out.iter_mut().zip(&one).for_each(|(sum, byte)| *sum ^= byte);
+                }
+            }
             None => filled_bytes(self.oob.lpn, from, out),
         }
     }
@@ -100,6 +119,11 @@ impl Pages {
         let units = by_lane[lane as usize];
         if index < units {
             let lpn = order.lpn(pua);
+            if let Some(data) = order.covered(lpn) {
+                let sequence = u64::from(data.end - 1);
+                let oob = Oob { sequence, ..Oob::parity(lpn, (1 << data.len()) - 1) };
+                return Some(Unit::implied_parity(oob, data.start));
+            }
             Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn), 0)))
         } else if index < units.next_multiple_of(self.size.units_per_row) {
             Some(Unit::implied(Oob::pad(0)))

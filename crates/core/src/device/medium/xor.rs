@@ -9,18 +9,21 @@ pub struct Accumulator {
     pub bytes: Vec<u8>,
     /// Of the LPNs.
     pub lpns: u32,
+    /// What it is to become.
+    pub aim: Option<Unit>,
 }
 
 impl Accumulator {
     /// All zeros.
     pub fn new(unit_bytes: u32) -> Accumulator {
-        Accumulator { bytes: vec![0; unit_bytes as usize], lpns: 0 }
+        Accumulator { bytes: vec![0; unit_bytes as usize], lpns: 0, aim: None }
     }
 
     /// All zeros again.
     pub fn clear(&mut self) {
         self.bytes.fill(0);
         self.lpns = 0;
+        self.aim = None;
     }
 
     /// Add bytes that are those of `lpn`.
@@ -36,8 +39,13 @@ impl Accumulator {
         self.add(&unit.to_vec(self.bytes.len() as u32), unit.oob.share());
     }
 
-    /// Whether this is the unit, byte for byte.
+    /// Whether this is the unit, byte for byte, and whose.
     pub fn is(&self, unit: &Unit) -> bool {
-        self.bytes == unit.to_vec(self.bytes.len() as u32)
+        self.lpns == unit.oob.share() && self.bytes == unit.to_vec(self.bytes.len() as u32)
+    }
+
+    /// Whether nothing is left.
+    pub fn is_clear(&self) -> bool {
+        self.lpns == 0 && self.bytes.iter().all(|&b| b == 0)
     }
 }
