@@ -264,6 +264,9 @@ pub struct Gc {
     /// Flash reads that computing parity needed; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_reads: Option<u64>,
+    /// Flash reads of scrubbing; with scrubbing only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub_reads: Option<u64>,
     /// Collections that began beside another of their plane group; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation_broken: Option<u64>,

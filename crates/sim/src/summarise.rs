@@ -47,6 +47,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             rebuilt_reads_fraction: of_reads(c.rebuilt_reads).filter(|_| o.has_parity),
             rebuild_reads: with_parity(c.rebuild_reads),
             parity_reads: with_parity(c.parity_reads),
+            scrub_reads: (c.scrub_reads > 0).then_some(c.scrub_reads),
             rotation_broken: with_parity(c.rotation_broken),
             most_in_group: with_parity(c.most_in_group),
         }),

@@ -93,6 +93,7 @@ pub fn small_drive() -> DeviceConfig {
                 ..Default::default()
             }),
             gc_scope: gc_scope::GcScopeConfig::Operation(Default::default()),
+            background: background::BackgroundConfig::None(Default::default()),
         },
         age: AgeConfig { fill: 1.0 },
     }

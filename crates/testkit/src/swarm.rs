@@ -14,6 +14,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyUnit, ProgramErase, SuspendLimits, SuspendedData};
+use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::flush::FlushConfig;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
@@ -188,6 +189,13 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     p.placement = member(one_of(s, PlacementConfig::MEMBERS));
     if let PlacementConfig::Static(m) = &mut p.placement {
         m.order = one_of(s, &["CWDP", "PDWC", "WCPD", "DPCW"]).to_string();
+    }
+    // Drawn aside, so that older seeds keep their drives.
+    if s.clone().below(4) == 0 {
+        p.background = BackgroundConfig::Scrub(scrub::Config {
+            idle: Span(s.clone().below(3) * 400_000),
+            pause: Span(50_000 + s.clone().below(2) * 200_000),
+        });
     }
     p.gc_victim = member(one_of(s, GcVictimConfig::MEMBERS));
     if let GcVictimConfig::DChoices(m) = &mut p.gc_victim {

@@ -48,9 +48,14 @@ impl Stay {
     fn may_be_interrupted_by(&self, occupant: Occupant) -> bool {
         match self.occupant {
             Occupant::Erase => {
-                matches!(occupant, Occupant::UserRead | Occupant::UserProgram | Occupant::RmwRead)
+                matches!(
+                    occupant,
+                    Occupant::UserRead | Occupant::UserProgram | Occupant::ParityProgram | Occupant::RmwRead
+                )
             }
-            Occupant::UserProgram | Occupant::GcProgram => occupant == Occupant::UserRead,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => {
+                occupant == Occupant::UserRead
+            }
             _ => false,
         }
     }
@@ -299,20 +304,22 @@ fn pages_of_a_block_are_programmed_in_order() {
             || case.config.geometry.planes == 1;
         let whole = case.config.ftl.gc.program_planes == case.config.ftl.write_planes;
         let one_lane_a_unit = one_lane_a_unit && whole;
-        if !one_lane_a_unit || tried == 60 {
+        // Programs that take no time are not seen, and leave gaps.
+        let instant = case.config.policy.gc_schedule.name() == "instant";
+        if !one_lane_a_unit || instant || tried == 60 {
             continue;
         }
         tried += 1;
         let device = observed(&case);
         let pages = case.config.geometry.pages;
-        let mut last: BTreeMap<(u32, usize), u32> = BTreeMap::new();
+        let mut last: BTreeMap<(u32, bool), u32> = BTreeMap::new();
         let programs = |e: &&StepEvent| {
             e.step == Step::Array
                 && matches!(e.occupant, Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram)
         };
         for e in device.observer().iter().filter(programs) {
             assert!(e.page < pages, "seed {}: {e:?}", case.seed);
-            if let Some(before) = last.insert((e.unit, e.occupant as usize), e.page) {
+            if let Some(before) = last.insert((e.unit, e.occupant == Occupant::GcProgram), e.page) {
                 let next = e.page == before || e.page == before + 1 || (before == pages - 1 && e.page == 0);
                 assert!(next, "seed {}: page {} after {before}: {e:?}", case.seed, e.page);
             }
@@ -383,7 +390,7 @@ fn the_capacity_adds_up() {
         let blocks = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes * g.blocks);
         let raw = blocks * u64::from(g.pages) * g.page;
         assert_eq!(c.raw, raw, "seed {}", case.seed);
-        assert_eq!(c.raw, c.bad + c.user + c.spare, "seed {}: {c:?}", case.seed);
+        assert_eq!(c.raw, c.bad + c.user + c.parity + c.spare, "seed {}: {c:?}", case.seed);
         assert!(c.reserved <= c.spare, "seed {}: {c:?}", case.seed);
         assert!(g.bad_blocks > 0.0 || c.bad == 0, "seed {}: {c:?}", case.seed);
         let host = shape.host_bytes();

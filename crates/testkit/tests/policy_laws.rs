@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use tailcut_core::device::Shape;
+use tailcut_core::policy::background::{BackgroundConfig, BackgroundPolicy};
 use tailcut_core::policy::buffer::{Acknowledge, BufferConfig, BufferPolicy};
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
@@ -53,6 +54,7 @@ fn every_family_has_laws() {
             "gc_victim" => gc_victim,
             "gc_schedule" => gc_schedule,
             "gc_scope" => gc_scope,
+            "background" => background,
             other => panic!("the family {other} has no laws here"),
         };
         assert!(!family.members.is_empty() && !family.decides.is_empty(), "{}", family.name);
@@ -343,6 +345,14 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
     }
 }
 
+fn background(name: &str, x: &PolicyContext) {
+    let config: BackgroundConfig = member(name);
+    let mut p = BackgroundPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let scrubbing = p.scrubbing();
+    assert!((0..10).all(|_| p.scrubbing() == scrubbing), "{name} changes its mind");
+    assert!(scrubbing.is_none_or(|s| s.pause > Span(0)), "{name} never pauses");
+}
+
 fn gc_scope(name: &str, x: &PolicyContext) {
     let config: GcScopeConfig = member(name);
     let mut p = GcScopePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -425,6 +435,7 @@ fn every_member_is_written_and_read_back() {
     round_trips::<GcVictimConfig>("gc_victim", GcVictimConfig::MEMBERS);
     round_trips::<GcScheduleConfig>("gc_schedule", GcScheduleConfig::MEMBERS);
     round_trips::<GcScopeConfig>("gc_scope", GcScopeConfig::MEMBERS);
+    round_trips::<BackgroundConfig>("background", BackgroundConfig::MEMBERS);
     let listed: usize = FAMILIES.iter().map(|f| f.members.len()).sum();
     let tried = ScheduleConfig::MEMBERS.len()
         + SuspendEraseConfig::MEMBERS.len()
@@ -436,7 +447,8 @@ fn every_member_is_written_and_read_back() {
         + ReadPathConfig::MEMBERS.len()
         + GcVictimConfig::MEMBERS.len()
         + GcScheduleConfig::MEMBERS.len()
-        + GcScopeConfig::MEMBERS.len();
+        + GcScopeConfig::MEMBERS.len()
+        + BackgroundConfig::MEMBERS.len();
     assert_eq!(listed, tried, "a family is not tried here");
 }
 

@@ -627,6 +627,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.rows_programmed += 1;
         s.extents.row_programmed(&self.shape.layout, extent);
         s.collections[lane as usize].reads -= 1;
+        self.scrub_if_filled(extent);
         self.pump_collection(lane);
     }
 
@@ -709,6 +710,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.extents.erased(&self.shape.layout, c.victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
+        self.scrub_no_more(victim);
         self.data_erased(victim);
         self.note_space(lane);
         self.resume_stalled(lane);

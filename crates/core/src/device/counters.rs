@@ -75,6 +75,8 @@ pub struct Counters {
     pub rotation_broken: u64,
     /// Most lanes of one group that collected at once.
     pub most_in_group: u64,
+    /// Flash reads of scrubbing.
+    pub scrub_reads: u64,
     /// Mapping units trimmed.
     pub trimmed: u64,
     /// Mapping units of a TRIM that were kept, since the parity of their stripe covers them.

@@ -546,6 +546,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (unit, occupant) = (op.unit, op.occupant);
         if is_host(occupant) {
             s.host_ops -= 1;
+            s.scrub.host_ended = s.now;
             let u = &mut s.units[unit as usize];
             u.host_ops -= 1;
             u.host_reads -= u32::from(s.may_bar_programs && READS >> occupant as u8 & 1 != 0);

@@ -10,6 +10,7 @@ use super::observer::Observer;
 use super::op::{Op, Owner};
 use super::pace::Pace;
 use super::rebuild::Rebuild;
+use super::scrub::ScrubState;
 use super::server::{Channel, Unit};
 use super::shape::{Capacity, ConfigProblem, Shape};
 use super::slab::Slab;
@@ -20,6 +21,7 @@ use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
 use crate::nand::config::ProgramErase;
 use crate::nand::ecc::Ecc;
+use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
 use crate::policy::flush::FlushPolicy;
 use crate::policy::gc_schedule::GcSchedulePolicy;
@@ -46,6 +48,7 @@ pub(super) struct Policies {
     pub gc_victim: GcVictimPolicy,
     pub gc_schedule: GcSchedulePolicy,
     pub gc_scope: GcScopePolicy,
+    pub background: BackgroundPolicy,
 }
 
 /// The timers that are not of a die, a channel or a decoder.
@@ -54,7 +57,8 @@ pub(super) const TIMER_WRITE_DONE: usize = 1;
 pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMER_REBUILT: usize = 4;
-pub(super) const TIMERS_FIXED: usize = 5;
+pub(super) const TIMER_SCRUB: usize = 5;
+pub(super) const TIMERS_FIXED: usize = 6;
 
 /// A drive in the middle of its life. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
@@ -95,6 +99,8 @@ pub(super) struct State {
     /// Units under reconstruction, and those being computed with the times they are done.
     pub rebuilds: Slab<Rebuild>,
     pub rebuilt: Ring,
+    /// What is to be scrubbed.
+    pub scrub: ScrubState,
     /// What this event leaves to do once it is over.
     pub afterwards: Vec<Afterwards>,
     /// Groups that wait for room.
@@ -210,6 +216,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(refuse("gc_victim"))?,
             gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
             gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
+            background: BackgroundPolicy::new(&p.background, x).map_err(refuse("background"))?,
         };
         check_combinations(config, &mut policies, shape.has_parity())?;
         let memory = |e: std::io::Error| ConfigProblem {
@@ -384,6 +391,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             TIMER_READ_READY => self.fetch_read(),
             TIMER_WRITE_READY => self.fetch_write(),
             TIMER_REBUILT => self.unit_rebuilt(),
+            TIMER_SCRUB => self.scrub_timer(),
             _ if slot < TIMERS_FIXED + units => self.unit_timer((slot - TIMERS_FIXED) as u32),
             _ if slot < TIMERS_FIXED + units + channels => {
                 self.channel_timer((slot - TIMERS_FIXED - units) as u32);
@@ -433,7 +441,8 @@ impl State {
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
         let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
-        let ops = most_parts + slots + groups + lanes * (moves * programs + shape.layout.luns) + extra;
+        let ops =
+            most_parts + slots + groups + lanes * (moves * programs + shape.layout.luns) + extra + lanes;
         let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
         let channels = shape.channels as usize;
         State {
@@ -459,6 +468,7 @@ impl State {
             stripes,
             rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
             rebuilt: Ring::with_capacity(rebuilds as usize),
+            scrub: ScrubState::new(policies.background.scrubbing(), lanes, shape.layout.extents()),
             afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes) as usize),
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
@@ -496,7 +506,7 @@ impl State {
         match self.ops[op].owner {
             Owner::Request(id) => Some(id),
             Owner::Rebuild(rebuild) => Some(self.rebuilds[rebuild].request),
-            Owner::Group(_) | Owner::Collection(_) | Owner::Stripe(_) => None,
+            Owner::Group(_) | Owner::Collection(_) | Owner::Stripe(_) | Owner::Scrub(_) => None,
         }
     }
 }

@@ -344,6 +344,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         self.state.extents.row_programmed(&self.shape.layout, extent);
+        if writer == Writer::Collection {
+            self.scrub_if_filled(extent);
+        }
         if writer == Writer::Host {
             self.state.lane_load[lane as usize] -= 1;
             self.admit_waiting(op, group);

@@ -8,7 +8,8 @@
 //! `dispatch` (die, channel, array) → `read` (decoder, host link) → `host` (completion).
 //! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
 //! With parity, `stripe` takes whole or partial stripes to flash instead of `flush`, and
-//! `rebuild` reads round collections. `collect` moves and erases; `suspend` interrupts programs and erases and resumes them.
+//! `rebuild` reads round collections. `collect` moves and erases, `scrub` reads again
+//! what it moved; `suspend` interrupts programs and erases and resumes them.
 
 mod audit;
 mod collect;
@@ -28,6 +29,7 @@ mod payload;
 mod precondition;
 mod read;
 mod rebuild;
+mod scrub;
 mod server;
 mod shape;
 mod slab;

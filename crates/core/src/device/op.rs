@@ -41,6 +41,8 @@ pub enum Owner {
     Collection(u32),
     /// A stripe on its way to flash: a read that its parity needs.
     Stripe(u32),
+    /// The scrubbing of a lane.
+    Scrub(u32),
     /// A unit under reconstruction: a read for that alone.
     Rebuild(u32),
 }

@@ -156,6 +156,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.row),
             Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.row),
+            Owner::Scrub(_) => {}
             Owner::Collection(_) => {
                 debug_assert_eq!(o.occupant, Occupant::GcRead);
                 let mut left = o.mask;

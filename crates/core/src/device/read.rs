@@ -164,6 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Owner::Group(group) => self.filler_arrived(op, group),
             Owner::Collection(lane) => self.collected(op, lane),
             Owner::Stripe(job) => self.stripe_read_arrived(op, job),
+            Owner::Scrub(lane) => self.scrubbed(op, lane),
             Owner::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
         }
     }

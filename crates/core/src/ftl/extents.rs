@@ -196,6 +196,12 @@ impl Extents {
         self.serial += 1;
     }
 
+    /// Whether an extent is full and not being collected.
+    #[inline]
+    pub fn is_closed(&self, extent: u32) -> bool {
+        self.valid[extent as usize] & CLOSED_TO_COLLECTION == 0
+    }
+
     /// A collection of this extent begins.
     pub fn begin_collection(&mut self, extent: u32) {
         debug_assert_eq!(self.valid[extent as usize] & CLOSED_TO_COLLECTION, 0);

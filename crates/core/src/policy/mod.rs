@@ -7,6 +7,7 @@
 #[macro_use]
 mod family;
 
+pub mod background;
 pub mod buffer;
 pub mod flush;
 pub mod gc_schedule;
@@ -48,6 +49,8 @@ pub struct PolicyConfig {
     pub gc_schedule: gc_schedule::GcScheduleConfig,
     /// What a collection blocks.
     pub gc_scope: gc_scope::GcScopeConfig,
+    /// What happens in idle time.
+    pub background: background::BackgroundConfig,
 }
 
 /// What every member may know of the drive when it is built.
@@ -102,4 +105,5 @@ pub const FAMILIES: &[FamilyDoc] = &[
     gc_victim::GcVictimConfig::DOC,
     gc_schedule::GcScheduleConfig::DOC,
     gc_scope::GcScopeConfig::DOC,
+    background::BackgroundConfig::DOC,
 ];

@@ -65,8 +65,9 @@ impl Schedule for Policy {
                 return first;
             }
         }
-        // Parity is the host's: it is part of what its writes take.
-        let host = if has(Occupant::UserProgram) { Occupant::UserProgram } else { Occupant::ParityProgram };
+        // Parity is the host's, and shares its blocks: the two keep their order.
+        let own = view.waiting & (bit(Occupant::UserProgram) | bit(Occupant::ParityProgram));
+        let host = if own == 0 { Occupant::UserProgram } else { earliest(own, view.arrived) };
         match (has(Occupant::GcProgram), has(host)) {
             (true, true) if self.since + 1 < self.share => {
                 self.since += 1;

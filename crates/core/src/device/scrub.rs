@@ -1,0 +1,133 @@
+//! Reading again, in idle time, what collection has moved.
+
+use super::drive::{Device, TIMER_SCRUB};
+use super::medium::Medium;
+use super::observer::Observer;
+use super::op::Owner;
+use crate::ftl::NONE;
+use crate::ftl::list::{Link, List};
+use crate::policy::background::Scrubbing;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Occupant, Span};
+
+/// The blocks that are due, by lane, and where each lane is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ScrubState {
+    idle: u64,
+    pause: u64,
+    lists: Vec<List>,
+    links: Vec<Link>,
+    due: Vec<bool>,
+    /// By lane: the offset in its first due extent, and whether a read is under way.
+    cursor: Vec<u32>,
+    reading: Vec<bool>,
+    /// Extents due, in all.
+    waiting: u32,
+    /// When the last host operation ended.
+    pub host_ended: u64,
+}
+
+impl ScrubState {
+    /// Nothing of it takes memory without scrubbing.
+    pub fn new(scrubbing: Option<Scrubbing>, lanes: u32, extents: u32) -> ScrubState {
+        let (lanes, extents) = if scrubbing.is_some() { (lanes as usize, extents as usize) } else { (0, 0) };
+        let Scrubbing { idle, pause } = scrubbing.unwrap_or(Scrubbing { idle: Span(0), pause: Span(0) });
+        ScrubState {
+            idle: idle.0,
+            pause: pause.0,
+            lists: vec![List::default(); lanes],
+            links: vec![Link::default(); extents],
+            due: vec![false; extents],
+            cursor: vec![0; lanes],
+            reading: vec![false; lanes],
+            waiting: 0,
+            host_ended: 0,
+        }
+    }
+
+    fn leave(&mut self, lane: u32, extent: u32) {
+        if self.lists[lane as usize].head() == extent {
+            self.cursor[lane as usize] = 0;
+        }
+        self.lists[lane as usize].remove(&mut self.links, extent);
+        self.due[extent as usize] = false;
+        self.waiting -= 1;
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Collection has programmed a row of this extent: if that was its last, it is due.
+    #[inline]
+    pub(super) fn scrub_if_filled(&mut self, extent: u32) {
+        let s = &mut self.state;
+        if s.scrub.due.is_empty() || !s.extents.is_closed(extent) || s.scrub.due[extent as usize] {
+            return;
+        }
+        let (lane, _) = self.shape.layout.lane_of(extent);
+        s.scrub.due[extent as usize] = true;
+        s.scrub.waiting += 1;
+        s.scrub.lists[lane as usize].push_back(&mut s.scrub.links, extent);
+        if !s.timers.is_set(TIMER_SCRUB) {
+            s.timers.set(TIMER_SCRUB, s.now + s.scrub.pause);
+        }
+    }
+
+    /// An extent is erased: it is due no more.
+    #[inline]
+    pub(super) fn scrub_no_more(&mut self, extent: u32) {
+        let s = &mut self.state;
+        if s.scrub.due.get(extent as usize).is_some_and(|&due| due) {
+            let (lane, _) = self.shape.layout.lane_of(extent);
+            s.scrub.leave(lane, extent);
+        }
+    }
+
+    /// The time to look for something to scrub has come.
+    pub(super) fn scrub_timer(&mut self) {
+        let s = &mut self.state;
+        if s.scrub.waiting == 0 {
+            return s.timers.clear(TIMER_SCRUB);
+        }
+        let quiet = if s.host_ops > 0 { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
+        // While the host works, look again when it may have been idle for long enough.
+        let next = if quiet > s.now { s.scrub.idle.max(s.scrub.pause) } else { s.scrub.pause };
+        s.timers.set(TIMER_SCRUB, s.now + next);
+        if quiet <= s.now {
+            for lane in 0..self.shape.layout.lanes {
+                self.scrub_lane(lane);
+            }
+        }
+    }
+
+    /// Read the next valid unit that is due in a lane.
+    fn scrub_lane(&mut self, lane: u32) {
+        let l = lane as usize;
+        if self.state.scrub.reading[l] || self.state.collections[l].is_active() {
+            return;
+        }
+        let units = self.shape.layout.units_per_extent;
+        loop {
+            let extent = self.state.scrub.lists[l].head();
+            if extent == NONE {
+                return;
+            }
+            let start = self.state.scrub.cursor[l];
+            let next = (start..units).find(|&at| self.map.is_valid(extent * units + at));
+            let Some(at) = next else {
+                self.state.scrub.leave(lane, extent);
+                continue;
+            };
+            self.state.scrub.cursor[l] = at + 1;
+            self.state.scrub.reading[l] = true;
+            self.state.counters.scrub_reads += 1;
+            let op = self.new_unit_read(Occupant::Background, Owner::Scrub(lane), extent * units + at);
+            return self.enqueue_op(op);
+        }
+    }
+
+    /// A unit was read and decoded.
+    pub(super) fn scrubbed(&mut self, op: u32, lane: u32) {
+        self.state.scrub.reading[lane as usize] = false;
+        self.free_op(op);
+    }
+}

@@ -1,0 +1,66 @@
+//! Scrub: blocks that collection has filled are read through the decoder in idle time.
+//!
+//! **What it does.** Once collection has filled a block it is due. After `idle` without host
+//! operations each plane reads the valid units of its due blocks, one every `pause`, oldest
+//! block first, and stops with the next host operation; a block that is erased before is due
+//! no more.
+//!
+//! **Why it matters for the tail.** Copybacks skip the decoder, so errors would gather in data
+//! that nobody reads; scrubbing finds them, and a host read may wait for the one page that
+//! is being scrubbed on its plane.
+//!
+//! **Parameters and source.** `idle`, `pause`. FAST'17 section 7 proposes it for recently
+//! collected blocks; it gives no times, so both are assumptions.
+//!
+//! **Left out.** Repair of what is found wrong: nothing is, as reads have no errors here.
+//! Choice by program/erase count.
+//!
+//! **Checked by** `policy_laws`, `scrub`.
+
+use super::{Background, PolicyContext, Scrubbing};
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Span, quantity};
+
+/// When and how fast.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The host has left the drive alone for so long.
+    #[serde(with = "quantity::time")]
+    pub idle: Span,
+    /// From one page of a plane to its next.
+    #[serde(with = "quantity::time")]
+    pub pause: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { idle: Span(10_000_000), pause: Span(1_000_000) }
+    }
+}
+
+/// The parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    idle: Span,
+    pause: Span,
+}
+
+impl Policy {
+    /// Refused with a pause below 10 us, or with times beyond 1000 s.
+    pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        let most = Span(1_000_000_000_000);
+        if c.pause < Span(10_000) || c.pause > most || c.idle > most {
+            return Err(
+                "policy.background.scrub: pause is at least 10us, and it and idle at most 1000s".into()
+            );
+        }
+        Ok(Policy { idle: c.idle, pause: c.pause })
+    }
+}
+
+impl Background for Policy {
+    fn scrubbing(&self) -> Option<Scrubbing> {
+        Some(Scrubbing { idle: self.idle, pause: self.pause })
+    }
+}

@@ -1,0 +1,57 @@
+//! Does scrubbing read what collection has moved, once, in idle time, and nothing else?
+
+use tailcut_core::device::Device;
+use tailcut_core::policy::background::{BackgroundConfig, scrub};
+use tailcut_testkit::small_drive;
+use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
+
+const IDLE: u64 = 5_000_000;
+
+/// Random overwrites back to back, then silence; scrub reads at the end of the work and
+/// after the silence, and the collections.
+fn work(scrubs: bool) -> (u64, u64, u64, Vec<u64>) {
+    let mut c = small_drive();
+    if scrubs {
+        let times = scrub::Config { idle: Span(IDLE), pause: Span(200_000) };
+        c.policy.background = BackgroundConfig::Scrub(times);
+    }
+    let mut device = Device::new(&c, 1, ()).expect("a valid drive");
+    device.fill(device.host_bytes());
+    let mut s = Stream::new(1, "scrub", 0);
+    let units = device.host_bytes() / 4096;
+    let (mut at, mut latencies) = (0, Vec::new());
+    let mut ended = |latencies: &mut Vec<u64>, e: &tailcut_core::device::Completion<'_>| {
+        latencies.push((e.completed - e.arrived).0);
+    };
+    for _ in 0..6_000 {
+        let command = Command { op: HostOp::Write, offset: s.below(units) * 4096, bytes: 4096 };
+        while !device.has_place() {
+            at = device.next_deadline().0;
+            device.advance(SimTime(at), &mut |e| ended(&mut latencies, e));
+        }
+        device.advance(SimTime(at), &mut |e| ended(&mut latencies, e));
+        device.submit(SimTime(at), SimTime(at), command, 0).expect("there is a place");
+    }
+    while device.outstanding() > 0 {
+        at = device.next_deadline().0;
+        device.advance(SimTime(at), &mut |e| ended(&mut latencies, e));
+    }
+    let busy = device.counters().scrub_reads;
+    device.advance(SimTime(at + 100_000_000_000), &mut |e| ended(&mut latencies, e));
+    assert!(device.is_quiescent(), "scrubbing ends");
+    let counters = device.counters();
+    (busy, counters.scrub_reads, counters.collections, latencies)
+}
+
+#[test]
+fn what_was_moved_is_read_when_the_host_is_silent() {
+    let (busy, all, collections, latencies) = work(true);
+    assert!(collections > 100, "{collections} collections");
+    assert_eq!(busy, 0, "the host was never idle");
+    // Each of the 8 planes' dies has at most all its blocks due, 32 pages of 2 units wide.
+    let units = 4 * 32 * 16 * 2 * 2;
+    assert!(all > 100 && all <= units, "{all} units scrubbed, of at most {units}");
+    let (_, none, _, without) = work(false);
+    assert_eq!(none, 0);
+    assert_eq!(latencies, without, "work without idle time is not touched");
+}
