@@ -39,6 +39,22 @@ const ARBITRARY_FOR_WRITES: &[(&str, &str)] =
     &[("policy.schedule", "'read-write-erase'"), ("policy.suspend_erase", "'arbitrary'")];
 const INTRA_PHASE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_program", "'intra-phase'")];
+/// Stripes of three pages and their parity.
+const STRIPES: &[(&str, &str)] = &[
+    ("geometry.channels", "4"),
+    ("geometry.dies_per_chip", "1"),
+    ("geometry.busy_unit", "'plane'"),
+    ("ftl.extent", "'block'"),
+    ("ftl.write_planes", "1"),
+    ("ftl.gc.copy_planes", "1"),
+    ("ftl.gc.program_planes", "1"),
+    ("ftl.mapping_unit", "'8KiB'"),
+    ("ftl.over_provisioning", "'10%'"),
+    ("geometry.blocks", "48"),
+    ("policy.redundancy", "'rain'"),
+    ("policy.redundancy.rain.width", "4"),
+    ("policy.gc_scope", "'plane'"),
+];
 /// Its clock soon runs out: writes that wait are half a millisecond old before reads meet
 /// an erase.
 const SHORT_TIMEOUT: &[(&str, &str)] = &[
