@@ -39,21 +39,38 @@ const ARBITRARY_FOR_WRITES: &[(&str, &str)] =
     &[("policy.schedule", "'read-write-erase'"), ("policy.suspend_erase", "'arbitrary'")];
 const INTRA_PHASE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_program", "'intra-phase'")];
-/// Stripes of three pages and their parity.
-const STRIPES: &[(&str, &str)] = &[
-    ("geometry.channels", "4"),
-    ("geometry.dies_per_chip", "1"),
-    ("geometry.busy_unit", "'plane'"),
-    ("ftl.extent", "'block'"),
-    ("ftl.write_planes", "1"),
-    ("ftl.gc.copy_planes", "1"),
-    ("ftl.gc.program_planes", "1"),
-    ("ftl.mapping_unit", "'8KiB'"),
-    ("ftl.over_provisioning", "'10%'"),
-    ("geometry.blocks", "48"),
-    ("policy.redundancy", "'rain'"),
-    ("policy.redundancy.rain.width", "4"),
-    ("policy.gc_scope", "'plane'"),
+/// Stripes of three pages and their parity, and what is added.
+macro_rules! stripes {
+    ($($more:expr),*) => {
+        &[
+            ("geometry.channels", "8"),
+            ("geometry.dies_per_chip", "1"),
+            ("geometry.busy_unit", "'plane'"),
+            ("ftl.extent", "'block'"),
+            ("ftl.write_planes", "1"),
+            ("ftl.gc.copy_planes", "1"),
+            ("ftl.gc.program_planes", "1"),
+            ("ftl.mapping_unit", "'8KiB'"),
+            ("ftl.over_provisioning", "'45%'"),
+            ("geometry.blocks", "24"),
+            ("policy.redundancy", "'rain'"),
+            ("policy.redundancy.rain.width", "4"),
+            ("policy.gc_scope", "'plane'"),
+            ("policy.read_path", "'gc-tolerant'"),
+            $($more),*
+        ]
+    };
+}
+const STRIPES: &[(&str, &str)] = stripes!();
+/// All lanes that collect may do so out of turn.
+const SCARCE: &[(&str, &str)] = stripes!(("policy.gc_schedule.rotating.hard", "4"));
+/// Members that need them.
+const ON_STRIPES: &[&str] = &[
+    "policy.redundancy.rain",
+    "policy.read_path.gc-tolerant",
+    "policy.read_path.gc-tolerant-authors",
+    "policy.flush.gc-tolerant",
+    "policy.gc_schedule.rotating",
 ];
 /// Its clock soon runs out: writes that wait are half a millisecond old before reads meet
 /// an erase.
@@ -135,6 +152,18 @@ const CHANGES: &[Change] = &[
     ("policy.gc_schedule.threshold.hard", "2", &[]),
     ("policy.gc_schedule.preemptive.start", "5", &[]),
     ("policy.gc_schedule.preemptive.hard", "3", &[]),
+    ("policy.flush.gc-tolerant.high", "'90%'", STRIPES),
+    ("policy.flush.gc-tolerant.low", "'40%'", STRIPES),
+    ("policy.gc_schedule.instant.start", "5", &[]),
+    ("policy.gc_schedule.rotating.start", "6", STRIPES),
+    ("policy.gc_schedule.rotating.hard", "4", STRIPES),
+    ("policy.gc_schedule.rotating.stop", "2", STRIPES),
+    ("policy.gc_schedule.rotating.mode", "'forced'", SCARCE),
+    ("policy.gc_schedule.rotating.wait_for_channel_above", "1", STRIPES),
+    ("policy.gc_schedule.threshold.wait_for_channel_above", "1", &[]),
+    ("policy.gc_scope.plane.one_per_channel", "true", STRIPES),
+    ("policy.redundancy.rain.width", "8", STRIPES),
+    ("policy.redundancy.rain.xor", "'4us'", STRIPES),
     ("age.fill", "'90%'", &[]),
 ];
 
@@ -218,6 +247,12 @@ fn with_member(base: &Table, family: &str, member: &str) -> Table {
     let path = format!("policy.{family}.{member}");
     if base["policy"][family].get(member).is_none() {
         set(&mut table, &format!("policy.{family}"), Value::String(member.to_string()));
+    }
+    let own = format!("policy.{family}");
+    for (key, value) in STRIPES.iter().filter(|_| ON_STRIPES.contains(&path.as_str())) {
+        if !key.starts_with(&own) || member == "rain" {
+            set(&mut table, key, parse(value));
+        }
     }
     for (of, other, value) in COMPANIONS {
         if *of == path {
