@@ -9,8 +9,9 @@ use std::path::Path;
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::nand::config::BusyUnit;
 use tailcut_core::policy::*;
-use tailcut_testkit::{Host, operations, small_drive, waveform};
+use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Span};
 
@@ -53,8 +54,10 @@ type Line = (u64, HostOp, u64, u64);
 /// Play a script and compare its picture with the file of that name.
 fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: &[Line], column: u64) {
     let mut host = Host::observed(c, Vec::<StepEvent>::new());
-    // Two blocks of every plane are full.
-    host.device.fill(2 * 4 * 2 * DIES * UNIT);
+    // Two blocks of every plane of the usual four dies are full.
+    let stripes = host.device.shape().stripes.as_ref();
+    let (data, all) = stripes.map_or((1, 1), |s| (u64::from(s.width - 1), u64::from(s.width)));
+    host.device.fill(2 * 4 * 2 * DIES * UNIT * data / all);
     for &(at, op, unit, bytes) in before {
         host.submit(at, op, unit * UNIT, bytes as u32);
     }
@@ -73,7 +76,8 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
         writeln!(text, "at {at:>7}  {op:?} unit {unit}, {bytes} bytes").unwrap();
     }
     writeln!(text).unwrap();
-    text += &waveform(&ops, ("die", shape.dies), shape.channels, (START, end), column);
+    let unit = if shape.busy == BusyUnit::Plane { "plane" } else { "die" };
+    text += &waveform(&ops, (unit, shape.units), shape.channels, (START, end), column);
     writeln!(text, "\n  command        ends   took  of which").unwrap();
     for d in &host.done[prepared..] {
         let causes: Vec<String> = d.ledger.iter().map(|(c, ns)| format!("{} {ns}", c.name())).collect();
@@ -286,4 +290,66 @@ fn a_read_in_a_program_in_an_erase() {
     let mut script = erased(&[]);
     script.extend([(641_680, Put, 72, UNIT), (750_000, Read, 32, UNIT)]);
     check("a_read_in_a_program_in_an_erase", question, &c, &emptied(), &script, 30_000);
+}
+
+/// Four channels of two planes: stripes of three pages and their parity, the even ones on
+/// planes 0, 2, 4, 6 (unit 0 and 24 on plane 0, the parity of their stripes on plane 6), the
+/// odd ones on the others. What is written stays in the buffer until a FLUSH, and opens the
+/// plane's last blocks but nine: it collects.
+fn striped() -> DeviceConfig {
+    let (mut c, still) = (parity_drive(), drive());
+    (c.geometry.blocks, c.geometry.pages, c.geometry.page) = (12, 4, UNIT);
+    (c.host, c.controller, c.ecc) = (still.host, still.controller, still.ecc);
+    (c.ftl.mapping_unit, c.ftl.over_provisioning) = (UNIT, Some(0.5));
+    if let buffer::BufferConfig::Lru(m) = &mut c.policy.buffer {
+        (m.capacity, m.power_loss) = (32 * UNIT, buffer::lru::PowerLoss::Volatile);
+    }
+    let limits =
+        gc_schedule::rotating::Config { start: Level::Count(9), hard: Level::Count(2), ..Default::default() };
+    c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Rotating(limits);
+    c
+}
+
+/// Trim the first so many even stripes: four of them are a block of each of their planes.
+fn stripes_trimmed(count: u64) -> Vec<Line> {
+    (0..count).map(|k| (1_000, Trim, k * 6, 3 * UNIT)).collect()
+}
+
+/// A unit of a stripe that was trimmed leaves the buffer: it needs no read.
+fn stripe_written() -> Vec<Line> {
+    vec![(0, Put, 0, UNIT), (0, HostOp::Flush, 0, 0)]
+}
+
+#[test]
+fn reads_between_copybacks() {
+    let mut script = stripe_written();
+    script.extend([(470_000, Read, 3, UNIT), (1_000_000, Read, 9, UNIT), (1_020_000, Read, 27, UNIT)]);
+    let question = "Plane 0 copies two pages back and erases; between its short commands the channel is free for\n\
+        reads of plane 1.";
+    check("reads_between_copybacks", question, &striped(), &stripes_trimmed(2), &script, 50_000);
+}
+
+#[test]
+fn a_rebuilt_read() {
+    let mut script = stripe_written();
+    script.extend([(700_000, Read, 24, UNIT), (1_500_000, Read, 24, 3 * UNIT)]);
+    let question = "Plane 0 collects: its page is computed from the other two and the parity. A read of the whole\n\
+        stripe needs but the parity besides.";
+    check("a_rebuilt_read", question, &striped(), &stripes_trimmed(3), &script, 50_000);
+}
+
+#[test]
+fn a_collection_handed_over() {
+    let question = "Planes 0 and 6 of one group both run short; plane 6 collects when plane 0 has ended.";
+    let script = stripe_written();
+    check("a_collection_handed_over", question, &striped(), &stripes_trimmed(3), &script, 100_000);
+}
+
+#[test]
+fn a_flush_past_a_collection() {
+    let mut script = stripe_written();
+    script.extend([(700_000, Put, 24, 512), (700_000, HostOp::Flush, 0, 0)]);
+    let question = "A sector of a page behind the collection leaves: the rest of the page comes from the others of\n\
+        its stripe; parity is programmed at once, the page when its plane is free.";
+    check("a_flush_past_a_collection", question, &striped(), &stripes_trimmed(3), &script, 100_000);
 }

@@ -140,7 +140,7 @@ fn the_core_has_no_clock_thread_file_or_unordered_map() {
         "std::process",
         "HashMap",
         "HashSet",
-        "Instant",
+        "Instant::now",
         "SystemTime",
         "thread_local",
         "static mut",

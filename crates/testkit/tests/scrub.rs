@@ -20,7 +20,7 @@ fn work(scrubs: bool) -> (u64, u64, u64, Vec<u64>) {
     let mut s = Stream::new(1, "scrub", 0);
     let units = device.host_bytes() / 4096;
     let (mut at, mut latencies) = (0, Vec::new());
-    let mut ended = |latencies: &mut Vec<u64>, e: &tailcut_core::device::Completion<'_>| {
+    let ended = |latencies: &mut Vec<u64>, e: &tailcut_core::device::Completion<'_>| {
         latencies.push((e.completed - e.arrived).0);
     };
     for _ in 0..6_000 {

@@ -39,6 +39,42 @@ const ARBITRARY_FOR_WRITES: &[(&str, &str)] =
     &[("policy.schedule", "'read-write-erase'"), ("policy.suspend_erase", "'arbitrary'")];
 const INTRA_PHASE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_program", "'intra-phase'")];
+/// Stripes of three pages and their parity, and what is added.
+macro_rules! stripes {
+    ($($more:expr),*) => {
+        &[
+            ("geometry.channels", "8"),
+            ("geometry.dies_per_chip", "1"),
+            ("geometry.busy_unit", "'plane'"),
+            ("ftl.extent", "'block'"),
+            ("ftl.write_planes", "1"),
+            ("ftl.gc.copy_planes", "1"),
+            ("ftl.gc.program_planes", "1"),
+            ("ftl.mapping_unit", "'8KiB'"),
+            ("ftl.over_provisioning", "'45%'"),
+            ("geometry.blocks", "24"),
+            ("policy.redundancy", "'rain'"),
+            ("policy.redundancy.rain.width", "4"),
+            ("policy.gc_scope", "'plane'"),
+            ("policy.read_path", "'gc-tolerant'"),
+            $($more),*
+        ]
+    };
+}
+const STRIPES: &[(&str, &str)] = stripes!();
+/// All lanes that collect may do so out of turn.
+const SCARCE: &[(&str, &str)] = stripes!(("policy.gc_schedule.rotating.hard", "4"));
+/// Members that need them.
+const ON_STRIPES: &[&str] = &[
+    "policy.redundancy.rain",
+    "policy.read_path.gc-tolerant",
+    "policy.read_path.gc-tolerant-authors",
+    "policy.flush.gc-tolerant",
+    "policy.gc_schedule.rotating",
+];
+/// Lanes are often past their hard limit, and reads preempt collection there.
+const FOUR_STATES: &[(&str, &str)] =
+    &[("policy.gc_schedule.preemptive.hard", "4"), ("policy.gc_schedule.preemptive.states", "'four'")];
 /// Its clock soon runs out: writes that wait are half a millisecond old before reads meet
 /// an erase.
 const SHORT_TIMEOUT: &[(&str, &str)] = &[
@@ -119,6 +155,22 @@ const CHANGES: &[Change] = &[
     ("policy.gc_schedule.threshold.hard", "2", &[]),
     ("policy.gc_schedule.preemptive.start", "5", &[]),
     ("policy.gc_schedule.preemptive.hard", "3", &[]),
+    ("policy.gc_schedule.preemptive.states", "'four'", &[("policy.gc_schedule.preemptive.hard", "4")]),
+    ("policy.gc_schedule.preemptive.high_priority_writes", "true", FOUR_STATES),
+    ("policy.background.scrub.idle", "'20ms'", &[]),
+    ("policy.background.scrub.pause", "'2ms'", &[]),
+    ("policy.flush.gc-tolerant.high", "'90%'", STRIPES),
+    ("policy.flush.gc-tolerant.low", "'40%'", STRIPES),
+    ("policy.gc_schedule.instant.start", "5", &[]),
+    ("policy.gc_schedule.rotating.start", "6", STRIPES),
+    ("policy.gc_schedule.rotating.hard", "4", STRIPES),
+    ("policy.gc_schedule.rotating.stop", "2", STRIPES),
+    ("policy.gc_schedule.rotating.mode", "'forced'", SCARCE),
+    ("policy.gc_schedule.rotating.wait_for_channel_above", "1", STRIPES),
+    ("policy.gc_schedule.threshold.wait_for_channel_above", "1", &[]),
+    ("policy.gc_scope.plane.one_per_channel", "true", STRIPES),
+    ("policy.redundancy.rain.width", "8", STRIPES),
+    ("policy.redundancy.rain.xor", "'4us'", STRIPES),
     ("age.fill", "'90%'", &[]),
 ];
 
@@ -203,6 +255,12 @@ fn with_member(base: &Table, family: &str, member: &str) -> Table {
     if base["policy"][family].get(member).is_none() {
         set(&mut table, &format!("policy.{family}"), Value::String(member.to_string()));
     }
+    let own = format!("policy.{family}");
+    for (key, value) in STRIPES.iter().filter(|_| ON_STRIPES.contains(&path.as_str())) {
+        if !key.starts_with(&own) || member == "rain" {
+            set(&mut table, key, parse(value));
+        }
+    }
     for (of, other, value) in COMPANIONS {
         if *of == path {
             set(&mut table, other, parse(value));
@@ -218,6 +276,7 @@ struct Outcome {
     host_bytes: u64,
     capacity: Capacity,
     programs: [u64; 3],
+    scrubbed: u64,
     erases: u64,
     energy_mj: (f64, f64),
     suspensions: SuspensionWear,
@@ -276,12 +335,16 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
         let due = device.next_deadline();
         assert!(due != SimTime::NEVER, "{}", device.describe_waiting());
         step(&mut device, due, &mut digest);
+        at = at.max(due.0);
     }
+    // A silence, for what the drive does in idle time.
+    step(&mut device, SimTime(at + 30_000_000), &mut digest);
     let c = device.counters();
     let programs = [c.programs_user, c.programs_gc, c.programs_pad];
     let erases = c.erases;
     let (energy_mj, suspensions) = (device.energy_mj(), device.suspension_wear());
-    Ok(Outcome { digest, host_bytes, capacity, programs, erases, energy_mj, suspensions })
+    let scrubbed = c.scrub_reads;
+    Ok(Outcome { digest, host_bytes, capacity, programs, scrubbed, erases, energy_mj, suspensions })
 }
 
 #[test]

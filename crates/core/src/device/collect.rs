@@ -31,6 +31,18 @@ enum Stage {
     Erasing,
 }
 
+/// The same lane with no host operation and no other collection under way.
+fn quiet(view: SpaceView) -> SpaceView {
+    SpaceView {
+        host_active: false,
+        host_reads: false,
+        host_programs: false,
+        channel_active: false,
+        group_collecting: 0,
+        ..view
+    }
+}
+
 /// The collection of one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Collection {
@@ -202,7 +214,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         if !self.state.policies.gc_schedule.start(&view) {
-            let quiet = SpaceView::quiet(view);
+            let quiet = quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }

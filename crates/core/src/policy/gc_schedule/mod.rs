@@ -35,20 +35,6 @@ pub struct SpaceView {
     pub keeps_up: bool,
 }
 
-impl SpaceView {
-    /// The same lane with no host operation and no other collection under way.
-    pub fn quiet(self) -> SpaceView {
-        SpaceView {
-            host_active: false,
-            host_reads: false,
-            host_programs: false,
-            channel_active: false,
-            group_collecting: 0,
-            ..self
-        }
-    }
-}
-
 /// The contract: with no host operation active and no other collection under way, `proceed`
 /// is yes; a reserve of at least one extent is kept, so that collection always has room to
 /// copy into.

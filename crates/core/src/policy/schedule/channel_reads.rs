@@ -65,17 +65,16 @@ impl Schedule for Policy {
                 return first;
             }
         }
-        // Parity is the host's, and shares its blocks: the two keep their order.
-        let own = view.waiting & (bit(Occupant::UserProgram) | bit(Occupant::ParityProgram));
-        let host = if own == 0 { Occupant::UserProgram } else { earliest(own, view.arrived) };
-        match (has(Occupant::GcProgram), has(host)) {
+        // Parity is the host's: it is part of what its writes take, page after page of one block.
+        let host = view.waiting & (bit(Occupant::UserProgram) | bit(Occupant::ParityProgram));
+        match (has(Occupant::GcProgram), host != 0) {
             (true, true) if self.since + 1 < self.share => {
                 self.since += 1;
                 Occupant::GcProgram
             }
             (true, true) => {
                 self.since = 0;
-                host
+                earliest(host, view.arrived)
             }
             (true, false) => Occupant::GcProgram,
             _ => earliest(view.waiting, view.arrived),
