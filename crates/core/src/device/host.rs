@@ -308,6 +308,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             data: super::payload::delivered(&mut self.medium, id, r),
         });
         s.requests.give(id);
+        s.scrub.host_ended = s.now;
     }
 }
 

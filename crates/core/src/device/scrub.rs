@@ -23,7 +23,7 @@ pub(super) struct ScrubState {
     reading: Vec<bool>,
     /// Extents due, in all.
     waiting: u32,
-    /// When the last host operation ended.
+    /// When the last command or host operation ended.
     pub host_ended: u64,
 }
 
@@ -88,7 +88,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.scrub.waiting == 0 {
             return s.timers.clear(TIMER_SCRUB);
         }
-        let quiet = if s.host_ops > 0 { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
+        let busy = s.host_ops > 0 || s.requests.used() > 0;
+        let quiet = if busy { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
         // While the host works, look again when it may have been idle for long enough.
         let next = if quiet > s.now { s.scrub.idle.max(s.scrub.pause) } else { s.scrub.pause };
         s.timers.set(TIMER_SCRUB, s.now + next);
@@ -102,7 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Read the next valid unit that is due in a lane.
     fn scrub_lane(&mut self, lane: u32) {
         let l = lane as usize;
-        if self.state.scrub.reading[l] || self.state.collections[l].is_active() {
+        if self.state.scrub.reading[l] {
             return;
         }
         let units = self.shape.layout.units_per_extent;
