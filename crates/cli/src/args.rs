@@ -4,7 +4,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
-use tailcut_units::quantity::parse_time;
+use tailcut_units::Span;
+use tailcut_units::quantity::{parse_fraction, parse_time};
 use tailcut_workload::TraceReplay;
 use tailcut_workload::trace::{DeviceRule, TimeUnit, TraceOptions};
 
@@ -210,6 +211,34 @@ pub enum ShowCommand {
         #[command(flatten)]
         layers: LayerArgs,
     },
+    /// How wide RAIN's stripes may be for rotating collection to keep up (FAST'17 Appendix A)
+    RainBound(RainBoundArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RainBoundArgs {
+    /// Device preset or a device file ending in .toml
+    pub device: String,
+    /// Scheme or `A+B`
+    #[arg(long)]
+    pub scheme: Vec<String>,
+    /// Writes of the whole drive a day; without it, full speed
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub dwpd: Option<f64>,
+    /// How long a day of writing is
+    #[arg(long, value_name = "TIME", default_value = "8h", value_parser = length)]
+    pub day: Span,
+    /// Share of a collected block that is valid
+    #[arg(long, value_name = "SHARE", default_value = "25%", value_parser = share)]
+    pub valid: f64,
+    /// Count the time of erases too
+    #[arg(long)]
+    pub erase: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub layers: LayerArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -294,6 +323,28 @@ pub struct DemoArgs {
     /// Requests for each scheme
     #[arg(long, default_value_t = 1_500_000, hide = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: u64,
+}
+
+/// A length of time, not nothing; hours too.
+fn length(text: &str) -> Result<Span, String> {
+    if let Some(hours) = text.trim().strip_suffix('h') {
+        let hours: f64 = hours.trim().parse().map_err(|_| format!("`{text}` is no time, such as 8h"))?;
+        return match (hours * 3.6e12) as u64 {
+            0 => Err("a day is longer than 0h".to_string()),
+            ns => Ok(Span(ns)),
+        };
+    }
+    length_ns(text).map(Span)
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err("it is a number above 0".to_string()) }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let value = parse_fraction(text).map_err(|e| e.to_string())?;
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("it is 0% to 100%".to_string()) }
 }
 
 fn time_ns(text: &str) -> Result<u64, String> {

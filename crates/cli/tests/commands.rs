@@ -26,6 +26,11 @@ fn show_lists_what_is_built_in() {
             &["config", "tiny", "--scheme", "rps", "--set", "host.queue_depth=9"],
             &["read-priority", "scheme rps", "--set host.queue_depth=9"],
         ),
+        (
+            &["rain-bound", "ttflash-256g", "--scheme", "ttflash", "--dwpd", "5"],
+            &["38.2 ms/s", "26.2", "the scheme's 8: rotation always holds"],
+        ),
+        (&["rain-bound", "ttflash-256g", "--erase", "--json"], &["\"widest\": 4", "\"erases_per_s\""]),
     ] {
         let text = tailcut(&[&["show"], what].concat()).ok();
         for needle in needles {

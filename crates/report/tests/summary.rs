@@ -72,7 +72,7 @@ fn figures_agree_with_one_another() {
     }
     assert!((scheme.read.blame[0].mean_ns - lat.mean).abs() < 0.001);
     let percentiles: Vec<u64> = lat.percentile.iter().map(|p| p.1).collect();
-    assert!(percentiles.is_sorted() && percentiles.len() == 19);
+    assert!(percentiles.is_sorted() && percentiles.len() == 22);
     for (key, [low, high]) in lat.ci95.iter() {
         let at = lat.percentile.get(key).unwrap();
         assert!(low <= at && at <= high, "{key}: {low} {at} {high}");

@@ -246,7 +246,8 @@ impl Job<'_> {
         plain
             .chain(variants)
             .map(|(name, scheme, set)| {
-                let sets: Vec<&String> = run.set.iter().chain(set).collect();
+                let quick = run.quick_set.iter().filter(|_| self.options.quick);
+                let sets: Vec<&String> = run.set.iter().chain(quick).chain(set).collect();
                 scheme_spec(&self.e.id, &run.name, &run.device, (name, scheme), &sets)
             })
             .collect()
@@ -284,6 +285,7 @@ fn replay(run: &Run, quick: bool) -> TraceReplay {
     let options = TraceOptions {
         loop_count: laps.unwrap_or(1),
         rate_scale: r.rate_scale.unwrap_or(1.0),
+        size_scale: r.size_scale.unwrap_or(1.0),
         device_rule: if r.overlay { DeviceRule::Overlay } else { DeviceRule::Slices },
         ..TraceOptions::default()
     };

@@ -108,6 +108,9 @@ pub struct Run {
     /// Keys set in all of them, as `--set` takes them.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Keys set besides at the quick size: a smaller drive ages faster.
+    #[serde(default)]
+    pub quick_set: Vec<String>,
     /// A job, as `--workload` takes it; `{size}` stands for `full` or `quick`.
     pub workload: Option<String>,
     /// The full size.
@@ -154,6 +157,8 @@ pub struct Replay {
     pub closed_loop: Option<u32>,
     /// Ten is ten times the rate.
     pub rate_scale: Option<f64>,
+    /// Thirty is thirty times the size.
+    pub size_scale: Option<f64>,
     /// All volumes of the trace on the same addresses.
     #[serde(default)]
     pub overlay: bool,
@@ -323,6 +328,12 @@ pub enum SeriesOf {
     /// Writes completed a second.
     #[serde(rename = "write.iops")]
     WriteIops,
+    /// The mean of the reads that completed in it.
+    #[serde(rename = "read.mean")]
+    ReadMean,
+    /// Free blocks of the drive at its end.
+    #[serde(rename = "free_blocks")]
+    FreeBlocks,
 }
 
 impl Run {

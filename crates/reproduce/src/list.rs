@@ -24,6 +24,14 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "atc19/table4",
     "jsa14/read-latency",
     "jsa14/write-latency",
+    "fast17/authors",
+    "fast17/fig5",
+    "fast17/fig6",
+    "fast17/table2",
+    "fast17/fig7",
+    "fast17/fig9",
+    "fast17/fig10",
+    "fast17/fig11",
 );
 
 /// Read the text of an experiment file; `name` stands for it in messages.

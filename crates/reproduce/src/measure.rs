@@ -2,7 +2,7 @@
 
 use crate::search::Rating;
 use crate::unit::Kind;
-use tailcut_report::summary::{DirectionSummary, Scheme};
+use tailcut_report::summary::{DirectionSummary, Gc, Scheme};
 use tailcut_stats::percentile;
 
 /// A figure of one scheme's run.
@@ -33,11 +33,54 @@ pub enum Measure {
     WriteStall,
     /// The longest wait of a write as a share of the run: near 1 it starved.
     Starved,
+    /// Of collections.
+    Gc(OfGc),
+    /// Mapping units programmed of a class.
+    Programs(String),
     /// The multiplier up to which the performance test is passed.
     PerformanceRating,
     /// The multiplier up to which the stress test is passed.
     StressRating,
 }
+
+/// A figure of collections. Nothing collected is a result: all of them are zero then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfGc {
+    /// Blocks collected.
+    Collections,
+    /// Valid units moved a collection.
+    Valid,
+    /// Reads that a collection held up, by all reads.
+    Blocked,
+    /// Reads that queued behind a host operation that one had held up, by all reads.
+    QueueBlocked,
+    /// Both.
+    AllBlocked,
+    /// Reads of which some unit was rebuilt, by all reads.
+    Rebuilt,
+    /// Flash reads made for that alone.
+    RebuildReads,
+    /// Flash reads that computing parity needed.
+    ParityReads,
+    /// Collections that began beside another of their plane group.
+    RotationBroken,
+    /// Most planes of one group that collected at once.
+    MostInGroup,
+}
+
+/// Collections' figures by name.
+const GC: [(&str, OfGc); 10] = [
+    ("gc.collections", OfGc::Collections),
+    ("gc.valid", OfGc::Valid),
+    ("gc.blocked", OfGc::Blocked),
+    ("gc.queue_blocked", OfGc::QueueBlocked),
+    ("gc.all_blocked", OfGc::AllBlocked),
+    ("gc.rebuilt", OfGc::Rebuilt),
+    ("gc.rebuild_reads", OfGc::RebuildReads),
+    ("gc.parity_reads", OfGc::ParityReads),
+    ("gc.rotation_broken", OfGc::RotationBroken),
+    ("gc.most_in_group", OfGc::MostInGroup),
+];
 
 /// A figure of reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +101,8 @@ pub enum Of {
 
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
-     rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, pad), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
@@ -78,8 +122,10 @@ impl Measure {
             "starved" => Some(Measure::Starved),
             "rating.performance" => Some(Measure::PerformanceRating),
             "rating.stress" => Some(Measure::StressRating),
-            _ => None,
+            _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
         };
+        let class = text.strip_prefix("programs.").filter(|c| ["user", "gc", "parity", "pad"].contains(c));
+        let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
         if let Some(measure) = whole {
             return Ok(measure);
         }
@@ -168,7 +214,32 @@ impl Measure {
             Measure::ProgramSuspends => Ok(suspends.program as f64),
             Measure::WriteStall => Ok(scheme.write_stall.map_or(0.0, |s| s.length_ns as f64)),
             Measure::Starved => Ok(scheme.write.lat_ns.max as f64 / scheme.runtime_ns.max(1) as f64),
+            Measure::Gc(of) => Ok(of.of(&scheme.gc.unwrap_or_default())),
+            Measure::Programs(class) => {
+                // A class that was not programmed is absent.
+                Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
+            }
             Measure::PerformanceRating | Measure::StressRating => Err(missing("search")),
+        }
+    }
+}
+
+impl OfGc {
+    fn of(self, gc: &Gc) -> f64 {
+        let count = |n: Option<u64>| n.unwrap_or(0) as f64;
+        let (blocked, queued) =
+            (gc.blocked_reads_fraction.unwrap_or(0.0), gc.queue_blocked_fraction.unwrap_or(0.0));
+        match self {
+            OfGc::Collections => gc.collections as f64,
+            OfGc::Valid => count(gc.moved_units) / gc.collections.max(1) as f64,
+            OfGc::Blocked => blocked,
+            OfGc::QueueBlocked => queued,
+            OfGc::AllBlocked => blocked + queued,
+            OfGc::Rebuilt => gc.rebuilt_reads_fraction.unwrap_or(0.0),
+            OfGc::RebuildReads => count(gc.rebuild_reads),
+            OfGc::ParityReads => count(gc.parity_reads),
+            OfGc::RotationBroken => count(gc.rotation_broken),
+            OfGc::MostInGroup => count(gc.most_in_group),
         }
     }
 }
@@ -210,8 +281,28 @@ mod tests {
             Ok(side(Some("small_reads"), false, Of::Mean))
         );
         assert_eq!(Measure::parse("write.bw").unwrap().kind(), Kind::Bandwidth);
-        assert!(Measure::parse("read.p98").unwrap_err().contains("p99.9"));
+        assert!(Measure::parse("read.p94").unwrap_err().contains("p99.9"));
         assert!(Measure::parse("reads.mean").unwrap_err().contains("rating.stress"));
+    }
+
+    #[test]
+    fn figures_of_collections_add_up_and_none_is_zero() {
+        let mut scheme = Scheme::default();
+        let of = |scheme: &Scheme, name: &str| Measure::parse(name).unwrap().of(scheme);
+        for (name, _) in GC {
+            assert_eq!(of(&scheme, name), Ok(0.0), "{name}");
+        }
+        scheme.gc = Some(Gc {
+            collections: 4,
+            moved_units: Some(300),
+            blocked_reads_fraction: Some(0.25),
+            queue_blocked_fraction: Some(0.5),
+            ..Gc::default()
+        });
+        scheme.programs.0.push(("parity".to_string(), 7));
+        let values = ["gc.valid", "gc.all_blocked", "programs.parity", "programs.pad"];
+        assert_eq!(values.map(|name| of(&scheme, name).unwrap()), [75.0, 0.75, 7.0, 0.0]);
+        assert!(Measure::parse("programs.parities").is_err() && Measure::parse("gc.block").is_err());
     }
 
     #[test]

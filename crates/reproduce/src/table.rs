@@ -88,6 +88,16 @@ fn figure(of: SeriesOf, points: &[&SeriesPoint]) -> String {
                 points.iter().map(|p| p.write_mean_ns * p.write_iops * p.length_ns as f64 / 1e9).sum();
             time(if writes > 0.0 { sum / writes } else { 0.0 })
         }
+        SeriesOf::ReadMean => {
+            let weight = |p: &SeriesPoint| p.read_iops * p.length_ns as f64;
+            let reads: f64 = points.iter().map(|p| weight(p)).sum();
+            let sum: f64 = points.iter().map(|p| p.read_mean_ns * weight(p)).sum();
+            time(if reads > 0.0 { sum / reads } else { 0.0 })
+        }
+        SeriesOf::FreeBlocks => {
+            let last = points.iter().rev().find_map(|p| p.free_blocks);
+            last.map_or("-".to_string(), |n| n.to_string())
+        }
         SeriesOf::WriteIops => rate(if seconds > 0.0 { writes / seconds } else { 0.0 }),
     }
 }

@@ -10,7 +10,7 @@ use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::PoisonError;
-use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::{AgeReport, ConfigProblem, Device, SnapshotError, aged_key};
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
@@ -163,6 +163,7 @@ impl Past<'_> {
     /// A drive in its steady state, from a snapshot if there is one.
     fn steady(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Device, PastError> {
         let Past { filled, capacity, identity, .. } = self;
+        let identity = if self.is_uniform(factory.config) { "uniform units" } else { *identity };
         let what = format!("steady, model {MODEL_VERSION}, {filled} of {capacity} bytes, {identity}");
         let key = aged_key(factory.config, factory.seed, &what);
         let lock = self.locks.of(key);
@@ -192,7 +193,7 @@ impl Past<'_> {
                 }
             }
         }
-        let report = self.age(&mut device, factory.seed)?;
+        let report = self.age(&mut device, factory)?;
         if !self.watch.stopped() {
             self.save(&device, key, &report, past)?;
             past.took(report);
@@ -200,13 +201,23 @@ impl Past<'_> {
         Ok(device)
     }
 
-    fn age(&self, device: &mut Device, seed: u64) -> Result<AgeReport, PastError> {
+    /// Whether the configuration says how the drive is overwritten, whatever the trace does.
+    fn is_uniform(&self, config: &DeviceConfig) -> bool {
+        self.workload.trace().is_some() && config.age.overwrites == Overwrites::Uniform
+    }
+
+    fn age(&self, device: &mut Device, factory: &Factory) -> Result<AgeReport, PastError> {
         let mut progress = |fraction: f64| {
             self.watch.ageing(self.task, fraction);
             !self.watch.stopped()
         };
         self.fill(device);
-        let mut ageing = self.workload.ageing(self.capacity, self.filled, seed)?;
+        let mut ageing = if self.is_uniform(factory.config) {
+            let bytes = device.shape().layout.unit_bytes as u32;
+            Ageing::Uniform { region: 0..self.filled, bytes }
+        } else {
+            self.workload.ageing(self.capacity, self.filled, factory.seed)?
+        };
         let report = match &mut ageing {
             // Nothing ever overwrites: the fill is the steady state.
             Ageing::None => AgeReport { steady: true, waf: 1.0, ..AgeReport::default() },

@@ -6,13 +6,14 @@ use common::{experiment, job};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailcut_core::device::Shape;
-use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Watch};
 use tailcut_stats::{Interval, Sample};
 use tailcut_testkit::small_drive;
 use tailcut_units::{SimTime, Span};
+use tailcut_workload::{TraceReplay, WorkloadSpec};
 
 /// Schemes `scheme 0`, `scheme 1`, …, one a drive.
 fn on(drives: Vec<DeviceConfig>) -> Vec<SchemeSpec> {
@@ -183,4 +184,28 @@ fn a_drive_that_cannot_be_is_named_with_its_scheme() {
     bad.geometry.channels = 0;
     let error = experiment(&workload, on(vec![small_drive(), bad])).plan().unwrap_err();
     assert!(error.is_input() && error.to_string().contains("scheme 1"), "{error}");
+}
+
+/// Does a trace age the drive by its own writes, or uniformly, as the configuration says?
+#[test]
+fn a_trace_ages_the_drive_as_the_configuration_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("few.csv");
+    // Overwrites of 64 KiB only: stale pages lie together, and collection moves little.
+    let line = |i: u64| {
+        format!("{},web,0,Write,{},65536,500\n", 128_166_372_000_000_000 + i * 10_000, i * 7 % 16 * 65_536)
+    };
+    std::fs::write(&path, (0..200).map(line).collect::<String>()).unwrap();
+    let trace = WorkloadSpec::parse(path.to_str().unwrap(), |_| None, &TraceReplay::default()).unwrap();
+    let aged = |overwrites: Overwrites, workload: &WorkloadSpec| {
+        let mut drive = small_drive();
+        drive.age.overwrites = overwrites;
+        let e = experiment(workload, on(vec![drive]));
+        let results = e.run(&e.plan().unwrap(), &(), &|_, _| Ok(None)).unwrap();
+        let result = results[0][0].as_ref().unwrap();
+        result.past.report.as_ref().map(|r| (r.programs, r.waf.to_bits()))
+    };
+    assert_ne!(aged(Overwrites::Workload, &trace), aged(Overwrites::Uniform, &trace));
+    let generated = job("randwrite,bs=4k,iodepth=4,number_ios=200");
+    assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::Uniform, &generated));
 }

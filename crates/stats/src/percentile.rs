@@ -2,9 +2,9 @@
 //! how a fraction rounds.
 
 /// The percentiles every report gives, in percent.
-pub const LEVELS: [f64; 19] = [
-    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99,
-    99.999, 99.9999,
+pub const LEVELS: [f64; 22] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 96.0, 97.0, 98.0, 99.0, 99.5, 99.9,
+    99.95, 99.99, 99.999, 99.9999,
 ];
 
 /// The levels (percent) above which a report gives the blame; 0 is every request.

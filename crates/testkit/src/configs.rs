@@ -1,6 +1,6 @@
 //! Drives for tests, as values that a test changes where it matters.
 
-use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig};
+use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
     BusyUnit, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
@@ -95,7 +95,7 @@ pub fn small_drive() -> DeviceConfig {
             gc_scope: gc_scope::GcScopeConfig::Operation(Default::default()),
             background: background::BackgroundConfig::None(Default::default()),
         },
-        age: AgeConfig { fill: 1.0 },
+        age: AgeConfig { fill: 1.0, overwrites: Overwrites::Uniform },
     }
 }
 

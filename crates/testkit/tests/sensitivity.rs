@@ -5,7 +5,7 @@
 //! that changes an output. The work is a small mixed load on an aged drive.
 
 use std::collections::BTreeMap;
-use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::{Capacity, Device, SuspensionWear};
 use tailcut_core::policy::FAMILIES;
 use tailcut_testkit::small_drive;
@@ -172,6 +172,7 @@ const CHANGES: &[Change] = &[
     ("policy.redundancy.rain.width", "8", STRIPES),
     ("policy.redundancy.rain.xor", "'4us'", STRIPES),
     ("age.fill", "'90%'", &[]),
+    ("age.overwrites", "'workload'", &[]),
 ];
 
 /// Keys that no output can depend on, and why.
@@ -287,10 +288,18 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
     let mut device = Device::new(&config, 5, ()).map_err(|e| e.to_string())?;
     let capacity = device.capacity().clone();
     let host_bytes = device.host_bytes();
-    // The driver fills by `age.fill`, as it does before a measured run.
+    // The driver fills by `age.fill`, as it does before a measured run, and the load is its
+    // trace, which comes back to 9 MiB.
     let filled = (host_bytes as f64 * config.age.fill) as u64;
     device.fill(filled);
-    device.age_uniform(0..filled, 4096, &mut |_| true);
+    match config.age.overwrites {
+        Overwrites::Uniform => device.age_uniform(0..filled, 4096, &mut |_| true),
+        Overwrites::Workload => {
+            let offsets = (0..).map(|i: u64| i * 4096 % (9 << 20));
+            let mut writes = offsets.map(|offset| Command { op: HostOp::Write, offset, bytes: 4096 });
+            device.age_replay(&mut writes, &mut |_| true)
+        }
+    };
     let mut s = Stream::new(9, "sensitivity", 0);
     let mut digest = 0;
     let span = 9 << 20;

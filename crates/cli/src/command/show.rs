@@ -1,6 +1,7 @@
 //! `tailcut show`.
 
 use crate::args::ShowCommand;
+use crate::command::rain_bound::rain_bound;
 use crate::error::CliError;
 use crate::terminal::{Terminal, print};
 use tailcut_config::{
@@ -16,6 +17,7 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
         ShowCommand::Workloads => print(&workloads_text()?),
         ShowCommand::Policies { markdown: true } => print(&policies_markdown()),
         ShowCommand::Policies { markdown: false } => print(&policies_text()),
+        ShowCommand::RainBound(args) => rain_bound(args),
         ShowCommand::Config { device, scheme, layers } => {
             let resolved = resolve(device, scheme, &layers.config, &layers.set)?;
             print(&show_config(&resolved))?;

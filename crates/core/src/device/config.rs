@@ -45,6 +45,18 @@ pub struct AgeConfig {
     /// job fills the region it addresses.
     #[serde(with = "quantity::fraction")]
     pub fill: f64,
+    /// What overwrites it for a trace; a generated job ages by what it writes.
+    pub overwrites: Overwrites,
+}
+
+/// What brings a filled drive to its steady state before a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overwrites {
+    /// The trace's own writes, folded onto what is filled, lap after lap.
+    Workload,
+    /// Single mapping units, uniformly at random over what is filled.
+    Uniform,
 }
 
 /// The host side.

@@ -1,5 +1,6 @@
 //! Parity across the drive.
 
+pub mod bound;
 pub mod none;
 pub mod rain;
 

@@ -1,0 +1,160 @@
+//! How wide stripes may be for rotating collection to keep up: Appendix A of Yan et al.,
+//! FAST'17. The planes of a group collect in turn, so each may spend 1/N of the time.
+
+use crate::device::config::DeviceConfig;
+use serde::Serialize;
+use tailcut_units::Span;
+
+/// What the bound follows from; all of one plane.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PlaneLoad {
+    /// Bytes of a page, which the register holds too.
+    pub page_bytes: u64,
+    /// Pages of a block.
+    pub block_pages: u32,
+    /// Bytes a second written to the plane.
+    pub write_bytes_per_s: f64,
+    /// Share of a collected block's pages that are valid.
+    pub valid: f64,
+    /// Moving one page inside the plane, seconds.
+    pub copyback_s: f64,
+    /// Erasing a block, seconds; the paper sets it to 0.
+    pub erase_s: f64,
+}
+
+/// What follows from it, step by step (Table 3c to f).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RotationBound {
+    /// Pages written a second, which are all collected in time.
+    pub pages_per_s: f64,
+    /// Pages moved a second.
+    pub copybacks_per_s: f64,
+    /// Blocks erased a second.
+    pub erases_per_s: f64,
+    /// Seconds of collection in a second.
+    pub collection_s_per_s: f64,
+    /// The stripe width lies below this; infinite if nothing is collected.
+    pub width_below: f64,
+    /// The largest such width; absent if none is wide enough to have parity, or any is.
+    pub widest: Option<u32>,
+}
+
+impl PlaneLoad {
+    /// Table 3c to f.
+    pub fn bound(&self) -> RotationBound {
+        let pages_per_s = self.write_bytes_per_s / self.page_bytes as f64;
+        let copybacks_per_s = pages_per_s * self.valid;
+        let erases_per_s = pages_per_s / f64::from(self.block_pages.max(1));
+        let collection_s_per_s = copybacks_per_s * self.copyback_s + erases_per_s * self.erase_s;
+        let width_below = 1.0 / collection_s_per_s;
+        let widest = libm::ceil(width_below) - 1.0;
+        let widest = (2.0..=f64::from(u32::MAX)).contains(&widest).then_some(widest as u32);
+        RotationBound { pages_per_s, copybacks_per_s, erases_per_s, collection_s_per_s, width_below, widest }
+    }
+}
+
+/// A write of one page to its plane: over the channel and into the array.
+pub fn user_write(c: &DeviceConfig) -> Span {
+    Span(Span::transfer(c.geometry.page, c.channel.rate).0 + program(c))
+}
+
+/// A page moved inside its plane.
+pub fn copyback(c: &DeviceConfig) -> Span {
+    Span(mean(c.timing.read.iter().map(|s| s.0)) + program(c))
+}
+
+/// Erasing a block, unsuspended.
+pub fn erase(c: &DeviceConfig) -> Span {
+    let e = &c.timing.erase;
+    Span(u64::from(e.loops) * (e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0))
+}
+
+/// Bytes of a plane.
+pub fn plane_bytes(c: &DeviceConfig) -> u64 {
+    u64::from(c.geometry.blocks) * u64::from(c.geometry.pages) * c.geometry.page
+}
+
+/// Planes of the drive.
+pub fn planes(c: &DeviceConfig) -> u32 {
+    let g = &c.geometry;
+    g.channels * g.chips_per_channel * g.dies_per_chip * g.planes
+}
+
+/// Bytes a second that a plane can be written at most: one register a user write (Table 3b).
+pub fn full_speed(c: &DeviceConfig) -> f64 {
+    c.geometry.page as f64 / (user_write(c).0.max(1) as f64 / 1e9)
+}
+
+/// Bytes a second that a plane of so many bytes is written at so many drive writes a day
+/// (Table 3i).
+pub fn at_drive_writes(plane_bytes: u64, per_day: f64, day: Span) -> f64 {
+    plane_bytes as f64 * per_day / (day.0.max(1) as f64 / 1e9)
+}
+
+/// Bytes a second that the drive can be written at most: of its planes, its channels and
+/// its link the least.
+pub fn most_written(c: &DeviceConfig) -> f64 {
+    let channels = f64::from(c.geometry.channels) * c.channel.rate as f64;
+    let link = if c.host.link_rate == u64::MAX { f64::INFINITY } else { c.host.link_rate as f64 };
+    (f64::from(planes(c)) * full_speed(c)).min(channels).min(link)
+}
+
+/// The least buffer, bytes: what is written in a second to the planes that collect, one in
+/// `width`.
+pub fn least_buffer(most_written: f64, width: u32) -> f64 {
+    most_written / f64::from(width.max(1))
+}
+
+fn program(c: &DeviceConfig) -> u64 {
+    let p = &c.timing.program;
+    mean(p.pulses.iter().map(|&n| u64::from(n) * (p.pulse.0 + p.verify.0)))
+}
+
+fn mean(of: impl ExactSizeIterator<Item = u64>) -> u64 {
+    let n = of.len().max(1) as u64;
+    of.sum::<u64>() / n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: f64 = 1_048_576.0;
+    const DAY: Span = Span(8 * 3600 * 1_000_000_000);
+
+    fn load(write_bytes_per_s: f64) -> PlaneLoad {
+        PlaneLoad {
+            page_bytes: 4096,
+            block_pages: 256,
+            write_bytes_per_s,
+            valid: 0.25,
+            copyback_s: 840e-6,
+            erase_s: 0.0,
+        }
+    }
+
+    /// Table 3 of FAST'17, whose MB are binary and rounded: 1,152 pages of 4 KB are 4.5 MB.
+    #[test]
+    fn the_papers_table_3() {
+        let full = load(4.5 * MB).bound();
+        assert_eq!((full.pages_per_s, full.copybacks_per_s), (1152.0, 288.0));
+        assert_eq!((full.collection_s_per_s * 1e3).round(), 242.0);
+        assert_eq!(full.widest, Some(4));
+        let bytes = at_drive_writes(4 << 30, 5.0, DAY);
+        assert_eq!(format!("{:.1}", bytes / MB), "0.7");
+        let day = load(bytes).bound();
+        assert_eq!((day.collection_s_per_s * 1e3).round(), 38.0);
+        assert_eq!(day.widest, Some(26));
+        assert_eq!(least_buffer(2048.0 * MB, 8), 256.0 * MB);
+    }
+
+    #[test]
+    fn bounds_at_the_edges() {
+        let erase = PlaneLoad { erase_s: 2e-3, ..load(4.5 * MB) }.bound();
+        assert_eq!(erase.erases_per_s, 4.5);
+        assert_eq!((erase.collection_s_per_s * 1e3).round(), 251.0);
+        assert_eq!((erase.widest, load(40.0 * MB).bound().widest), (Some(3), None));
+        let nothing = load(0.0).bound();
+        assert!(nothing.width_below.is_infinite() && nothing.widest.is_none());
+    }
+}
