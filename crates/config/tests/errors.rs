@@ -37,7 +37,7 @@ fn a_layer_names_itself_and_the_key() {
         ),
         (
             "policy.flush.high=90%",
-            "--set policy.flush.high=90%: policy.flush cannot be `high`; it is one of: immediate, watermark, write-unit",
+            "--set policy.flush.high=90%: policy.flush cannot be `high`; it is one of: immediate, gc-tolerant, watermark, write-unit",
         ),
         (
             "policy.flush.watermark.hi=90%",
@@ -122,7 +122,7 @@ fn an_unknown_preset_lists_the_known() {
     let error = resolve("tiny", &["fifo+"], &NONE, &NONE).expect_err("an empty scheme").to_string();
     assert_eq!(
         error,
-        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0"
+        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0, no-gc, preemptive-gc, ttflash-pb, ttflash-pb-gtr, ttflash, ttflash-nogc"
     );
     let error = resolve("missing.toml", &NONE, &NONE, &NONE).expect_err("no such file").to_string();
     assert!(error.starts_with("cannot read missing.toml: "), "{error}");
