@@ -14,6 +14,7 @@ pub mod host;
 pub mod machine;
 pub mod measure;
 pub mod precondition;
+pub mod rotation_bound;
 pub mod summarise;
 pub mod timeline;
 pub mod watch;

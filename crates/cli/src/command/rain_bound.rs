@@ -8,7 +8,7 @@ use std::fmt::Write;
 use tailcut_config::resolve;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::redundancy::RedundancyConfig;
-use tailcut_core::policy::redundancy::bound::{self, PlaneLoad, RotationBound};
+use tailcut_sim::rotation_bound::{self as bound, PlaneLoad, RotationBound};
 use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
 
 /// Every step, with the numbers it starts from.

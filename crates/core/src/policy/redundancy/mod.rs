@@ -1,6 +1,5 @@
 //! Parity across the drive.
 
-pub mod bound;
 pub mod none;
 pub mod rain;
 

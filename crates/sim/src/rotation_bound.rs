@@ -1,8 +1,8 @@
 //! How wide stripes may be for rotating collection to keep up: Appendix A of Yan et al.,
 //! FAST'17. The planes of a group collect in turn, so each may spend 1/N of the time.
 
-use crate::device::config::DeviceConfig;
 use serde::Serialize;
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_units::Span;
 
 /// What the bound follows from; all of one plane.
