@@ -47,7 +47,7 @@ impl PlaneLoad {
         let erases_per_s = pages_per_s / f64::from(self.block_pages.max(1));
         let collection_s_per_s = copybacks_per_s * self.copyback_s + erases_per_s * self.erase_s;
         let width_below = 1.0 / collection_s_per_s;
-        let widest = libm::ceil(width_below) - 1.0;
+        let widest = width_below.ceil() - 1.0;
         let widest = (2.0..=f64::from(u32::MAX)).contains(&widest).then_some(widest as u32);
         RotationBound { pages_per_s, copybacks_per_s, erases_per_s, collection_s_per_s, width_below, widest }
     }
