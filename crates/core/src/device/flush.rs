@@ -11,7 +11,7 @@ use crate::ftl::list::{Link, List};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Cause, Ledger, Occupant};
+use tailcut_units::{Ledger, Occupant};
 
 /// One write unit on its way to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -172,13 +172,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.groups[group].reads += 1;
         s.counters.rmw_reads += 1;
-        let op = self.new_read(Occupant::RmwRead, Owner::Group(group), former);
-        let (_, in_row) = self.shape.layout.row_of(former);
-        let place = self.shape.layout.place(former);
-        let (planes, codewords) = self.read_cost(place.plane, in_row, 0, self.shape.layout.unit_bytes);
-        let o = &mut self.state.ops[op];
-        o.planes = planes;
-        o.codewords = codewords;
+        let op = self.new_unit_read(Occupant::RmwRead, Owner::Group(group), former);
         self.data_wanted(slot, former);
         self.enqueue_op(op);
     }
@@ -227,11 +221,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.shape.fixed_placement || units.len() > 1 || s.now == g.ready {
             return;
         }
-        let held = s.units[units.start as usize].account(s.now);
-        for occupant in Occupant::ALL {
-            let ns = held[occupant as usize] - g.seen[occupant as usize];
-            super::host::charge(&mut g.stalled, Cause::die_wait(occupant), ns);
-        }
+        s.units[units.start as usize].charge_since(&g.seen, s.now, &mut g.stalled);
     }
 
     /// The list in which a group bound for `lane` waits.

@@ -358,7 +358,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The data units that a parity covers, one bit each: those on flash and those that the
     /// job (`NONE` for none) writes.
     fn members_of_parity(&self, parity: u32, job: u32) -> u64 {
-        let stripes = self.shape.stripes.as_ref().expect("parity belongs to a stripe");
+        let stripes = self.shape.striped();
         let units = stripes.members(stripes.stripe_of(parity)).filter(|&u| u != parity);
         let is_covered =
             |unit: u32| self.flash_copy(unit).is_some() || job != NONE && self.slot_in_job(job, unit) != NONE;

@@ -148,6 +148,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         id
     }
 
+    /// A read of one whole unit.
+    pub(super) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
+        let op = self.new_read(occupant, owner, pua);
+        let (_, slot) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
+        let o = &mut self.state.ops[op];
+        (o.planes, o.codewords) = (planes, codewords);
+        op
+    }
+
     /// The decoder of a channel finished the operation at its head.
     #[inline]
     pub(super) fn decoded(&mut self, channel: u32) {

@@ -73,7 +73,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// operation is gone and the reads of the other members are added to `ops`. The first
     /// `own` of these are the request's other operations, which serve the stripe too.
     fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> bool {
-        let stripes = self.shape.stripes.as_ref().expect("reads are rebuilt from stripes");
+        let stripes = self.shape.striped();
         let s = &self.state;
         let target = self.map.owner(s.ops[op].row);
         let stripe = stripes.stripe_of(target);
@@ -109,10 +109,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let r = &mut self.state.rebuilds[rid];
         (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
         self.data_rebuilding(rid, target);
-        let width = self.shape.stripes.as_ref().expect("as above").width;
-        let first = stripe * (width - 1);
-        let parity = self.shape.stripes.as_ref().expect("as above").parity(stripe);
-        for unit in (first..first + width - 1).chain(std::iter::once(parity)) {
+        for unit in self.shape.striped().members(stripe) {
             let Some(pua) = self.flash_copy(unit).filter(|_| unit != target) else { continue };
             self.state.rebuilds[rid].left += 1;
             match ops[..own].iter().copied().find(|&o| self.state.ops[o].row == pua) {

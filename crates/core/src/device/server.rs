@@ -4,7 +4,7 @@ use super::op::{Queue, WAIT_HOLD, WAIT_HOLD_ERASE, WAIT_IDLE, WAIT_SLOTS};
 use crate::ftl::NONE;
 use crate::nand::suspend::Resume;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Cause, Ledger, Occupant};
 
 /// Where the operation that holds a unit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,6 +177,15 @@ impl Unit {
         }
         self.settle(now);
         self.held
+    }
+
+    /// Charge what occupants held the unit for since its account was `seen`.
+    pub fn charge_since(&mut self, seen: &[u64; WAIT_SLOTS], now: u64, to: &mut Ledger) {
+        let held = self.account(now);
+        for occupant in Occupant::ALL {
+            let ns = held[occupant as usize] - seen[occupant as usize];
+            super::host::charge(to, Cause::die_wait(occupant), ns);
+        }
     }
 
     /// From `now` on, time counts to `slot`.

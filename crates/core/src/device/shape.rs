@@ -230,6 +230,12 @@ impl Shape {
         most_parts(&self.host, self.layout.unit_bytes)
     }
 
+    /// The stripes of a drive that has them: whoever asks has seen to that.
+    #[inline]
+    pub(super) fn striped(&self) -> &Stripes {
+        self.stripes.as_ref().expect("asked for only with parity")
+    }
+
     /// Host capacity in bytes: whole mapping units.
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes

@@ -18,7 +18,7 @@ use crate::ftl::list::{Link, List};
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Cause, Ledger, Occupant};
+use tailcut_units::{Ledger, Occupant};
 
 /// What a job computes the new parity from, besides what it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The entry of a unit's stripe, which the buffer is about to hold a unit of.
     #[inline]
     pub(super) fn entry_of(&mut self, unit: u32) -> u32 {
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
         let parity = stripes.parity(stripe);
         let former = match self.map.lookup(parity) {
@@ -147,7 +147,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A unit of this stripe was written to the buffer.
     #[inline]
     pub(super) fn stripe_written(&mut self, entry: u32) {
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let s = &mut self.state;
         let group = stripes.group_of(s.stripes.dirty.entry(entry).stripe);
         s.stripes.dirty.written(entry, group, s.buffer.dirty_in(entry));
@@ -199,7 +199,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.stripes.collecting[group as usize] == 0 {
             return false;
         }
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let stripe = self.state.stripes.dirty.entry(entry).stripe;
         stripes.members(stripe).any(|unit| {
             let written = whole
@@ -218,7 +218,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Send the dirty units of a stripe on their way.
     pub(super) fn flush_stripe(&mut self, entry: u32) {
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let s = &mut self.state;
         s.stripes.dirty.departs(entry);
         let stripe = s.stripes.dirty.entry(entry).stripe;
@@ -251,7 +251,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// written and the old parity, or the rest of the stripe, whichever is less; or all but
     /// what a collecting plane keeps.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let s = &self.state;
         let range = s.stripes.members_of(job);
         // By position in the stripe, parity last: written, copied on flash, held in part,
@@ -284,15 +284,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if closed.count_ones() == 1 && set & closed != 0 {
             debug_assert!(closed & short != 0, "any other unit is needed by one of the two only");
             set = on_flash & !closed;
-            basis = Basis::RestBut(self.data_of(stripe, closed.trailing_zeros()));
+            basis = Basis::RestBut(stripes.first_of(stripe) + closed.trailing_zeros());
         }
         self.state.stripes.jobs[job].basis = basis;
         self.data_gathering(job);
-        let mut left = set;
-        while left != 0 {
-            let i = left.trailing_zeros();
-            left &= left - 1;
-            let unit = if 1 << i == parity { self.parity_of(stripe) } else { self.data_of(stripe, i) };
+        let members = self.shape.striped().members(stripe).enumerate();
+        for (i, unit) in members.filter(|&(i, _)| set >> i & 1 != 0) {
             let pua = self.flash_copy(unit).expect("only what is on flash is read");
             let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
             self.state.stripes.jobs[job].reads += 1;
@@ -300,26 +297,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.counters.parity_reads += u64::from(short >> i & 1 == 0);
             self.enqueue_op(op);
         }
-    }
-
-    fn parity_of(&self, stripe: u32) -> u32 {
-        self.shape.stripes.as_ref().expect("asked for only with stripes").parity(stripe)
-    }
-
-    fn data_of(&self, stripe: u32, position: u32) -> u32 {
-        let width = self.shape.stripes.as_ref().expect("asked for only with stripes").width;
-        stripe * (width - 1) + position
-    }
-
-    /// A read of one whole unit.
-    pub(super) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
-        let op = self.new_read(occupant, owner, pua);
-        let (_, slot) = self.shape.layout.row_of(pua);
-        let place = self.shape.layout.place(pua);
-        let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        let o = &mut self.state.ops[op];
-        (o.planes, o.codewords) = (planes, codewords);
-        op
     }
 
     /// Something that a stripe's parity needs has arrived.
@@ -370,22 +347,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let unit = self.shape.units_of_lane(j.lacking).start;
-        let held = s.units[unit as usize].account(s.now);
-        for occupant in Occupant::ALL {
-            let ns = held[occupant as usize] - j.seen[occupant as usize];
-            super::host::charge(&mut j.stalled, Cause::die_wait(occupant), ns);
-        }
+        s.units[unit as usize].charge_since(&j.seen, s.now, &mut j.stalled);
     }
 
     fn group_of_job(&self, job: u32) -> usize {
         let s = &self.state.stripes;
         let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
-        self.shape.stripes.as_ref().expect("asked for only with stripes").group_of(stripe) as usize
+        self.shape.striped().group_of(stripe) as usize
     }
 
     /// A lane of this group has more rows: jobs that waited may go, in order.
     pub(super) fn resume_stalled_stripes(&mut self, lane: u32) {
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane) as usize;
         loop {
             let job = self.state.stripes.stalled[group].head();
@@ -453,7 +426,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn home(&self, unit: u32) -> u32 {
-        self.shape.stripes.as_ref().expect("asked for only with stripes").home(unit)
+        self.shape.striped().home(unit)
     }
 
     /// A member of a job is programmed: with the last one, the map switches.
@@ -501,15 +474,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             self.state.extents.row_programmed(&self.shape.layout, extent);
         }
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let s = &mut self.state;
         let (stripe, parity) = (s.stripes.dirty.entry(entry).stripe, s.stripes.dirty.entry(entry).former);
         let dirty = s.buffer.dirty_in(entry);
-        s.stripes.dirty.arrived(entry, stripes.group_of(stripe), dirty);
+        let of = stripes.group_of(stripe);
+        s.stripes.dirty.arrived(entry, of, dirty);
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);
         }
-        let of = stripes.group_of(stripe);
         // Whoever is admitted may need the job.
         s.stripes.jobs.give(job);
         self.admit_waiting(op, group);
@@ -517,7 +490,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.groups.give(group);
         self.free_op(op);
         while offsets != 0 && self.state.waiting_collections > 0 {
-            let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+            let stripes = self.shape.striped();
             let lane = stripes.lane(of, offsets.trailing_zeros());
             offsets &= offsets - 1;
             self.check_collection(lane);
@@ -549,16 +522,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Forget the stripes that lie wholly inside `first..end` and are at rest; of others the
     /// parity covers the data, and they stay. Returns the units that stayed.
     pub(super) fn trim_stripes(&mut self, first: u32, end: u32) -> u32 {
-        let stripes = self.shape.stripes.as_ref().expect("asked for only with stripes");
+        let stripes = self.shape.striped();
         let data = stripes.width - 1;
         let (from, to) = (first.div_ceil(data), end / data);
         let mut kept = end.saturating_sub(first);
         for stripe in from..to {
-            let parity = self.parity_of(stripe);
+            let stripes = self.shape.striped();
+            let parity = stripes.parity(stripe);
             if matches!(self.map.lookup(parity), Place::Buffer(_)) {
                 continue;
             }
-            for unit in (stripe * data..(stripe + 1) * data).chain(std::iter::once(parity)) {
+            for unit in stripes.members(stripe) {
                 if let Place::Flash(pua) = self.map.trim(unit) {
                     self.invalidate(pua);
                 }
