@@ -324,6 +324,7 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
             host_programs: false,
             channel_active: host_active,
             group_collecting: 0,
+            rebuilds_here: host_active,
             urgent_lanes: 0,
             lanes: x.lanes,
             keeps_up: true,

@@ -39,6 +39,7 @@ fn quiet(view: SpaceView) -> SpaceView {
         host_programs: false,
         channel_active: false,
         group_collecting: 0,
+        rebuilds_here: false,
         ..view
     }
 }
@@ -145,6 +146,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let group = stripes.group_of_lane(lane) as usize;
             group_collecting = s.stripes.collecting[group] - u32::from(own);
         }
+        let rebuilds_here = s.rotates && self.scope_units(lane).any(|u| s.units[u as usize].rebuilds > 0);
         SpaceView {
             free: s.extents.free(lane),
             extents: self.shape.layout.usable[lane as usize],
@@ -153,6 +155,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             host_programs,
             channel_active,
             group_collecting,
+            rebuilds_here,
             urgent_lanes: s.urgent_lanes,
             lanes: self.shape.layout.lanes,
             keeps_up: s.pace.keeps_up(s.now),

@@ -98,9 +98,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         op.ledger.clear();
         let unit = op.unit;
         let occupant = op.occupant;
+        let rebuilds = op.rebuilds();
         let u = &mut s.units[unit as usize];
         if is_host(occupant) {
             u.host_ops += 1;
+            u.rebuilds += u32::from(rebuilds);
             u.host_reads += u32::from(s.may_bar_programs && READS >> occupant as u8 & 1 != 0);
             s.host_ops += 1;
         }
@@ -543,7 +545,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn free_op(&mut self, id: u32) {
         let s = &mut self.state;
         let op = &s.ops[id];
-        let (unit, occupant) = (op.unit, op.occupant);
+        let (unit, occupant, rebuilds) = (op.unit, op.occupant, op.rebuilds());
         if is_host(occupant) {
             s.host_ops -= 1;
             s.scrub.host_ended = s.now;
@@ -551,7 +553,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             u.host_ops -= 1;
             u.host_reads -= u32::from(s.may_bar_programs && READS >> occupant as u8 & 1 != 0);
             let reads_left = s.may_bar_programs && READS >> occupant as u8 & 1 != 0;
-            let quiet = u.host_ops == 0 || reads_left;
+            u.rebuilds -= u32::from(rebuilds);
+            let quiet = u.host_ops == 0 || reads_left || rebuilds && u.rebuilds == 0;
             s.ops.give(id);
             if quiet && s.waiting_collections > 0 {
                 self.wake_unit(unit);

@@ -102,6 +102,13 @@ pub struct Op {
 }
 
 impl Op {
+    /// Whether a unit elsewhere is rebuilt from what it reads.
+    #[inline]
+    pub(super) fn rebuilds(&self) -> bool {
+        self.occupant == Occupant::UserRead
+            && (self.rebuild != NONE || matches!(self.owner, Owner::Rebuild(_)))
+    }
+
     pub fn blank() -> Op {
         Op {
             kind: OpKind::Read,

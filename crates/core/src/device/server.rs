@@ -90,6 +90,8 @@ pub struct Unit {
     pub host_ops: u32,
     /// The reads among them, where programs may be barred.
     pub host_reads: u32,
+    /// The reads among them that rebuild a unit elsewhere.
+    pub rebuilds: u32,
     pub queues: [Queue; Occupant::COUNT],
     /// Arrival order of each queue's head.
     pub arrived: [u64; Occupant::COUNT],
@@ -124,6 +126,7 @@ impl Unit {
             bars: 0,
             host_ops: 0,
             host_reads: 0,
+            rebuilds: 0,
             queues: Default::default(),
             arrived: [0; Occupant::COUNT],
             held: [0; WAIT_SLOTS],

@@ -137,12 +137,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn audit_servers(&self, collections: &[CollectionForm]) -> Result<(), String> {
         let s = &self.state;
         let mut host_ops = vec![0; s.units.len()];
+        let mut rebuilds = vec![0; s.units.len()];
         for id in s.ops.in_use() {
             let o = &s.ops[id];
             host_ops[o.unit as usize] += u32::from(!matches!(
                 o.occupant,
                 Occupant::GcRead | Occupant::GcProgram | Occupant::Erase | Occupant::Background
             ));
+            rebuilds[o.unit as usize] += u32::from(o.rebuilds());
             law!(
                 o.channel == self.shape.channel_of(o.unit),
                 "operation {id} of unit {} is on channel {}",
@@ -158,6 +160,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 "unit {unit}: {} host operations of {}",
                 u.host_ops,
                 host_ops[unit]
+            );
+            law!(
+                u.rebuilds == rebuilds[unit],
+                "unit {unit}: {} reads rebuild, and it counts {}",
+                rebuilds[unit],
+                u.rebuilds
             );
             let holds = (0..collections.len() as u32)
                 .filter(|&l| collections[l as usize].holding)

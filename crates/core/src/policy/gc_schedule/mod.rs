@@ -26,6 +26,9 @@ pub struct SpaceView {
     pub channel_active: bool,
     /// Other lanes of the lane's group that collect.
     pub group_collecting: u32,
+    /// Reads that rebuild a unit elsewhere wait or are under way on a die of the lane's scope;
+    /// asked for only where collections `rotate`.
+    pub rebuilds_here: bool,
     /// Lanes of the drive for which `urgent` holds, and all of them.
     pub urgent_lanes: u32,
     /// Lanes of the drive.

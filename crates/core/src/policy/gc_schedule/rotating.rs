@@ -6,6 +6,8 @@
 //! beside others of its group (counted as `rotation_broken`), `forced` never does, and
 //! `dynamic` does while at least 30 % of all lanes are at `hard` and collecting in turn frees
 //! pages more slowly than they are written. At `stop` host writes to the lane wait.
+//! Above `hard` a lane's turn begins only when the reads are gone that were sent to it to go
+//! round the collection before: they would stand behind this one, and nothing rebuilds them.
 //!
 //! **Why it matters for the tail.** One parity can go round one busy plane; with two, reads
 //! of either wait.
@@ -98,7 +100,9 @@ impl Policy {
 impl GcSchedule for Policy {
     #[inline]
     fn start(&mut self, view: &SpaceView) -> bool {
-        if view.free > self.start || view.channel_active && view.free > self.wait_for_channel_above {
+        let held_back = view.channel_active && view.free > self.wait_for_channel_above
+            || view.rebuilds_here && view.free > self.hard;
+        if view.free > self.start || held_back {
             return false;
         }
         let out_of_turn = view.free <= self.hard
