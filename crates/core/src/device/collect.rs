@@ -578,25 +578,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.map.is_valid(former) {
             return;
         }
-        match self.map.lookup(lpn) {
-            Place::Flash(pua) => {
-                debug_assert_eq!(pua, former);
-                self.map.set_flash(lpn, new);
+        if !self.member_moved(lpn, former, new) {
+            match self.map.lookup(lpn) {
+                Place::Flash(pua) => {
+                    debug_assert_eq!(pua, former);
+                    self.map.set_flash(lpn, new);
+                }
+                Place::Buffer(slot) => {
+                    let held = self.state.buffer.slot_mut(slot);
+                    debug_assert_eq!(held.former, former);
+                    held.former = new;
+                }
+                Place::Unmapped => unreachable!("a valid unit is mapped"),
             }
-            Place::Buffer(entry) if self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn)) => {
-                let entry = self.state.stripes.dirty.entry_mut(entry);
-                debug_assert_eq!(entry.former, former);
-                entry.former = new;
-            }
-            Place::Buffer(slot) => {
-                let b = &mut self.state.buffer;
-                let older = b.slot(slot).older;
-                let slot = if b.slot(slot).former == NONE && older != NONE { older } else { slot };
-                let held = b.slot_mut(slot);
-                debug_assert_eq!(held.former, former);
-                held.former = new;
-            }
-            Place::Unmapped => unreachable!("a valid unit is mapped"),
         }
         self.map.set_owner(new, lpn);
         self.map.set_valid(new);

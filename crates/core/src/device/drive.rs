@@ -425,13 +425,13 @@ impl State {
         let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;
         let lists = match &shape.stripes {
-            Some(_) => slots,
+            Some(_) => StripeState::most_entries(shape.stripes.as_ref(), slots, lanes),
             None if shape.fixed_placement => lanes,
             None => 1,
         };
         let stripes = StripeState::new(shape.stripes.as_ref(), slots, lanes);
         let width = shape.stripes.as_ref().map_or(0, |s| s.width);
-        let jobs = if width > 0 { StripeState::most_jobs(slots, lanes) } else { 0 };
+        let jobs = StripeState::most_jobs(shape.stripes.as_ref(), slots, lanes);
         // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
         let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
         let upr = shape.layout.units_per_row;
@@ -469,7 +469,7 @@ impl State {
             rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
             rebuilt: Ring::with_capacity(rebuilds as usize),
             scrub: ScrubState::new(policies.background.scrubbing(), lanes, shape.layout.extents()),
-            afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes) as usize),
+            afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes + width) as usize),
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
             urgent: vec![false; lanes as usize],

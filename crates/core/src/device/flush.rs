@@ -115,7 +115,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 verdict if self.shape.has_parity() => {
                     let entry = match verdict {
                         FlushVerdict::SameLane => Some(list).filter(|&e| {
-                            !s.stripes.dirty.entry(e).in_flight && !s.stripes.jobs.is_exhausted()
+                            s.stripes.dirty.entry(e).job == NONE && !s.stripes.jobs.is_exhausted()
                         }),
                         _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
                     };

@@ -213,7 +213,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Unmapped => {}
             Place::Flash(pua) => self.medium.read_flash(id, at, range, pua, lpn),
             Place::Buffer(slot) => {
-                let former = self.state.buffer.slot(slot).former;
+                let former = self.beneath(lpn, slot);
                 self.medium.read_slot(id, at, range, slot, former);
             }
         }
@@ -295,9 +295,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The slot in which a job holds a unit; `NONE` for a unit that it does not write.
     fn slot_in_job(&self, job: u32, unit: u32) -> u32 {
-        let stripes = &self.state.stripes;
-        let members = &stripes.members[stripes.members_of(job)];
-        members.iter().find(|m| m.unit == unit).map_or(NONE, |m| m.slot)
+        self.member_of(job, unit).map_or(NONE, |i| self.state.stripes.members[i].slot)
     }
 
     /// Something that a job's parity needs is sensed.

@@ -62,11 +62,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Buffer(slot) => {
                 let b = &self.state.buffer;
                 let held = b.slot(slot);
-                if b.mask(from, to, false) & !held.mask == 0 || held.former == NONE {
-                    self.state.counters.buffer_hits += 1;
-                    return false;
+                let whole = b.mask(from, to, false) & !held.mask == 0;
+                match if whole { NONE } else { self.beneath(lpn, slot) } {
+                    NONE => {
+                        self.state.counters.buffer_hits += 1;
+                        return false;
+                    }
+                    former => former,
                 }
-                held.former
             }
         };
         self.add_flash_read(id, pua, from, to);

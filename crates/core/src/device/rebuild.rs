@@ -77,8 +77,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let target = self.map.owner(s.ops[op].row);
         let stripe = stripes.stripe_of(target);
-        if self.flash_copy(target).is_none() {
-            // Trimmed since: what is read here, no parity covers.
+        let job = self.job_of(stripe);
+        if self.copy_beside(job, target) != Some(s.ops[op].row) {
+            // Trimmed or overwritten since, or its stripe is on its way: what is read here,
+            // no parity covers.
             return false;
         }
         let (left, erasing) = self.unit_left(s.ops[op].unit);
@@ -91,7 +93,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             read: Span(self.unit_read_ns()),
         };
         for member in stripes.members(stripe).filter(|&u| u != target) {
-            let Some(pua) = self.flash_copy(member) else { continue };
+            let Some(pua) = self.copy_beside(job, member) else { continue };
             let place = self.shape.layout.place(pua);
             let unit = self.shape.unit_of(place.die, place.plane);
             view.others_left.0 = view.others_left.0.max(self.unit_left(unit).0);
@@ -110,7 +112,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
         self.data_rebuilding(rid, target);
         for unit in self.shape.striped().members(stripe) {
-            let Some(pua) = self.flash_copy(unit).filter(|_| unit != target) else { continue };
+            let Some(pua) = self.copy_beside(job, unit).filter(|_| unit != target) else { continue };
             self.state.rebuilds[rid].left += 1;
             match ops[..own].iter().copied().find(|&o| self.state.ops[o].row == pua) {
                 Some(mine) => {

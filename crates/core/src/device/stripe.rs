@@ -2,11 +2,12 @@
 //!
 //! A *job* takes the dirty units of one stripe to flash: what the new parity needs is read
 //! first; then every member written and the parity get a row on their own lane, or the job
-//! waits until each has one, so that no job under way ever waits for space; and when the
-//! last program has ended the map switches to all of them. Until then the former copies
-//! stay valid, and with them the stripe as it was.
+//! waits until each has one, so that no job under way ever waits for space. A member that is
+//! programmed leaves the buffer, and is read where it is now; the stripe is still the former
+//! copies with the old parity, which stay valid until the last program has ended and all
+//! switch together. So the buffer holds only what a collection keeps from flash.
 
-use super::drive::Device;
+use super::drive::{Afterwards, Device};
 use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{Owner, WAIT_SLOTS};
@@ -63,9 +64,12 @@ pub(super) struct Member {
     pub unit: u32,
     /// Its slot; `NONE` for parity.
     pub slot: u32,
+    /// The copy that the old parity covers; `NONE` for none, and for parity itself, whose
+    /// entry has it.
+    pub former: u32,
     /// Its new place.
     pub pua: u32,
-    /// It is programmed there.
+    /// It is programmed there: the slot is not its own any more.
     pub done: bool,
 }
 
@@ -89,8 +93,8 @@ impl StripeState {
     /// For a buffer of `slots` slots; nothing without stripes.
     pub fn new(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> StripeState {
         let (width, groups) = stripes.map_or((1, 0), |s| (s.width, s.groups));
-        let slots = if stripes.is_some() { slots } else { 0 };
-        let jobs = StripeState::most_jobs(slots, lanes);
+        let jobs = StripeState::most_jobs(stripes, slots, lanes);
+        let entries = StripeState::most_entries(stripes, slots, lanes);
         let blank = Job {
             entry: NONE,
             members: 0,
@@ -104,7 +108,7 @@ impl StripeState {
             ledger: Ledger::new(),
         };
         StripeState {
-            dirty: DirtyStripes::new(slots, groups, width - 1),
+            dirty: DirtyStripes::new(entries, groups, width - 1),
             jobs: Slab::new(jobs as usize, blank),
             members: vec![Member::default(); (jobs * width) as usize],
             width,
@@ -116,8 +120,13 @@ impl StripeState {
     }
 
     /// Stripes on their way at once: enough to keep every plane busy with many of them.
-    pub fn most_jobs(slots: u32, lanes: u32) -> u32 {
-        slots.min(16 * lanes)
+    pub fn most_jobs(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
+        if stripes.is_some() { slots.min(16 * lanes) } else { 0 }
+    }
+
+    /// Stripes that are held in part or on their way, at most.
+    pub fn most_entries(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
+        if stripes.is_some() { slots + StripeState::most_jobs(stripes, slots, lanes) } else { 0 }
     }
 
     /// The members of a job.
@@ -153,21 +162,83 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.stripes.dirty.written(entry, group, s.buffer.dirty_in(entry));
     }
 
+    /// The flush under way of a stripe, or `NONE`.
+    #[inline]
+    pub(super) fn job_of(&self, stripe: u32) -> u32 {
+        match self.map.lookup(self.shape.striped().parity(stripe)) {
+            Place::Buffer(entry) => self.state.stripes.dirty.entry(entry).job,
+            _ => NONE,
+        }
+    }
+
+    /// The member of a job (`NONE` for none) that writes this data unit.
+    #[inline]
+    pub(super) fn member_of(&self, job: u32, unit: u32) -> Option<usize> {
+        let s = &self.state.stripes;
+        if job == NONE {
+            return None;
+        }
+        s.members_of(job).find(|&i| s.members[i].unit == unit)
+    }
+
     /// The copy of a unit (or parity) on flash that its stripe's parity covers.
+    #[inline]
     pub(super) fn flash_copy(&self, unit: u32) -> Option<u32> {
+        self.copy_beside(self.job_of(self.shape.striped().stripe_of(unit)), unit)
+    }
+
+    /// The same, where the stripe's job is known.
+    pub(super) fn copy_beside(&self, job: u32, unit: u32) -> Option<u32> {
         let s = &self.state;
-        let pua = match self.map.lookup(unit) {
-            Place::Unmapped => NONE,
-            Place::Flash(pua) => pua,
-            Place::Buffer(entry) if self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(unit)) => {
-                s.stripes.dirty.entry(entry).former
+        let pua = if self.shape.striped().is_parity(unit) {
+            match self.map.lookup(unit) {
+                Place::Unmapped => NONE,
+                Place::Flash(pua) => pua,
+                Place::Buffer(entry) => s.stripes.dirty.entry(entry).former,
             }
-            Place::Buffer(slot) => match s.buffer.slot(slot) {
-                held if held.former == NONE && held.older != NONE => s.buffer.slot(held.older).former,
-                held => held.former,
-            },
+        } else if let Some(member) = self.member_of(job, unit) {
+            s.stripes.members[member].former
+        } else {
+            match self.map.lookup(unit) {
+                Place::Unmapped => NONE,
+                Place::Flash(pua) => pua,
+                Place::Buffer(slot) => s.buffer.slot(slot).former,
+            }
         };
         Some(pua).filter(|&pua| pua != NONE)
+    }
+
+    /// A copy on flash was moved: true if it is one that a stripe on its way still needs, or
+    /// the parity of one that the buffer holds.
+    #[inline]
+    pub(super) fn member_moved(&mut self, unit: u32, former: u32, new: u32) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let Place::Buffer(entry) = self.map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
+            return false;
+        };
+        if stripes.is_parity(unit) {
+            let entry = self.state.stripes.dirty.entry_mut(entry);
+            debug_assert_eq!(entry.former, former);
+            entry.former = new;
+            return true;
+        }
+        match self.member_of(self.state.stripes.dirty.entry(entry).job, unit) {
+            Some(i) if self.state.stripes.members[i].former == former => {
+                self.state.stripes.members[i].former = new;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The copy on flash that has what a slot of this unit lacks, or `NONE`.
+    #[inline]
+    pub(super) fn beneath(&self, unit: u32, slot: u32) -> u32 {
+        let held = self.state.buffer.slot(slot);
+        if held.in_flight && self.shape.has_parity() {
+            return self.flash_copy(unit).unwrap_or(NONE);
+        }
+        held.former
     }
 
     /// Whether a collection keeps host operations from a lane.
@@ -220,17 +291,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn flush_stripe(&mut self, entry: u32) {
         let stripes = self.shape.striped();
         let s = &mut self.state;
-        s.stripes.dirty.departs(entry);
-        let stripe = s.stripes.dirty.entry(entry).stripe;
         let job = s.stripes.jobs.take();
+        s.stripes.dirty.departs(entry, job);
+        let stripe = s.stripes.dirty.entry(entry).stripe;
         let first = (job * stripes.width) as usize;
         let mut members = 0;
         while let Some(slot) = s.buffer.depart(entry) {
-            let unit = s.buffer.slot(slot).lpn;
-            s.stripes.members[first + members] = Member { unit, slot, pua: NONE, done: false };
+            let held = s.buffer.slot_mut(slot);
+            let former = std::mem::replace(&mut held.former, NONE);
+            let unit = held.lpn;
+            s.stripes.members[first + members] = Member { unit, slot, former, pua: NONE, done: false };
             members += 1;
         }
-        let parity = Member { unit: stripes.parity(stripe), slot: NONE, pua: NONE, done: false };
+        let unit = stripes.parity(stripe);
+        let parity = Member { unit, slot: NONE, former: NONE, pua: NONE, done: false };
         s.stripes.members[first + members] = parity;
         let j = &mut s.stripes.jobs[job];
         j.entry = entry;
@@ -268,7 +342,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let avoid = self.state.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
         for (i, unit) in stripes.members(stripe).enumerate() {
-            if self.flash_copy(unit).is_some() {
+            if self.copy_beside(job, unit).is_some() {
                 on_flash |= 1 << i;
                 closed |= u64::from(avoid && self.is_closed(stripes.home(unit))) << i;
             }
@@ -290,7 +364,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_gathering(job);
         let members = self.shape.striped().members(stripe).enumerate();
         for (i, unit) in members.filter(|&(i, _)| set >> i & 1 != 0) {
-            let pua = self.flash_copy(unit).expect("only what is on flash is read");
+            let pua = self.copy_beside(job, unit).expect("only what is on flash is read");
             let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
             self.state.stripes.jobs[job].reads += 1;
             self.state.counters.rmw_reads += short >> i & 1;
@@ -429,46 +503,77 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.shape.striped().home(unit)
     }
 
-    /// A member of a job is programmed: with the last one, the map switches.
+    /// A member of a job is programmed: with the last one, the stripe switches.
     pub(super) fn stripe_programmed(&mut self, op: u32, group: u32) {
         let s = &mut self.state;
         let (job, lane) = (s.groups[group].stripe, s.groups[group].lane);
         let (_, member) = s.group_units[group as usize];
-        let member = &mut s.stripes.members[member as usize];
-        member.done = true;
-        if member.slot == NONE {
-            s.counters.programs_parity += 1;
-        } else {
-            s.counters.programs_user += 1;
-        }
         s.lane_load[lane as usize] -= 1;
         let j = &mut s.stripes.jobs[job];
         j.programs -= 1;
-        if j.programs == 0 {
-            return self.switch_stripe(op, group, job);
+        let (last, entry) = (j.programs == 0, j.entry);
+        let member = &mut s.stripes.members[member as usize];
+        member.done = true;
+        let Member { unit, slot, pua, .. } = *member;
+        if slot == NONE {
+            s.counters.programs_parity += 1;
+        } else {
+            s.counters.programs_user += 1;
+            self.settle_member(unit, slot, pua);
         }
-        s.groups.give(group);
+        let (of, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
+        if slot != NONE || last {
+            self.admit_waiting(op, group);
+            self.flushes_done();
+        }
+        self.state.groups.give(group);
         self.free_op(op);
+        if last {
+            self.after_switch(of, offsets);
+        }
         self.feed_hungry();
+        if last {
+            if !self.state.host.flushes.is_empty() {
+                self.flush_all_stripes();
+            }
+            self.flush_as_policy_says(entry);
+        }
     }
 
-    /// All of a job is on flash: the map points there, and the stripe may be flushed again.
-    fn switch_stripe(&mut self, op: u32, group: u32, job: u32) {
+    /// A data member is programmed: it is read there from now on, and its slot is free.
+    fn settle_member(&mut self, unit: u32, slot: u32, pua: u32) {
+        let s = &mut self.state;
+        if self.map.is_buffered_in(unit, slot) {
+            self.map.set_flash(unit, pua);
+        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
+            // Overwritten meanwhile.
+            let newer = s.buffer.slot_mut(newer);
+            debug_assert_eq!(newer.former, NONE);
+            newer.former = pua;
+        }
+        let (extent, _) = self.shape.layout.extent_of(pua);
+        self.map.set_owner(pua, unit);
+        self.map.set_valid(pua);
+        s.extents.gain(extent);
+        s.buffer.release(slot);
+    }
+
+    /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
+    /// Returns its group, and the offsets of the lanes written.
+    fn switch_stripe(&mut self, job: u32) -> (u32, u32) {
         let entry = self.state.stripes.jobs[job].entry;
         let mut offsets = 0u32;
         for i in self.state.stripes.members_of(job) {
-            let Member { unit, slot, pua, .. } = self.state.stripes.members[i];
+            let Member { unit, slot, mut former, pua, .. } = self.state.stripes.members[i];
             offsets |= 1 << self.shape.stripes.as_ref().map_or(0, |x| x.offset_of(unit));
-            let former = if slot == NONE {
-                let e = self.state.stripes.dirty.entry_mut(entry);
-                std::mem::replace(&mut e.former, pua)
-            } else {
-                self.settle_member(unit, slot, pua)
-            };
             let (extent, _) = self.shape.layout.extent_of(pua);
-            self.map.set_owner(pua, unit);
-            self.map.set_valid(pua);
-            self.state.extents.gain(extent);
+            if slot == NONE {
+                let e = self.state.stripes.dirty.entry_mut(entry);
+                former = std::mem::replace(&mut e.former, pua);
+                self.map.set_owner(pua, unit);
+                self.map.set_valid(pua);
+                self.state.extents.gain(extent);
+            }
             if former != NONE {
                 self.invalidate(former);
             }
@@ -483,40 +588,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);
         }
-        // Whoever is admitted may need the job.
         s.stripes.jobs.give(job);
-        self.admit_waiting(op, group);
-        self.flushes_done();
-        self.state.groups.give(group);
-        self.free_op(op);
-        while offsets != 0 && self.state.waiting_collections > 0 {
-            let stripes = self.shape.striped();
-            let lane = stripes.lane(of, offsets.trailing_zeros());
-            offsets &= offsets - 1;
-            self.check_collection(lane);
-        }
-        self.feed_hungry();
-        if !self.state.host.flushes.is_empty() {
-            self.flush_all_stripes();
-        }
-        self.flush_as_policy_says(entry);
+        (of, offsets)
     }
 
-    /// A data member's slot has done its work; returns the former copy that the new one
-    /// replaces.
-    fn settle_member(&mut self, unit: u32, slot: u32, pua: u32) -> u32 {
-        let s = &mut self.state;
-        let former = s.buffer.slot(slot).former;
-        if self.map.is_buffered_in(unit, slot) {
-            self.map.set_flash(unit, pua);
-        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
-            // Overwritten meanwhile: parity covers this copy until that one is flushed.
-            let newer = s.buffer.slot_mut(newer);
-            debug_assert_eq!(newer.older, slot);
-            (newer.former, newer.older) = (pua, NONE);
+    /// A stripe has switched: its blocks may be collected, and reads of its members that
+    /// wait behind a collection can be rebuilt now.
+    fn after_switch(&mut self, group: u32, mut offsets: u32) {
+        while offsets != 0 {
+            let lane = self.shape.striped().lane(group, offsets.trailing_zeros());
+            offsets &= offsets - 1;
+            if self.state.rebuilds_reads && self.is_closed(lane) {
+                let unit = self.shape.units_of_lane(lane).start;
+                self.state.afterwards.push(Afterwards::Rescue { unit });
+            }
+            if self.state.waiting_collections > 0 {
+                self.check_collection(lane);
+            }
         }
-        s.buffer.release(slot);
-        former
     }
 
     /// Forget the stripes that lie wholly inside `first..end` and are at rest; of others the

@@ -55,7 +55,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
-        let mut mask = s.buffer.mask(from, to, true);
+        let (mut mask, full) = (s.buffer.mask(from, to, true), s.buffer.full());
         if let Place::Buffer(slot) = place
             && s.overwrite_in_place
             && !s.buffer.slot(slot).in_flight
@@ -72,37 +72,39 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.buffer.held() == s.buffer.capacity() {
             return false;
         }
-        let mut older = NONE;
+        let mut beneath = NONE;
         let former = match place {
             Place::Flash(pua) => pua,
             Place::Unmapped => {
-                mask = s.buffer.full();
+                mask = full;
                 NONE
             }
             Place::Buffer(slot) => {
                 // The older copy is on its way and complete by then; what this slot lacks
                 // is copied from it in memory, and the copy on flash is now ours to replace.
-                mask = s.buffer.full();
+                mask = full;
                 if self.shape.has_parity() {
-                    // The stripe's parity covers the older copies until the map switches.
-                    older = slot;
+                    // The copy that this one replaces is still to be programmed.
+                    beneath = self.flash_copy(lpn).unwrap_or(NONE);
                     NONE
                 } else {
-                    std::mem::replace(&mut s.buffer.slot_mut(slot).former, NONE)
+                    let held = self.state.buffer.slot_mut(slot);
+                    beneath = std::mem::replace(&mut held.former, NONE);
+                    beneath
                 }
             }
         };
         let list = if self.shape.has_parity() {
             self.entry_of(lpn)
         } else if self.shape.fixed_placement {
-            s.policies.placement.fixed_lane(lpn).expect("a static placement names every lane")
+            let placement = &mut self.state.policies.placement;
+            placement.fixed_lane(lpn).expect("a static placement names every lane")
         } else {
             0
         };
         let s = &mut self.state;
         let waiter = if s.acknowledge_held { NONE } else { id };
         let slot = s.buffer.insert(lpn, former, mask, list, waiter).expect("room was seen above");
-        s.buffer.slot_mut(slot).older = older;
         if !s.acknowledge_held {
             s.requests[id].remaining += 1;
         }
@@ -111,7 +113,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.shape.has_parity() {
             self.stripe_written(list);
         }
-        let beneath = if older == NONE { former } else { self.state.buffer.slot(older).former };
         self.data_beneath(slot, place, beneath);
         self.data_held(id, slot, from, to);
         if self.state.acknowledge_held {
@@ -139,7 +140,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if b.dirty() == b.held()
             && let Some(list) = b.oldest_list()
         {
-            if self.shape.has_parity() { self.flush_stripe(list) } else { self.flush_one(list) }
+            if !self.shape.has_parity() {
+                self.flush_one(list);
+            } else if let Some(entry) = self.next_stripe(false) {
+                self.flush_stripe(entry);
+            }
         }
     }
 

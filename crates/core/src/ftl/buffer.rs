@@ -13,11 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Slot {
     /// The logical unit.
     pub lpn: u32,
-    /// The copy on flash that this one will replace, or `NONE`.
+    /// The copy on flash that this one will replace, or `NONE`. With parity the stripe on its
+    /// way has it while the slot is in flight.
     pub former: u32,
-    /// With parity: the slot in flight that this one overwrote, whose copy will be `former`;
-    /// `NONE` for none.
-    pub older: u32,
     /// Which granules of the unit are held (see [`Buffer::mask`]).
     pub mask: u64,
     /// The lane list the slot hangs in while dirty.
@@ -54,16 +52,7 @@ impl Buffer {
         // Sectors are 512 bytes; a unit of more than 64 sectors has coarser granules.
         let granule = (unit_bytes / 64).max(512).min(unit_bytes);
         let granules = unit_bytes.div_ceil(granule);
-        let empty = Slot {
-            lpn: 0,
-            former: NONE,
-            older: NONE,
-            mask: 0,
-            list: 0,
-            in_flight: false,
-            waiter: NONE,
-            epoch: 0,
-        };
+        let empty = Slot { lpn: 0, former: NONE, mask: 0, list: 0, in_flight: false, waiter: NONE, epoch: 0 };
         let n = slots as usize;
         let mut epochs = std::collections::VecDeque::with_capacity(flushes as usize + 2);
         epochs.push_back(0);
@@ -142,8 +131,7 @@ impl Buffer {
     pub fn insert(&mut self, lpn: u32, former: u32, mask: u64, list: u32, waiter: u32) -> Option<u32> {
         let i = self.spare.pop()?;
         let epoch = self.oldest_epoch + self.epochs.len() as u32 - 1;
-        self.slots[i as usize] =
-            Slot { lpn, former, older: NONE, mask, list, in_flight: false, waiter, epoch };
+        self.slots[i as usize] = Slot { lpn, former, mask, list, in_flight: false, waiter, epoch };
         *self.epochs.back_mut().expect("there is always a current epoch") += 1;
         self.age.push_back(&mut self.by_age, i);
         self.lanes[list as usize].push_back(&mut self.by_lane, i);

@@ -1,8 +1,8 @@
 //! The stripes of which the write buffer holds something.
 //!
 //! Each has an entry; its parity's place in the map names it, as a host unit's names its
-//! buffer slot. An entry is *in flight* from its flush to the switch of the map, and cannot
-//! be flushed again meanwhile; what is written to it then waits for the next flush.
+//! buffer slot. An entry has a *job* from its flush to the switch of the map, and cannot be
+//! flushed again meanwhile; what is written to it then waits for the next flush.
 
 use super::NONE;
 use super::list::{Link, List};
@@ -15,11 +15,11 @@ pub struct Entry {
     pub stripe: u32,
     /// The copy of its parity on flash, or `NONE`.
     pub former: u32,
-    /// A flush of it is under way.
-    pub in_flight: bool,
+    /// The flush of it that is under way, or `NONE`.
+    pub job: u32,
     /// Number of its last write.
     pub written: u64,
-    /// The list it hangs in while not in flight.
+    /// The list it hangs in while it has no job.
     list: u32,
 }
 
@@ -38,7 +38,7 @@ pub struct DirtyStripes {
 impl DirtyStripes {
     /// At most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
     pub fn new(entries: u32, groups: u32, whole: u32) -> DirtyStripes {
-        let blank = Entry { stripe: NONE, former: NONE, in_flight: false, written: 0, list: NONE };
+        let blank = Entry { stripe: NONE, former: NONE, job: NONE, written: 0, list: NONE };
         DirtyStripes {
             entries: vec![blank; entries as usize],
             links: vec![Link::default(); entries as usize],
@@ -74,8 +74,8 @@ impl DirtyStripes {
     /// Begin an entry, in no list yet: [`DirtyStripes::written`] follows.
     #[inline]
     pub fn open(&mut self, stripe: u32, former: u32) -> u32 {
-        let i = self.spare.pop().expect("an entry for each slot of the buffer");
-        self.entries[i as usize] = Entry { stripe, former, in_flight: false, written: 0, list: NONE };
+        let i = self.spare.pop().expect("an entry for each slot of the buffer and each job");
+        self.entries[i as usize] = Entry { stripe, former, job: NONE, written: 0, list: NONE };
         i
     }
 
@@ -85,7 +85,7 @@ impl DirtyStripes {
         let e = &mut self.entries[i as usize];
         e.written = self.writes;
         self.writes += 1;
-        if !e.in_flight {
+        if e.job == NONE {
             self.unlink(i);
             self.link(i, group, dirty);
         }
@@ -105,15 +105,15 @@ impl DirtyStripes {
     }
 
     /// A flush of this stripe begins.
-    pub fn departs(&mut self, i: u32) {
+    pub fn departs(&mut self, i: u32, job: u32) {
         self.unlink(i);
-        self.entries[i as usize].in_flight = true;
+        self.entries[i as usize].job = job;
     }
 
     /// Its flush has ended, and `dirty` units were written meanwhile; with none the entry is
     /// free.
     pub fn arrived(&mut self, i: u32, group: u32, dirty: u32) {
-        self.entries[i as usize].in_flight = false;
+        self.entries[i as usize].job = NONE;
         if dirty > 0 {
             self.link(i, group, dirty);
         } else {
@@ -143,12 +143,12 @@ mod tests {
         assert_eq!(d.oldest(0, false), Some(b));
         d.written(a, 0, 3);
         assert_eq!((d.oldest(0, true), d.oldest(1, true)), (Some(a), None));
-        d.departs(a);
+        d.departs(a, 0);
         assert_eq!(d.oldest(0, true), None);
         d.written(a, 0, 1);
         assert_eq!(d.oldest(0, false), Some(b), "in flight");
         d.arrived(a, 0, 1);
-        d.departs(b);
+        d.departs(b, 1);
         assert_eq!(d.oldest(0, false), Some(a));
         d.arrived(b, 0, 0);
         assert_eq!(d.used(), 1);

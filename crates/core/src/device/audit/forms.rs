@@ -48,7 +48,6 @@ pub struct ExtentsForm {
 pub struct SlotForm {
     pub lpn: u32,
     pub former: u32,
-    pub older: u32,
     pub mask: u64,
     pub list: u32,
     pub in_flight: bool,

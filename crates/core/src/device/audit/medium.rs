@@ -29,7 +29,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Ok(())
         };
         let mut mapped = vec![false; buffer.slots.len()];
-        let mut preceding = vec![false; buffer.slots.len()];
         for lpn in 0..self.map.forward.len() as u32 {
             let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
             match self.map.lookup(lpn) {
@@ -57,18 +56,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     if held.former != NONE {
                         claim(lpn, held.former, "buffered, formerly at")?;
                     }
-                    let older = buffer.slots.get(held.older as usize);
-                    if let Some(older) = older {
-                        law!(
-                            older.lpn == lpn && older.in_flight && held.former == NONE,
-                            "slot {slot} came after slot {}, which is not its like",
-                            held.older
-                        );
-                        if older.former != NONE {
-                            claim(lpn, older.former, "in flight, formerly at")?;
-                        }
-                        preceding[held.older as usize] = true;
-                    }
+                }
+            }
+        }
+        for job in self.state.stripes.jobs.in_use() {
+            for m in &self.state.stripes.members[self.state.stripes.members_of(job)] {
+                if m.former != NONE {
+                    claim(m.unit, m.former, "on its way, formerly at")?;
                 }
             }
         }
@@ -77,7 +71,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let spare: std::collections::BTreeSet<u32> = buffer.spare.iter().copied().collect();
         for (i, slot) in buffer.slots.iter().enumerate().filter(|&(i, _)| !spare.contains(&(i as u32))) {
             law!(
-                mapped[i] || preceding[i] || slot.former == NONE,
+                mapped[i] || slot.former == NONE,
                 "slot {i} keeps {} for unit {}, which is elsewhere",
                 slot.former,
                 slot.lpn

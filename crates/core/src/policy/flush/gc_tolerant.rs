@@ -13,8 +13,8 @@
 //! **Parameters and source.** `high`, `low`: shares of the buffer. Yan et al. (FAST'17)
 //! section 4.5, in the background above 80 %.
 //!
-//! **Left out.** A stripe's pages stay in the buffer until all of its programs have ended,
-//! since members and parity switch in the map together.
+//! **Left out.** The controller keeps the new parity of a stripe until it is programmed, beside
+//! the buffer: its memory is not counted.
 //!
 //! **Checked by** `policy_laws`, `rain`.
 
