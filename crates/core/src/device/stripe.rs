@@ -121,7 +121,7 @@ impl StripeState {
 
     /// Stripes on their way at once: enough to keep every plane busy with many of them.
     pub fn most_jobs(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
-        if stripes.is_some() { slots.min(16 * lanes) } else { 0 }
+        if stripes.is_some() { slots.min(64 * lanes) } else { 0 }
     }
 
     /// Stripes that are held in part or on their way, at most.
