@@ -84,6 +84,7 @@ impl Column {
                 let blame = run.schemes[at].read.blame.iter().find(|b| b.above == *level)?;
                 let mut causes: Vec<(&str, f64)> =
                     blame.causes.0.iter().map(|(cause, ns)| (cause.as_str(), *ns)).collect();
+                causes.retain(|(_, ns)| *ns >= 0.01 * blame.mean_ns);
                 causes.sort_by(|a, b| b.1.total_cmp(&a.1));
                 let said = causes
                     .iter()
