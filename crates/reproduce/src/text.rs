@@ -58,7 +58,8 @@ pub fn outcome(e: &Experiment, results: &Results) -> String {
         false => {
             let ran = results.runs.iter().filter(|r| r.missing.is_none());
             let (runs, most) = ran.fold((0, 0), |(n, most), r| (n + 1, r.schemes.len().max(most)));
-            format!("{most} schemes under {runs} workloads")
+            let plural = if runs == 1 { "" } else { "s" };
+            format!("{most} schemes under {runs} workload{plural}")
         }
     }
 }
