@@ -124,7 +124,7 @@ fn without_checks_it_is_a_comparison() {
     for needle in ["# Composed", "1 schemes under 1 workload |", "read.mean, mix", "| as it is |", "array "] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
-    assert!(!text.contains("published"), "{text}");
+    assert!(!text.contains("| check |"), "{text}");
     go(format!("{head}{variants}{table}columns = [\"left.p42\"]")).refused(&["table `Both`", "left.p42"]);
     go(format!("{head}{variants}{table}columns = [\"waf @ max\"]")).refused(&["no run `max`"]);
 }
