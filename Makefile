@@ -20,10 +20,12 @@ lint:
 bench: build
 	target/release/tailcut bench
 
-# The papers' figures at full size, into docs/reproduction.md. Figures on real traces need
+# The papers' figures at full size, into docs/reproduction.md, and what their schemes come to
+# together, into docs/composed.md. Figures on real traces need
 # TAILCUT_TRACES; without it they say so.
 reproduce: build
 	target/release/tailcut reproduce --report docs/reproduction.md
+	target/release/tailcut reproduce composed --report docs/composed.md
 
 # Needs cargo-fuzz and a nightly toolchain; `make test` drives the same functions with a
 # seeded generator instead.

@@ -274,7 +274,8 @@ pub struct ConvertArgs {
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Experiments (see --list), papers, or experiment files ending in .toml; all if none is given
+    /// Experiments (see --list), papers, or experiment files ending in .toml; all that
+    /// papers published if none is given
     pub id: Vec<String>,
     /// List the experiments that are built in
     #[arg(long, conflicts_with = "id")]

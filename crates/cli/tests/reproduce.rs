@@ -102,3 +102,29 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
 }
+
+#[test]
+fn without_checks_it_is_a_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let (head, _) = SMALL.split_once("[[check]]").unwrap();
+    let head =
+        head.replace("schemes = [\"baseline\", \"rps\"]\n", "").replace("test/small", "composed/small");
+    let variants = "[[variant]]\nname = \"as it is\"\nscheme = \"baseline\"\nset = []\n";
+    let table = "[[table]]\ntitle = \"Both\"\nrun = \"mix\"\n";
+    let columns = "columns = [\"read.mean us\", \"read.mean us @ mix\", \"capacity\", \"left.p90\"]\n";
+    let file = folder.path().join("composed.toml");
+    let report = folder.path().join("composed.md");
+    let go = |text: String| {
+        std::fs::write(&file, text).unwrap();
+        let args = ["reproduce", file.to_str().unwrap(), "--no-cache", "--strict", "--report"];
+        end(command(Path::new("/nonexistent")).args(args).arg(&report))
+    };
+    go(format!("{head}{variants}{table}{columns}")).ok();
+    let text = std::fs::read_to_string(&report).unwrap();
+    for needle in ["# Composed", "1 schemes under 1 workload |", "read.mean, mix", "| as it is |", "array "] {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+    assert!(!text.contains("| check |"), "{text}");
+    go(format!("{head}{variants}{table}columns = [\"left.p42\"]")).refused(&["table `Both`", "left.p42"]);
+    go(format!("{head}{variants}{table}columns = [\"waf @ max\"]")).refused(&["no run `max`"]);
+}

@@ -38,6 +38,8 @@ pub struct RunOutput {
     pub name: String,
     /// Its schemes in order; empty if it did not run.
     pub schemes: Vec<Scheme>,
+    /// What the host could have of the flash under each, were it alone.
+    pub capacities: Vec<f64>,
     /// Why it did not run.
     pub missing: Option<String>,
     /// What the user should know.
@@ -162,6 +164,7 @@ impl Job<'_> {
         let none = |why: String| RunOutput {
             name: run.name.clone(),
             schemes: Vec::new(),
+            capacities: Vec::new(),
             missing: Some(why),
             warnings: Vec::new(),
         };
@@ -202,6 +205,7 @@ impl Job<'_> {
         };
         let mut output = none(String::new());
         output.missing = None;
+        output.capacities = plan.capacities.iter().map(|c| c.user as f64 / c.raw as f64).collect();
         output.warnings = plan.warnings.iter().map(|w| format!("{}: {w}", run.name)).collect();
         for (spec, result) in experiment.schemes.iter().zip(results) {
             let Some(result) = result.into_iter().next().flatten().filter(|r| !r.outcome.partial) else {

@@ -51,13 +51,17 @@ pub struct Experiment {
     /// What a check has unless it says otherwise.
     #[serde(default)]
     pub defaults: Defaults,
+    /// Schemes with keys set, of every run that names none.
+    #[serde(default)]
+    pub variant: Vec<Variant>,
     /// Runs.
     #[serde(default)]
     pub run: Vec<Run>,
     /// Searches for a rating.
     #[serde(default)]
     pub search: Vec<Search>,
-    /// What is compared, in the order shown.
+    /// What is compared, in the order shown; nothing where nobody published anything.
+    #[serde(default)]
     pub check: Vec<Check>,
     /// Tables of measures beside the checks.
     #[serde(default)]
@@ -295,7 +299,9 @@ pub struct Table {
     pub title: String,
     /// The run.
     pub run: String,
-    /// The measures, each with its unit: `read.mean us`.
+    /// The measures, each with its unit: `read.mean us`; `@ RUN` behind it takes it from
+    /// another run. `capacity` is what the host could have of the flash, and
+    /// `left.p99.9` what the blame says of the reads above a percentile.
     pub columns: Vec<String>,
 }
 
@@ -334,6 +340,13 @@ pub enum SeriesOf {
     /// Free blocks of the drive at its end.
     #[serde(rename = "free_blocks")]
     FreeBlocks,
+}
+
+impl Experiment {
+    /// Whether it has published values to be held to; if not, it is a comparison.
+    pub fn judges(&self) -> bool {
+        !self.check.is_empty()
+    }
 }
 
 impl Run {

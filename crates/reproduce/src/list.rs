@@ -32,6 +32,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "fast17/fig9",
     "fast17/fig10",
     "fast17/fig11",
+    "composed/suspension",
 );
 
 /// Read the text of an experiment file; `name` stands for it in messages.
@@ -40,8 +41,11 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
 /// What is wrong with it, with line and key.
 pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
     let fail = |message: String| ReproduceError::File { file: name.to_string(), message };
-    let experiment: Experiment =
+    let mut experiment: Experiment =
         toml::from_str(text).map_err(|e| fail(e.to_string().trim_end().to_string()))?;
+    for run in experiment.run.iter_mut().filter(|r| r.schemes.is_empty() && r.variant.is_empty()) {
+        run.variant.clone_from(&experiment.variant);
+    }
     valid::check(&experiment).map_err(fail)?;
     Ok(experiment)
 }

@@ -6,9 +6,18 @@ use crate::execute::Results;
 use crate::file::Experiment;
 use crate::list::EXPERIMENTS;
 use crate::table::tables;
-use crate::text::Tally;
+use crate::text::outcome;
 use std::collections::BTreeMap;
 use tailcut_sim::MODEL_VERSION;
+
+/// Head of a document that holds comparisons alone.
+const COMPARISONS: &str = "\
+# Composed
+
+Published ways to cut the tail, laid over one another on one drive. Nobody published these
+figures, so that nothing here is judged. Each section is made by the command in it, with
+`--report docs/composed.md`, from its file in `experiments/`; do not edit it here.
+";
 
 const HEAD: &str = "\
 # Reproduction
@@ -29,26 +38,30 @@ source, and never compared with.
 
 /// One section, with its markers.
 pub fn section(e: &Experiment, results: &Results) -> String {
-    let tally = Tally::of(&results.outcomes);
+    let words = outcome(e, results);
     let size = if results.quick { "quick" } else { "full" };
-    let mut out = format!("<!-- begin {} | {} -->\n", e.id, tally.words());
+    let mut out = format!("<!-- begin {} | {words} -->\n", e.id);
     out.push_str(&format!("## {}: {}\n\n", e.id, e.title));
     out.push_str(&format!("{}. {}\n\n", e.source.trim_end_matches('.'), e.shows.trim()));
     out.push_str(&format!(
-        "`tailcut reproduce {}`, {size} size: {}. Running time on two cores: {} (quick: {}). Model \
+        "`tailcut reproduce {}`, {size} size: {words}. Running time on two cores: {} (quick: {}). Model \
          version {MODEL_VERSION}.\n\n",
-        e.id,
-        tally.words(),
-        e.time.full,
-        e.time.quick
+        e.id, e.time.full, e.time.quick
     ));
-    out.push_str("| check | scheme | published | trust | measured | band | verdict |\n");
-    out.push_str("| --- | --- | --: | --- | --: | --- | --- |\n");
-    for o in &results.outcomes {
-        out.push_str(&row(o));
+    if e.judges() {
+        out.push_str("| check | scheme | published | trust | measured | band | verdict |\n");
+        out.push_str("| --- | --- | --: | --- | --: | --- | --- |\n");
+        for o in &results.outcomes {
+            out.push_str(&row(o));
+        }
+        out.push('\n');
+        out.push_str(&remarks(&results.outcomes));
+    } else {
+        for run in &results.runs {
+            let why = run.missing.iter().map(|why| format!("{}: {why}\n\n", run.name));
+            out.extend(why);
+        }
     }
-    out.push('\n');
-    out.push_str(&remarks(&results.outcomes));
     for table in tables(e, results) {
         out.push_str(&format!("{}\n", table.markdown()));
     }
@@ -135,7 +148,9 @@ pub fn document(old: Option<&str>, new: &[(String, String)]) -> String {
     let mut order: Vec<String> = known.filter(|id| sections.contains_key(id)).collect();
     let others: Vec<String> = sections.keys().filter(|id| !order.contains(id)).cloned().collect();
     order.extend(others);
-    let mut out = format!("{HEAD}\n| experiment | result |\n| --- | --- |\n");
+    let composed = !order.is_empty() && order.iter().all(|id| id.starts_with("composed/"));
+    let head = if composed { COMPARISONS } else { HEAD };
+    let mut out = format!("{head}\n| experiment | result |\n| --- | --- |\n");
     for id in &order {
         let first = sections[id].lines().next().unwrap_or_default();
         let words = first.split_once('|').map_or("", |(_, w)| w.trim_end_matches("-->").trim());

@@ -23,6 +23,8 @@ pub enum Measure {
     Waf,
     /// Blocks erased.
     Erases,
+    /// Blocks erased a GiB that the host wrote.
+    ErasesPerGib,
     /// Suspensions of an erase operation, mean.
     SuspendsPerErase,
     /// Suspensions of erases.
@@ -35,6 +37,8 @@ pub enum Measure {
     Starved,
     /// Of collections.
     Gc(OfGc),
+    /// Programs of parity by all programs.
+    ParityShare,
     /// Mapping units programmed of a class.
     Programs(String),
     /// The multiplier up to which the performance test is passed.
@@ -99,8 +103,10 @@ pub enum Of {
     Bandwidth,
 }
 
+const GIB: f64 = 1_073_741_824.0;
+
 /// Names for messages.
-const NAMES: &str = "iops, waf, erases, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
+const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, pad), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
@@ -115,6 +121,8 @@ impl Measure {
             "iops" => Some(Measure::Iops),
             "waf" => Some(Measure::Waf),
             "erases" => Some(Measure::Erases),
+            "erases_per_gib" => Some(Measure::ErasesPerGib),
+            "parity_share" => Some(Measure::ParityShare),
             "suspends_per_erase" => Some(Measure::SuspendsPerErase),
             "suspends.erase" => Some(Measure::EraseSuspends),
             "suspends.program" => Some(Measure::ProgramSuspends),
@@ -209,6 +217,15 @@ impl Measure {
             Measure::Iops => Ok(scheme.read.iops + scheme.write.iops),
             Measure::Waf => scheme.waf.ok_or_else(|| missing("programs for the host")),
             Measure::Erases => erases().map(|n| n as f64),
+            Measure::ErasesPerGib => {
+                let written = scheme.write.bw_bytes * scheme.runtime_ns as f64 / 1e9 / GIB;
+                erases().map(|n| n as f64 / written)
+            }
+            Measure::ParityShare => {
+                let all: u64 = scheme.programs.0.iter().map(|(_, n)| n).sum();
+                let parity = scheme.programs.get("parity").copied().unwrap_or(0);
+                Ok(parity as f64 / all.max(1) as f64)
+            }
             Measure::SuspendsPerErase => erases().map(|_| suspends.per_erase),
             Measure::EraseSuspends => Ok(suspends.erase as f64),
             Measure::ProgramSuspends => Ok(suspends.program as f64),

@@ -3,10 +3,13 @@
 
 use crate::execute::{Results, RunOutput};
 use crate::file::{Experiment, SeriesOf, SeriesTable, Table};
+use crate::measure::Measure;
 use crate::search::Rating;
-use crate::valid::column;
+use crate::unit::Unit;
+use crate::valid::unit_of;
 use tailcut_report::summary::{Scheme, SeriesPoint};
 use tailcut_report::text::{Grid, duration, percent, rate};
+use tailcut_stats::percentile::BLAME_LEVELS;
 
 /// A heading and rows of cells, the first row being the head.
 #[derive(Clone, Debug)]
@@ -21,7 +24,7 @@ pub struct Shown {
 pub fn tables(e: &Experiment, results: &Results) -> Vec<Shown> {
     let mut all = Vec::new();
     for table in &e.table {
-        all.extend(ran(results, &table.run).map(|run| measures(table, run)));
+        all.extend(ran(results, &table.run).map(|run| measures(table, run, results)));
     }
     for table in &e.series {
         all.extend(ran(results, &table.run).map(|run| over_time(table, run)));
@@ -36,14 +39,76 @@ fn ran<'a>(results: &'a Results, name: &str) -> Option<&'a RunOutput> {
     results.run(name).filter(|r| r.missing.is_none() && !r.schemes.is_empty())
 }
 
-fn measures(table: &Table, run: &RunOutput) -> Shown {
-    let columns: Vec<_> = table.columns.iter().filter_map(|c| column(c).ok()).collect();
+/// What a column shows of a scheme.
+pub(crate) enum Column {
+    /// A measure in a unit.
+    Measure(Measure, Unit),
+    /// What the host could have of the flash, were the scheme alone.
+    Capacity,
+    /// Where the time of the reads above a percentile went.
+    Left(f64),
+}
+
+/// Causes that [`Column::Left`] names.
+const CAUSES: usize = 3;
+
+impl Column {
+    /// Read a column, and the other run that it is of.
+    ///
+    /// # Errors
+    /// What there is.
+    pub fn parse(text: &str) -> Result<(Column, Option<&str>), String> {
+        let (text, run) = text.split_once(" @ ").map_or((text, None), |(text, run)| (text, Some(run)));
+        if text == "capacity" {
+            return Ok((Column::Capacity, run));
+        }
+        if let Some(level) = text.strip_prefix("left.p") {
+            let level = level.parse().ok().filter(|l| BLAME_LEVELS.contains(l));
+            let level = level.ok_or_else(|| format!("`{text}`: blame is kept above {BLAME_LEVELS:?}"))?;
+            return Ok((Column::Left(level), run));
+        }
+        let (name, unit) = text.split_once(' ').unwrap_or((text, ""));
+        let measure = Measure::parse(name)?;
+        let unit = unit_of(unit, measure.kind())?;
+        Ok((Column::Measure(measure, unit), run))
+    }
+
+    fn show(&self, run: &RunOutput, scheme: &str) -> Option<String> {
+        let at = run.schemes.iter().position(|s| s.name == scheme)?;
+        match self {
+            Column::Measure(measure, unit) => {
+                measure.of(&run.schemes[at]).ok().map(|v| unit.show(unit.take(v)))
+            }
+            Column::Capacity => run.capacities.get(at).map(|&share| percent(share, 1.0)),
+            Column::Left(level) => {
+                let blame = run.schemes[at].read.blame.iter().find(|b| b.above == *level)?;
+                let mut causes: Vec<(&str, f64)> =
+                    blame.causes.0.iter().map(|(cause, ns)| (cause.as_str(), *ns)).collect();
+                causes.retain(|(_, ns)| *ns >= 0.01 * blame.mean_ns);
+                causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+                let said = causes
+                    .iter()
+                    .take(CAUSES)
+                    .map(|(cause, ns)| format!("{cause} {:.0} %", 100.0 * ns / blame.mean_ns));
+                Some(said.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+fn measures(table: &Table, run: &RunOutput, results: &Results) -> Shown {
+    let columns: Vec<_> = table.columns.iter().filter_map(|c| Column::parse(c).ok()).collect();
     let mut rows = vec![vec!["scheme".to_string()]];
-    rows[0].extend(table.columns.iter().map(|c| c.split(' ').next().unwrap_or(c).to_string()));
+    rows[0].extend(table.columns.iter().map(|c| {
+        let (what, run) =
+            c.split_once(" @ ").map_or((c.as_str(), String::new()), |(c, r)| (c, format!(", {r}")));
+        format!("{}{run}", what.split(' ').next().unwrap_or(what))
+    }));
     for scheme in &run.schemes {
         let mut row = vec![scheme.name.clone()];
-        for (measure, unit) in &columns {
-            row.push(measure.of(scheme).map_or("-".to_string(), |v| unit.show(unit.take(v))));
+        for (column, other) in &columns {
+            let run = other.map_or(Some(run), |name| ran(results, name));
+            row.push(run.and_then(|r| column.show(r, &scheme.name)).unwrap_or("-".to_string()));
         }
         rows.push(row);
     }

@@ -51,6 +51,19 @@ impl Tally {
     }
 }
 
+/// What came of an experiment, in a few words.
+pub fn outcome(e: &Experiment, results: &Results) -> String {
+    match e.judges() {
+        true => Tally::of(&results.outcomes).words(),
+        false => {
+            let ran = results.runs.iter().filter(|r| r.missing.is_none());
+            let (runs, most) = ran.fold((0, 0), |(n, most), r| (n + 1, r.schemes.len().max(most)));
+            let plural = if runs == 1 { "" } else { "s" };
+            format!("{most} schemes under {runs} workload{plural}")
+        }
+    }
+}
+
 /// The list of experiments.
 pub fn list(experiments: &[Experiment]) -> String {
     let mut grid = Grid::default();
@@ -78,8 +91,10 @@ pub fn heading(e: &Experiment, quick: bool) -> String {
 pub fn result(e: &Experiment, results: &Results) -> String {
     let mut out = String::new();
     let mut grid = Grid::default();
-    grid.row(["check", "published", "measured", "band", "verdict"].map(String::from));
-    grid.rule();
+    if e.judges() {
+        grid.row(["check", "published", "measured", "band", "verdict"].map(String::from));
+        grid.rule();
+    }
     for o in &results.outcomes {
         let label = format!("{} [{}]", o.label, o.scheme);
         let verdict = o.verdict.words().to_string();
@@ -102,7 +117,11 @@ pub fn result(e: &Experiment, results: &Results) -> String {
     for table in tables(e, results) {
         out.push_str(&format!("\n{}", table.plain()));
     }
-    out.push_str(&format!("\n  {} in {:.0} s\n\n", Tally::of(&results.outcomes).words(), results.seconds));
+    for run in &results.runs {
+        let why = run.missing.iter().filter(|_| !e.judges());
+        why.for_each(|why| out.push_str(&format!("\n  {}: {why}\n", run.name)));
+    }
+    out.push_str(&format!("\n  {} in {:.0} s\n\n", outcome(e, results), results.seconds));
     out
 }
 

@@ -31,7 +31,7 @@ pub struct Unit {
 const MIB: f64 = 1_048_576.0;
 
 /// All units. A ratio in `%` is the change: half is -50 %.
-const UNITS: [Unit; 14] = [
+const UNITS: [Unit; 15] = [
     Unit { name: "ns", kind: Kind::Time, scale: 1.0 },
     Unit { name: "us", kind: Kind::Time, scale: 1e3 },
     Unit { name: "ms", kind: Kind::Time, scale: 1e6 },
@@ -42,6 +42,7 @@ const UNITS: [Unit; 14] = [
     Unit { name: "MB/s", kind: Kind::Bandwidth, scale: 1e6 },
     Unit { name: "", kind: Kind::Number, scale: 1.0 },
     Unit { name: "x", kind: Kind::Number, scale: 1.0 },
+    Unit { name: "%", kind: Kind::Number, scale: 0.01 },
     Unit { name: "% of the run", kind: Kind::Number, scale: 0.01 },
     Unit { name: "% of reads", kind: Kind::Number, scale: 0.01 },
     Unit { name: "x", kind: Kind::Ratio, scale: 1.0 },

@@ -2,6 +2,7 @@
 
 use crate::file::{Band, Check, Experiment, Run, Trust};
 use crate::measure::Measure;
+use crate::table::Column;
 use crate::unit::{Kind, Unit};
 use std::collections::BTreeSet;
 
@@ -35,21 +36,15 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     for table in &e.table {
         run_of(e, &table.run).map_err(|why| format!("table `{}`: {why}", table.title))?;
         for column in &table.columns {
-            self::column(column).map_err(|why| format!("table `{}`: {why}", table.title))?;
+            let wrong = |why| format!("table `{}`: {why}", table.title);
+            let (_, run) = Column::parse(column).map_err(wrong)?;
+            run.map_or(Ok(()), |run| run_of(e, run).map(|_| ())).map_err(wrong)?;
         }
     }
     for series in &e.series {
         run_of(e, &series.run).map_err(|why| format!("series `{}`: {why}", series.title))?;
     }
     Ok(())
-}
-
-/// A table's column: a measure and its unit.
-pub(crate) fn column(text: &str) -> Result<(Measure, Unit), String> {
-    let (name, unit) = text.split_once(' ').unwrap_or((text, ""));
-    let measure = Measure::parse(name)?;
-    let unit = unit_of(unit, measure.kind())?;
-    Ok((measure, unit))
 }
 
 /// The unit of this name, if the kind has it.

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 use tailcut_core::device::{Counters, Device, OpKind, Step, StepEvent};
-use tailcut_testkit::{closed_loop, small_drive};
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, instant};
+use tailcut_core::policy::schedule::ScheduleConfig;
+use tailcut_core::policy::suspend_program::SuspendProgramConfig;
+use tailcut_testkit::{closed_loop, parity_drive, small_drive};
 use tailcut_units::{Cause, Command, HostOp, Occupant, Stream};
 
 /// What one host read waited for.
@@ -110,4 +113,26 @@ fn without_writes_no_read_is_held_up() {
     closed_loop(&mut device, 0, 16, 5_000, next, &mut |_| {});
     let c = device.counters();
     assert_eq!((c.reads, c.gc_blocked_reads, c.queue_blocked_reads), (5_000, 0, 0));
+}
+
+/// A program of parity is the host's as one of data is: a read that stops it has met no
+/// collection.
+#[test]
+fn where_collection_takes_no_time_no_read_is_held_up() {
+    let mut c = parity_drive();
+    c.policy.schedule = ScheduleConfig::ReadPriority(Default::default());
+    c.policy.suspend_program = SuspendProgramConfig::IntraPhase(Default::default());
+    c.policy.gc_schedule = GcScheduleConfig::Instant(instant::Config::default());
+    let mut device = Device::new(&c, 1, ()).unwrap();
+    let bytes = device.host_bytes();
+    device.fill(bytes);
+    let mut s = Stream::new(1, "blocked", 2);
+    let next = &mut |_| {
+        let op = if s.below(100) < 70 { HostOp::Read } else { HostOp::Write };
+        Command { op, offset: s.below(bytes / 4096) * 4096, bytes: 4096 }
+    };
+    closed_loop(&mut device, 0, 8, 20_000, next, &mut |_| {});
+    let c = device.counters();
+    assert!(c.program_suspension.suspends > 100 && c.collections > 10, "there is something to see");
+    assert_eq!((c.gc_blocked_reads, c.queue_blocked_reads), (0, 0));
 }

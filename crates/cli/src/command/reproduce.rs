@@ -66,10 +66,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
 }
 
-/// What was named, each once; everything if nothing was.
+/// What was named, each once; all that papers published if nothing was.
 fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     if words.is_empty() {
-        return Ok(list::all()?);
+        return Ok(list::all()?.into_iter().filter(Experiment::judges).collect());
     }
     let mut all: Vec<Experiment> = Vec::new();
     for word in words {

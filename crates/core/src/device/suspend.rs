@@ -210,7 +210,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let u = &s.units[unit as usize];
         let view = QueueView { waiting: urgent, urgent: u.urgent > 0, arrived: &u.arrived };
         let next = s.policies.schedule.next(&view);
-        let met = occupant != Occupant::UserProgram || self.erase_is_suspended(unit);
+        let of_host = matches!(occupant, Occupant::UserProgram | Occupant::ParityProgram);
+        let met = !of_host || self.erase_is_suspended(unit);
         let id = self.take_queued(unit, next);
         if met && let Owner::Request(r) = self.state.ops[id].owner {
             self.state.requests[r].met_collection = true;
