@@ -469,7 +469,7 @@ impl State {
             rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
             rebuilt: Ring::with_capacity(rebuilds as usize),
             scrub: ScrubState::new(policies.background.scrubbing(), lanes, shape.layout.extents()),
-            afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes + width) as usize),
+            afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes) as usize),
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
             urgent: vec![false; lanes as usize],

@@ -363,12 +363,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
         units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
     }
 
-    /// A unit of a host read is to be computed from the others.
+    /// What is at this address is to be computed from the others of its stripe.
     #[inline]
-    pub(super) fn data_rebuilding(&mut self, rid: u32, unit: u32) {
+    pub(super) fn data_rebuilding(&mut self, rid: u32, pua: u32) {
         if M::HOLDS_DATA {
-            let pua = self.flash_copy(unit).expect("parity covers what is on flash");
             self.medium.xor_aim(self.acc_of_rebuild(rid), pua);
+        }
+    }
+
+    /// One of the others is in the controller, which a job is to write.
+    #[inline]
+    pub(super) fn data_rebuilds_with(&mut self, rid: u32, job: u32, unit: u32) {
+        if M::HOLDS_DATA {
+            match self.slot_in_job(job, unit) {
+                NONE => self.medium.xor_with(self.acc_of_rebuild(rid), accs_of(job).0),
+                slot => self.medium.xor_slot(self.acc_of_rebuild(rid), slot),
+            }
         }
     }
 

@@ -27,6 +27,17 @@ pub(super) struct Rebuild {
     pub ledger: Ledger,
 }
 
+/// Where the controller gets a member of a stripe to rebuild another.
+#[derive(Clone, Copy)]
+enum Source {
+    /// It has none: never written, or trimmed.
+    Nowhere,
+    /// At this address.
+    Flash(u32),
+    /// In its own memory: on its way to flash.
+    Memory,
+}
+
 impl Rebuild {
     pub fn blank() -> Rebuild {
         Rebuild { request: NONE, left: 0, bytes: 0, pua: NONE, ledger: Ledger::new() }
@@ -46,8 +57,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let op = ops[i];
             let blocked = self.unit_left(self.state.ops[op].unit).0 > 0;
             let alone = self.state.ops[op].rebuild == NONE;
-            if blocked && alone && self.is_longest(op, &ops[..own]) && self.rebuild_instead(id, op, own, ops)
-            {
+            let instead = blocked && alone && self.is_longest(op, &ops[..own]);
+            if instead && self.rebuild_instead(id, op, own, ops).is_some() {
                 ops.remove(i);
                 own -= 1;
                 rebuilt += 1;
@@ -69,20 +80,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
 
+    /// A member of a stripe: of the stripe as it was, or (`anew`) as its job makes it.
+    fn source(&self, job: u32, anew: bool, unit: u32) -> Source {
+        if anew && let Some(i) = self.member_of(job, unit) {
+            let member = &self.state.stripes.members[i];
+            return if member.done { Source::Flash(member.pua) } else { Source::Memory };
+        }
+        self.copy_beside(job, unit).map_or(Source::Nowhere, Source::Flash)
+    }
+
+    /// Which stripe covers what is at this address: the one as it was (false), or the one as
+    /// its job makes it (true); none where the unit was trimmed or overwritten since.
+    fn covering(&self, job: u32, unit: u32, pua: u32) -> Option<bool> {
+        if self.copy_beside(job, unit) == Some(pua) {
+            return Some(false);
+        }
+        let member = &self.state.stripes.members[self.member_of(job, unit)?];
+        (member.done && member.pua == pua).then_some(true)
+    }
+
     /// Ask the policy about one blocked operation of a host read; if it rebuilds, the
     /// operation is gone and the reads of the other members are added to `ops`. The first
     /// `own` of these are the request's other operations, which serve the stripe too.
-    fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> bool {
+    fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> Option<u32> {
         let stripes = self.shape.striped();
         let s = &self.state;
         let target = self.map.owner(s.ops[op].row);
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
-        if self.copy_beside(job, target) != Some(s.ops[op].row) {
-            // Trimmed or overwritten since, or its stripe is on its way: what is read here,
-            // no parity covers.
-            return false;
-        }
+        let anew = self.covering(job, target, s.ops[op].row)?;
         let (left, erasing) = self.unit_left(s.ops[op].unit);
         let mut view = BlockedView {
             left: Span(left),
@@ -93,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             read: Span(self.unit_read_ns()),
         };
         for member in stripes.members(stripe).filter(|&u| u != target) {
-            let Some(pua) = self.copy_beside(job, member) else { continue };
+            let Source::Flash(pua) = self.source(job, anew, member) else { continue };
             let place = self.shape.layout.place(pua);
             let unit = self.shape.unit_of(place.die, place.plane);
             view.others_left.0 = view.others_left.0.max(self.unit_left(unit).0);
@@ -104,15 +130,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         if !self.state.policies.read_path.rebuild(&view) {
-            return false;
+            return None;
         }
         let rid = self.state.rebuilds.take();
         let (bytes, row) = (self.state.ops[op].bytes, self.state.ops[op].row);
         let r = &mut self.state.rebuilds[rid];
         (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
-        self.data_rebuilding(rid, target);
+        self.data_rebuilding(rid, row);
         for unit in self.shape.striped().members(stripe) {
-            let Some(pua) = self.copy_beside(job, unit).filter(|_| unit != target) else { continue };
+            if unit == target {
+                continue;
+            }
+            let pua = match self.source(job, anew, unit) {
+                Source::Nowhere => continue,
+                Source::Memory => {
+                    self.data_rebuilds_with(rid, job, unit);
+                    continue;
+                }
+                Source::Flash(pua) => pua,
+            };
             self.state.rebuilds[rid].left += 1;
             match ops[..own].iter().copied().find(|&o| self.state.ops[o].row == pua) {
                 Some(mine) => {
@@ -131,8 +167,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.state.counters.rebuilt_units += 1;
         self.state.requests[id].rebuilt = true;
-        debug_assert!(self.state.rebuilds[rid].left > 0, "a unit on flash has parity on flash");
-        true
+        if self.state.rebuilds[rid].left == 0 {
+            // All else of the stripe is still in the controller.
+            self.state.rebuilds[rid].ledger.clear();
+            self.compute(rid);
+        }
+        Some(rid)
     }
 
     /// Command, sense, transfer and decode of one unit, undisturbed, ns.
@@ -164,16 +204,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     continue;
                 }
             };
-            if self.unit_left(unit).0 > 0 && self.rebuild_instead(id, at, 0, &mut ops) {
+            let blocked = self.unit_left(unit).0 > 0;
+            if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
                 self.leave_queue(unit, Occupant::UserRead, before, at);
                 let (waited, extent) = (self.state.ops[at].ledger, self.state.ops[at].extent);
                 self.free_op(at);
                 if self.state.extents.read_ends(extent) {
                     self.last_reader_left(extent);
                 }
+                // The fork lies at the request's look-up.
+                if ops.is_empty() {
+                    self.state.rebuilds[rid].ledger.merge(&waited);
+                }
                 for op in ops.drain(..) {
                     self.enqueue_op(op);
-                    // The fork lies at the request's look-up.
                     self.state.ops[op].ledger.merge(&waited);
                 }
             } else {
@@ -194,7 +238,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         r.ledger = s.ops[op].ledger;
-        charge(&mut r.ledger, Cause::RECONSTRUCTION, self.shape.xor_ns);
+        self.compute(rid);
+    }
+
+    /// All members of a stripe but one are in the controller: compute that one.
+    fn compute(&mut self, rid: u32) {
+        let s = &mut self.state;
+        charge(&mut s.rebuilds[rid].ledger, Cause::RECONSTRUCTION, self.shape.xor_ns);
         super::host::push(&mut s.rebuilt, &mut s.timers, TIMER_REBUILT, s.now + self.shape.xor_ns, rid);
     }
 

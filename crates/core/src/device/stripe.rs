@@ -7,7 +7,7 @@
 //! copies with the old parity, which stay valid until the last program has ended and all
 //! switch together. So the buffer holds only what a collection keeps from flash.
 
-use super::drive::{Afterwards, Device};
+use super::drive::Device;
 use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{Owner, WAIT_SLOTS};
@@ -171,7 +171,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The member of a job (`NONE` for none) that writes this data unit.
+    /// The member of a job (`NONE` for none) that this unit is.
     #[inline]
     pub(super) fn member_of(&self, job: u32, unit: u32) -> Option<usize> {
         let s = &self.state.stripes;
@@ -592,19 +592,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (of, offsets)
     }
 
-    /// A stripe has switched: its blocks may be collected, and reads of its members that
-    /// wait behind a collection can be rebuilt now.
+    /// A stripe has switched: blocks of its lanes may have become worth collecting.
     fn after_switch(&mut self, group: u32, mut offsets: u32) {
-        while offsets != 0 {
+        while offsets != 0 && self.state.waiting_collections > 0 {
             let lane = self.shape.striped().lane(group, offsets.trailing_zeros());
             offsets &= offsets - 1;
-            if self.state.rebuilds_reads && self.is_closed(lane) {
-                let unit = self.shape.units_of_lane(lane).start;
-                self.state.afterwards.push(Afterwards::Rescue { unit });
-            }
-            if self.state.waiting_collections > 0 {
-                self.check_collection(lane);
-            }
+            self.check_collection(lane);
         }
     }
 

@@ -324,6 +324,12 @@ impl Medium for InMemory {
         }
     }
 
+    fn xor_with(&mut self, acc: u32, other: u32) {
+        let (bytes, lpns) =
+            (self.accumulators[other as usize].bytes.clone(), self.accumulators[other as usize].lpns);
+        self.accumulators[acc as usize].add(&bytes, lpns);
+    }
+
     fn xor_staged(&mut self, acc: u32, pua: u32) {
         match self.staged.get(&pua) {
             Some(unit) => self.accumulators[acc as usize].add_unit(unit),

@@ -142,6 +142,8 @@ pub trait Medium {
     fn xor_flash(&mut self, acc: u32, pua: u32) {}
     /// A slot, which must hold its whole unit, is added to an accumulator.
     fn xor_slot(&mut self, acc: u32, slot: u32) {}
+    /// An accumulator is added to another.
+    fn xor_with(&mut self, acc: u32, other: u32) {}
     /// A staged unit is added to an accumulator.
     fn xor_staged(&mut self, acc: u32, pua: u32) {}
     /// An accumulator is programmed. `oob` gives the kind, the number under which the unit is
