@@ -286,11 +286,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         holding.map(|lane| self.collection_left(lane)).max().unwrap_or((0, false))
     }
 
-    /// The rest of an operation of a collection in a unit's array that a read cannot
-    /// interrupt.
+    /// The rest of an operation of a collection in a unit's array, or the time until a read
+    /// has interrupted it.
     fn collection_op_left(&self, unit: u32) -> (u64, bool) {
         let u = &self.state.units[unit as usize];
-        if u.phase != Phase::Array || u.interrupters & 1 << Occupant::UserRead as u8 != 0 {
+        if u.phase != Phase::Array {
             return (0, false);
         }
         let op = &self.state.ops[u.holder];
@@ -298,7 +298,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return (0, false);
         }
         let end = self.state.timers.deadline(self.timer_of_unit(unit));
-        (end.saturating_sub(self.state.now), op.kind == OpKind::Erase)
+        let left = end.saturating_sub(self.state.now);
+        let gives_way = u.interrupters & 1 << Occupant::UserRead as u8 != 0;
+        let interrupted = if gives_way { self.interrupted_in(unit) } else { None };
+        (interrupted.map_or(left, |stop| stop.min(left)), op.kind == OpKind::Erase)
     }
 
     /// What the collection of a lane has left to do at its own pace, ns, and whether it

@@ -44,32 +44,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Operation `by`, which may interrupt the unit's operation, waits for it.
     #[cold]
     pub(super) fn interrupt(&mut self, unit: u32, by: u32) {
-        let s = &self.state;
-        let u = &s.units[unit as usize];
-        let (run, phase) = (u.run, u.phase);
-        let limits = self.suspend_limits(run.op);
-        if limits.most.is_some_and(|most| run.suspends >= most) {
+        let run = self.state.units[unit as usize].run;
+        if self.state.units[unit as usize].phase == Phase::Resuming {
+            let limits = self.suspend_limits(run.op);
+            let spaced = run.suspends > 0 && limits.spacing.is_some_and(|spacing| spacing.0 > 0);
+            if !spaced && limits.most.is_none_or(|most| run.suspends < most) {
+                self.cancel_resume(unit, by);
+            }
             return;
         }
-        let least = limits.least_left.map_or(0, |least| least.0);
-        let spacing = limits.spacing.filter(|_| run.suspends > 0).map_or(0, |s| s.0);
-        match phase {
-            Phase::Resuming if spacing == 0 => return self.cancel_resume(unit, by),
-            Phase::Array => {}
-            _ => return,
-        }
-        let from = s.now.max(run.begun + spacing);
-        let at = run.progress + from - run.begun;
-        if at >= run.total {
-            return;
-        }
-        let stop = self.stop(&run, at, from);
-        // A phase or loop that is finished first may leave too little, or nothing.
-        let left = run.total.saturating_sub(at + stop.after);
-        if left == 0 || left < least {
-            return;
-        }
-        let point = from + stop.after;
+        let Some((from, stop)) = self.would_stop(unit) else { return };
+        let (at, point) = (run.progress + from - run.begun, from + stop.after);
         let s = &mut self.state;
         let now = s.now;
         let u = &mut s.units[unit as usize];
@@ -90,21 +75,50 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.timers.set(timer, point);
     }
 
+    /// When something that may interrupt the operation in a unit's array begins to stop it,
+    /// and how; none where it would not be stopped any more.
+    fn would_stop(&self, unit: u32) -> Option<(u64, Stop)> {
+        let u = &self.state.units[unit as usize];
+        let run = u.run;
+        let limits = self.suspend_limits(run.op);
+        if u.phase != Phase::Array || limits.most.is_some_and(|most| run.suspends >= most) {
+            return None;
+        }
+        let least = limits.least_left.map_or(0, |least| least.0);
+        let spacing = limits.spacing.filter(|_| run.suspends > 0).map_or(0, |s| s.0);
+        let from = self.state.now.max(run.begun + spacing);
+        let at = run.progress + from - run.begun;
+        if at >= run.total {
+            return None;
+        }
+        let stop = self.stop(&run, at, from);
+        // A phase or loop that is finished first may leave too little, or nothing.
+        let left = run.total.saturating_sub(at + stop.after);
+        (left > 0 && left >= least).then_some((from, stop))
+    }
+
+    /// How long the operation in a unit's array keeps the unit from what may interrupt it, ns;
+    /// none where it would not be stopped any more.
+    pub(super) fn interrupted_in(&self, unit: u32) -> Option<u64> {
+        let (from, stop) = self.would_stop(unit)?;
+        Some(from + stop.after + stop.cost - self.state.now)
+    }
+
     /// How the flash stops a run that is `at` ns into its course at time `from`, by the
     /// policy's choice.
-    fn stop(&mut self, run: &Run, at: u64, from: u64) -> Stop {
+    fn stop(&self, run: &Run, at: u64, from: u64) -> Stop {
         let kind = self.state.ops[run.op].kind;
         let t = &self.shape.timing;
         if kind != OpKind::Erase {
             let page = self.state.ops[run.op].page;
-            return match self.state.policies.suspend_program.stop() {
+            return match self.state.policies.suspend_program.clone().stop() {
                 Some(ProgramStop::AfterPhase) => t.program_end_phase(page, at),
                 Some(ProgramStop::CancelPhase) => t.program_cancel_phase(page, at),
                 None => unreachable!("nothing interrupts a program that is never suspended"),
             };
         }
         let view = self.erase_view(run.op, at, from);
-        match self.state.policies.suspend_erase.stop(&view) {
+        match self.state.policies.suspend_erase.clone().stop(&view) {
             EraseStop::AtOnce => t.erase_stop_exactly(at),
             EraseStop::AtOnceFree => t.erase_stop_free(at),
             EraseStop::CancelLoop => t.erase_cancel_loop(at),

@@ -43,7 +43,8 @@ pub enum Serve {
 }
 
 /// The contract: `stop` and `serve` are asked only where `suspends` is true, which is
-/// fixed for the drive's life; a policy that answers `AfterLoop` answers `Queued` too.
+/// fixed for the drive's life, and answer by the view alone (`stop` is also asked for what
+/// would be); a policy that answers `AfterLoop` answers `Queued` too.
 pub trait SuspendErase {
     /// Whether an erase is ever suspended.
     fn suspends(&mut self) -> bool;
