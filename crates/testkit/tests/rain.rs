@@ -5,7 +5,7 @@
 //! its stripe costs and for a read nothing.
 
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Counters, Device, InMemory, Medium, NoData, StepEvent};
+use tailcut_core::device::{Counters, Device, GroupTurns, InMemory, Medium, NoData, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
@@ -16,7 +16,7 @@ use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{Host, operations, parity_drive};
 use tailcut_units::quantity::Level;
-use tailcut_units::{HostOp, Occupant};
+use tailcut_units::{Command, HostOp, Occupant, SimTime, Stream};
 
 const PAGE: u64 = 4096;
 /// Data units of a stripe.
@@ -85,6 +85,58 @@ fn lanes_of_a_group_collect_in_turn() {
         assert_eq!((n.rotation_broken, n.most_in_group), (0, 1), "seed {seed}: {n:?}");
     }
     assert!(broken > 50, "yielding never broke the rotation: {broken}");
+}
+
+/// The time of the collections of all groups is what a look at every event adds up to, and
+/// most of them at once is what any look may see.
+#[test]
+fn what_groups_collected_is_what_all_lanes_did() {
+    let schedules = [
+        ("forced", rotating(Mode::Forced, 5, 2)),
+        ("yielding", rotating(Mode::Yielding, 5, 5)),
+        ("threshold", threshold(6)),
+        ("instant", GcScheduleConfig::Instant(instant::Config { start: Level::Count(4) })),
+    ];
+    for (name, schedule) in schedules {
+        let mut c = parity_drive();
+        let timed = schedule.name() != "instant";
+        c.policy.gc_schedule = schedule;
+        let mut device = Device::new(&c, 1, ()).unwrap();
+        let bytes = device.host_bytes();
+        device.fill(bytes);
+        device.age_uniform(0..bytes, PAGE as u32, &mut |_| true);
+        let mut s = Stream::new(1, "groups", 0);
+        let (mut at, mut lane_ns, mut seen, mut reset) = (0, 0, 0, 0);
+        for i in 0..3_000 {
+            if i == 1_000 {
+                // Counting begins anew in the middle of collections.
+                assert!(!timed || device.gauges().collecting > 0, "{name}");
+                device.reset_counters();
+                (lane_ns, seen, reset) = (0, device.most_in_group(), at);
+            }
+            let arrival = at + s.below(400_000);
+            while at < arrival || !device.has_place() {
+                let next = device.next_deadline().0;
+                let due = if at < arrival { next.min(arrival) } else { next };
+                lane_ns += u64::from(device.gauges().collecting) * (due - at);
+                at = due;
+                device.advance(SimTime(at), &mut |_| {});
+                seen = seen.max(device.group_turns(SimTime(at)).map(|g| g.collecting).max().unwrap());
+            }
+            let command =
+                Command { op: HostOp::Write, offset: s.below(bytes / PAGE) * PAGE, bytes: PAGE as u32 };
+            device.submit(SimTime(at), SimTime(at), command, 0).unwrap();
+        }
+        let groups: Vec<GroupTurns> = device.group_turns(SimTime(at)).collect();
+        assert_eq!(groups.iter().map(|g| g.lane_ns).sum::<u64>(), lane_ns, "{name}: {groups:?}");
+        assert!(groups.iter().all(|g| g.lane_ns <= u64::from(g.most) * (at - reset)), "{name}: {groups:?}");
+        let most = groups.iter().map(|g| g.most).max().unwrap();
+        let n = device.counters().clone();
+        assert_eq!((u64::from(most), device.most_in_group()), (n.most_in_group, most), "{name}");
+        assert!(most >= seen && n.collections > 100, "{name}: {n:?}");
+        assert_eq!(name == "forced", most == 1 && timed, "{name}: {groups:?}");
+        assert!(!timed || lane_ns > at / 10, "{name}: {lane_ns} of {at} ns");
+    }
 }
 
 /// Drives that rebuild much: in turn, side by side, and through the controller.

@@ -165,8 +165,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let add = |n: &mut u32| *n = if begins { *n + 1 } else { *n - 1 };
         add(&mut s.collecting);
         if let Some(stripes) = &self.shape.stripes {
-            let collecting = &mut s.stripes.collecting[stripes.group_of_lane(lane) as usize];
+            let group = stripes.group_of_lane(lane) as usize;
+            let collecting = &mut s.stripes.collecting[group];
+            let before = *collecting;
             add(collecting);
+            s.turns.change(group, before, *collecting, s.now);
             s.counters.rotation_broken += u64::from(begins && s.rotates && *collecting > 1);
             s.counters.most_in_group = s.counters.most_in_group.max(u64::from(*collecting));
         }
