@@ -135,9 +135,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if s.heeds_channel {
-            let per_channel = self.shape.units / self.shape.channels;
-            let first = self.shape.units_of_lane(lane).start / per_channel * per_channel;
-            let units = &s.units[first as usize..(first + per_channel) as usize];
+            let on = self.units_of_channel(lane);
+            let units = &s.units[on.start as usize..on.end as usize];
             channel_active = units.iter().any(|u| u.host_ops > 0);
         }
         if let Some(stripes) = &self.shape.stripes {
