@@ -233,6 +233,79 @@ fn each_stripe_that_leaves_programs_one_parity() {
     }
 }
 
+/// Writes to units that differ between one FLUSH and the next, so that the buffer merges
+/// nothing, with parity or without.
+fn write_apart(c: &DeviceConfig, seed: u64, units: u64, rounds: u64) -> Counters {
+    let mut host = Host::new(c);
+    let mut s = Stream::new(seed, "apart", 0);
+    for round in 0..rounds {
+        let at = round * 10_000_000_000;
+        let (first, step) = (s.below(units), 2 * s.below(units / 2) + 1);
+        for i in 0..24 {
+            let unit = (first + i * step) % units;
+            host.submit(at + i * 30_000, HostOp::Write, unit * PAGE, PAGE as u32);
+        }
+        host.one(at + 1_000_000_000, HostOp::Flush, 0, 0);
+    }
+    host.device.counters().clone()
+}
+
+/// Before anything is collected, parity costs program/erase cycles for its own programs and
+/// nothing else: what the host wrote is programmed once with it or without.
+#[test]
+fn what_parity_adds_is_its_own_programs() {
+    for (flush, seed) in [("watermark", 0), ("watermark", 1), ("gc-tolerant", 2), ("gc-tolerant", 3)] {
+        let mut with = volatile();
+        with.policy.gc_schedule = threshold(1);
+        with.policy.flush = member(flush);
+        let mut without = with.clone();
+        (without.policy.redundancy, without.policy.read_path) = (member("none"), member("wait"));
+        without.policy.flush = member("watermark");
+        // A power of two: an odd step meets each unit once.
+        let [with, without] = [&with, &without].map(|c| write_apart(c, seed, 256, 20));
+        assert_eq!((with.collections, without.collections), (0, 0), "fresh drives");
+        assert_eq!((without.programs_user, without.programs_parity), (20 * 24, 0), "{without:?}");
+        assert_eq!(with.programs_user, without.programs_user, "{flush}, seed {seed}: {with:?}");
+        assert_eq!(with.programs() - without.programs(), with.programs_parity, "{flush}, seed {seed}");
+        // At most one a unit, where each is alone in its stripe; at least one a stripe.
+        let range = (20 * 24_u64).div_ceil(DATA)..=20 * 24;
+        assert!(range.contains(&with.programs_parity), "{flush}, seed {seed}: {with:?}");
+        assert_eq!(with.rows_programmed, without.rows_programmed + with.programs_parity);
+    }
+}
+
+/// The classes of programs are what the dies were seen to program for each, and their sum is
+/// the rows programmed, while collections move data and parity alike.
+#[test]
+fn programs_by_class_are_what_the_dies_did() {
+    for (seed, copy) in [(0, CopyMode::Controller), (1, CopyMode::Controller), (2, CopyMode::Copyback)] {
+        let mut c = parity_drive();
+        c.ftl.gc.copy = copy;
+        c.policy.gc_schedule = rotating(Mode::Yielding, 5, 2);
+        let mut host = Host::observed(&c, Vec::<StepEvent>::new());
+        let bytes = host.device.host_bytes();
+        host.device.fill(bytes);
+        host.device.age_uniform(0..bytes, PAGE as u32, &mut |_| true);
+        host.device.reset_counters();
+        let mut s = Stream::new(seed, "classes", 0);
+        for i in 0..3_000 {
+            let at = i * 900_000;
+            host.advance(at);
+            host.submit(at, HostOp::Write, s.below(bytes / PAGE) * PAGE, PAGE as u32);
+        }
+        host.drain();
+        let n = host.device.counters();
+        let ops = operations(host.device.observer());
+        let of = |o| ops.iter().filter(|x| x.occupant == o).count() as u64;
+        assert!(n.collections > 100 && n.programs_parity > 1_000, "{n:?}");
+        assert_eq!(of(Occupant::UserProgram), n.programs_user, "seed {seed}");
+        assert_eq!(of(Occupant::ParityProgram), n.programs_parity, "seed {seed}");
+        let copies = if copy == CopyMode::Copyback { Occupant::GcRead } else { Occupant::GcProgram };
+        assert_eq!(of(copies), n.programs_gc, "seed {seed}");
+        sums_up(n);
+    }
+}
+
 #[test]
 fn collection_in_no_time_blocks_nothing_and_writes_as_much() {
     for seed in 0..3 {
