@@ -28,7 +28,7 @@ fn show_lists_what_is_built_in() {
         ),
         (
             &["rain-bound", "ttflash-256g", "--scheme", "ttflash", "--dwpd", "5"],
-            &["38.2 ms/s", "26.2", "19.7", "the scheme's 8: rotation always holds"],
+            &["38.2 ms/s", "26.2", "19.6", "the scheme's 8: rotation always holds"],
         ),
         (
             &["rain-bound", "ttflash-256g", "--erase", "--json"],
