@@ -28,9 +28,12 @@ fn show_lists_what_is_built_in() {
         ),
         (
             &["rain-bound", "ttflash-256g", "--scheme", "ttflash", "--dwpd", "5"],
-            &["38.2 ms/s", "26.2", "the scheme's 8: rotation always holds"],
+            &["38.2 ms/s", "26.2", "19.6", "the scheme's 8: rotation always holds"],
         ),
-        (&["rain-bound", "ttflash-256g", "--erase", "--json"], &["\"widest\": 4", "\"erases_per_s\""]),
+        (
+            &["rain-bound", "ttflash-256g", "--erase", "--json"],
+            &["\"widest\": 4", "\"lasting_widest\": 3", "\"erases_per_s\""],
+        ),
     ] {
         let text = tailcut(&[&["show"], what].concat()).ok();
         for needle in needles {

@@ -188,7 +188,7 @@ impl SeriesPoint {
     /// The figures of one interval; `before` is the last state reported earlier (all
     /// zero at the start), against which write amplification is taken.
     pub fn new(interval: &Interval, before: &Gauges) -> SeriesPoint {
-        let gauges = interval.gauges;
+        let (gauges, groups) = (interval.gauges, interval.groups.as_ref());
         let waf = gauges.and_then(|g| {
             let user = g.programs_user.checked_sub(before.programs_user).filter(|&n| n > 0)?;
             let total = g.programs_total.checked_sub(before.programs_total)?;
@@ -215,8 +215,17 @@ impl SeriesPoint {
             collections: gauges.map(|g| g.collections),
             erases: gauges.map(|g| g.erases),
             waf,
+            most_in_group: groups.map(|g| g.most_in_group),
+            groups_collecting: groups.map(|g| g.groups_collecting),
+            planes_collecting: groups
+                .map_or(Vec::new(), |g| g.planes.iter().map(|&p| millionths(p)).collect()),
         }
     }
+}
+
+/// Rounded, so that long lists stay short to read.
+fn millionths(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }
 
 /// `a / b`, and 0 where that is not a number JSON has.

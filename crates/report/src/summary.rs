@@ -194,7 +194,7 @@ pub struct JobSummary {
 }
 
 /// One interval of the series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // The schema describes each; the names say it.
 pub struct SeriesPoint {
     pub at_ns: u64,
@@ -223,6 +223,12 @@ pub struct SeriesPoint {
     pub erases: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_in_group: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups_collecting: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planes_collecting: Vec<f64>,
 }
 
 /// How a drive was brought to its state.
@@ -240,7 +246,7 @@ pub struct Precondition {
 }
 
 /// Garbage collection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gc {
     /// Blocks (or extents) collected.
     pub collections: u64,
@@ -273,6 +279,18 @@ pub struct Gc {
     /// Most planes of one group that collected at once; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_in_group: Option<u64>,
+    /// The plane groups; with parity only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GcGroup>,
+}
+
+/// One plane group: the planes of one position on as many channels as a stripe is wide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GcGroup {
+    /// Planes that collected, mean over the measurement.
+    pub mean: f64,
+    /// Most that collected at once.
+    pub most: u64,
 }
 
 /// Suspensions.

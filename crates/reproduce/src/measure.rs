@@ -231,7 +231,7 @@ impl Measure {
             Measure::ProgramSuspends => Ok(suspends.program as f64),
             Measure::WriteStall => Ok(scheme.write_stall.map_or(0.0, |s| s.length_ns as f64)),
             Measure::Starved => Ok(scheme.write.lat_ns.max as f64 / scheme.runtime_ns.max(1) as f64),
-            Measure::Gc(of) => Ok(of.of(&scheme.gc.unwrap_or_default())),
+            Measure::Gc(of) => Ok(of.of(&scheme.gc.clone().unwrap_or_default())),
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))

@@ -4,7 +4,7 @@ use crate::host::{Finished, Host, RunError};
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
-use tailcut_core::device::{ChannelTime, Counters, Device, Observer, Shape, SuspensionWear};
+use tailcut_core::device::{ChannelTime, Counters, Device, GroupTurns, Observer, Shape, SuspensionWear};
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -61,6 +61,8 @@ pub struct RunOutcome {
     pub blocks_per_extent: u32,
     /// The drive has stripes with parity.
     pub has_parity: bool,
+    /// By group of planes, what it collected over the measurement; nothing without parity.
+    pub groups: Vec<GroupTurns>,
     /// Mean and most program/erase cycles at the end.
     pub wear: (f64, u32),
     /// Suspensions by block at the end, and what they did to it.
@@ -126,6 +128,8 @@ pub fn measure<'a, S: Source, O: Observer>(
         last_write: start,
         stall: None,
         slice: 1_000_000,
+        groups: Vec::new(),
+        groups_from: Vec::new(),
         sink,
         sink_error: None,
         task: options.task,
@@ -137,13 +141,17 @@ pub fn measure<'a, S: Source, O: Observer>(
     }
     device.reset_counters();
     let channel = device.channel_time();
+    run.groups_from.extend(device.group_turns(start).map(|g| g.lane_ns));
+    run.groups.clone_from(&run.groups_from);
     while !over && !run.broken() {
-        let end = SimTime(run.recorder.interval_end().0.saturating_sub(1));
-        over = run.until(host, device, end)?;
+        let end = run.recorder.interval_end();
+        over = run.until(host, device, SimTime(end.0.saturating_sub(1)))?;
         run.gauge(device, host.now());
         if !over && !run.broken() {
-            // The next interval is the one in which something happens.
-            run.gauge(device, host.next_event(device));
+            let collecting = run.note_groups(device, end);
+            // The next interval is the one in which something happens, or goes on.
+            let next = host.next_event(device);
+            run.gauge(device, if collecting { end } else { next });
             run.hand_out_fine();
         }
     }
@@ -152,6 +160,12 @@ pub fn measure<'a, S: Source, O: Observer>(
     }
     let stall = run.stall;
     let end = if over { run.last } else { host.now().max(start) };
+    run.note_groups(device, end);
+    let groups = device
+        .group_turns(end)
+        .zip(&run.groups_from)
+        .map(|(g, from)| GroupTurns { lane_ns: g.lane_ns.saturating_sub(*from), ..g })
+        .collect();
     let (digest, measured) = run.finish(end).map_err(MeasureError::Sink)?;
     Ok(RunOutcome {
         digest,
@@ -160,6 +174,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         channel: device.channel_time().since(&channel),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         has_parity: device.shape().has_parity(),
+        groups,
         wear: device.wear(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
@@ -184,6 +199,10 @@ struct Run<'a> {
     stall: Option<WriteStall>,
     /// Virtual ns between two looks at the watch.
     slice: u64,
+    /// By group of planes: the time of its collections up to the last look and at the
+    /// start of measurement, ns.
+    groups: Vec<u64>,
+    groups_from: Vec<u64>,
     sink: Option<&'a mut (dyn Sink + 'a)>,
     sink_error: Option<SinkError>,
     task: usize,
@@ -288,6 +307,22 @@ impl Run<'_> {
             programs_total: counters.programs(),
         };
         self.recorder.gauge(at, &gauges);
+    }
+
+    /// Report what groups of planes did up to `at`; true while any collects.
+    fn note_groups<O: Observer>(&mut self, device: &mut Device<O>, at: SimTime) -> bool {
+        if self.groups.is_empty() {
+            return false;
+        }
+        let most = u64::from(device.most_in_group());
+        let collecting = device.group_turns(at).filter(|g| g.collecting > 0).count() as u64;
+        let since = device.group_turns(at).zip(&mut self.groups).map(|(g, before)| {
+            let passed = g.lane_ns.saturating_sub(*before);
+            *before += passed;
+            passed
+        });
+        self.recorder.groups(most, collecting, since);
+        collecting > 0
     }
 
     fn finish(self, end: SimTime) -> Result<(Digest, Measured), SinkError> {

@@ -1,5 +1,9 @@
 //! How wide stripes may be for rotating collection to keep up: Appendix A of Yan et al.,
 //! FAST'17. The planes of a group collect in turn, so each may spend 1/N of the time.
+//!
+//! The paper takes each page written as collected once. In the long run the pages that
+//! collections move are collected again: of all that is collected only `1 - valid` is won,
+//! and the bound is lower by that factor. Both are given.
 
 use serde::Serialize;
 use tailcut_core::device::config::DeviceConfig;
@@ -37,6 +41,16 @@ pub struct RotationBound {
     pub width_below: f64,
     /// The largest such width; absent if none is wide enough to have parity, or any is.
     pub widest: Option<u32>,
+    /// As `width_below`, where the pages that collections move are collected again.
+    pub lasting_width_below: f64,
+    /// As `widest`, of that.
+    pub lasting_widest: Option<u32>,
+}
+
+/// The largest stripe width below a bound.
+fn widest(below: f64) -> Option<u32> {
+    let widest = below.ceil() - 1.0;
+    (2.0..=f64::from(u32::MAX)).contains(&widest).then_some(widest as u32)
 }
 
 impl PlaneLoad {
@@ -47,9 +61,17 @@ impl PlaneLoad {
         let erases_per_s = pages_per_s / f64::from(self.block_pages.max(1));
         let collection_s_per_s = copybacks_per_s * self.copyback_s + erases_per_s * self.erase_s;
         let width_below = 1.0 / collection_s_per_s;
-        let widest = width_below.ceil() - 1.0;
-        let widest = (2.0..=f64::from(u32::MAX)).contains(&widest).then_some(widest as u32);
-        RotationBound { pages_per_s, copybacks_per_s, erases_per_s, collection_s_per_s, width_below, widest }
+        let lasting_width_below = width_below * (1.0 - self.valid);
+        RotationBound {
+            pages_per_s,
+            copybacks_per_s,
+            erases_per_s,
+            collection_s_per_s,
+            width_below,
+            widest: widest(width_below),
+            lasting_width_below,
+            lasting_widest: widest(lasting_width_below),
+        }
     }
 }
 
@@ -139,12 +161,12 @@ mod tests {
         let full = load(4.5 * MB).bound();
         assert_eq!((full.pages_per_s, full.copybacks_per_s), (1152.0, 288.0));
         assert_eq!((full.collection_s_per_s * 1e3).round(), 242.0);
-        assert_eq!(full.widest, Some(4));
+        assert_eq!((full.widest, full.lasting_widest), (Some(4), Some(3)));
         let bytes = at_drive_writes(4 << 30, 5.0, DAY);
         assert_eq!(format!("{:.1}", bytes / MB), "0.7");
         let day = load(bytes).bound();
         assert_eq!((day.collection_s_per_s * 1e3).round(), 38.0);
-        assert_eq!(day.widest, Some(26));
+        assert_eq!((day.widest, day.lasting_widest), (Some(26), Some(19)));
         assert_eq!(least_buffer(2048.0 * MB, 8), 256.0 * MB);
     }
 

@@ -3,8 +3,8 @@
 use crate::experiment::RunResult;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
-use tailcut_core::device::ChannelTime;
-use tailcut_report::summary::{Channel, Gc, PeCycles, Precondition, Scheme, Suspends, WriteStall};
+use tailcut_core::device::{ChannelTime, GroupTurns};
+use tailcut_report::summary::{Channel, Gc, GcGroup, PeCycles, Precondition, Scheme, Suspends, WriteStall};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 
 /// What a run of the scheme called `name` came to, as the summary has it.
@@ -50,6 +50,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             scrub_reads: (c.scrub_reads > 0).then_some(c.scrub_reads),
             rotation_broken: with_parity(c.rotation_broken),
             most_in_group: with_parity(c.most_in_group),
+            groups: groups(o),
         }),
         erases: Some(c.erases * u64::from(o.blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
@@ -63,6 +64,13 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         energy_mj: Some(o.energy_mj.0),
         channel: channel(&o.channel),
     }
+}
+
+/// What each group of planes collected.
+fn groups(o: &RunOutcome) -> Vec<GcGroup> {
+    let runtime = o.measured.runtime.0.max(1) as f64;
+    let group = |g: &GroupTurns| GcGroup { mean: g.lane_ns as f64 / runtime, most: u64::from(g.most) };
+    o.groups.iter().map(group).collect()
 }
 
 /// Suspensions, where there were any.

@@ -8,10 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, rotating::Mode};
+use tailcut_report::summary::SeriesPoint;
 use tailcut_sim::measure::SinkError;
-use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Watch};
+use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Watch, summarise};
 use tailcut_stats::{Interval, Sample};
-use tailcut_testkit::small_drive;
+use tailcut_testkit::{parity_drive, small_drive};
+use tailcut_units::quantity::Level;
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
@@ -102,6 +105,87 @@ fn the_series_covers_the_run_and_knows_the_drive() {
     assert!(gauges.windows(2).all(|w| w[0].collections <= w[1].collections));
     assert_eq!(gauges.last().unwrap().collections, outcome.counters.collections);
     assert!(outcome.counters.collections > 0);
+}
+
+/// Keeps the fine intervals.
+struct Intervals(&'static Mutex<Vec<Interval>>);
+
+impl Sink for Intervals {
+    fn request(&mut self, _: &Sample) -> Result<(), SinkError> {
+        Ok(())
+    }
+    fn interval(&mut self, interval: &Interval) -> Result<(), SinkError> {
+        self.0.lock().unwrap().push(interval.clone());
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Fine intervals are shorter than an erase, so that collections last through some in which
+/// nothing else happens.
+#[test]
+fn the_series_has_every_collection_of_every_group() {
+    let workload = job("randrw,bs=4k,rate_iops=5000,ramp_time=20ms,runtime=600ms,time_based");
+    for (i, (parity, mode)) in
+        [(true, Mode::Forced), (true, Mode::Yielding), (false, Mode::Forced)].into_iter().enumerate()
+    {
+        let mut drive = if parity { parity_drive() } else { small_drive() };
+        if let GcScheduleConfig::Rotating(c) = &mut drive.policy.gc_schedule {
+            (c.start, c.hard, c.mode) = (Level::Count(5), Level::Count(5), mode);
+            if mode == Mode::Forced {
+                c.hard = Level::Count(2);
+            }
+        }
+        let mut e = experiment(&workload, on(vec![drive]));
+        e.fine = Some(Span(100_000));
+        let plan = e.plan().unwrap();
+        let kept: &'static Mutex<Vec<Interval>> = Box::leak(Box::default());
+        let mut results = e.run(&plan, &(), &|_, _| Ok(Some(Box::new(Intervals(kept))))).unwrap();
+        let run = results.remove(0).remove(0).unwrap();
+        let (o, summary) = (&run.outcome, summarise("x", &run));
+        let (gc, fine) = (summary.gc.unwrap(), kept.lock().unwrap());
+        assert!(gc.collections > 50, "{gc:?}");
+        let of = |rows: &[Interval], group: usize| -> f64 {
+            let ns = |r: &Interval| Some(r.groups.as_ref()?.planes[group] * r.length_ns as f64);
+            rows.iter().filter_map(ns).sum()
+        };
+        let most =
+            |rows: &[Interval]| rows.iter().filter_map(|r| Some(r.groups.as_ref()?.most_in_group)).max();
+        for rows in [&fine[..], &o.measured.series] {
+            assert_eq!(most(rows), gc.most_in_group, "drive {i}");
+            for (group, g) in gc.groups.iter().enumerate() {
+                let whole = g.mean * o.measured.runtime.0 as f64;
+                let off = of(rows, group) - whole;
+                assert!(off.abs() < 1.0 && whole > 0.0, "drive {i}, group {group}: {off} of {whole} ns");
+            }
+            for r in rows.iter().filter(|r| r.groups.is_some()) {
+                let g = r.groups.as_ref().unwrap();
+                let limit = g.most_in_group as f64 + 1e-9;
+                assert!(g.planes.iter().all(|&p| p <= limit), "{r:?}");
+                assert!(g.groups_collecting == 0 || g.most_in_group > 0, "{r:?}");
+                assert!(g.groups_collecting <= g.planes.len() as u64, "{r:?}");
+            }
+        }
+        assert_eq!(gc.groups.iter().map(|g| g.most).max(), gc.most_in_group);
+        let silent = |r: &&Interval| r.read.requests + r.write.requests == 0 && r.groups.is_some();
+        match (parity, mode) {
+            (false, _) => {
+                assert_eq!((gc.groups.len(), most(&fine), gc.most_in_group), (0, None, None));
+                assert!(summary.series.iter().all(|p| p.planes_collecting.is_empty()));
+            }
+            (true, Mode::Forced) => {
+                assert_eq!((gc.groups.len(), gc.rotation_broken, gc.most_in_group), (2, Some(0), Some(1)));
+                assert!(fine.iter().filter(silent).count() > 100);
+            }
+            (true, _) => {
+                assert!(gc.rotation_broken > Some(0) && gc.most_in_group > Some(1), "{gc:?}");
+                let broken = |p: &SeriesPoint| p.most_in_group > Some(1);
+                assert!(summary.series.iter().any(broken) && !summary.series.iter().all(broken));
+            }
+        }
+    }
 }
 
 /// Says stop after so many requests.

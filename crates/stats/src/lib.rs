@@ -26,5 +26,5 @@ pub use confidence::{Ci95, across_runs};
 pub use digest::Digest;
 pub use population::Population;
 pub use recorder::{JobStats, Measured, Recorder, RecorderOptions, Sample, Side};
-pub use series::{Gauges, Interval, IntervalSide};
+pub use series::{Gauges, GroupsCollecting, Interval, IntervalSide};
 pub use worst::{SlowRequest, Worst};

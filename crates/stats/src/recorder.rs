@@ -149,6 +149,12 @@ impl Recorder {
         self.series.gauge(at, gauges);
     }
 
+    /// Report what groups of planes did within the interval being filled since the last
+    /// report: see [`Series::groups`].
+    pub fn groups(&mut self, most: u64, collecting: u64, plane_ns: impl Iterator<Item = u64>) {
+        self.series.groups(most, collecting, plane_ns);
+    }
+
     /// The end of the interval being filled: the last moment for its gauge.
     #[inline]
     pub fn interval_end(&self) -> SimTime {

@@ -53,8 +53,19 @@ pub struct IntervalSide {
     pub max_ns: u64,
 }
 
+/// Collection by group of planes in one interval, of a drive with parity.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupsCollecting {
+    /// Most planes of one group that collected at once at any time in it.
+    pub most_in_group: u64,
+    /// Groups with a collecting plane at its end.
+    pub groups_collecting: u64,
+    /// By group: planes that collected, mean over its time.
+    pub planes: Vec<f64>,
+}
+
 /// One interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     /// Its start in ns from the start of measurement.
     pub at_ns: u64,
@@ -66,6 +77,51 @@ pub struct Interval {
     pub write: IntervalSide,
     /// The last state of the device reported in it.
     pub gauges: Option<Gauges>,
+    /// What its groups of planes did, if they were reported.
+    pub groups: Option<GroupsCollecting>,
+}
+
+/// What was reported of groups in one interval.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    most: u64,
+    /// Groups that collect, by the last report, if there was one.
+    collecting: Option<u64>,
+    /// By group: time of its planes' collections, ns.
+    plane_ns: Vec<u64>,
+}
+
+impl Groups {
+    fn add(&mut self, most: u64, collecting: u64, plane_ns: impl Iterator<Item = u64>) {
+        self.most = self.most.max(most);
+        self.collecting = Some(collecting);
+        for (group, ns) in plane_ns.enumerate() {
+            match self.plane_ns.get_mut(group) {
+                Some(sum) => *sum += ns,
+                None => self.plane_ns.push(ns),
+            }
+        }
+    }
+
+    fn merge(&mut self, later: &Groups) {
+        if let Some(collecting) = later.collecting {
+            self.add(later.most, collecting, later.plane_ns.iter().copied());
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.most, self.collecting) = (0, None);
+        self.plane_ns.fill(0);
+    }
+
+    fn interval(&self, length_ns: u64) -> Option<GroupsCollecting> {
+        let mean = |&ns: &u64| ns as f64 / length_ns.max(1) as f64;
+        self.collecting.map(|collecting| GroupsCollecting {
+            most_in_group: self.most,
+            groups_collecting: collecting,
+            planes: self.plane_ns.iter().map(mean).collect(),
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,22 +144,29 @@ impl Sums {
 struct Slot {
     sums: [Sums; 2],
     gauges: Option<Gauges>,
+    groups: Groups,
     /// Reads, then writes.
     counts: Vec<u32>,
 }
 
 impl Slot {
     fn new() -> Slot {
-        Slot { sums: [Sums::default(); 2], gauges: None, counts: vec![0; 2 * BUCKETS] }
+        Slot {
+            sums: [Sums::default(); 2],
+            gauges: None,
+            groups: Groups::default(),
+            counts: vec![0; 2 * BUCKETS],
+        }
     }
 
     fn is_empty(&self) -> bool {
-        self.sums.iter().all(|s| s.requests == 0) && self.gauges.is_none()
+        self.sums.iter().all(|s| s.requests == 0) && self.gauges.is_none() && self.groups.collecting.is_none()
     }
 
     fn clear(&mut self) {
         self.sums = [Sums::default(); 2];
         self.gauges = None;
+        self.groups.clear();
         self.counts.fill(0);
     }
 
@@ -116,6 +179,7 @@ impl Slot {
             sums.merge(more);
         }
         self.gauges = later.gauges.or(self.gauges);
+        self.groups.merge(&later.groups);
         for (count, more) in self.counts.iter_mut().zip(&later.counts) {
             *count += more;
         }
@@ -128,6 +192,7 @@ impl Slot {
             read: self.side(0, length_ns),
             write: self.side(1, length_ns),
             gauges: self.gauges,
+            groups: self.groups.interval(length_ns),
         }
     }
 
@@ -219,6 +284,13 @@ impl Series {
         self.current.gauges = Some(*gauges);
     }
 
+    /// Report what groups of planes did since the last report, all of it within the interval
+    /// being filled: most planes of one group that collected at once, groups that collect
+    /// now, and by group the time of its planes' collections, ns.
+    pub fn groups(&mut self, most: u64, collecting: u64, plane_ns: impl Iterator<Item = u64>) {
+        self.current.groups.add(most, collecting, plane_ns);
+    }
+
     /// When the interval being filled ends: a good moment for the next gauge is before it.
     pub fn interval_end(&self) -> SimTime {
         SimTime(self.until)
@@ -294,7 +366,7 @@ mod tests {
 
     fn fine(series: &mut Series) -> Vec<Interval> {
         let mut rows = Vec::new();
-        series.drain_fine(|i| rows.push(*i));
+        series.drain_fine(|i| rows.push(i.clone()));
         rows
     }
 
@@ -317,6 +389,30 @@ mod tests {
         // Here the coarse series is as fine, and has no holes.
         assert_eq!(coarse.len(), 6);
         assert_eq!(coarse[3].read, IntervalSide::default());
+    }
+
+    #[test]
+    fn groups_add_up_over_intervals_and_are_absent_where_none_were_reported() {
+        let mut s = Series::new(SimTime(0), Span(100 * US), Some(Span(10 * US)));
+        for i in 0..2 * COARSE as u64 {
+            s.gauge(SimTime(i * 10 * US), &Gauges::default());
+            if i % 4 != 3 {
+                s.groups(i % 4, i, [i, 5 * US].into_iter());
+            }
+        }
+        let coarse = s.finish(SimTime(2 * COARSE as u64 * 10 * US));
+        let rows = fine(&mut s);
+        assert!(rows.iter().all(|r| r.groups.is_none() == (r.at_ns / (10 * US) % 4 == 3)));
+        let second = rows[2].groups.clone().unwrap();
+        assert_eq!((second.most_in_group, second.groups_collecting), (2, 2));
+        assert_eq!(second.planes, [2.0 / 1e4, 0.5]);
+        let sum = |rows: &[Interval]| {
+            let ns = |r: &Interval| r.groups.as_ref().map_or(0.0, |g| g.planes[1] * r.length_ns as f64);
+            rows.iter().map(ns).sum::<f64>()
+        };
+        assert_eq!((sum(&coarse), sum(&rows)), (1_500.0 * US as f64, 1_500.0 * US as f64));
+        assert_eq!(coarse.iter().filter_map(|r| Some(r.groups.as_ref()?.most_in_group)).max(), Some(2));
+        assert_eq!(coarse.len(), COARSE);
     }
 
     proptest! {

@@ -5,7 +5,7 @@
 //! its stripe costs and for a read nothing.
 
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Counters, Device, InMemory, Medium, NoData, StepEvent};
+use tailcut_core::device::{Counters, Device, GroupTurns, InMemory, Medium, NoData, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
@@ -16,7 +16,7 @@ use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{Host, operations, parity_drive};
 use tailcut_units::quantity::Level;
-use tailcut_units::{HostOp, Occupant};
+use tailcut_units::{Command, HostOp, Occupant, SimTime, Stream};
 
 const PAGE: u64 = 4096;
 /// Data units of a stripe.
@@ -85,6 +85,58 @@ fn lanes_of_a_group_collect_in_turn() {
         assert_eq!((n.rotation_broken, n.most_in_group), (0, 1), "seed {seed}: {n:?}");
     }
     assert!(broken > 50, "yielding never broke the rotation: {broken}");
+}
+
+/// The time of the collections of all groups is what a look at every event adds up to, and
+/// most of them at once is what any look may see.
+#[test]
+fn what_groups_collected_is_what_all_lanes_did() {
+    let schedules = [
+        ("forced", rotating(Mode::Forced, 5, 2)),
+        ("yielding", rotating(Mode::Yielding, 5, 5)),
+        ("threshold", threshold(6)),
+        ("instant", GcScheduleConfig::Instant(instant::Config { start: Level::Count(4) })),
+    ];
+    for (name, schedule) in schedules {
+        let mut c = parity_drive();
+        let timed = schedule.name() != "instant";
+        c.policy.gc_schedule = schedule;
+        let mut device = Device::new(&c, 1, ()).unwrap();
+        let bytes = device.host_bytes();
+        device.fill(bytes);
+        device.age_uniform(0..bytes, PAGE as u32, &mut |_| true);
+        let mut s = Stream::new(1, "groups", 0);
+        let (mut at, mut lane_ns, mut seen, mut reset) = (0, 0, 0, 0);
+        for i in 0..3_000 {
+            if i == 1_000 {
+                // Counting begins anew in the middle of collections.
+                assert!(!timed || device.gauges().collecting > 0, "{name}");
+                device.reset_counters();
+                (lane_ns, seen, reset) = (0, device.most_in_group(), at);
+            }
+            let arrival = at + s.below(400_000);
+            while at < arrival || !device.has_place() {
+                let next = device.next_deadline().0;
+                let due = if at < arrival { next.min(arrival) } else { next };
+                lane_ns += u64::from(device.gauges().collecting) * (due - at);
+                at = due;
+                device.advance(SimTime(at), &mut |_| {});
+                seen = seen.max(device.group_turns(SimTime(at)).map(|g| g.collecting).max().unwrap());
+            }
+            let command =
+                Command { op: HostOp::Write, offset: s.below(bytes / PAGE) * PAGE, bytes: PAGE as u32 };
+            device.submit(SimTime(at), SimTime(at), command, 0).unwrap();
+        }
+        let groups: Vec<GroupTurns> = device.group_turns(SimTime(at)).collect();
+        assert_eq!(groups.iter().map(|g| g.lane_ns).sum::<u64>(), lane_ns, "{name}: {groups:?}");
+        assert!(groups.iter().all(|g| g.lane_ns <= u64::from(g.most) * (at - reset)), "{name}: {groups:?}");
+        let most = groups.iter().map(|g| g.most).max().unwrap();
+        let n = device.counters().clone();
+        assert_eq!((u64::from(most), device.most_in_group()), (n.most_in_group, most), "{name}");
+        assert!(most >= seen && n.collections > 100, "{name}: {n:?}");
+        assert_eq!(name == "forced", most == 1 && timed, "{name}: {groups:?}");
+        assert!(!timed || lane_ns > at / 10, "{name}: {lane_ns} of {at} ns");
+    }
 }
 
 /// Drives that rebuild much: in turn, side by side, and through the controller.
@@ -178,6 +230,79 @@ fn each_stripe_that_leaves_programs_one_parity() {
         assert!(n.programs_parity > 300 && n.programs_gc > 300, "{n:?}");
         assert!(n.programs_parity <= n.programs_user, "a stripe that leaves has data: {n:?}");
         sums_up(&n);
+    }
+}
+
+/// Writes to units that differ between one FLUSH and the next, so that the buffer merges
+/// nothing, with parity or without.
+fn write_apart(c: &DeviceConfig, seed: u64, units: u64, rounds: u64) -> Counters {
+    let mut host = Host::new(c);
+    let mut s = Stream::new(seed, "apart", 0);
+    for round in 0..rounds {
+        let at = round * 10_000_000_000;
+        let (first, step) = (s.below(units), 2 * s.below(units / 2) + 1);
+        for i in 0..24 {
+            let unit = (first + i * step) % units;
+            host.submit(at + i * 30_000, HostOp::Write, unit * PAGE, PAGE as u32);
+        }
+        host.one(at + 1_000_000_000, HostOp::Flush, 0, 0);
+    }
+    host.device.counters().clone()
+}
+
+/// Before anything is collected, parity costs program/erase cycles for its own programs and
+/// nothing else: what the host wrote is programmed once with it or without.
+#[test]
+fn what_parity_adds_is_its_own_programs() {
+    for (flush, seed) in [("watermark", 0), ("watermark", 1), ("gc-tolerant", 2), ("gc-tolerant", 3)] {
+        let mut with = volatile();
+        with.policy.gc_schedule = threshold(1);
+        with.policy.flush = member(flush);
+        let mut without = with.clone();
+        (without.policy.redundancy, without.policy.read_path) = (member("none"), member("wait"));
+        without.policy.flush = member("watermark");
+        // A power of two: an odd step meets each unit once.
+        let [with, without] = [&with, &without].map(|c| write_apart(c, seed, 256, 20));
+        assert_eq!((with.collections, without.collections), (0, 0), "fresh drives");
+        assert_eq!((without.programs_user, without.programs_parity), (20 * 24, 0), "{without:?}");
+        assert_eq!(with.programs_user, without.programs_user, "{flush}, seed {seed}: {with:?}");
+        assert_eq!(with.programs() - without.programs(), with.programs_parity, "{flush}, seed {seed}");
+        // At most one a unit, where each is alone in its stripe; at least one a stripe.
+        let range = (20 * 24_u64).div_ceil(DATA)..=20 * 24;
+        assert!(range.contains(&with.programs_parity), "{flush}, seed {seed}: {with:?}");
+        assert_eq!(with.rows_programmed, without.rows_programmed + with.programs_parity);
+    }
+}
+
+/// The classes of programs are what the dies were seen to program for each, and their sum is
+/// the rows programmed, while collections move data and parity alike.
+#[test]
+fn programs_by_class_are_what_the_dies_did() {
+    for (seed, copy) in [(0, CopyMode::Controller), (1, CopyMode::Controller), (2, CopyMode::Copyback)] {
+        let mut c = parity_drive();
+        c.ftl.gc.copy = copy;
+        c.policy.gc_schedule = rotating(Mode::Yielding, 5, 2);
+        let mut host = Host::observed(&c, Vec::<StepEvent>::new());
+        let bytes = host.device.host_bytes();
+        host.device.fill(bytes);
+        host.device.age_uniform(0..bytes, PAGE as u32, &mut |_| true);
+        host.device.reset_counters();
+        let mut s = Stream::new(seed, "classes", 0);
+        for i in 0..3_000 {
+            let at = i * 900_000;
+            host.advance(at);
+            host.submit(at, HostOp::Write, s.below(bytes / PAGE) * PAGE, PAGE as u32);
+        }
+        host.drain();
+        let n = host.device.counters();
+        let ops = operations(host.device.observer());
+        let of = |o| ops.iter().filter(|x| x.occupant == o).count() as u64;
+        assert!(n.collections > 100 && n.programs_parity > 1_000, "{n:?}");
+        assert_eq!(of(Occupant::UserProgram), n.programs_user, "seed {seed}");
+        assert_eq!(of(Occupant::ParityProgram), n.programs_parity, "seed {seed}");
+        let copies = if copy == CopyMode::Copyback { Occupant::GcRead } else { Occupant::GcProgram };
+        assert_eq!(of(copies), n.programs_gc, "seed {seed}");
+        sums_up(n);
     }
 }
 

@@ -111,13 +111,16 @@ fn text(b: &Bound, args: &RainBoundArgs, c: &DeviceConfig) -> String {
     let how = if args.erase { "pages moved x copyback + erases x erase" } else { "pages moved x copyback" };
     line("collection", format!("{} ms/s", round(ms)), how.into());
     line("stripe width N below", round(b.bound.width_below), "1 / collection".into());
-    let widest = b.bound.widest.map_or("none".to_string(), |n| n.to_string());
-    let holds = match b.width {
-        Some(n) if f64::from(n) < b.bound.width_below => format!("the scheme's {n}: rotation always holds"),
+    let largest = |n: Option<u32>| n.map_or("none".to_string(), |n| n.to_string());
+    let holds = |below: f64| match b.width {
+        Some(n) if f64::from(n) < below => format!("the scheme's {n}: rotation always holds"),
         Some(n) => format!("the scheme's {n}: rotation does not always hold"),
         None => "largest for which rotation always holds".to_string(),
     };
-    line("largest N", widest, holds);
+    line("largest N", largest(b.bound.widest), holds(b.bound.width_below));
+    let lasting = b.bound.lasting_width_below;
+    line("in the long run below", round(lasting), "x (1 - valid): what moves is collected again".into());
+    line("largest N", largest(b.bound.lasting_widest), holds(lasting));
     line(
         "written to the drive",
         format!("{}/s", bytes(b.most_written_bytes_per_s)),

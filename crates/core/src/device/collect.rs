@@ -136,9 +136,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if s.heeds_channel {
-            let per_channel = self.shape.units / self.shape.channels;
-            let first = self.shape.units_of_lane(lane).start / per_channel * per_channel;
-            let units = &s.units[first as usize..(first + per_channel) as usize];
+            let on = self.units_of_channel(lane);
+            let units = &s.units[on.start as usize..on.end as usize];
             channel_active = units.iter().any(|u| u.host_ops > 0);
         }
         if let Some(stripes) = &self.shape.stripes {
@@ -168,8 +167,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let add = |n: &mut u32| *n = if begins { *n + 1 } else { *n - 1 };
         add(&mut s.collecting);
         if let Some(stripes) = &self.shape.stripes {
-            let collecting = &mut s.stripes.collecting[stripes.group_of_lane(lane) as usize];
+            let group = stripes.group_of_lane(lane) as usize;
+            let collecting = &mut s.stripes.collecting[group];
+            let before = *collecting;
             add(collecting);
+            s.turns.change(group, before, *collecting, s.now);
             s.counters.rotation_broken += u64::from(begins && s.rotates && *collecting > 1);
             s.counters.most_in_group = s.counters.most_in_group.max(u64::from(*collecting));
         }

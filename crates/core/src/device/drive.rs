@@ -16,6 +16,7 @@ use super::shape::{Capacity, ConfigProblem, Shape};
 use super::slab::Slab;
 use super::stripe::StripeState;
 use super::timers::Timers;
+use super::turns::Turns;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
@@ -134,6 +135,8 @@ pub(super) struct State {
     pub urgent_lanes: u32,
     /// What collections and writes took so far.
     pub pace: Pace,
+    /// By group: how long its lanes collected.
+    pub turns: Turns,
     pub overwrite_in_place: bool,
     /// Time to put a write into the buffer, ns.
     pub buffer_write_ns: u64,
@@ -251,7 +254,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Begin counting anew, as at the end of preconditioning or of a ramp.
     pub fn reset_counters(&mut self) {
-        self.state.counters = Counters::default();
+        let s = &mut self.state;
+        s.turns.reset(&s.stripes.collecting, s.now);
+        let most = s.stripes.collecting.iter().copied().max().unwrap_or(0);
+        s.counters = Counters { most_in_group: u64::from(most), ..Counters::default() };
     }
 
     /// Mean and largest program/erase count of an extent.
@@ -486,6 +492,7 @@ impl State {
             collecting: 0,
             urgent_lanes: 0,
             pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
+            turns: Turns::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
             acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: policies.buffer.overwrites_in_place(),
             buffer_write_ns: policies.buffer.write_latency().0,

@@ -37,6 +37,7 @@ mod snapshot;
 mod stripe;
 mod suspend;
 pub mod timers;
+mod turns;
 mod write;
 
 pub use counters::{ChannelTime, Counters, Suspension};
@@ -49,3 +50,4 @@ pub use op::OpKind;
 pub use precondition::{AgeReport, aged_key};
 pub use shape::{Capacity, ConfigProblem, Shape};
 pub use snapshot::SnapshotError;
+pub use turns::GroupTurns;

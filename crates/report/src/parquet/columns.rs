@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Rows in a row group: what is held in memory.
 const GROUP: usize = 65_536;
 
+/// The level of an element of a list: the list is there, and has elements.
+const LISTED: i16 = 2;
+
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -22,6 +25,8 @@ pub enum Kind {
     Rising,
     /// f64.
     Float,
+    /// A list of f64, which is in a column with nulls.
+    Floats,
     /// Text of few different values.
     Text,
 }
@@ -35,8 +40,10 @@ enum Values {
 
 struct Column {
     values: Values,
-    /// 1 for a value, 0 for null; unused by a column without nulls.
+    /// 1 for a value (of a list, its last level), 0 for null; unused by a column without nulls.
     levels: Vec<i16>,
+    /// Of a list: 0 for its first element, 1 for the others.
+    repeats: Option<Vec<i16>>,
     optional: bool,
 }
 
@@ -80,10 +87,11 @@ impl<W: Write + Send> Columns<W> {
             .map(|&(_, kind, optional)| Column {
                 values: match kind {
                     Kind::Number | Kind::Rising => Values::Numbers(Vec::new()),
-                    Kind::Float => Values::Floats(Vec::new()),
+                    Kind::Float | Kind::Floats => Values::Floats(Vec::new()),
                     Kind::Text => Values::Texts(Vec::new()),
                 },
                 levels: Vec::new(),
+                repeats: (kind == Kind::Floats).then(Vec::new),
                 optional,
             })
             .collect();
@@ -103,6 +111,19 @@ impl<W: Write + Send> Columns<W> {
         let column = self.column(true);
         let Values::Floats(values) = &mut column.values else { panic!("not a float column") };
         values.push(value);
+    }
+
+    /// The next value of the row, a list that is not empty.
+    pub fn floats(&mut self, list: &[f64]) {
+        assert!(!list.is_empty(), "an empty list would be null");
+        let column = &mut self.columns[self.next];
+        self.next += 1;
+        let (Values::Floats(values), Some(repeats)) = (&mut column.values, &mut column.repeats) else {
+            panic!("not a column of lists")
+        };
+        values.extend_from_slice(list);
+        column.levels.extend(list.iter().map(|_| LISTED));
+        repeats.extend((0..list.len()).map(|i| i16::from(i > 0)));
     }
 
     /// The next value of the row, a text.
@@ -136,6 +157,7 @@ impl<W: Write + Send> Columns<W> {
         self.next += 1;
         if column.optional {
             column.levels.push(i16::from(present));
+            column.repeats.iter_mut().for_each(|r| r.push(0));
         }
         column
     }
@@ -154,7 +176,7 @@ impl<W: Write + Send> Columns<W> {
                     values.clear();
                 }
                 Values::Floats(values) => {
-                    writer.typed::<DoubleType>().write_batch(values, levels, None)?;
+                    writer.typed::<DoubleType>().write_batch(values, levels, column.repeats.as_deref())?;
                     values.clear();
                 }
                 Values::Texts(values) => {
@@ -163,6 +185,7 @@ impl<W: Write + Send> Columns<W> {
                 }
             }
             column.levels.clear();
+            column.repeats.iter_mut().for_each(Vec::clear);
             writer.close()?;
         }
         group.close()?;
@@ -172,15 +195,35 @@ impl<W: Write + Send> Columns<W> {
 }
 
 fn field(name: &str, kind: Kind, optional: bool) -> Result<Arc<Type>, ParquetError> {
+    if kind == Kind::Floats {
+        return list(name);
+    }
     let (physical, logical) = match kind {
         Kind::Number | Kind::Rising => (Physical::INT64, Some(LogicalType::integer(64, false))),
-        Kind::Float => (Physical::DOUBLE, None),
+        Kind::Float | Kind::Floats => (Physical::DOUBLE, None),
         Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     let repetition = if optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     Type::primitive_type_builder(name, physical)
         .with_logical_type(logical)
         .with_repetition(repetition)
+        .build()
+        .map(Arc::new)
+}
+
+/// A list, or null, of f64: the three levels that the format prescribes.
+fn list(name: &str) -> Result<Arc<Type>, ParquetError> {
+    let element = Type::primitive_type_builder("element", Physical::DOUBLE)
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let each = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(element)])
+        .build()?;
+    Type::group_type_builder(name)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![Arc::new(each)])
         .build()
         .map(Arc::new)
 }

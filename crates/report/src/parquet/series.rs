@@ -25,11 +25,21 @@ const GAUGES: [(&str, Kind); 7] = [
     ("programs_total", Kind::Number),
 ];
 
+const GROUPS: [(&str, Kind); 3] = [
+    ("most_in_group", Kind::Number),
+    ("groups_collecting", Kind::Number),
+    ("planes_collecting", Kind::Floats),
+];
+
 /// Writes the fine series of one scheme's run.
 ///
 /// Columns: `at_ns`, `length_ns`, then `requests`, `iops`, `mean_ns`, `p50_ns`, `p99_ns`,
 /// `p999_ns`, `max_ns` with `read_` and with `write_`, then the gauges, which are null
-/// where none was reported; collections, erases and programs count from the start.
+/// where none was reported; collections, erases and programs count from the start. Last,
+/// null without parity: `most_in_group`, the most planes of one group that collected at
+/// once; `groups_collecting`, groups with a collecting plane at the interval's end; and
+/// `planes_collecting`, a list with the planes of each group that collected, mean over the
+/// interval.
 pub struct SeriesWriter<W: Write + Send> {
     columns: Columns<W>,
 }
@@ -42,7 +52,7 @@ impl<W: Write + Send> SeriesWriter<W> {
         for direction in ["read", "write"] {
             columns.extend(SIDE.map(|(name, kind)| (format!("{direction}_{name}"), kind, false)));
         }
-        columns.extend(GAUGES.map(|(name, kind)| (name.to_string(), kind, true)));
+        columns.extend(GAUGES.into_iter().chain(GROUPS).map(|(name, kind)| (name.to_string(), kind, true)));
         Ok(SeriesWriter { columns: Columns::new(out, &columns, &[("scheme", scheme)])? })
     }
 
@@ -63,6 +73,14 @@ impl<W: Write + Send> SeriesWriter<W> {
                     .for_each(|n| c.number(n));
             }
             None => GAUGES.iter().for_each(|_| c.null()),
+        }
+        match &interval.groups {
+            Some(g) => {
+                c.number(g.most_in_group);
+                c.number(g.groups_collecting);
+                c.floats(&g.planes);
+            }
+            None => GROUPS.iter().for_each(|_| c.null()),
         }
         Ok(c.end_row()?)
     }

@@ -2,7 +2,9 @@
 
 #![allow(dead_code)] // Each test file uses a part.
 
-use tailcut_report::summary::{Channel, Gc, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload};
+use tailcut_report::summary::{
+    Channel, Gc, GcGroup, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload,
+};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime, Span, Status, Stream};
@@ -38,6 +40,7 @@ pub fn play(requests: u64, seed: u64, mut each: impl FnMut(&Sample)) -> (Measure
         each(&sample);
         if index % 50 == 0 {
             recorder.gauge(SimTime(now), &gauges(index));
+            recorder.groups(index % 3, index % 2, [index, 0, 7].into_iter());
         }
     }
     (recorder.finish(SimTime(now + 20_000_000), |_| ()), digest.to_string())
@@ -93,6 +96,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             blocked_reads_fraction: Some(0.25),
             queue_blocked_fraction: Some(0.125),
             rebuilt_reads_fraction: Some(0.5),
+            groups: vec![GcGroup { mean: 0.125, most: 2 }, GcGroup::default()],
             ..Gc::default()
         }),
         suspends: Some(Suspends {

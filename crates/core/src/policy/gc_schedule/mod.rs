@@ -21,7 +21,7 @@ pub struct SpaceView {
     pub host_reads: bool,
     /// … or a program that waits.
     pub host_programs: bool,
-    /// A host operation waits or is under way on the lane's channel; asked for only where
+    /// A host operation waits or is under way on the lane's channels; asked for only where
     /// `heeds_channel`.
     pub channel_active: bool,
     /// Other lanes of the lane's group that collect.
