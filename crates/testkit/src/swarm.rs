@@ -71,6 +71,8 @@ pub struct Plan {
     pub sequential: bool,
     /// Events between two audits.
     pub audit_every: u64,
+    /// Before which command a plane fails, if the drive can bear it; 0 for none.
+    pub fails: u32,
 }
 
 /// What came of a case.
@@ -80,6 +82,8 @@ pub struct Outcome {
     pub digest: u64,
     /// Device events.
     pub events: u64,
+    /// A plane failed.
+    pub failed: bool,
     /// Extents erased.
     pub erases: u64,
     /// Suspensions of erases and of programs.
@@ -410,6 +414,7 @@ fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
         pause: one_of(s, &[0, 0, 50, 500]),
         sequential: chance(s, 5),
         audit_every: one_of(s, &[50, 200, 1_000]),
+        fails: if chance(s, 3) { between(s, 1, 100) as u32 } else { 0 },
     }
 }
 
@@ -483,7 +488,12 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         }
         let mut s = Stream::new(seed, "swarm work", 0);
         let mut next = 0;
-        for _ in 0..plan.commands {
+        for number in 1..=plan.commands {
+            if number == plan.fails {
+                let plane = s.below(u64::from(self.device.shape().layout.lanes)) as u32;
+                self.outcome.failed = self.device.fail_plane(plane).is_ok();
+                self.audit("after a plane failed")?;
+            }
             let command = self.draw_command(&mut s, &mut next);
             let pause = plan.pause > 0 && chance(&mut s, plan.pause);
             let gap = if pause { 50_000_000 } else { s.below(plan.gap + 1) };
@@ -507,6 +517,10 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         self.audit("after the last command")?;
         self.settle()?;
         self.audit("at rest")?;
+        let lost = self.device.lost_units();
+        if lost > 0 {
+            return Err(format!("{lost} units lie on a failed plane still"));
+        }
         let oracle = self.oracle.as_ref().expect("made above");
         oracle.finish(&self.device)?;
         let c = self.device.counters();

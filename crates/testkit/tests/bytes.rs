@@ -121,6 +121,7 @@ fn plan(grain: u64, weights: [u64; 4], fill: u64) -> Plan {
         pause: 300,
         sequential: false,
         audit_every: 500,
+        fails: 0,
     }
 }
 

@@ -51,6 +51,7 @@ fn plan(gap: u64) -> Plan {
         pause: 0,
         sequential: false,
         audit_every: 2_000,
+        fails: 0,
     }
 }
 

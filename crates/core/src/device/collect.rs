@@ -194,7 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn note_space(&mut self, lane: u32) -> SpaceView {
         let view = self.space(lane);
         let s = &mut self.state;
-        let urgent = s.policies.gc_schedule.urgent(&view);
+        let urgent = s.policies.gc_schedule.urgent(&view) && s.failure.lane != lane;
         if s.urgent[lane as usize] == urgent {
             return view;
         }
@@ -210,6 +210,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Start a collection in this lane if the policies want one and nothing forbids it.
     pub(super) fn check_collection(&mut self, lane: u32) {
         let view = self.note_space(lane);
+        if self.has_failed(lane) {
+            return;
+        }
         let c = &self.state.collections[lane as usize];
         if c.is_active() {
             // One that yielded must not sleep on when free space falls to the hard limit.
@@ -260,7 +263,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Collect in no time, now that the event is over.
     pub(super) fn collect_instantly(&mut self, lane: u32) {
         self.state.collections[lane as usize].due = false;
-        if !self.state.collections[lane as usize].is_active() {
+        if !self.state.collections[lane as usize].is_active() && !self.has_failed(lane) {
             self.collect_a_victim(lane);
         }
     }
@@ -409,6 +412,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.collections[lane as usize].stage != Stage::Copying {
             return;
         }
+        if self.has_failed(lane) {
+            return self.stop_collecting(lane);
+        }
         let end = self.shape.layout.units_per_extent;
         loop {
             let c = &self.state.collections[lane as usize];
@@ -536,6 +542,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         self.free_op(op);
+        if self.has_failed(lane) {
+            return self.stop_collecting(lane);
+        }
         let upr = self.shape.layout.units_per_row as usize;
         while self.state.collections[lane as usize].staged.len() >= upr {
             self.program_staged(lane);
@@ -640,6 +649,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.collections[lane as usize].reads -= 1;
         self.scrub_if_filled(extent);
         self.pump_collection(lane);
+    }
+
+    /// The plane of a lane has failed: its collection moves nothing more, and is over when what
+    /// it has under way has ended. One that has moved all goes on to its erase.
+    pub(super) fn stop_collecting(&mut self, lane: u32) {
+        self.set_waiting(lane, false);
+        self.note_space(lane);
+        let c = &mut self.state.collections[lane as usize];
+        c.staged.clear();
+        if c.stage != Stage::Copying || c.reads + c.programs > 0 {
+            return;
+        }
+        let victim = c.victim;
+        self.set_barring(lane, false);
+        self.hold_scope(lane, false);
+        self.count_collection(lane, false);
+        self.state.collections[lane as usize].stage = Stage::Idle;
+        self.state.extents.abandon_collection(victim);
+        if self.state.waiting_collections > 0 {
+            self.wake_waiting();
+        }
     }
 
     fn all_moved(&mut self, lane: u32) {

@@ -3,6 +3,7 @@
 use super::collect::Collection;
 use super::config::DeviceConfig;
 use super::counters::{ChannelTime, Counters, Suspension};
+use super::failure::Failure;
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request, Ring};
 use super::medium::{Medium, NoData};
@@ -100,6 +101,8 @@ pub(super) struct State {
     /// Units under reconstruction, and those being computed with the times they are done.
     pub rebuilds: Slab<Rebuild>,
     pub rebuilt: Ring,
+    /// The plane that failed.
+    pub failure: Failure,
     /// What is to be scrubbed.
     pub scrub: ScrubState,
     /// What this event leaves to do once it is over.
@@ -439,7 +442,8 @@ impl State {
         let width = shape.stripes.as_ref().map_or(0, |s| s.width);
         let jobs = StripeState::most_jobs(shape.stripes.as_ref(), slots, lanes);
         // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
-        let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
+        // Where the read path waits, a failed plane makes it.
+        let rebuilds = if shape.has_parity() { 2 * most_parts } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A group holds at least one slot, or a row of a collection's units.
@@ -474,6 +478,7 @@ impl State {
             stripes,
             rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
             rebuilt: Ring::with_capacity(rebuilds as usize),
+            failure: Failure::NONE,
             scrub: ScrubState::new(policies.background.scrubbing(), lanes, shape.layout.extents()),
             afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes) as usize),
             stalled: Stalled::new(lists, groups),

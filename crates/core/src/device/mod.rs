@@ -18,6 +18,7 @@ mod counters;
 mod diagnosis;
 mod dispatch;
 mod drive;
+mod failure;
 mod flush;
 mod host;
 mod join;

@@ -32,7 +32,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut ops = std::mem::take(&mut self.state.scratch);
         let mut parts = ops.len() as u32;
         self.state.counters.flash_reads += ops.len() as u64;
-        if self.state.rebuilds_reads && self.state.collecting > 0 {
+        let blocked = self.state.rebuilds_reads && self.state.collecting > 0;
+        if blocked || self.state.failure.lane != NONE {
             parts = self.rebuild_blocked(id, &mut ops);
         }
         self.state.requests[id].remaining = parts;

@@ -55,7 +55,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut i = 0;
         while i < own {
             let op = ops[i];
-            let blocked = self.unit_left(self.state.ops[op].unit).0 > 0;
+            let blocked = self.left_for(op).0 > 0;
             let alone = self.state.ops[op].rebuild == NONE;
             let instead = blocked && alone && self.is_longest(op, &ops[..own]);
             if instead && self.rebuild_instead(id, op, own, ops).is_some() {
@@ -75,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn is_longest(&self, op: u32, own: &[u32]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.state.ops[op].row));
-        let left = |op: u32| self.unit_left(self.state.ops[op].unit).0;
+        let left = |op: u32| self.left_for(op).0;
         let (its, longest) = (stripe(op), left(op));
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
@@ -99,6 +99,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (member.done && member.pua == pua).then_some(true)
     }
 
+    /// The request's own read of this address, if it serves no other rebuilding yet.
+    fn own_read(&self, own: &[u32], pua: u32) -> Option<u32> {
+        let free = |&op: &u32| self.state.ops[op].row == pua && self.state.ops[op].rebuild == NONE;
+        own.iter().copied().find(free)
+    }
+
     /// Ask the policy about one blocked operation of a host read; if it rebuilds, the
     /// operation is gone and the reads of the other members are added to `ops`. The first
     /// `own` of these are the request's other operations, which serve the stripe too.
@@ -109,7 +115,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
         let anew = self.covering(job, target, s.ops[op].row)?;
-        let (left, erasing) = self.unit_left(s.ops[op].unit);
+        let (left, erasing) = self.left_for(op);
         let mut view = BlockedView {
             left: Span(left),
             erasing,
@@ -122,14 +128,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let Source::Flash(pua) = self.source(job, anew, member) else { continue };
             let place = self.shape.layout.place(pua);
             let unit = self.shape.unit_of(place.die, place.plane);
-            view.others_left.0 = view.others_left.0.max(self.unit_left(unit).0);
-            if !ops[..own].iter().any(|&o| s.ops[o].row == pua) {
+            let left = if self.is_lost(pua) { u64::MAX } else { self.unit_left(unit).0 };
+            view.others_left.0 = view.others_left.0.max(left);
+            if self.own_read(&ops[..own], pua).is_none() {
                 view.extra += 1;
                 let channel = &s.channels[s.units[unit as usize].channel as usize];
                 view.busy_channels += u32::from(channel.busy_until > s.now || channel.has_waiters());
             }
         }
-        if !self.state.policies.read_path.rebuild(&view) {
+        let lost = self.is_lost(self.state.ops[op].row);
+        if !lost && !self.state.policies.read_path.rebuild(&view) {
             return None;
         }
         let rid = self.state.rebuilds.take();
@@ -150,7 +158,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Source::Flash(pua) => pua,
             };
             self.state.rebuilds[rid].left += 1;
-            match ops[..own].iter().copied().find(|&o| self.state.ops[o].row == pua) {
+            match self.own_read(&ops[..own], pua) {
                 Some(mine) => {
                     // All of the unit is needed now.
                     let plane = self.shape.layout.place(pua).plane;
@@ -271,6 +279,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if last {
             self.complete_read(id, there);
         }
+    }
+
+    /// How long a collection keeps a host read from its unit, and whether it erases; for
+    /// ever where the plane has failed.
+    fn left_for(&self, op: u32) -> (u64, bool) {
+        let op = &self.state.ops[op];
+        if self.is_lost(op.row) { (u64::MAX, false) } else { self.unit_left(op.unit) }
     }
 
     /// How long a collection keeps host reads from a unit, by prediction, and whether it

@@ -113,7 +113,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
             let start = self.state.scrub.cursor[l];
-            let next = (start..units).find(|&at| self.map.is_valid(extent * units + at));
+            let failed = self.has_failed(lane);
+            let next = (start..units).find(|&at| !failed && self.map.is_valid(extent * units + at));
             let Some(at) = next else {
                 self.state.scrub.leave(lane, extent);
                 continue;

@@ -621,6 +621,17 @@ fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
     }
 }
 
+/// Data units fewer than which a lane must hold, or a collection may find no victim.
+pub(super) fn room_of(layout: &Layout, lane: u32, reserve: u32) -> u64 {
+    let usable = layout.usable[lane as usize];
+    // Two frontiers are open, and `reserve` extents are kept for copying into.
+    let open = u64::from(usable.saturating_sub(reserve + 2)) * u64::from(layout.units_per_extent);
+    // With host writes stopped at the reserve, one frontier is open; one of the other extents
+    // must have a whole row to win, however the stale units are spread.
+    let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
+    open.min(worth)
+}
+
 /// Each lane must hold its share of the host's data beside what is reserved.
 fn check_room(
     layout: &Layout,
@@ -630,16 +641,8 @@ fn check_room(
     capacity_key: &str,
     reserve: u32,
 ) -> Result<Capacity, ConfigProblem> {
-    // Two frontiers are open, and `reserve` extents are kept for copying into.
     let kept = reserve + 2;
-    let room = |lane: u32| {
-        let usable = layout.usable[lane as usize];
-        let open = u64::from(usable.saturating_sub(kept)) * u64::from(layout.units_per_extent);
-        // With host writes stopped at the reserve, one frontier is open; one of the other
-        // extents must have a whole row to win, however the stale units are spread.
-        let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
-        open.min(worth)
-    };
+    let room = |lane: u32| room_of(layout, lane, reserve);
     // The fill gives every lane its share, whatever the placement does later.
     let shares = fill.units_by_lane(fill.end(layout.host_units));
     let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));

@@ -46,6 +46,8 @@ pub(super) struct Job {
     pub reads: u32,
     /// Programs still to end.
     pub programs: u32,
+    /// It is there to write a lost unit anew.
+    pub rewrites: bool,
     /// When its data were complete.
     ready: u64,
     /// The lane that had no row for it, the account of that lane's die when it began to wait,
@@ -101,6 +103,7 @@ impl StripeState {
             basis: Basis::Former,
             reads: 0,
             programs: 0,
+            rewrites: false,
             ready: 0,
             lacking: NONE,
             seen: [0; WAIT_SLOTS],
@@ -255,14 +258,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.stripes.jobs.is_exhausted() {
             return None;
         }
-        let heads = (0..stripes.groups).flat_map(|g| [true, false].map(|whole| (g, whole)));
-        let candidates = heads.filter_map(|(g, whole)| dirty.oldest(g, whole).map(|e| (e, g, whole)));
-        let rank = |&(entry, group, whole): &(u32, u32, bool)| {
-            let hindered = least_hindered && self.is_hindered(entry, group, whole);
-            let class = if least_hindered { (!whole, hindered) } else { (false, false) };
-            (class, dirty.entry(entry).written)
-        };
-        candidates.min_by_key(rank).map(|(entry, ..)| entry)
+        let heads = |whole| (0..stripes.groups).filter_map(move |g| dirty.oldest(g, whole).map(|e| (e, g)));
+        let written = |&(entry, _): &(u32, u32)| dirty.entry(entry).written;
+        let oldest = |whole| heads(whole).min_by_key(written);
+        if !least_hindered {
+            let both = oldest(true).into_iter().chain(oldest(false));
+            return both.min_by_key(written).map(|(entry, _)| entry);
+        }
+        let whole = oldest(true).is_some();
+        let (entry, group) = oldest(whole)?;
+        if !self.is_hindered(entry, group, whole) {
+            return Some(entry);
+        }
+        let free = heads(whole).filter(|&(e, g)| !self.is_hindered(e, g, whole)).min_by_key(written);
+        Some(free.map_or(entry, |(entry, _)| entry))
     }
 
     /// Whether a plane that this stripe's flush would program collects.
@@ -276,7 +285,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let written = whole
                 || stripes.is_parity(unit)
                 || matches!(self.map.lookup(unit), Place::Buffer(slot) if !self.state.buffer.slot(slot).in_flight);
-            written && self.is_closed(stripes.home(unit))
+            written && self.is_closed(self.home(unit))
         })
     }
 
@@ -310,6 +319,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.entry = entry;
         j.members = members as u32 + 1;
         j.programs = members as u32 + 1;
+        j.rewrites = false;
         j.reads = 0;
         j.ready = s.now;
         j.lacking = NONE;
@@ -331,6 +341,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // By position in the stripe, parity last: written, copied on flash, held in part,
         // behind a collection.
         let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
+        let mut lost = 0u64;
         for member in &s.stripes.members[range] {
             if member.slot != NONE && s.buffer.slot(member.slot).mask != s.buffer.full() {
                 short |= 1 << (member.unit % (stripes.width - 1));
@@ -342,23 +353,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let avoid = self.state.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
         for (i, unit) in stripes.members(stripe).enumerate() {
-            if self.copy_beside(job, unit).is_some() {
+            if let Some(pua) = self.copy_beside(job, unit) {
                 on_flash |= 1 << i;
-                closed |= u64::from(avoid && self.is_closed(stripes.home(unit))) << i;
+                closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(pua))) << i;
+                lost |= u64::from(self.is_lost(pua)) << i;
             }
         }
         short &= on_flash;
         let whole = written | parity == (parity << 1) - 1;
         let modify = (written | parity) & on_flash;
         let rest = (!written & (parity - 1) & on_flash) | short;
-        let cost = |set: u64| set.count_ones() + 64 * (set & closed).count_ones();
+        let cost =
+            |set: u64| set.count_ones() + 64 * (set & closed).count_ones() + 4096 * (set & lost).count_ones();
         let (mut set, mut basis) =
             if whole || cost(rest) < cost(modify) { (rest, Basis::Rest) } else { (modify, Basis::Former) };
-        // A unit held in part may lie behind the collection: the others give it.
-        if closed.count_ones() == 1 && set & closed != 0 {
-            debug_assert!(closed & short != 0, "any other unit is needed by one of the two only");
-            set = on_flash & !closed;
-            basis = Basis::RestBut(stripes.first_of(stripe) + closed.trailing_zeros());
+        // A unit held in part may be lost, or lie behind the collection: the others give it.
+        let round = if lost != 0 { lost } else { closed };
+        if round.count_ones() == 1 && set & round != 0 {
+            debug_assert!(round & short != 0, "any other unit is needed by one of the two only");
+            set = on_flash & !round;
+            basis = Basis::RestBut(stripes.first_of(stripe) + round.trailing_zeros());
         }
         self.state.stripes.jobs[job].basis = basis;
         self.data_gathering(job);
@@ -433,7 +447,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A lane of this group has more rows: jobs that waited may go, in order.
     pub(super) fn resume_stalled_stripes(&mut self, lane: u32) {
         let stripes = self.shape.striped();
-        let group = stripes.group_of_lane(lane) as usize;
+        let group = stripes.group_of_lane(lane);
+        self.resume_stalled_group(group);
+        let failed = self.state.failure.lane;
+        if failed != NONE && self.shape.striped().group_of_lane(failed) != group {
+            // Its lanes stand in for one of that group.
+            self.resume_stalled_group(self.shape.striped().group_of_lane(failed));
+        }
+    }
+
+    fn resume_stalled_group(&mut self, group: u32) {
+        let group = group as usize;
         loop {
             let job = self.state.stripes.stalled[group].head();
             if job == NONE {
@@ -499,8 +523,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
+    /// The lane that takes a unit.
     fn home(&self, unit: u32) -> u32 {
-        self.shape.striped().home(unit)
+        let stripes = self.shape.striped();
+        self.in_place_of(stripes.home(unit), stripes.stripe_of(unit))
     }
 
     /// A member of a job is programmed: with the last one, the stripe switches.
@@ -518,10 +544,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if slot == NONE {
             s.counters.programs_parity += 1;
         } else {
-            s.counters.programs_user += 1;
+            // A slot without host data is there to move what a failed plane held.
+            let moved = s.buffer.slot(slot).mask == 0;
+            *(if moved { &mut s.counters.programs_wear } else { &mut s.counters.programs_user }) += 1;
             self.settle_member(unit, slot, pua);
         }
-        let (of, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
+        let (stripe, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
         if slot != NONE || last {
             self.admit_waiting(op, group);
             self.flushes_done();
@@ -529,7 +557,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.groups.give(group);
         self.free_op(op);
         if last {
-            self.after_switch(of, offsets);
+            self.after_switch(stripe, offsets);
         }
         self.feed_hungry();
         if last {
@@ -537,6 +565,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.flush_all_stripes();
             }
             self.flush_as_policy_says(entry);
+            self.relocate();
         }
     }
 
@@ -559,9 +588,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
-    /// Returns its group, and the offsets of the lanes written.
+    /// Returns it, and the offsets of the lanes written.
     fn switch_stripe(&mut self, job: u32) -> (u32, u32) {
-        let entry = self.state.stripes.jobs[job].entry;
+        let Job { entry, rewrites, .. } = self.state.stripes.jobs[job];
+        self.state.failure.under_way -= u32::from(rewrites);
         let mut offsets = 0u32;
         for i in self.state.stripes.members_of(job) {
             let Member { unit, slot, mut former, pua, .. } = self.state.stripes.members[i];
@@ -589,15 +619,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.map.set_flash(stripes.parity(stripe), parity);
         }
         s.stripes.jobs.give(job);
-        (of, offsets)
+        (stripe, offsets)
     }
 
     /// A stripe has switched: blocks of its lanes may have become worth collecting.
-    fn after_switch(&mut self, group: u32, mut offsets: u32) {
+    fn after_switch(&mut self, stripe: u32, mut offsets: u32) {
         while offsets != 0 && self.state.waiting_collections > 0 {
-            let lane = self.shape.striped().lane(group, offsets.trailing_zeros());
+            let stripes = self.shape.striped();
+            let lane = stripes.lane(stripes.group_of(stripe), offsets.trailing_zeros());
             offsets &= offsets - 1;
-            self.check_collection(lane);
+            self.check_collection(self.in_place_of(lane, stripe));
         }
     }
 

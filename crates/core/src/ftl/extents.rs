@@ -208,6 +208,11 @@ impl Extents {
         self.valid[extent as usize] |= CLOSED_TO_COLLECTION;
     }
 
+    /// A collection of this extent ends without having emptied it.
+    pub fn abandon_collection(&mut self, extent: u32) {
+        self.valid[extent as usize] &= !CLOSED_TO_COLLECTION;
+    }
+
     /// The extent is erased and free again.
     pub fn erased(&mut self, layout: &Layout, extent: u32) {
         debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);

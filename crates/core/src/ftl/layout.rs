@@ -161,6 +161,12 @@ impl Layout {
         self.by_stride.div_rem(extent)
     }
 
+    /// The lane of an address.
+    #[inline]
+    pub fn lane_at(&self, pua: u32) -> u32 {
+        self.lane_of(self.extent_of(pua).0).0
+    }
+
     /// The row (numbered over the whole drive) of an address and the slot in it.
     #[inline]
     pub fn row_of(&self, pua: u32) -> (u32, u32) {

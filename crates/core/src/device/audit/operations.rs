@@ -145,6 +145,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Occupant::GcRead | Occupant::GcProgram | Occupant::Erase | Occupant::Background
             ));
             rebuilds[o.unit as usize] += u32::from(o.rebuilds());
+            let read = o.kind == OpKind::Read && o.occupant != Occupant::GcRead;
+            law!(
+                !(read && self.is_lost(o.row) && o.entered > s.failure.at),
+                "operation {id} reads a plane that has failed"
+            );
             law!(
                 o.channel == self.shape.channel_of(o.unit),
                 "operation {id} of unit {} is on channel {}",

@@ -5,12 +5,22 @@ use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, form};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::observer::Observer;
+use crate::ftl::NONE;
 use crate::ftl::map::Place;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Where a logical unit is now.
+    /// Where a logical unit's data are now: a slot that holds none of them does not count.
     pub fn whereabouts(&self, lpn: u32) -> Place {
-        self.map.lookup(lpn)
+        let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
+        match self.map.lookup(lpn) {
+            Place::Buffer(slot) if !is_parity && self.state.buffer.slot(slot).mask == 0 => {
+                match self.beneath(lpn, slot) {
+                    NONE => Place::Buffer(slot),
+                    former => Place::Flash(former),
+                }
+            }
+            place => place,
+        }
     }
 
     /// Whether nothing is under way: no command, no operation, no timer.

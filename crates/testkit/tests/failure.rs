@@ -1,0 +1,95 @@
+//! Is nothing lost when a plane fails?
+//!
+//! Drives with parity under random work lose a plane: every read returns what was written,
+//! nothing is read from the plane any more (the audit sees to that), and in the end nothing
+//! lies on it.
+
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Device, InMemory};
+use tailcut_core::ftl::config::CopyMode;
+use tailcut_core::ftl::map::Place;
+use tailcut_testkit::swarm::{self, Case, Plan, member};
+use tailcut_testkit::{Host, parity_drive, small_drive};
+use tailcut_units::{Cause, HostOp};
+
+const PAGE: u64 = 4096;
+
+/// A drive whose other planes have room for what lay on one.
+fn roomy() -> DeviceConfig {
+    let mut c = parity_drive();
+    c.ftl.over_provisioning = Some(0.5);
+    c
+}
+
+fn plan() -> Plan {
+    Plan {
+        commands: 2_500,
+        fill: 256,
+        aged: true,
+        weights: [8, 8, 1, 1],
+        astray: 0,
+        grain: 512,
+        largest: 5 * PAGE,
+        hot: 16,
+        gap: 120_000,
+        pause: 0,
+        sequential: false,
+        audit_every: 200,
+        fails: 400,
+    }
+}
+
+#[test]
+fn what_a_failed_plane_held_is_rebuilt_and_moves_elsewhere() {
+    let (mut rewritten, mut rebuilt) = (0, 0);
+    for read_path in ["gc-tolerant", "gc-tolerant-authors", "wait"] {
+        for (seed, copy) in [(1, CopyMode::Copyback), (2, CopyMode::Controller), (3, CopyMode::Copyback)] {
+            for (grain, gap) in [(PAGE, 300_000), (512, 100_000), (1, 10_000)] {
+                let mut config = roomy();
+                (config.ftl.gc.copy, config.policy.read_path) = (copy, member(read_path));
+                let case = Case { seed, config, plan: Plan { grain, gap, ..plan() } };
+                let name = format!("{read_path}, seed {seed}, grain {grain}");
+                let (outcome, device) =
+                    swarm::run_over(&case, InMemory::new()).unwrap_or_else(|e| panic!("{name}: {e}"));
+                assert!(outcome.failed, "{name}: the plane did not fail");
+                assert_eq!(device.lost_units(), 0);
+                rewritten += device.counters().stripes_rewritten;
+                rebuilt += device.counters().rebuilt_units;
+            }
+        }
+    }
+    assert!(rewritten > 1_000 && rebuilt > 500, "{rewritten} stripes rewritten, {rebuilt} rebuilt");
+}
+
+/// Reads of a failed plane take a read more than others, and no plane is read that failed.
+#[test]
+fn a_read_of_a_failed_plane_is_a_rebuilding() {
+    let mut host = Host::observed(&roomy(), ());
+    host.device.fill(host.device.host_bytes());
+    let ordinary = host.one(100_000, HostOp::Read, 0, PAGE as u32);
+    assert_eq!(ordinary.ledger.get(Cause::RECONSTRUCTION), 0);
+    let lost_before = host.device.lost_units();
+    let Place::Flash(pua) = host.device.whereabouts(0) else { panic!("the drive was filled") };
+    host.device.fail_plane(host.device.shape().layout.lane_at(pua)).unwrap();
+    assert!(lost_before == 0 && host.device.lost_units() > 0);
+    // Before anything was rewritten.
+    let read = host.one(200_000, HostOp::Read, 0, PAGE as u32);
+    assert_eq!(read.ledger.get(Cause::RECONSTRUCTION), 3_000, "{:?}", read.ledger);
+    assert!(read.latency > ordinary.latency);
+}
+
+#[test]
+fn what_cannot_be_borne_is_refused_with_the_reason() {
+    let refusal = |c: &DeviceConfig, plane| Device::new(c, 1, ()).unwrap().fail_plane(plane).unwrap_err();
+    assert!(refusal(&small_drive(), 0).contains("policy.redundancy"));
+    assert!(refusal(&roomy(), 8).contains("has 8"));
+    let mut full = parity_drive();
+    full.ftl.over_provisioning = Some(0.25);
+    assert!(refusal(&full, 0).contains("ftl.over_provisioning"));
+    let mut one_group = roomy();
+    one_group.geometry.planes = 1;
+    assert!(refusal(&one_group, 0).contains("0 planes of other groups"));
+    let mut device = Device::new(&roomy(), 1, ()).unwrap();
+    device.fail_plane(3).unwrap();
+    assert!(device.fail_plane(4).unwrap_err().contains("plane 3 has failed already"));
+}
