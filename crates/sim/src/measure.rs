@@ -61,6 +61,8 @@ pub struct RunOutcome {
     pub blocks_per_extent: u32,
     /// The drive has stripes with parity.
     pub has_parity: bool,
+    /// Its stripes may move to even out wear.
+    pub levels_wear: bool,
     /// Mean and most program/erase cycles at the end.
     pub wear: (f64, u32),
     /// Suspensions by block at the end, and what they did to it.
@@ -160,6 +162,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         channel: device.channel_time().since(&channel),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         has_parity: device.shape().has_parity(),
+        levels_wear: device.levels_wear(),
         wear: device.wear(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),

@@ -35,6 +35,8 @@ pub struct Counters {
     pub programs_gc: u64,
     /// Mapping units of parity programmed for host writes.
     pub programs_parity: u64,
+    /// Mapping units of data programmed only because their stripe moved.
+    pub programs_wear: u64,
     /// Mapping units programmed only to fill a write unit.
     pub programs_pad: u64,
     /// Rows programmed by all dies, for the check that these add up.
@@ -71,6 +73,10 @@ pub struct Counters {
     pub rebuilt_units: u64,
     /// … and flash reads made for that alone.
     pub rebuild_reads: u64,
+    /// Stripes shifted inside their group …
+    pub shifts: u64,
+    /// … and migrated to another.
+    pub migrations: u64,
     /// Collections that began beside another of their group.
     pub rotation_broken: u64,
     /// Most lanes of one group that collected at once.
@@ -92,7 +98,7 @@ pub struct Counters {
 impl Counters {
     /// Mapping units programmed for whatever reason.
     pub fn programs(&self) -> u64 {
-        self.programs_user + self.programs_gc + self.programs_parity + self.programs_pad
+        self.programs_user + self.programs_gc + self.programs_parity + self.programs_wear + self.programs_pad
     }
 }
 

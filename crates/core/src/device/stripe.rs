@@ -46,6 +46,8 @@ pub(super) struct Job {
     pub reads: u32,
     /// Programs still to end.
     pub programs: u32,
+    /// The group that its stripe leaves with it, or `NONE`.
+    pub left: u32,
     /// When its data were complete.
     ready: u64,
     /// The lane that had no row for it, the account of that lane's die when it began to wait,
@@ -101,6 +103,7 @@ impl StripeState {
             basis: Basis::Former,
             reads: 0,
             programs: 0,
+            left: NONE,
             ready: 0,
             lacking: NONE,
             seen: [0; WAIT_SLOTS],
@@ -156,9 +159,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A unit of this stripe was written to the buffer.
     #[inline]
     pub(super) fn stripe_written(&mut self, entry: u32) {
-        let stripes = self.shape.striped();
         let s = &mut self.state;
-        let group = stripes.group_of(s.stripes.dirty.entry(entry).stripe);
+        let stripe = s.stripes.dirty.entry(entry).stripe;
+        let group = s.homes.group_of(self.shape.striped(), stripe);
         s.stripes.dirty.written(entry, group, s.buffer.dirty_in(entry));
     }
 
@@ -276,7 +279,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let written = whole
                 || stripes.is_parity(unit)
                 || matches!(self.map.lookup(unit), Place::Buffer(slot) if !self.state.buffer.slot(slot).in_flight);
-            written && self.is_closed(stripes.home(unit))
+            written && self.is_closed(self.home(unit))
         })
     }
 
@@ -289,6 +292,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Send the dirty units of a stripe on their way.
     pub(super) fn flush_stripe(&mut self, entry: u32) {
+        let (moves, left) = if self.state.levels_wear { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
         let s = &mut self.state;
         let job = s.stripes.jobs.take();
@@ -303,7 +307,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.stripes.members[first + members] = Member { unit, slot, former, pua: NONE, done: false };
             members += 1;
         }
-        let unit = stripes.parity(stripe);
+        if moves {
+            members = self.join_clean_units(entry, first, members);
+        }
+        let unit = self.shape.striped().parity(stripe);
+        let s = &mut self.state;
         let parity = Member { unit, slot: NONE, former: NONE, pua: NONE, done: false };
         s.stripes.members[first + members] = parity;
         let j = &mut s.stripes.jobs[job];
@@ -311,6 +319,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.members = members as u32 + 1;
         j.programs = members as u32 + 1;
         j.reads = 0;
+        j.left = left;
         j.ready = s.now;
         j.lacking = NONE;
         j.stalled.clear();
@@ -329,22 +338,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let range = s.stripes.members_of(job);
         // By position in the stripe, parity last: written, copied on flash, held in part,
-        // behind a collection.
+        // behind a collection; and moved, which parity needs and the host does not.
         let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
+        let mut moved = 0u64;
         for member in &s.stripes.members[range] {
             if member.slot != NONE && s.buffer.slot(member.slot).mask != s.buffer.full() {
                 short |= 1 << (member.unit % (stripes.width - 1));
             }
             if member.slot != NONE {
                 written |= 1 << (member.unit % (stripes.width - 1));
+                moved |= u64::from(s.buffer.slot(member.slot).moving) << (member.unit % (stripes.width - 1));
             }
         }
         let avoid = self.state.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
         for (i, unit) in stripes.members(stripe).enumerate() {
-            if self.copy_beside(job, unit).is_some() {
+            if let Some(pua) = self.copy_beside(job, unit) {
                 on_flash |= 1 << i;
-                closed |= u64::from(avoid && self.is_closed(stripes.home(unit))) << i;
+                // Where the copy is: the stripe may be moving away from there.
+                let (lane, _) = self.shape.layout.lane_of(self.shape.layout.extent_of(pua).0);
+                closed |= u64::from(avoid && self.is_closed(lane)) << i;
             }
         }
         short &= on_flash;
@@ -367,8 +380,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let pua = self.copy_beside(job, unit).expect("only what is on flash is read");
             let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
             self.state.stripes.jobs[job].reads += 1;
-            self.state.counters.rmw_reads += short >> i & 1;
-            self.state.counters.parity_reads += u64::from(short >> i & 1 == 0);
+            let filler = short & !moved;
+            self.state.counters.rmw_reads += filler >> i & 1;
+            self.state.counters.parity_reads += u64::from(filler >> i & 1 == 0);
             self.enqueue_op(op);
         }
     }
@@ -427,7 +441,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn group_of_job(&self, job: u32) -> usize {
         let s = &self.state.stripes;
         let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
-        self.shape.striped().group_of(stripe) as usize
+        self.state.homes.group_of(self.shape.striped(), stripe) as usize
     }
 
     /// A lane of this group has more rows: jobs that waited may go, in order.
@@ -488,6 +502,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.stalled = j.stalled;
             s.group_units[group as usize] = (unit, i as u32);
             s.lane_load[lane as usize] += 1;
+            // What moves is of a stripe that switches as one: it has the rank of the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
             self.queue_program(group, pua, occupant);
         }
@@ -499,8 +514,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    fn home(&self, unit: u32) -> u32 {
-        self.shape.striped().home(unit)
+    /// The lane that a unit of a stripe is written to: every flush finds it here.
+    pub(super) fn home(&self, unit: u32) -> u32 {
+        self.state.homes.lane(self.shape.striped(), unit)
     }
 
     /// A member of a job is programmed: with the last one, the stripe switches.
@@ -515,14 +531,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let member = &mut s.stripes.members[member as usize];
         member.done = true;
         let Member { unit, slot, pua, .. } = *member;
+        let mut makes_room = false;
         if slot == NONE {
             s.counters.programs_parity += 1;
         } else {
-            s.counters.programs_user += 1;
+            let moves = s.buffer.slot(slot).moving;
+            s.counters.programs_wear += u64::from(moves);
+            s.counters.programs_user += u64::from(!moves);
+            makes_room = !moves;
             self.settle_member(unit, slot, pua);
         }
         let (of, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
-        if slot != NONE || last {
+        if makes_room || last {
             self.admit_waiting(op, group);
             self.flushes_done();
         }
@@ -565,7 +585,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut offsets = 0u32;
         for i in self.state.stripes.members_of(job) {
             let Member { unit, slot, mut former, pua, .. } = self.state.stripes.members[i];
-            offsets |= 1 << self.shape.stripes.as_ref().map_or(0, |x| x.offset_of(unit));
+            offsets |= 1 << self.state.homes.offset_of(self.shape.striped(), unit);
             let (extent, _) = self.shape.layout.extent_of(pua);
             if slot == NONE {
                 let e = self.state.stripes.dirty.entry_mut(entry);
@@ -583,7 +603,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let (stripe, parity) = (s.stripes.dirty.entry(entry).stripe, s.stripes.dirty.entry(entry).former);
         let dirty = s.buffer.dirty_in(entry);
-        let of = stripes.group_of(stripe);
+        let of = s.homes.group_of(stripes, stripe);
+        let left = s.stripes.jobs[job].left;
+        if left != NONE {
+            s.homes.left(left);
+        }
         s.stripes.dirty.arrived(entry, of, dirty);
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);

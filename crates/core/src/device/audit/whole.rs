@@ -8,9 +8,15 @@ use crate::device::observer::Observer;
 use crate::ftl::map::Place;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Where a logical unit is now.
+    /// Where a logical unit is now: one that moves is still where it was.
     pub fn whereabouts(&self, lpn: u32) -> Place {
-        self.map.lookup(lpn)
+        let place = self.map.lookup(lpn);
+        match place {
+            Place::Buffer(slot) if self.levels_wear() && self.state.buffer.slot(slot).moving => {
+                self.flash_copy(lpn).map_or(place, Place::Flash)
+            }
+            _ => place,
+        }
     }
 
     /// Whether nothing is under way: no command, no operation, no timer.
@@ -30,6 +36,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.audit_rows(&extents)?;
         self.audit_buffer(&buffer)?;
         self.audit_groups(&places)?;
+        self.audit_homes()?;
         self.audit_collections(&collections)?;
         self.audit_servers(&collections)?;
         self.audit_requests(&buffer)?;
@@ -49,6 +56,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units = c.programs();
         let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
         law!(units == rows, "{units} units programmed by class and {rows} by rows");
+        let by_lane: u64 = self.programs_by_lane().iter().sum();
+        law!(c.rows_programmed <= by_lane, "{} rows counted of {by_lane} by lane", c.rows_programmed);
         Ok(())
     }
 

@@ -1,0 +1,191 @@
+//! Does wear levelling spread what is hot, and leave alone what is not?
+//!
+//! Small drives with parity under writes that wear out some planes of a group, or one group,
+//! more than the rest: with levelling the programs of the planes come closer, at the price of
+//! the programs that it makes itself. Whatever moves, every byte and every parity stays.
+
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Counters, Device, InMemory};
+use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_core::policy::wear::{WearConfig, shift_migrate};
+use tailcut_testkit::closed_loop;
+use tailcut_testkit::parity_drive;
+use tailcut_testkit::swarm::{self, Case, Plan};
+use tailcut_units::quantity::Level;
+use tailcut_units::{Command, HostOp, Stream};
+
+const PAGE: u64 = 4096;
+/// Data units of a stripe.
+const DATA: u64 = 3;
+const GROUPS: u64 = 4;
+
+/// Four groups of four planes of 768 pages, and a buffer that holds little of what is hot.
+/// `gap`: millionths of a cycle; 0 for no levelling.
+fn drive(gap: u32) -> DeviceConfig {
+    let mut c = parity_drive();
+    c.geometry.chips_per_channel = 2;
+    c.geometry.blocks = 48;
+    c.geometry.pages = 16;
+    if let BufferConfig::Lru(m) = &mut c.policy.buffer {
+        m.capacity = 16 * PAGE;
+    }
+    if gap > 0 {
+        let gap = Level::Share(gap);
+        c.policy.wear = WearConfig::ShiftMigrate(shift_migrate::Config { gap });
+    }
+    c
+}
+
+/// What a workload came to.
+struct Worn {
+    counters: Counters,
+    /// Programs of each lane, by group.
+    groups: Vec<Vec<u64>>,
+}
+
+impl Worn {
+    /// Programs of the lane that has most, and of that which has fewest, of a group.
+    fn spread(&self, group: usize) -> u64 {
+        let lanes = &self.groups[group];
+        lanes.iter().max().unwrap() - lanes.iter().min().unwrap()
+    }
+
+    fn means(&self) -> Vec<u64> {
+        self.groups.iter().map(|lanes| lanes.iter().sum::<u64>() / lanes.len() as u64).collect()
+    }
+
+    /// The same between the means of the groups.
+    fn spread_of_groups(&self) -> u64 {
+        self.means().iter().max().unwrap() - self.means().iter().min().unwrap()
+    }
+
+    fn waf(&self) -> f64 {
+        self.counters.programs() as f64 / self.counters.programs_user as f64
+    }
+}
+
+/// Writes of one unit at a time to a full drive.
+fn worn(config: &DeviceConfig, writes: u64, unit: impl Fn(&mut Stream, u64) -> u64) -> Worn {
+    let mut device = Device::new(config, 3, ()).expect("a valid drive");
+    device.fill(device.host_bytes());
+    let stripes = device.shape().stripes.clone().expect("it has parity");
+    let mut s = Stream::new(3, "wear", 0);
+    let count = u64::from(stripes.count);
+    let mut next = |_| Command { op: HostOp::Write, offset: unit(&mut s, count) * PAGE, bytes: PAGE as u32 };
+    closed_loop(&mut device, 0, 8, writes, &mut next, &mut |_| {});
+    device.audit().expect("every law holds");
+    device.audit_parity().expect("every stripe has its parity");
+    let mut groups = vec![Vec::new(); stripes.groups as usize];
+    for (lane, &n) in (0..).zip(device.programs_by_lane()) {
+        groups[stripes.group_of_lane(lane) as usize].push(n);
+    }
+    let counters = device.counters().clone();
+    let classes = counters.programs_user + counters.programs_gc + counters.programs_parity;
+    assert_eq!(classes + counters.programs_wear, counters.rows_programmed);
+    assert_eq!(groups.iter().flatten().sum::<u64>(), counters.rows_programmed);
+    Worn { counters, groups }
+}
+
+/// The same work without levelling and with it.
+fn both(writes: u64, unit: impl Fn(&mut Stream, u64) -> u64 + Copy) -> (Worn, Worn) {
+    let pair = (worn(&drive(0), writes, unit), worn(&drive(50_000), writes, unit));
+    for (name, w) in [("none", &pair.0), ("shift-migrate", &pair.1)] {
+        let c = &w.counters;
+        println!(
+            "{name}: waf {:.3}, user {}, parity {}, gc {}, wear {}, {} shifts, {} migrations, {:?}",
+            w.waf(),
+            c.programs_user,
+            c.programs_parity,
+            c.programs_gc,
+            c.programs_wear,
+            c.shifts,
+            c.migrations,
+            w.groups
+        );
+    }
+    pair
+}
+
+/// The first unit of every stripe: its planes and those of parity.
+fn first_units(s: &mut Stream, stripes: u64) -> u64 {
+    s.below(stripes) * DATA
+}
+
+/// Every stripe of the first group, of an eighth of the drive.
+fn one_group(s: &mut Stream, stripes: u64) -> u64 {
+    s.below(stripes / 8 / GROUPS) * GROUPS * DATA + s.below(DATA)
+}
+
+#[test]
+fn hot_pages_are_spread_over_their_group() {
+    let (none, levelled) = both(40_000, first_units);
+    let c = &levelled.counters;
+    assert_eq!((none.counters.programs_wear, none.counters.shifts), (0, 0));
+    assert!(c.shifts > 0 && c.programs_wear > 0, "{c:?}");
+    for group in 0..GROUPS as usize {
+        let (before, after) = (none.spread(group), levelled.spread(group));
+        assert!(before > 1_000 && after * 5 < before, "group {group}: {before} apart, then {after}");
+    }
+}
+
+#[test]
+fn a_hot_group_is_relieved() {
+    let (none, levelled) = both(40_000, one_group);
+    let c = &levelled.counters;
+    assert!(c.migrations > 0 && c.programs_wear > 0, "{c:?}");
+    let (before, after) = (none.spread_of_groups(), levelled.spread_of_groups());
+    assert!(after * 5 < before, "groups are {before} apart, then {after}: {:?}", levelled.means());
+}
+
+#[test]
+fn even_wear_moves_nothing() {
+    // A cycle is 768 programs, about nine times by how much chance parts the planes here.
+    let w = worn(&drive(1_000_000), 40_000, |s, stripes| s.below(stripes * DATA));
+    assert_eq!((w.counters.programs_wear, w.counters.shifts, w.counters.migrations), (0, 0, 0));
+    let plain = worn(&drive(0), 40_000, |s, stripes| s.below(stripes * DATA));
+    assert_eq!(w.counters, plain.counters, "what moves nothing changes nothing");
+}
+
+/// Any difference moves a stripe, under reads, TRIMs, parts of units and FLUSH.
+#[test]
+fn what_moves_stays_what_was_written() {
+    let (mut shifts, mut migrations, mut rebuilt) = (0, 0, 0);
+    for seed in 0..8 {
+        let mut config = drive(if seed % 2 == 0 { 4_000 } else { 20_000 });
+        config.geometry.blocks = 24;
+        let plan = Plan {
+            commands: 3_000,
+            fill: if seed == 3 { 64 } else { 256 },
+            aged: seed % 3 == 0,
+            weights: [6, 8, u64::from(seed % 4 == 1), 1],
+            astray: 0,
+            grain: if seed % 2 == 0 { PAGE } else { 512 },
+            largest: 2 * PAGE,
+            hot: [0, 1, 8, 64][seed as usize % 4],
+            gap: [0, 50_000, 400_000][seed as usize % 3],
+            pause: 0,
+            sequential: false,
+            audit_every: 200,
+        };
+        let case = Case { seed, config, plan };
+        let (_, device) =
+            swarm::run_over(&case, InMemory::new()).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let c = device.counters();
+        (shifts, migrations, rebuilt) =
+            (shifts + c.shifts, migrations + c.migrations, rebuilt + c.rebuilt_units);
+    }
+    println!("{shifts} shifts, {migrations} migrations, {rebuilt} units rebuilt");
+    assert!(shifts > 500 && migrations > 100 && rebuilt > 500, "{shifts} {migrations} {rebuilt}");
+}
+
+#[test]
+fn without_stripes_there_is_nothing_to_move() {
+    let mut c = tailcut_testkit::small_drive();
+    c.policy.wear = WearConfig::ShiftMigrate(shift_migrate::Config::default());
+    let Err(e) = Device::new(&c, 1, ()) else { panic!("it is accepted") };
+    assert_eq!(e.key, "policy.wear");
+    assert!(e.problem.contains("policy.redundancy"), "{e}");
+    // A gap of nothing at all.
+    let Err(e) = Device::new(&drive(1), 1, ()) else { panic!("it is accepted") };
+    assert!(e.problem.contains("policy.wear.shift-migrate.gap"), "{e}");
+}
