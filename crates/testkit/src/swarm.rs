@@ -85,6 +85,8 @@ pub struct Outcome {
     pub erases: u64,
     /// Suspensions of erases and of programs.
     pub suspends: [u64; 2],
+    /// Stripes that wear levelling moved.
+    pub moves: u64,
     /// Events from the last completion until the drive was at rest.
     pub settling: u64,
 }
@@ -527,6 +529,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let c = self.device.counters();
         self.outcome.erases = c.erases;
         self.outcome.suspends = [c.erase_suspension.suspends, c.program_suspension.suspends];
+        self.outcome.moves = c.shifts + c.migrations;
         self.read_all()
     }
 

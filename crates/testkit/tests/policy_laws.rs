@@ -358,8 +358,14 @@ fn background(name: &str, x: &PolicyContext) {
 
 fn wear(name: &str, x: &PolicyContext) {
     let config: WearConfig = member(name);
-    // There must be stripes, and enough pages for a gap.
-    let Ok(mut p) = WearPolicy::new(&config, x) else { return };
+    let mut p = match WearPolicy::new(&config, x) {
+        Ok(p) => p,
+        Err(e) => {
+            // There must be stripes, and enough pages for a gap.
+            let pages = x.extents_per_lane * x.units_per_extent / x.units_per_write;
+            return assert!(x.groups == 0 || pages < 20, "{name}: {e}");
+        }
+    };
     let levels = p.levels();
     let mut s = Stream::new(x.seed, "wear laws", 0);
     let mut moves = 0;

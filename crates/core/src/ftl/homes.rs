@@ -65,6 +65,9 @@ impl Homes {
     /// The lane of a unit.
     #[inline]
     pub fn lane(&self, stripes: &Stripes, unit: u32) -> u32 {
+        if self.at.is_empty() {
+            return stripes.home(unit);
+        }
         let group = self.group_of(stripes, stripes.stripe_of(unit));
         stripes.lane(group, self.offset_of(stripes, unit))
     }

@@ -22,7 +22,9 @@
 //! have fewer blocks than others count as equal. Cold stripes stay where they are: a worn
 //! group is relieved of hot ones, not filled with cold ones. What moves is held beside the
 //! write buffer, of four stripes at once at most, and a stripe that finds no room there
-//! stays; that memory is not counted.
+//! stays; that memory is not counted. To what waits for them, the programs of a move are
+//! user programs and its reads those of a read-modify-write, since the stripe switches only
+//! when all of it is programmed and so has one rank.
 //!
 //! **Checked by** `policy_laws`, `wear` (hot pages and hot groups are spread, even wear moves
 //! nothing, every byte stays), `homes` unit tests.
