@@ -108,7 +108,7 @@ const GIB: f64 = 1_073_741_824.0;
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, pad), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
@@ -132,7 +132,8 @@ impl Measure {
             "rating.stress" => Some(Measure::StressRating),
             _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
         };
-        let class = text.strip_prefix("programs.").filter(|c| ["user", "gc", "parity", "pad"].contains(c));
+        let class =
+            text.strip_prefix("programs.").filter(|c| ["user", "gc", "parity", "wear", "pad"].contains(c));
         let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
         if let Some(measure) = whole {
             return Ok(measure);

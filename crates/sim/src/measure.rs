@@ -63,6 +63,8 @@ pub struct RunOutcome {
     pub has_parity: bool,
     /// By group of planes, what it collected over the measurement; nothing without parity.
     pub groups: Vec<GroupTurns>,
+    /// Its stripes may move to even out wear.
+    pub levels_wear: bool,
     /// Mean and most program/erase cycles at the end.
     pub wear: (f64, u32),
     /// Suspensions by block at the end, and what they did to it.
@@ -175,6 +177,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         has_parity: device.shape().has_parity(),
         groups,
+        levels_wear: device.levels_wear(),
         wear: device.wear(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),

@@ -35,6 +35,9 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     if o.has_parity {
         programs.push(("parity", c.programs_parity));
     }
+    if o.levels_wear {
+        programs.push(("wear", c.programs_wear));
+    }
     programs.push(("pad", c.programs_pad));
     let with_parity = |n: u64| o.has_parity.then_some(n);
     DeviceCounters {

@@ -94,6 +94,7 @@ pub fn small_drive() -> DeviceConfig {
             }),
             gc_scope: gc_scope::GcScopeConfig::Operation(Default::default()),
             background: background::BackgroundConfig::None(Default::default()),
+            wear: wear::WearConfig::None(Default::default()),
         },
         age: AgeConfig { fill: 1.0, overwrites: Overwrites::Uniform },
     }

@@ -28,6 +28,7 @@ use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout::Clock};
 use tailcut_core::policy::suspend_program::SuspendProgramConfig;
+use tailcut_core::policy::wear::{WearConfig, shift_migrate};
 use tailcut_core::policy::{flush, gc_scope};
 use tailcut_units::quantity::Level;
 use tailcut_units::random::mix;
@@ -88,6 +89,8 @@ pub struct Outcome {
     pub erases: u64,
     /// Suspensions of erases and of programs.
     pub suspends: [u64; 2],
+    /// Stripes that wear levelling moved.
+    pub moves: u64,
     /// Events from the last completion until the drive was at rest.
     pub settling: u64,
 }
@@ -119,11 +122,13 @@ pub fn draw(seed: u64) -> Case {
     let mut s = Stream::new(seed, "swarm", 0);
     let mut suspension = Stream::new(seed, "swarm suspension", 0);
     let mut parity = Stream::new(seed, "swarm parity", 0);
+    let mut wear = Stream::new(seed, "swarm wear", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
         draw_suspension(&mut suspension, &mut config);
         draw_parity(&mut parity, &mut config);
+        draw_wear(&mut wear, &mut config);
         if set_capacity(&mut s, &mut config, seed) {
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };
@@ -295,6 +300,18 @@ fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
             mode: one_of(s, &[Mode::Yielding, Mode::Forced, Mode::Dynamic]),
             wait_for_channel_above: one_of(s, &[Level::Share(1_000_000), Level::Count(hard)]),
         });
+    }
+}
+
+/// Half of the drives with parity level wear, some at the slightest difference.
+fn draw_wear(s: &mut Stream, c: &mut DeviceConfig) {
+    let gap = one_of(s, &[0, 0, 1, 5, 50]);
+    if chance(s, 2) && c.policy.redundancy.name() != "none" {
+        // At least one page.
+        let pages = u64::from(c.geometry.blocks) * u64::from(c.geometry.pages);
+        let slightest = 4_000_000 / pages.max(4);
+        let gap = Level::Share((slightest as u32).max(gap * 10_000).min(1_000_000));
+        c.policy.wear = WearConfig::ShiftMigrate(shift_migrate::Config { gap });
     }
 }
 
@@ -526,6 +543,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let c = self.device.counters();
         self.outcome.erases = c.erases;
         self.outcome.suspends = [c.erase_suspension.suspends, c.program_suspension.suspends];
+        self.outcome.moves = c.shifts + c.migrations;
         self.read_all()
     }
 

@@ -21,6 +21,7 @@ use tailcut_core::policy::suspend_erase::{
     EraseStop, EraseView, Serve, SuspendEraseConfig, SuspendErasePolicy,
 };
 use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
+use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView};
 use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
 use tailcut_units::{Occupant, Span, Stream};
@@ -55,6 +56,7 @@ fn every_family_has_laws() {
             "gc_schedule" => gc_schedule,
             "gc_scope" => gc_scope,
             "background" => background,
+            "wear" => wear,
             other => panic!("the family {other} has no laws here"),
         };
         assert!(!family.members.is_empty() && !family.decides.is_empty(), "{}", family.name);
@@ -354,6 +356,44 @@ fn background(name: &str, x: &PolicyContext) {
     assert!(scrubbing.is_none_or(|s| s.pause > Span(0)), "{name} never pauses");
 }
 
+fn wear(name: &str, x: &PolicyContext) {
+    let config: WearConfig = member(name);
+    let mut p = match WearPolicy::new(&config, x) {
+        Ok(p) => p,
+        Err(e) => {
+            // There must be stripes, and enough pages for a gap.
+            let pages = x.extents_per_lane * x.units_per_extent / x.units_per_write;
+            return assert!(x.groups == 0 || pages < 20, "{name}: {e}");
+        }
+    };
+    let levels = p.levels();
+    let mut s = Stream::new(x.seed, "wear laws", 0);
+    let mut moves = 0;
+    for _ in 0..1_000 {
+        let most = 1 << s.below(30);
+        let mut draw = || s.below(most);
+        let [best_rotation, coldest] = [draw(), draw()];
+        let view = WearView { own: best_rotation + draw(), best_rotation, group: coldest + draw(), coldest };
+        let verdict = p.decide(&view);
+        assert_eq!(verdict, p.decide(&view), "{name} changes its mind");
+        // To where fewer programs were, or not at all; and no stripe forth and back.
+        let there = match verdict {
+            WearVerdict::Stay => continue,
+            WearVerdict::Shift => {
+                assert!(view.own > view.best_rotation, "{name} shifts for nothing: {view:?}");
+                WearView { own: view.best_rotation, ..view }
+            }
+            WearVerdict::Migrate => {
+                assert!(view.group > view.coldest, "{name} migrates for nothing: {view:?}");
+                WearView { own: 0, best_rotation: 0, group: view.coldest, coldest: view.group }
+            }
+        };
+        assert_ne!(p.decide(&there), verdict, "{name} moves a stripe again at once: {view:?}");
+        moves += 1;
+    }
+    assert_eq!(moves > 0, levels, "{name} moves {moves} stripes");
+}
+
 fn gc_scope(name: &str, x: &PolicyContext) {
     let config: GcScopeConfig = member(name);
     let mut p = GcScopePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -437,6 +477,7 @@ fn every_member_is_written_and_read_back() {
     round_trips::<GcScheduleConfig>("gc_schedule", GcScheduleConfig::MEMBERS);
     round_trips::<GcScopeConfig>("gc_scope", GcScopeConfig::MEMBERS);
     round_trips::<BackgroundConfig>("background", BackgroundConfig::MEMBERS);
+    round_trips::<WearConfig>("wear", WearConfig::MEMBERS);
     let listed: usize = FAMILIES.iter().map(|f| f.members.len()).sum();
     let tried = ScheduleConfig::MEMBERS.len()
         + SuspendEraseConfig::MEMBERS.len()
@@ -449,7 +490,8 @@ fn every_member_is_written_and_read_back() {
         + GcVictimConfig::MEMBERS.len()
         + GcScheduleConfig::MEMBERS.len()
         + GcScopeConfig::MEMBERS.len()
-        + BackgroundConfig::MEMBERS.len();
+        + BackgroundConfig::MEMBERS.len()
+        + WearConfig::MEMBERS.len();
     assert_eq!(listed, tried, "a family is not tried here");
 }
 

@@ -196,7 +196,7 @@ fn a_flush_goes_round_a_collection() {
 
 fn sums_up(n: &Counters) {
     assert_eq!(n.programs_pad, 0, "a row is a unit");
-    assert_eq!(n.programs_user + n.programs_gc + n.programs_parity, n.rows_programmed);
+    assert_eq!(n.programs_user + n.programs_gc + n.programs_parity + n.programs_wear, n.rows_programmed);
 }
 
 /// A buffer that keeps what it holds until a FLUSH comes.

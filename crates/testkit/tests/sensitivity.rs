@@ -71,6 +71,7 @@ const ON_STRIPES: &[&str] = &[
     "policy.read_path.gc-tolerant-authors",
     "policy.flush.gc-tolerant",
     "policy.gc_schedule.rotating",
+    "policy.wear.shift-migrate",
 ];
 /// Lanes are often past their hard limit, and reads preempt collection there.
 const FOUR_STATES: &[(&str, &str)] =
@@ -171,6 +172,7 @@ const CHANGES: &[Change] = &[
     ("policy.gc_scope.plane.one_per_channel", "true", STRIPES),
     ("policy.redundancy.rain.width", "8", STRIPES),
     ("policy.redundancy.rain.xor", "'4us'", STRIPES),
+    ("policy.wear.shift-migrate.gap", "'20%'", STRIPES),
     ("age.fill", "'90%'", &[]),
     ("age.overwrites", "'workload'", &[]),
 ];

@@ -22,6 +22,7 @@ struct Totals {
     erases: u64,
     /// Of erases and of programs.
     suspends: [u64; 2],
+    moves: u64,
     /// Most events that a drive took to come to rest after the last completion.
     longest_settling: u64,
 }
@@ -66,6 +67,7 @@ fn no_drive_breaks_under_any_work() {
                             t.erases += o.erases;
                             t.suspends[0] += o.suspends[0];
                             t.suspends[1] += o.suspends[1];
+                            t.moves += o.moves;
                             t.longest_settling = t.longest_settling.max(o.settling);
                         }
                         Err(e) => {
@@ -90,6 +92,7 @@ fn no_drive_breaks_under_any_work() {
     assert!(failures.is_empty(), "{} seeds failed", failures.len());
     assert!(totals.seeds > 20, "only {totals:?} in {seconds} s");
     assert!(totals.suspends.iter().all(|&n| n > 0), "nothing was suspended: {totals:?}");
+    assert!(totals.moves > 0, "no stripe moved: {totals:?}");
 }
 
 #[test]

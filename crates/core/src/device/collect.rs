@@ -291,7 +291,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if row != NONE {
             self.data_padded(row + used..row + upr);
         }
-        self.state.counters.rows_programmed += rows;
+        self.count_rows(lane, rows);
         self.state.counters.programs_pad += u64::from(upr - used);
         self.all_moved(lane);
     }
@@ -642,9 +642,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_copied(source, target);
         self.moved(self.map.owner(source), source, target);
         let (extent, _) = self.shape.layout.extent_of(target);
+        self.count_rows(lane, 1);
         let s = &mut self.state;
         s.counters.programs_gc += 1;
-        s.counters.rows_programmed += 1;
         s.extents.row_programmed(&self.shape.layout, extent);
         s.collections[lane as usize].reads -= 1;
         self.scrub_if_filled(extent);

@@ -75,6 +75,10 @@ pub struct Counters {
     pub rebuild_reads: u64,
     /// Stripes rewritten since a unit of them lay on a failed plane.
     pub stripes_rewritten: u64,
+    /// Stripes shifted inside their group …
+    pub shifts: u64,
+    /// … and migrated to another.
+    pub migrations: u64,
     /// Collections that began beside another of their group.
     pub rotation_broken: u64,
     /// Most lanes of one group that collected at once.

@@ -18,8 +18,10 @@ use super::slab::Slab;
 use super::stripe::StripeState;
 use super::timers::Timers;
 use super::turns::Turns;
+use super::wear::Programs;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::extents::Extents;
+use crate::ftl::homes::Homes;
 use crate::ftl::map::Map;
 use crate::nand::config::ProgramErase;
 use crate::nand::ecc::Ecc;
@@ -34,6 +36,7 @@ use crate::policy::read_path::ReadPathPolicy;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
+use crate::policy::wear::WearPolicy;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, SimTime};
 
@@ -51,6 +54,7 @@ pub(super) struct Policies {
     pub gc_schedule: GcSchedulePolicy,
     pub gc_scope: GcScopePolicy,
     pub background: BackgroundPolicy,
+    pub wear: WearPolicy,
 }
 
 /// The timers that are not of a die, a channel or a decoder.
@@ -98,6 +102,12 @@ pub(super) struct State {
     pub group_units: Vec<(u32, u32)>,
     /// Stripes on their way.
     pub stripes: StripeState,
+    /// Where stripes are that have moved.
+    pub homes: Homes,
+    /// Rows programmed by lane.
+    pub programs: Programs,
+    /// Stripes may move.
+    pub levels_wear: bool,
     /// Units under reconstruction, and those being computed with the times they are done.
     pub rebuilds: Slab<Rebuild>,
     pub rebuilt: Ring,
@@ -223,6 +233,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
             gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
             background: BackgroundPolicy::new(&p.background, x).map_err(refuse("background"))?,
+            wear: WearPolicy::new(&p.wear, x).map_err(refuse("wear"))?,
         };
         check_combinations(config, &mut policies, shape.has_parity())?;
         let memory = |e: std::io::Error| ConfigProblem {
@@ -447,12 +458,19 @@ impl State {
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A group holds at least one slot, or a row of a collection's units.
-        let groups = slots + jobs + lanes * moves;
+        let levels_wear = policies.wear.levels();
+        let aside = Programs::aside(shape.stripes.as_ref(), levels_wear);
+        let groups = slots + aside + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
         let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
-        let ops =
-            most_parts + slots + groups + lanes * (moves * programs + shape.layout.luns) + extra + lanes;
+        let ops = most_parts
+            + slots
+            + aside
+            + groups
+            + lanes * (moves * programs + shape.layout.luns)
+            + extra
+            + lanes;
         let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
         let channels = shape.channels as usize;
         State {
@@ -472,10 +490,16 @@ impl State {
                 .collect(),
             last_read: vec![(u64::MAX, 0); shape.units as usize],
             extents: Extents::new(&shape.layout),
-            buffer: Buffer::new(slots, unit, lists, depth),
+            buffer: Buffer::new(slots, unit, lists, depth).with_aside(aside),
             groups: Slab::new(groups as usize, Group::blank()),
             group_units: vec![(0, 0); groups as usize * upr as usize],
             stripes,
+            homes: match &shape.stripes {
+                Some(stripes) if levels_wear => Homes::new(stripes, shape.most_stripes.clone()),
+                _ => Homes::fixed(),
+            },
+            programs: Programs::new(shape.stripes.as_ref(), lanes),
+            levels_wear,
             rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
             rebuilt: Ring::with_capacity(rebuilds as usize),
             failure: Failure::NONE,

@@ -2,8 +2,10 @@
 //!
 //! The plane ends what it has accepted, and is given nothing more. What lies there is *lost*:
 //! reads of it are computed from the rest of the stripe, whatever the read path says; a flush
-//! takes a plane of another group in its place, another one from stripe to stripe; and lost units are written again through the buffer, a few stripes at a time, until none is
-//! left. Collections of the plane end without moving what they had still to move.
+//! takes a plane of another group in its place, another one from stripe to stripe; and lost
+//! units are written again through the buffer, a few stripes at a time, until none is left.
+//! Collections of the plane end without moving what they had still to move, and wear is
+//! levelled no more.
 
 use super::drive::Device;
 use super::medium::Medium;
@@ -56,7 +58,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ));
         }
         let takers = self.takers(plane).count() as u32;
-        let own = stripes.count.div_ceil(stripes.groups);
+        let moved = self.state.homes.held().iter().copied().max();
+        let own = stripes.count.div_ceil(stripes.groups).max(moved.unwrap_or(0));
         let more = if takers == 0 { own } else { own.div_ceil(takers) };
         let least = self.takers(plane).map(|l| room_of(layout, l, self.shape.reserve)).min().unwrap_or(0);
         if u64::from(own + more) >= least {

@@ -313,15 +313,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.data_programmed(group);
         let upr = self.shape.layout.units_per_row;
+        let lane = self.state.groups[group].lane;
+        self.count_rows(lane, 1);
         let s = &mut self.state;
         if s.groups[group].stripe != NONE {
-            s.counters.rows_programmed += 1;
             return self.stripe_programmed(op, group);
         }
         let (writer, count, pua) = (s.groups[group].writer, s.groups[group].count, s.groups[group].pua);
-        let lane = s.groups[group].lane;
         let extent = s.ops[op].extent;
-        s.counters.rows_programmed += 1;
         s.counters.programs_pad += u64::from(upr - count);
         if writer == Writer::Host {
             s.counters.programs_user += u64::from(count);

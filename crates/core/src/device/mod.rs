@@ -9,7 +9,7 @@
 //! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
 //! With parity, `stripe` takes whole or partial stripes to flash instead of `flush`, and
 //! `rebuild` reads round collections. `collect` moves and erases, `scrub` reads again
-//! what it moved; `suspend` interrupts programs and erases and resumes them.
+//! what it moved; `wear` moves stripes to colder lanes; `suspend` interrupts programs and erases and resumes them.
 
 mod audit;
 mod collect;
@@ -39,6 +39,7 @@ mod stripe;
 mod suspend;
 pub mod timers;
 mod turns;
+mod wear;
 mod write;
 
 pub use counters::{ChannelTime, Counters, Suspension};

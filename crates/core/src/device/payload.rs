@@ -24,7 +24,7 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         units_per_row: l.units_per_row,
         units_per_lane: l.stride * l.units_per_extent,
         unit_bytes: l.unit_bytes as u32,
-        slots: state.buffer.capacity(),
+        slots: state.buffer.slots(),
         requests: shape.host.queue_depth,
     });
     medium.set_accumulators(2 * jobs + rebuilds);

@@ -231,7 +231,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn put(&mut self, pass: &mut Pass, lpn: u32) {
         let pen = if self.shape.fixed_placement {
             let lane = match &self.shape.stripes {
-                Some(stripes) => stripes.home(lpn),
+                Some(stripes) => self.state.homes.lane(stripes, lpn),
                 None => self
                     .state
                     .policies

@@ -54,6 +54,8 @@ pub struct Shape {
     pub fill: Fill,
     /// Where stripes lie, with parity.
     pub stripes: Option<Stripes>,
+    /// By group: the most stripes that wear levelling may bring there.
+    pub most_stripes: Vec<u32>,
     /// Time to compute a unit from the rest of its stripe, ns.
     pub xor_ns: u64,
     /// Array and transfer times.
@@ -156,6 +158,8 @@ impl Shape {
         let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &fill, raw, user, capacity_key(c), reserve)?;
+        let most_stripes =
+            stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &fill, s, reserve));
         let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
         let row_bytes = u64::from(c.ftl.write_planes) * g.page;
         let timing =
@@ -168,6 +172,7 @@ impl Shape {
             timing,
             fill,
             stripes,
+            most_stripes,
             xor_ns,
             capacity,
             suspend: c.suspend.clone(),
@@ -621,15 +626,36 @@ fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
     }
 }
 
-/// Data units fewer than which a lane must hold, or a collection may find no victim.
+/// Extents of a lane that hold no valid data of their own: two frontiers are open, and
+/// `reserve` extents are kept for copying into.
+fn kept_extents(reserve: u32) -> u32 {
+    reserve + 2
+}
+
+/// A lane with fewer valid units than this can always win space.
 pub(super) fn room_of(layout: &Layout, lane: u32, reserve: u32) -> u64 {
     let usable = layout.usable[lane as usize];
-    // Two frontiers are open, and `reserve` extents are kept for copying into.
-    let open = u64::from(usable.saturating_sub(reserve + 2)) * u64::from(layout.units_per_extent);
-    // With host writes stopped at the reserve, one frontier is open; one of the other extents
-    // must have a whole row to win, however the stale units are spread.
+    let open = u64::from(usable.saturating_sub(kept_extents(reserve))) * u64::from(layout.units_per_extent);
+    // With host writes stopped at the reserve, one frontier is open; one of the other
+    // extents must have a whole row to win, however the stale units are spread.
     let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
     open.min(worth)
+}
+
+/// The most stripes that migration may bring to each group. A stripe has one unit on each
+/// lane of its group, and one that is leaving counts until its former copies are stale; so
+/// with fewer stripes than the room of its narrowest lane a group can always win space, as
+/// when the drive was built. A quarter of what is free then: collection in a group with less
+/// to spare moves more for each block that it wins, and this is what levelling may cost it.
+fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, reserve: u32) -> Vec<u32> {
+    let shares = fill.units_by_lane(fill.end(layout.host_units));
+    let of = |group: u32| {
+        let lanes = (0..stripes.width).map(|offset| stripes.lane(group, offset));
+        let own = shares[stripes.lane(group, 0) as usize];
+        let room = lanes.map(|lane| room_of(layout, lane, reserve)).min().unwrap_or(0);
+        own + (room.saturating_sub(u64::from(own)) / 4) as u32
+    };
+    (0..stripes.groups).map(of).collect()
 }
 
 /// Each lane must hold its share of the host's data beside what is reserved.
@@ -641,7 +667,7 @@ fn check_room(
     capacity_key: &str,
     reserve: u32,
 ) -> Result<Capacity, ConfigProblem> {
-    let kept = reserve + 2;
+    let kept = kept_extents(reserve);
     let room = |lane: u32| room_of(layout, lane, reserve);
     // The fill gives every lane its share, whatever the placement does later.
     let shares = fill.units_by_lane(fill.end(layout.host_units));

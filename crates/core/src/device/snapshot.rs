@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error the device that was
@@ -68,6 +68,8 @@ struct Aged {
     report: AgeReport,
     map: MapState,
     extents: Extents,
+    /// Stripes that have moved: each with its group and the offset of its parity.
+    moved: Vec<(u32, u32, u32)>,
 }
 
 impl<O: Observer> Device<O> {
@@ -91,8 +93,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Write the state of the translation layer, which every scheme that shares `key` can
     /// start from. The drive must be at rest.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
-        let aged =
-            Aged { report: report.clone(), map: self.map.state.clone(), extents: self.state.extents.clone() };
+        let aged = Aged {
+            report: report.clone(),
+            map: self.map.state.clone(),
+            extents: self.state.extents.clone(),
+            moved: self.state.homes.all_moved(),
+        };
         self.save(Kind::Aged, key, &aged, to)
     }
 
@@ -104,6 +110,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.map.state = aged.map;
         self.state.extents = aged.extents;
+        let homes = &mut self.state.homes;
+        if !self.shape.stripes.as_ref().map_or(aged.moved.is_empty(), |s| homes.restore(s, &aged.moved)) {
+            return Err(damaged("its stripes are where this drive cannot have them"));
+        }
         if !self.map.is_sane(&self.shape.layout) {
             return Err(damaged("its map points outside the drive"));
         }

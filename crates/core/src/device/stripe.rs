@@ -48,6 +48,8 @@ pub(super) struct Job {
     pub programs: u32,
     /// It is there to write a lost unit anew.
     pub rewrites: bool,
+    /// The group that its stripe leaves with it, or `NONE`.
+    pub left: u32,
     /// When its data were complete.
     ready: u64,
     /// The lane that had no row for it, the account of that lane's die when it began to wait,
@@ -104,6 +106,7 @@ impl StripeState {
             reads: 0,
             programs: 0,
             rewrites: false,
+            left: NONE,
             ready: 0,
             lacking: NONE,
             seen: [0; WAIT_SLOTS],
@@ -159,9 +162,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A unit of this stripe was written to the buffer.
     #[inline]
     pub(super) fn stripe_written(&mut self, entry: u32) {
-        let stripes = self.shape.striped();
         let s = &mut self.state;
-        let group = stripes.group_of(s.stripes.dirty.entry(entry).stripe);
+        let stripe = s.stripes.dirty.entry(entry).stripe;
+        let group = s.homes.group_of(self.shape.striped(), stripe);
         s.stripes.dirty.written(entry, group, s.buffer.dirty_in(entry));
     }
 
@@ -298,6 +301,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Send the dirty units of a stripe on their way.
     pub(super) fn flush_stripe(&mut self, entry: u32) {
+        let levels = self.state.levels_wear && self.state.failure.lane == NONE;
+        let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
         let s = &mut self.state;
         let job = s.stripes.jobs.take();
@@ -312,7 +317,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.stripes.members[first + members] = Member { unit, slot, former, pua: NONE, done: false };
             members += 1;
         }
-        let unit = stripes.parity(stripe);
+        if moves {
+            members = self.join_clean_units(entry, first, members);
+        }
+        let unit = self.shape.striped().parity(stripe);
+        let s = &mut self.state;
         let parity = Member { unit, slot: NONE, former: NONE, pua: NONE, done: false };
         s.stripes.members[first + members] = parity;
         let j = &mut s.stripes.jobs[job];
@@ -321,6 +330,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.programs = members as u32 + 1;
         j.rewrites = false;
         j.reads = 0;
+        j.left = left;
         j.ready = s.now;
         j.lacking = NONE;
         j.stalled.clear();
@@ -339,15 +349,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let range = s.stripes.members_of(job);
         // By position in the stripe, parity last: written, copied on flash, held in part,
-        // behind a collection.
+        // behind a collection; and moved, which parity needs and the host does not.
         let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
         let mut lost = 0u64;
+        let mut moved = 0u64;
         for member in &s.stripes.members[range] {
             if member.slot != NONE && s.buffer.slot(member.slot).mask != s.buffer.full() {
                 short |= 1 << (member.unit % (stripes.width - 1));
             }
             if member.slot != NONE {
                 written |= 1 << (member.unit % (stripes.width - 1));
+                moved |= u64::from(s.buffer.slot(member.slot).moving) << (member.unit % (stripes.width - 1));
             }
         }
         let avoid = self.state.flush_avoids_collections;
@@ -355,6 +367,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (i, unit) in stripes.members(stripe).enumerate() {
             if let Some(pua) = self.copy_beside(job, unit) {
                 on_flash |= 1 << i;
+                // Where the copy is: the stripe may be moving away from there.
                 closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(pua))) << i;
                 lost |= u64::from(self.is_lost(pua)) << i;
             }
@@ -381,8 +394,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let pua = self.copy_beside(job, unit).expect("only what is on flash is read");
             let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
             self.state.stripes.jobs[job].reads += 1;
-            self.state.counters.rmw_reads += short >> i & 1;
-            self.state.counters.parity_reads += u64::from(short >> i & 1 == 0);
+            let filler = short & !moved;
+            self.state.counters.rmw_reads += filler >> i & 1;
+            self.state.counters.parity_reads += u64::from(filler >> i & 1 == 0);
             self.enqueue_op(op);
         }
     }
@@ -441,7 +455,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn group_of_job(&self, job: u32) -> usize {
         let s = &self.state.stripes;
         let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
-        self.shape.striped().group_of(stripe) as usize
+        self.state.homes.group_of(self.shape.striped(), stripe) as usize
     }
 
     /// A lane of this group has more rows: jobs that waited may go, in order.
@@ -512,6 +526,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.stalled = j.stalled;
             s.group_units[group as usize] = (unit, i as u32);
             s.lane_load[lane as usize] += 1;
+            // What moves is of a stripe that switches as one: it has the rank of the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
             self.queue_program(group, pua, occupant);
         }
@@ -523,10 +538,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// The lane that takes a unit.
-    fn home(&self, unit: u32) -> u32 {
+    /// The lane that a unit of a stripe is written to: every flush finds it here.
+    pub(super) fn home(&self, unit: u32) -> u32 {
         let stripes = self.shape.striped();
-        self.in_place_of(stripes.home(unit), stripes.stripe_of(unit))
+        self.in_place_of(self.state.homes.lane(stripes, unit), stripes.stripe_of(unit))
     }
 
     /// A member of a job is programmed: with the last one, the stripe switches.
@@ -541,16 +556,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let member = &mut s.stripes.members[member as usize];
         member.done = true;
         let Member { unit, slot, pua, .. } = *member;
+        let mut makes_room = false;
         if slot == NONE {
             s.counters.programs_parity += 1;
         } else {
-            // A slot without host data is there to move what a failed plane held.
-            let moved = s.buffer.slot(slot).mask == 0;
-            *(if moved { &mut s.counters.programs_wear } else { &mut s.counters.programs_user }) += 1;
+            let aside = s.buffer.slot(slot).moving;
+            let moves = aside || s.buffer.slot(slot).mask == 0;
+            s.counters.programs_wear += u64::from(moves);
+            s.counters.programs_user += u64::from(!moves);
+            makes_room = !aside;
             self.settle_member(unit, slot, pua);
         }
         let (stripe, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
-        if slot != NONE || last {
+        if makes_room || last {
             self.admit_waiting(op, group);
             self.flushes_done();
         }
@@ -595,7 +613,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut offsets = 0u32;
         for i in self.state.stripes.members_of(job) {
             let Member { unit, slot, mut former, pua, .. } = self.state.stripes.members[i];
-            offsets |= 1 << self.shape.stripes.as_ref().map_or(0, |x| x.offset_of(unit));
+            offsets |= 1 << self.state.homes.offset_of(self.shape.striped(), unit);
             let (extent, _) = self.shape.layout.extent_of(pua);
             if slot == NONE {
                 let e = self.state.stripes.dirty.entry_mut(entry);
@@ -613,7 +631,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let (stripe, parity) = (s.stripes.dirty.entry(entry).stripe, s.stripes.dirty.entry(entry).former);
         let dirty = s.buffer.dirty_in(entry);
-        let of = stripes.group_of(stripe);
+        let of = s.homes.group_of(stripes, stripe);
+        let left = s.stripes.jobs[job].left;
+        if left != NONE {
+            s.homes.left(left);
+        }
         s.stripes.dirty.arrived(entry, of, dirty);
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);
@@ -626,7 +648,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn after_switch(&mut self, stripe: u32, mut offsets: u32) {
         while offsets != 0 && self.state.waiting_collections > 0 {
             let stripes = self.shape.striped();
-            let lane = stripes.lane(stripes.group_of(stripe), offsets.trailing_zeros());
+            let lane = stripes.lane(self.state.homes.group_of(stripes, stripe), offsets.trailing_zeros());
             offsets &= offsets - 1;
             self.check_collection(self.in_place_of(lane, stripe));
         }

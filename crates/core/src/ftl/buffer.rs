@@ -3,6 +3,9 @@
 //! A slot holds one mapping unit. It is *dirty* until it leaves for flash, then *in
 //! flight* until its program ends. Dirty slots hang in a list by age of their last
 //! write and, under static placement, in a list of their lane; with parity, of their stripe.
+//!
+//! Beside the host's there may be slots for units that only move from one place on flash to
+//! another: they are in flight from the first, and count nowhere as held.
 
 use super::NONE;
 use super::list::{Link, List};
@@ -26,6 +29,8 @@ pub struct Slot {
     pub waiter: u32,
     /// The flush epoch of its last write.
     pub epoch: u32,
+    /// Not the host's: the unit moves.
+    pub moving: bool,
 }
 
 /// The slots and their lists.
@@ -43,6 +48,9 @@ pub struct Buffer {
     epochs: std::collections::VecDeque<u32>,
     /// The number of the oldest epoch in `epochs`.
     oldest_epoch: u32,
+    /// Slots for units that move, and those of them in use.
+    aside: u32,
+    moving: u32,
 }
 
 impl Buffer {
@@ -52,7 +60,16 @@ impl Buffer {
         // Sectors are 512 bytes; a unit of more than 64 sectors has coarser granules.
         let granule = (unit_bytes / 64).max(512).min(unit_bytes);
         let granules = unit_bytes.div_ceil(granule);
-        let empty = Slot { lpn: 0, former: NONE, mask: 0, list: 0, in_flight: false, waiter: NONE, epoch: 0 };
+        let empty = Slot {
+            lpn: 0,
+            former: NONE,
+            mask: 0,
+            list: 0,
+            in_flight: false,
+            waiter: NONE,
+            epoch: 0,
+            moving: false,
+        };
         let n = slots as usize;
         let mut epochs = std::collections::VecDeque::with_capacity(flushes as usize + 2);
         epochs.push_back(0);
@@ -67,7 +84,23 @@ impl Buffer {
             full: if granules == 64 { u64::MAX } else { (1 << granules) - 1 },
             epochs,
             oldest_epoch: 0,
+            aside: 0,
+            moving: 0,
         }
+    }
+
+    /// The same with slots for `aside` units that move.
+    pub fn with_aside(mut self, aside: u32) -> Buffer {
+        if aside == 0 {
+            return self;
+        }
+        let n = self.slots.len() + aside as usize;
+        self.slots.resize(n, self.slots[0]);
+        self.by_age.resize(n, Link::default());
+        self.by_lane.resize(n, Link::default());
+        self.spare = (0..n as u32).rev().collect();
+        self.aside = aside;
+        self
     }
 
     /// The granules that the bytes `from..to` of a unit cover wholly (`write`), or touch.
@@ -103,15 +136,26 @@ impl Buffer {
         &mut self.slots[i as usize]
     }
 
-    /// Slots in all.
+    /// Slots for the host's data.
     pub fn capacity(&self) -> u32 {
+        self.slots() - self.aside
+    }
+
+    /// Slots in all.
+    pub fn slots(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// Slots in use.
+    /// Slots that hold the host's data.
     #[inline]
     pub fn held(&self) -> u32 {
-        self.capacity() - self.spare.len() as u32
+        self.slots() - self.spare.len() as u32 - self.moving
+    }
+
+    /// Units that may begin to move.
+    #[inline]
+    pub fn room_aside(&self) -> u32 {
+        self.aside - self.moving
     }
 
     /// Slots not yet on their way.
@@ -129,13 +173,36 @@ impl Buffer {
     /// Hold a unit in a new dirty slot; `None` when the buffer is full.
     #[inline]
     pub fn insert(&mut self, lpn: u32, former: u32, mask: u64, list: u32, waiter: u32) -> Option<u32> {
+        if self.held() == self.capacity() {
+            return None;
+        }
         let i = self.spare.pop()?;
         let epoch = self.oldest_epoch + self.epochs.len() as u32 - 1;
-        self.slots[i as usize] = Slot { lpn, former, mask, list, in_flight: false, waiter, epoch };
+        self.slots[i as usize] =
+            Slot { lpn, former, mask, list, in_flight: false, waiter, epoch, moving: false };
         *self.epochs.back_mut().expect("there is always a current epoch") += 1;
         self.age.push_back(&mut self.by_age, i);
         self.lanes[list as usize].push_back(&mut self.by_lane, i);
         Some(i)
+    }
+
+    /// Take a slot for a unit that moves, of which nothing is held yet; there is room aside. No
+    /// FLUSH waits for it: what it moves is on flash.
+    pub fn take_moving(&mut self, lpn: u32, list: u32) -> u32 {
+        debug_assert!(self.moving < self.aside);
+        let i = self.spare.pop().expect("there is room aside");
+        self.slots[i as usize] = Slot {
+            lpn,
+            former: NONE,
+            mask: 0,
+            list,
+            in_flight: true,
+            waiter: NONE,
+            epoch: self.oldest_epoch,
+            moving: true,
+        };
+        self.moving += 1;
+        i
     }
 
     /// Overwrite a dirty slot in place; it becomes the youngest.
@@ -184,6 +251,10 @@ impl Buffer {
     /// Drop a slot: programmed (in flight) or trimmed (dirty).
     #[inline]
     pub fn release(&mut self, i: u32) {
+        if self.slots[i as usize].moving {
+            self.moving -= 1;
+            return self.spare.push(i);
+        }
         if !self.slots[i as usize].in_flight {
             self.unlink(i);
         }
@@ -248,6 +319,21 @@ mod tests {
         b.release(d);
         b.release(a);
         assert_eq!((b.held(), b.dirty()), (1, 0));
+    }
+
+    #[test]
+    fn what_moves_takes_no_room_of_the_host() {
+        let mut b = Buffer::new(1, 4096, 1, 1).with_aside(2);
+        let moving = b.take_moving(7, 0);
+        assert_eq!((b.capacity(), b.slots(), b.held(), b.dirty(), b.room_aside()), (1, 3, 0, 0, 1));
+        let fence = b.fence();
+        assert!(b.is_durable(fence), "a FLUSH does not wait for it");
+        let own = b.insert(8, NONE, 1, 0, NONE).expect("the host has its slot");
+        assert!(b.insert(9, NONE, 1, 0, NONE).is_none(), "and no other");
+        assert_eq!((b.depart(0), b.depart(0)), (Some(own), None));
+        b.release(moving);
+        b.release(own);
+        assert_eq!((b.held(), b.room_aside()), (0, 2));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod redundancy;
 pub mod schedule;
 pub mod suspend_erase;
 pub mod suspend_program;
+pub mod wear;
 
 pub use family::MemberDoc;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub struct PolicyConfig {
     pub gc_scope: gc_scope::GcScopeConfig,
     /// What happens in idle time.
     pub background: background::BackgroundConfig,
+    /// Which stripes move to colder planes.
+    pub wear: wear::WearConfig,
 }
 
 /// What every member may know of the drive when it is built.
@@ -106,4 +109,5 @@ pub const FAMILIES: &[FamilyDoc] = &[
     gc_schedule::GcScheduleConfig::DOC,
     gc_scope::GcScopeConfig::DOC,
     background::BackgroundConfig::DOC,
+    wear::WearConfig::DOC,
 ];

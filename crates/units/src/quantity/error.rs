@@ -39,12 +39,8 @@ impl Kind {
     pub const POWER: Kind =
         Kind { name: "a power", example: "82.5mW", units: "uW, mW, W", finest: "microwatt" };
     /// Extents, counted or as a share.
-    pub const LEVEL: Kind = Kind {
-        name: "a level",
-        example: "30%",
-        units: "a whole number of extents, or %",
-        finest: "0.0001 %",
-    };
+    pub const LEVEL: Kind =
+        Kind { name: "a level", example: "30%", units: "a whole number, or %", finest: "0.0001 %" };
 }
 
 /// Why a text is not the quantity it should be.

@@ -1,4 +1,4 @@
-//! A number of extents, given as such or as a share.
+//! A number (of extents, or of whatever else), given as such or as a share.
 
 use super::decimal::split;
 use super::error::{Kind, QuantityError};
@@ -72,7 +72,7 @@ impl de::Visitor<'_> for LevelVisitor {
     type Value = Level;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of extents or a share such as \"30%\"")
+        f.write_str("a whole number or a share such as \"30%\"")
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Level, E> {
         parse_level(text).map_err(E::custom)

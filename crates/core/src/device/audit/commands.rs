@@ -60,6 +60,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         let mut epochs = vec![0; b.epochs.len()];
+        let mut moving = 0;
         for (i, slot) in b.slots.iter().enumerate().filter(|&(i, _)| held[i]) {
             let expected = u32::from(slot.in_flight);
             law!(in_groups[i] == expected, "slot {i} is in {} write units", in_groups[i]);
@@ -68,12 +69,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 slot.mask == b.full || slot.former != NONE || slot.in_flight,
                 "slot {i} cannot be made whole"
             );
+            law!(!slot.moving || slot.in_flight, "slot {i} moves a unit and is not in flight");
+            if slot.moving {
+                moving += 1;
+                continue;
+            }
             let waits = slot.waiter != NONE;
             law!(waits != self.state.acknowledge_held, "slot {i}: waiter {}", slot.waiter);
             let epoch = slot.epoch.wrapping_sub(b.oldest_epoch) as usize;
             law!(epoch < epochs.len(), "slot {i} is of epoch {}, which is forgotten", slot.epoch);
             epochs[epoch] += 1;
         }
+        law!(moving == b.moving && moving <= b.aside, "{moving} units move and {} are counted", b.moving);
         law!(b.epochs.iter().eq(&epochs), "epochs count {:?} and hold {epochs:?}", b.epochs);
         Ok(())
     }

@@ -53,6 +53,7 @@ pub struct SlotForm {
     pub in_flight: bool,
     pub waiter: u32,
     pub epoch: u32,
+    pub moving: bool,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +68,8 @@ pub struct BufferForm {
     pub full: u64,
     pub epochs: VecDeque<u32>,
     pub oldest_epoch: u32,
+    pub aside: u32,
+    pub moving: u32,
 }
 
 #[derive(Deserialize, PartialEq, Debug)]

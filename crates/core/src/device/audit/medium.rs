@@ -98,6 +98,48 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
+    /// What is on flash of a stripe lies where the stripe is at home; of one on its way, what
+    /// it was may lie elsewhere. Groups count their stripes, and have no more than they take.
+    pub(super) fn audit_homes(&self) -> Result<(), String> {
+        let Some(stripes) = &self.shape.stripes else { return Ok(()) };
+        let (s, layout) = (&self.state, &self.shape.layout);
+        let lane = |pua: u32| layout.lane_of(layout.extent_of(pua).0).0;
+        let mut held = vec![0; stripes.groups as usize];
+        for stripe in 0..stripes.count {
+            held[s.homes.group_of(stripes, stripe) as usize] += 1;
+            let job = self.job_of(stripe);
+            for unit in stripes.members(stripe) {
+                let home = self.home(unit);
+                let there = match self.member_of(job, unit).map(|i| s.stripes.members[i].pua) {
+                    None => self.copy_beside(job, unit),
+                    Some(pua) => Some(pua).filter(|&pua| pua != NONE),
+                };
+                let there = there.filter(|_| job == NONE || self.member_of(job, unit).is_some());
+                law!(
+                    there.is_none_or(|pua| lane(pua) == home || self.is_lost(pua)),
+                    "unit {unit} of stripe {stripe} is at {there:?} and not in lane {home}"
+                );
+            }
+        }
+        for job in s.stripes.jobs.in_use() {
+            let left = s.stripes.jobs[job].left;
+            if left != NONE {
+                held[left as usize] += 1;
+            }
+        }
+        if s.levels_wear {
+            law!(held == s.homes.held(), "groups have {held:?} stripes and count {:?}", s.homes.held());
+            let fits = held.iter().zip(s.homes.most()).all(|(held, most)| held <= most);
+            law!(fits, "groups have {held:?} stripes of {:?}", s.homes.most());
+            let mut groups = vec![0; held.len()];
+            for (lane, &n) in (0..).zip(s.programs.lanes()) {
+                groups[stripes.group_of_lane(lane) as usize] += n;
+            }
+            law!(groups == s.programs.groups(), "groups count other programs than their lanes");
+        }
+        Ok(())
+    }
+
     /// Counts per extent equal the bitmap; every usable extent is in exactly one state.
     pub(super) fn audit_extents(
         &self,

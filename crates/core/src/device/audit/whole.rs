@@ -9,7 +9,8 @@ use crate::ftl::NONE;
 use crate::ftl::map::Place;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Where a logical unit's data are now: a slot that holds none of them does not count.
+    /// Where a logical unit's data are now: one that moves is still where it was, and a slot
+    /// that holds none of them does not count.
     pub fn whereabouts(&self, lpn: u32) -> Place {
         let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
@@ -40,6 +41,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.audit_rows(&extents)?;
         self.audit_buffer(&buffer)?;
         self.audit_groups(&places)?;
+        self.audit_homes()?;
         self.audit_collections(&collections)?;
         self.audit_servers(&collections)?;
         self.audit_requests(&buffer)?;
@@ -59,6 +61,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units = c.programs();
         let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
         law!(units == rows, "{units} units programmed by class and {rows} by rows");
+        let by_lane: u64 = self.programs_by_lane().iter().sum();
+        law!(c.rows_programmed <= by_lane, "{} rows counted of {by_lane} by lane", c.rows_programmed);
         Ok(())
     }
 

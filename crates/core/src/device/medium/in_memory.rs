@@ -103,6 +103,9 @@ impl InMemory {
             for gap in s.held.gaps(0..all) {
                 unit.read(gap.start as usize, &mut s.bytes[gap.start as usize..gap.end as usize]);
             }
+            if !s.written {
+                s.sequence = unit.oob.sequence;
+            }
             s.held.set_all(all);
         }
     }
@@ -176,6 +179,7 @@ impl Medium for InMemory {
         s.bytes[range.start as usize..range.end as usize].copy_from_slice(data);
         s.held.add(range);
         s.sequence = sequence;
+        s.written = true;
     }
 
     fn want(&mut self, slot: u32, pua: u32) {
@@ -192,7 +196,9 @@ impl Medium for InMemory {
     fn program_slot(&mut self, pua: u32, slot: u32, lpn: u32) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
-        let unit = Unit::new(Oob::data(Kind::User, lpn, s.sequence, 0), s.bytes.as_slice().into());
+        // What moves keeps its number.
+        let kind = if s.written { Kind::User } else { Kind::Wear };
+        let unit = Unit::new(Oob::data(kind, lpn, s.sequence, 0), s.bytes.as_slice().into());
         if !whole || is != lpn {
             self.fault(|| format!("slot {slot} of {is} goes out for {lpn}, whole: {whole}"));
         }
@@ -368,6 +374,10 @@ impl Medium for InMemory {
     fn complete_xor(&mut self, acc: u32, slot: u32, pua: u32) {
         if let Some(unit) = self.look(pua, self.slots[slot as usize].lpn, "a former copy") {
             self.compare(acc, &unit, pua);
+            let s = &mut self.slots[slot as usize];
+            if !s.written {
+                s.sequence = unit.oob.sequence;
+            }
         }
         let s = &mut self.slots[slot as usize];
         let bytes = &self.accumulators[acc as usize].bytes;

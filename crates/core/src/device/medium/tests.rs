@@ -131,6 +131,35 @@ fn staged_units_join_stripes() {
 }
 
 #[test]
+fn what_moves_through_a_slot_keeps_its_number() {
+    let mut m = medium();
+    stripe(&mut m);
+    let old = m.unit(8).unwrap().oob;
+    m.hold(3, 12, Beneath::Flash);
+    m.want(3, 8);
+    m.fill_slot(3, 8..12);
+    // A write that comes meanwhile lies over it.
+    m.begin_write(0, 10, &[9; 10]);
+    m.hold(4, 12, Beneath::Slot { older: 3, former: 8 });
+    m.write_slot(4, 0..10, 0, 0);
+    m.program_slot(1, 3, 12);
+    m.program_slot(2, 4, 12);
+    let (moved, newer) = (m.unit(1).unwrap(), m.unit(2).unwrap());
+    assert_eq!((Oob { kind: Kind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
+    assert!(newer.oob.kind == Kind::User && newer.oob.sequence > old.sequence);
+    // One whose former copy is computed from its stripe.
+    m.xor_clear(1);
+    for pua in [0, 16, 24] {
+        m.xor_flash(1, pua);
+    }
+    m.hold(3, 12, Beneath::Flash);
+    m.complete_xor(1, 3, 8);
+    m.program_slot(9, 3, 12);
+    assert_eq!(m.unit(9).unwrap().oob, moved.oob);
+    assert!(m.faults().is_empty(), "{:?}", m.faults());
+}
+
+#[test]
 fn what_cannot_be_is_noticed() {
     type Act = fn(&mut InMemory);
     let acts: [(&str, Act); 8] = [

@@ -59,12 +59,21 @@ pub struct Slot {
     pub held: Ranges,
     /// Where the others are being read, or `NONE`.
     pub wants: u32,
+    /// A command wrote to it; else it moves what is on flash.
+    pub written: bool,
 }
 
 impl Slot {
     /// A slot that nobody uses.
     pub fn blank() -> Slot {
-        Slot { lpn: NONE, sequence: 0, bytes: Vec::new(), held: Ranges::default(), wants: NONE }
+        Slot {
+            lpn: NONE,
+            sequence: 0,
+            bytes: Vec::new(),
+            held: Ranges::default(),
+            wants: NONE,
+            written: false,
+        }
     }
 
     /// Take it for a unit of which nothing is held.
@@ -73,6 +82,7 @@ impl Slot {
         self.bytes.resize(unit_bytes as usize, 0);
         self.held.clear();
         self.wants = NONE;
+        self.written = false;
     }
 
     /// Whether it holds its whole unit.

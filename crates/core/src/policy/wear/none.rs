@@ -1,0 +1,26 @@
+//! No wear levelling beyond what placement gives.
+//!
+//! **What it does.** Nothing: a stripe stays on its planes, and without parity the placement
+//! spreads the writes.
+//!
+//! **Why it matters for the tail.** Nothing is written but what must be; planes whose data
+//! are overwritten most are erased most, and wear out first.
+//!
+//! **Parameters and source.** None.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`.
+
+use super::{Wear, WearVerdict, WearView};
+
+parameterless!();
+
+impl Wear for Policy {
+    fn decide(&mut self, _: &WearView) -> WearVerdict {
+        WearVerdict::Stay
+    }
+    fn levels(&mut self) -> bool {
+        false
+    }
+}
