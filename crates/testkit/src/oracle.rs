@@ -229,7 +229,7 @@ impl Oracle {
                 self.reads += 1;
                 let untouched = self.units_of(&e.command).all(|l| self.units[l].touched < p.event);
                 // All else of its stripe may have been in the controller, on its way to flash.
-                let computed = e.ledger.get(Cause::RECONSTRUCTION) > 0 && e.ledger.get(Cause::ARRAY) == 0;
+                let computed = device.shape().has_parity() && e.ledger.get(Cause::ARRAY) == 0;
                 if p.on_flash && untouched && !computed {
                     let least = self.floor.0 + self.read_floor;
                     expect!(latency >= least, "{name} took {latency} ns, a flash read {least} ns");
