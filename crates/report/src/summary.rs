@@ -273,6 +273,12 @@ pub struct Gc {
     /// Flash reads of scrubbing; with scrubbing only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub_reads: Option<u64>,
+    /// Stripes that wear levelling shifted inside their plane group; with levelling only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripes_shifted: Option<u64>,
+    /// Stripes that it migrated to another group; with levelling only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripes_migrated: Option<u64>,
     /// Collections that began beside another of their plane group; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation_broken: Option<u64>,

@@ -35,7 +35,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     if o.has_parity {
         programs.push(("parity", c.programs_parity));
     }
-    if o.levels_wear {
+    if o.levels_wear || c.programs_wear > 0 {
         programs.push(("wear", c.programs_wear));
     }
     programs.push(("pad", c.programs_pad));
@@ -51,6 +51,8 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             rebuild_reads: with_parity(c.rebuild_reads),
             parity_reads: with_parity(c.parity_reads),
             scrub_reads: (c.scrub_reads > 0).then_some(c.scrub_reads),
+            stripes_shifted: o.levels_wear.then_some(c.shifts),
+            stripes_migrated: o.levels_wear.then_some(c.migrations),
             rotation_broken: with_parity(c.rotation_broken),
             most_in_group: with_parity(c.most_in_group),
             groups: groups(o),

@@ -10,10 +10,8 @@ use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::nand::config::BusyUnit;
 use crate::policy::gc_schedule::SpaceView;
-use crate::policy::gc_scope::Scope;
 use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use tailcut_units::Occupant;
 
 /// The queues of reads and of programs that the host waits for, or its writes.
@@ -22,7 +20,7 @@ pub(super) const PROGRAMS: u8 = 1 << Occupant::UserProgram as u8 | 1 << Occupant
 
 /// Where a lane's collection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Stage {
+pub(super) enum Stage {
     Idle,
     /// Moving valid units.
     Copying,
@@ -47,8 +45,8 @@ fn quiet(view: SpaceView) -> SpaceView {
 /// The collection of one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Collection {
-    stage: Stage,
-    victim: u32,
+    pub stage: Stage,
+    pub victim: u32,
     /// Offset in the victim up to which units were looked at.
     cursor: u32,
     /// Reads (or copybacks) under way.
@@ -59,16 +57,16 @@ pub(super) struct Collection {
     /// Units in the controller that wait for a full write unit: (logical, physical).
     staged: Vec<(u32, u32)>,
     /// It is to collect in no time at the end of this event.
-    due: bool,
+    pub due: bool,
     /// When it began, ns, and the units it wins.
     begun: u64,
     wins: u32,
     /// It would start or go on but for host activity, another collection, or a victim.
-    waiting: bool,
+    pub waiting: bool,
     /// Its scope is closed to host operations: not while it yields to them, or drains.
-    holding: bool,
+    pub holding: bool,
     /// Its scope is closed to host programs, whether it yields or not.
-    barring: bool,
+    pub barring: bool,
 }
 
 impl Collection {
@@ -162,7 +160,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A lane begins to collect, or has ended.
-    fn count_collection(&mut self, lane: u32, begins: bool) {
+    pub(super) fn count_collection(&mut self, lane: u32, begins: bool) {
         let s = &mut self.state;
         let add = |n: &mut u32| *n = if begins { *n + 1 } else { *n - 1 };
         add(&mut s.collecting);
@@ -177,7 +175,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    fn set_waiting(&mut self, lane: u32, waiting: bool) {
+    pub(super) fn set_waiting(&mut self, lane: u32, waiting: bool) {
         let s = &mut self.state;
         let c = &mut s.collections[lane as usize];
         if c.waiting != waiting {
@@ -191,7 +189,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The free extents of a lane may have changed; returns how it stands.
-    fn note_space(&mut self, lane: u32) -> SpaceView {
+    pub(super) fn note_space(&mut self, lane: u32) -> SpaceView {
         let view = self.space(lane);
         let s = &mut self.state;
         let urgent = s.policies.gc_schedule.urgent(&view) && s.failure.lane != lane;
@@ -240,7 +238,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Begin a collection, if there is a victim.
-    fn collect_a_victim(&mut self, lane: u32) {
+    pub(super) fn collect_a_victim(&mut self, lane: u32) {
         let s = &mut self.state;
         let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let view = VictimView {
@@ -257,49 +255,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.set_waiting(lane, true);
                 self.state.hungry = true;
             }
-        }
-    }
-
-    /// Collect in no time, now that the event is over.
-    pub(super) fn collect_instantly(&mut self, lane: u32) {
-        self.state.collections[lane as usize].due = false;
-        if !self.state.collections[lane as usize].is_active() && !self.has_failed(lane) {
-            self.collect_a_victim(lane);
-        }
-    }
-
-    /// Move the victim's data at once, and erase it as soon as nobody reads it.
-    fn move_instantly(&mut self, lane: u32, victim: u32) {
-        let (units, upr) = (self.shape.layout.units_per_extent, self.shape.layout.units_per_row);
-        let (mut row, mut used, mut rows) = (NONE, upr, 0);
-        for pua in victim * units..(victim + 1) * units {
-            if !self.map.is_valid(pua) {
-                continue;
-            }
-            if used == upr {
-                self.end_instant_row(row);
-                let taken = self.state.extents.take_row(&self.shape.layout, lane, Writer::Collection, 0);
-                row = taken.expect("host data always leave an extent to collect into");
-                (used, rows) = (0, rows + 1);
-            }
-            self.data_copied(pua, row + used);
-            self.moved(self.map.owner(pua), pua, row + used);
-            self.state.counters.programs_gc += 1;
-            used += 1;
-        }
-        self.end_instant_row(row);
-        if row != NONE {
-            self.data_padded(row + used..row + upr);
-        }
-        self.count_rows(lane, rows);
-        self.state.counters.programs_pad += u64::from(upr - used);
-        self.all_moved(lane);
-    }
-
-    fn end_instant_row(&mut self, row: u32) {
-        if row != NONE {
-            let (extent, _) = self.shape.layout.extent_of(row);
-            self.state.extents.row_programmed(&self.shape.layout, extent);
         }
     }
 
@@ -322,93 +277,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
-    /// Whether collections of one scope take turns.
-    fn in_turn(&self) -> bool {
-        matches!(self.state.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
-    }
-
-    /// Whether another collection keeps this lane's scope, of which only one may run. One
-    /// that has yielded keeps nothing.
-    pub(super) fn scope_is_taken(&self, lane: u32) -> bool {
-        if !self.in_turn() {
-            return false;
-        }
-        let own = self.turn_units(lane);
-        (0..self.shape.layout.lanes).filter(|&other| other != lane).any(|other| {
-            let c = &self.state.collections[other as usize];
-            let keeps = c.is_active() && (c.holding || !c.waiting);
-            let scope = self.turn_units(other);
-            keeps && scope.start < own.end && own.start < scope.end
-        })
-    }
-
-    /// Close (or reopen) the scope of this lane's collection to host operations.
-    fn hold_scope(&mut self, lane: u32, close: bool) {
-        let c = &mut self.state.collections[lane as usize];
-        if c.holding == close {
-            return;
-        }
-        c.holding = close;
-        let erases = c.stage == Stage::Erasing;
-        let tell = close && self.state.rebuilds_reads;
-        for unit in self.scope_units(lane) {
-            self.hold_unit(unit, close, erases);
-            if tell {
-                self.state.afterwards.push(Afterwards::Rescue { unit });
-            }
-        }
-    }
-
-    /// The collection of a lane that holds its scope goes on from moving to erasing.
-    fn hold_to_erase(&mut self, lane: u32) {
-        if self.state.interrupters[Occupant::Erase as usize] != 0 {
-            // Reads interrupt the erase: they need not stand behind it.
-            return self.hold_scope(lane, false);
-        }
-        if !self.state.collections[lane as usize].holding {
-            self.state.collections[lane as usize].stage = Stage::Erasing;
-            return self.hold_scope(lane, true);
-        }
-        self.state.collections[lane as usize].stage = Stage::Erasing;
-        for unit in self.scope_units(lane) {
-            self.erase_hold(unit);
-        }
-    }
-
-    /// The units among which only one collection may run, where scopes take turns.
-    fn turn_units(&self, lane: u32) -> Range<u32> {
-        match self.state.gc_scope {
-            Scope::Unit { .. } => self.units_of_channel(lane),
-            _ => self.scope_units(lane),
-        }
-    }
-
-    /// The units of the channels of a lane.
-    fn units_of_channel(&self, lane: u32) -> Range<u32> {
-        let own = self.shape.units_of_lane(lane);
-        let per_channel = self.shape.units / self.shape.channels;
-        let first = own.start / per_channel * per_channel;
-        let last = (own.end - 1) / per_channel * per_channel;
-        first..last + per_channel
-    }
-
-    /// Whether the collection of a lane closes this unit to host operations.
-    pub(super) fn scope_covers(&self, lane: u32, unit: u32) -> bool {
-        self.scope_units(lane).contains(&unit)
-    }
-
-    /// The units that a collection of this lane closes to host operations.
-    fn scope_units(&self, lane: u32) -> Range<u32> {
-        match self.state.gc_scope {
-            Scope::Operation => 0..0,
-            Scope::Unit { .. } => self.shape.units_of_lane(lane),
-            Scope::Controller => 0..self.shape.units,
-            Scope::Channel => self.units_of_channel(lane),
-        }
-    }
-
     /// Begin as many moves as may be under way; finish when nothing is left to move.
-    fn pump_collection(&mut self, lane: u32) {
+    pub(super) fn pump_collection(&mut self, lane: u32) {
         if self.state.collections[lane as usize].stage != Stage::Copying {
             return;
         }
@@ -440,49 +310,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             } else if c.programs == 0 {
                 self.all_moved(lane);
             }
-        }
-    }
-
-    /// Close the scope of a collection to host programs, or open it, as the schedule says.
-    #[inline]
-    fn bar_programs(&mut self, lane: u32, view: &SpaceView) {
-        if self.state.may_bar_programs {
-            let bars = self.state.policies.gc_schedule.bars_programs(view);
-            self.set_barring(lane, bars);
-        }
-    }
-
-    fn set_barring(&mut self, lane: u32, bars: bool) {
-        if std::mem::replace(&mut self.state.collections[lane as usize].barring, bars) == bars {
-            return;
-        }
-        for unit in self.heeded_units(lane) {
-            self.bar_unit(unit, bars);
-        }
-    }
-
-    /// The units whose host operations a collection of this lane may yield to, and whose
-    /// programs it may bar.
-    fn heeded_units(&self, lane: u32) -> Range<u32> {
-        match self.state.gc_scope {
-            Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
-            Scope::Channel | Scope::Controller => self.scope_units(lane),
-        }
-    }
-
-    /// Whether the collection of a lane may bar programs of this unit.
-    pub(super) fn bar_covers(&self, lane: u32, unit: u32) -> bool {
-        self.heeded_units(lane).contains(&unit)
-    }
-
-    /// Let host operations pass: what a collection yields to must not stand behind its own
-    /// hold, and another collection may use its scope meanwhile.
-    fn yield_scope(&mut self, lane: u32) {
-        self.set_waiting(lane, true);
-        let held = self.state.collections[lane as usize].holding;
-        self.hold_scope(lane, false);
-        if held && self.in_turn() {
-            self.wake_waiting();
         }
     }
 
@@ -672,7 +499,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    fn all_moved(&mut self, lane: u32) {
+    pub(super) fn all_moved(&mut self, lane: u32) {
         let s = &mut self.state;
         let c = &mut s.collections[lane as usize];
         debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
@@ -761,70 +588,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.check_collection(lane);
         if self.state.waiting_collections > 0 {
             self.wake_waiting();
-        }
-    }
-
-    /// Write units wait for room, some lane found no victim, and an extent has become
-    /// worth collecting since: it may be just what that lane lacked. (A lane that is
-    /// merely below its start level looks again with its next program.)
-    #[inline]
-    pub(super) fn feed_hungry(&mut self) {
-        let s = &mut self.state;
-        if s.fed && s.hungry && (s.stalled.any() || s.stripes.waiting > 0) {
-            s.fed = false;
-            s.hungry = false;
-            self.wake_waiting();
-        }
-    }
-
-    /// A scope is free: the waiting lane with the least free space takes it, if it has less
-    /// than the one that just collected.
-    fn wake_neediest(&mut self, collected: u32) {
-        let s = &self.state;
-        let waiting = (0..self.shape.layout.lanes).filter(|&l| s.collections[l as usize].waiting);
-        let neediest = waiting.min_by_key(|&l| s.extents.free(l));
-        let own = s.extents.free(collected);
-        if let Some(lane) = neediest.filter(|&l| s.extents.free(l) < own) {
-            self.wake(lane);
-        }
-    }
-
-    /// A collection ended: others may have waited for its scope.
-    fn wake_waiting(&mut self) {
-        for lane in 0..self.shape.layout.lanes {
-            if self.state.collections[lane as usize].waiting {
-                self.wake(lane);
-            }
-        }
-    }
-
-    fn wake(&mut self, lane: u32) {
-        if self.state.collections[lane as usize].is_active() {
-            self.pump_collection(lane);
-        } else {
-            self.check_collection(lane);
-        }
-    }
-
-    /// The host operations of a unit have changed so that collections that yielded may go on.
-    pub(super) fn wake_unit(&mut self, unit: u32) {
-        let lanes = match (self.shape.layout.kind, self.shape.busy) {
-            _ if self.state.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
-            (ExtentKind::Line, _) => 0..1,
-            _ if self.state.heeds_channel || self.state.gc_scope == Scope::Channel => {
-                let per_channel = self.shape.layout.lanes / self.shape.channels;
-                let channel = self.shape.channel_of(unit);
-                channel * per_channel..(channel + 1) * per_channel
-            }
-            (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit..unit + 1,
-            (ExtentKind::Block, BusyUnit::Die) => {
-                unit * self.shape.layout.planes..(unit + 1) * self.shape.layout.planes
-            }
-        };
-        for lane in lanes {
-            if self.state.collections[lane as usize].waiting {
-                self.wake(lane);
-            }
         }
     }
 }

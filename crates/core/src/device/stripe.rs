@@ -14,7 +14,6 @@ use super::op::{Owner, WAIT_SLOTS};
 use super::slab::Slab;
 use crate::ftl::NONE;
 use crate::ftl::dirty_stripes::DirtyStripes;
-use crate::ftl::extents::Writer;
 use crate::ftl::list::{Link, List};
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
@@ -51,14 +50,14 @@ pub(super) struct Job {
     /// The group that its stripe leaves with it, or `NONE`.
     pub left: u32,
     /// When its data were complete.
-    ready: u64,
+    pub ready: u64,
     /// The lane that had no row for it, the account of that lane's die when it began to wait,
     /// and what that die did meanwhile.
-    lacking: u32,
-    seen: [u64; WAIT_SLOTS],
-    stalled: Ledger,
+    pub lacking: u32,
+    pub seen: [u64; WAIT_SLOTS],
+    pub stalled: Ledger,
     /// Where the time went before.
-    ledger: Ledger,
+    pub ledger: Ledger,
 }
 
 /// One member of a job.
@@ -87,8 +86,8 @@ pub(super) struct StripeState {
     width: u32,
     /// Jobs that wait for rows, in all and by group.
     pub waiting: u32,
-    stalled: Vec<List>,
-    links: Vec<Link>,
+    pub stalled: Vec<List>,
+    pub links: Vec<Link>,
     /// By group: lanes that collect.
     pub collecting: Vec<u32>,
 }
@@ -414,243 +413,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.free_op(op);
         if last {
             self.place_stripe(job);
-        }
-    }
-
-    /// A job's data are complete: find every member a row.
-    fn place_stripe(&mut self, job: u32) {
-        self.data_gathered(job);
-        let group = self.group_of_job(job);
-        if !self.state.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
-            let s = &mut self.state;
-            s.stripes.stalled[group].push_back(&mut s.stripes.links, job);
-            s.stripes.waiting += 1;
-            self.feed_hungry();
-        }
-    }
-
-    /// A job that looked for rows waits for one of this lane from now on: for what its die
-    /// does meanwhile. (One that waits behind another has looked for none itself.)
-    fn begin_stripe_stall(&mut self, job: u32, lane: u32) {
-        let s = &mut self.state;
-        let j = &mut s.stripes.jobs[job];
-        if j.lacking == NONE {
-            j.lacking = lane;
-            let unit = self.shape.units_of_lane(lane).start;
-            j.seen = s.units[unit as usize].account(s.now);
-        }
-    }
-
-    /// A job has its rows.
-    fn end_stripe_stall(&mut self, job: u32) {
-        let s = &mut self.state;
-        let j = &mut s.stripes.jobs[job];
-        if j.lacking == NONE || j.ready == s.now {
-            return;
-        }
-        let unit = self.shape.units_of_lane(j.lacking).start;
-        s.units[unit as usize].charge_since(&j.seen, s.now, &mut j.stalled);
-    }
-
-    fn group_of_job(&self, job: u32) -> usize {
-        let s = &self.state.stripes;
-        let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
-        self.state.homes.group_of(self.shape.striped(), stripe) as usize
-    }
-
-    /// A lane of this group has more rows: jobs that waited may go, in order.
-    pub(super) fn resume_stalled_stripes(&mut self, lane: u32) {
-        let stripes = self.shape.striped();
-        let group = stripes.group_of_lane(lane);
-        self.resume_stalled_group(group);
-        let failed = self.state.failure.lane;
-        if failed != NONE && self.shape.striped().group_of_lane(failed) != group {
-            // Its lanes stand in for one of that group.
-            self.resume_stalled_group(self.shape.striped().group_of_lane(failed));
-        }
-    }
-
-    fn resume_stalled_group(&mut self, group: u32) {
-        let group = group as usize;
-        loop {
-            let job = self.state.stripes.stalled[group].head();
-            if job == NONE {
-                return;
-            }
-            if !self.program_stripe(job) {
-                return;
-            }
-            let s = &mut self.state;
-            s.stripes.stalled[group].remove(&mut s.stripes.links, job);
-            s.stripes.waiting -= 1;
-        }
-    }
-
-    /// Program a job's members, if all of their lanes have a row for them.
-    fn program_stripe(&mut self, job: u32) -> bool {
-        let range = self.state.stripes.members_of(job);
-        let reserve = self.shape.reserve;
-        for i in range.clone() {
-            let lane = self.home(self.state.stripes.members[i].unit);
-            if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
-                self.check_collection(lane);
-                self.begin_stripe_stall(job, lane);
-                return false;
-            }
-        }
-        self.end_stripe_stall(job);
-        let s = &mut self.state;
-        s.pace.wrote(s.now, s.stripes.jobs[job].members);
-        let mut opened = 0u64;
-        for i in range.clone() {
-            let Member { unit, slot, .. } = self.state.stripes.members[i];
-            let lane = self.home(unit);
-            let s = &mut self.state;
-            let free = s.extents.free(lane);
-            let pua = s
-                .extents
-                .take_row(&self.shape.layout, lane, Writer::Host, reserve)
-                .expect("there was a row just now");
-            opened |= u64::from(s.extents.free(lane) != free) << (i - range.start);
-            s.stripes.members[i].pua = pua;
-            let group = s.groups.take();
-            let g = &mut s.groups[group];
-            let j = &s.stripes.jobs[job];
-            g.writer = Writer::Host;
-            g.lane = lane;
-            g.count = 1;
-            g.reads = 0;
-            g.stripe = job;
-            g.ready = j.ready;
-            g.ledger = j.ledger;
-            g.stalled = j.stalled;
-            s.group_units[group as usize] = (unit, i as u32);
-            s.lane_load[lane as usize] += 1;
-            // What moves is of a stripe that switches as one: it has the rank of the rest.
-            let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
-            self.queue_program(group, pua, occupant);
-        }
-        while opened != 0 {
-            let i = range.start + opened.trailing_zeros() as usize;
-            opened &= opened - 1;
-            self.check_collection(self.home(self.state.stripes.members[i].unit));
-        }
-        true
-    }
-
-    /// The lane that a unit of a stripe is written to: every flush finds it here.
-    pub(super) fn home(&self, unit: u32) -> u32 {
-        let stripes = self.shape.striped();
-        self.in_place_of(self.state.homes.lane(stripes, unit), stripes.stripe_of(unit))
-    }
-
-    /// A member of a job is programmed: with the last one, the stripe switches.
-    pub(super) fn stripe_programmed(&mut self, op: u32, group: u32) {
-        let s = &mut self.state;
-        let (job, lane) = (s.groups[group].stripe, s.groups[group].lane);
-        let (_, member) = s.group_units[group as usize];
-        s.lane_load[lane as usize] -= 1;
-        let j = &mut s.stripes.jobs[job];
-        j.programs -= 1;
-        let (last, entry) = (j.programs == 0, j.entry);
-        let member = &mut s.stripes.members[member as usize];
-        member.done = true;
-        let Member { unit, slot, pua, .. } = *member;
-        let mut makes_room = false;
-        if slot == NONE {
-            s.counters.programs_parity += 1;
-        } else {
-            let aside = s.buffer.slot(slot).moving;
-            let moves = aside || s.buffer.slot(slot).mask == 0;
-            s.counters.programs_wear += u64::from(moves);
-            s.counters.programs_user += u64::from(!moves);
-            makes_room = !aside;
-            self.settle_member(unit, slot, pua);
-        }
-        let (stripe, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
-        if makes_room || last {
-            self.admit_waiting(op, group);
-            self.flushes_done();
-        }
-        self.state.groups.give(group);
-        self.free_op(op);
-        if last {
-            self.after_switch(stripe, offsets);
-        }
-        self.feed_hungry();
-        if last {
-            if !self.state.host.flushes.is_empty() {
-                self.flush_all_stripes();
-            }
-            self.flush_as_policy_says(entry);
-            self.relocate();
-        }
-    }
-
-    /// A data member is programmed: it is read there from now on, and its slot is free.
-    fn settle_member(&mut self, unit: u32, slot: u32, pua: u32) {
-        let s = &mut self.state;
-        if self.map.is_buffered_in(unit, slot) {
-            self.map.set_flash(unit, pua);
-        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
-            // Overwritten meanwhile.
-            let newer = s.buffer.slot_mut(newer);
-            debug_assert_eq!(newer.former, NONE);
-            newer.former = pua;
-        }
-        let (extent, _) = self.shape.layout.extent_of(pua);
-        self.map.set_owner(pua, unit);
-        self.map.set_valid(pua);
-        s.extents.gain(extent);
-        s.buffer.release(slot);
-    }
-
-    /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
-    /// Returns it, and the offsets of the lanes written.
-    fn switch_stripe(&mut self, job: u32) -> (u32, u32) {
-        let Job { entry, rewrites, .. } = self.state.stripes.jobs[job];
-        self.state.failure.under_way -= u32::from(rewrites);
-        let mut offsets = 0u32;
-        for i in self.state.stripes.members_of(job) {
-            let Member { unit, slot, mut former, pua, .. } = self.state.stripes.members[i];
-            offsets |= 1 << self.state.homes.offset_of(self.shape.striped(), unit);
-            let (extent, _) = self.shape.layout.extent_of(pua);
-            if slot == NONE {
-                let e = self.state.stripes.dirty.entry_mut(entry);
-                former = std::mem::replace(&mut e.former, pua);
-                self.map.set_owner(pua, unit);
-                self.map.set_valid(pua);
-                self.state.extents.gain(extent);
-            }
-            if former != NONE {
-                self.invalidate(former);
-            }
-            self.state.extents.row_programmed(&self.shape.layout, extent);
-        }
-        let stripes = self.shape.striped();
-        let s = &mut self.state;
-        let (stripe, parity) = (s.stripes.dirty.entry(entry).stripe, s.stripes.dirty.entry(entry).former);
-        let dirty = s.buffer.dirty_in(entry);
-        let of = s.homes.group_of(stripes, stripe);
-        let left = s.stripes.jobs[job].left;
-        if left != NONE {
-            s.homes.left(left);
-        }
-        s.stripes.dirty.arrived(entry, of, dirty);
-        if dirty == 0 {
-            self.map.set_flash(stripes.parity(stripe), parity);
-        }
-        s.stripes.jobs.give(job);
-        (stripe, offsets)
-    }
-
-    /// A stripe has switched: blocks of its lanes may have become worth collecting.
-    fn after_switch(&mut self, stripe: u32, mut offsets: u32) {
-        while offsets != 0 && self.state.waiting_collections > 0 {
-            let stripes = self.shape.striped();
-            let lane = stripes.lane(self.state.homes.group_of(stripes, stripe), offsets.trailing_zeros());
-            offsets &= offsets - 1;
-            self.check_collection(self.in_place_of(lane, stripe));
         }
     }
 

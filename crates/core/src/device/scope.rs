@@ -1,0 +1,140 @@
+//! What a collection closes to others, and who else may collect beside it.
+
+use super::collect::Stage;
+use super::drive::{Afterwards, Device};
+use super::medium::Medium;
+use super::observer::Observer;
+use crate::policy::gc_schedule::SpaceView;
+use crate::policy::gc_scope::Scope;
+use std::ops::Range;
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether collections of one scope take turns.
+    pub(super) fn in_turn(&self) -> bool {
+        matches!(self.state.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
+    }
+
+    /// Whether another collection keeps this lane's scope, of which only one may run. One
+    /// that has yielded keeps nothing.
+    pub(super) fn scope_is_taken(&self, lane: u32) -> bool {
+        if !self.in_turn() {
+            return false;
+        }
+        let own = self.turn_units(lane);
+        (0..self.shape.layout.lanes).filter(|&other| other != lane).any(|other| {
+            let c = &self.state.collections[other as usize];
+            let keeps = c.is_active() && (c.holding || !c.waiting);
+            let scope = self.turn_units(other);
+            keeps && scope.start < own.end && own.start < scope.end
+        })
+    }
+
+    /// Close (or reopen) the scope of this lane's collection to host operations.
+    pub(super) fn hold_scope(&mut self, lane: u32, close: bool) {
+        let c = &mut self.state.collections[lane as usize];
+        if c.holding == close {
+            return;
+        }
+        c.holding = close;
+        let erases = c.stage == Stage::Erasing;
+        let tell = close && self.state.rebuilds_reads;
+        for unit in self.scope_units(lane) {
+            self.hold_unit(unit, close, erases);
+            if tell {
+                self.state.afterwards.push(Afterwards::Rescue { unit });
+            }
+        }
+    }
+
+    /// The collection of a lane that holds its scope goes on from moving to erasing.
+    pub(super) fn hold_to_erase(&mut self, lane: u32) {
+        if self.state.interrupters[Occupant::Erase as usize] != 0 {
+            // Reads interrupt the erase: they need not stand behind it.
+            return self.hold_scope(lane, false);
+        }
+        if !self.state.collections[lane as usize].holding {
+            self.state.collections[lane as usize].stage = Stage::Erasing;
+            return self.hold_scope(lane, true);
+        }
+        self.state.collections[lane as usize].stage = Stage::Erasing;
+        for unit in self.scope_units(lane) {
+            self.erase_hold(unit);
+        }
+    }
+
+    /// The units among which only one collection may run, where scopes take turns.
+    pub(super) fn turn_units(&self, lane: u32) -> Range<u32> {
+        match self.state.gc_scope {
+            Scope::Unit { .. } => self.units_of_channel(lane),
+            _ => self.scope_units(lane),
+        }
+    }
+
+    /// The units of the channels of a lane.
+    pub(super) fn units_of_channel(&self, lane: u32) -> Range<u32> {
+        let own = self.shape.units_of_lane(lane);
+        let per_channel = self.shape.units / self.shape.channels;
+        let first = own.start / per_channel * per_channel;
+        let last = (own.end - 1) / per_channel * per_channel;
+        first..last + per_channel
+    }
+
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(super) fn scope_covers(&self, lane: u32, unit: u32) -> bool {
+        self.scope_units(lane).contains(&unit)
+    }
+
+    /// The units that a collection of this lane closes to host operations.
+    pub(super) fn scope_units(&self, lane: u32) -> Range<u32> {
+        match self.state.gc_scope {
+            Scope::Operation => 0..0,
+            Scope::Unit { .. } => self.shape.units_of_lane(lane),
+            Scope::Controller => 0..self.shape.units,
+            Scope::Channel => self.units_of_channel(lane),
+        }
+    }
+
+    /// Close the scope of a collection to host programs, or open it, as the schedule says.
+    #[inline]
+    pub(super) fn bar_programs(&mut self, lane: u32, view: &SpaceView) {
+        if self.state.may_bar_programs {
+            let bars = self.state.policies.gc_schedule.bars_programs(view);
+            self.set_barring(lane, bars);
+        }
+    }
+
+    pub(super) fn set_barring(&mut self, lane: u32, bars: bool) {
+        if std::mem::replace(&mut self.state.collections[lane as usize].barring, bars) == bars {
+            return;
+        }
+        for unit in self.heeded_units(lane) {
+            self.bar_unit(unit, bars);
+        }
+    }
+
+    /// The units whose host operations a collection of this lane may yield to, and whose
+    /// programs it may bar.
+    pub(super) fn heeded_units(&self, lane: u32) -> Range<u32> {
+        match self.state.gc_scope {
+            Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
+            Scope::Channel | Scope::Controller => self.scope_units(lane),
+        }
+    }
+
+    /// Whether the collection of a lane may bar programs of this unit.
+    pub(super) fn bar_covers(&self, lane: u32, unit: u32) -> bool {
+        self.heeded_units(lane).contains(&unit)
+    }
+
+    /// Let host operations pass: what a collection yields to must not stand behind its own
+    /// hold, and another collection may use its scope meanwhile.
+    pub(super) fn yield_scope(&mut self, lane: u32) {
+        self.set_waiting(lane, true);
+        let held = self.state.collections[lane as usize].holding;
+        self.hold_scope(lane, false);
+        if held && self.in_turn() {
+            self.wake_waiting();
+        }
+    }
+}
