@@ -273,6 +273,9 @@ pub struct Gc {
     /// Flash reads of scrubbing; with scrubbing only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub_reads: Option<u64>,
+    /// Flash reads that moving stripes needed; with wear levelling only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear_reads: Option<u64>,
     /// Stripes that wear levelling shifted inside their plane group; with levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes_shifted: Option<u64>,

@@ -51,6 +51,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             rebuild_reads: with_parity(c.rebuild_reads),
             parity_reads: with_parity(c.parity_reads),
             scrub_reads: (c.scrub_reads > 0).then_some(c.scrub_reads),
+            wear_reads: o.levels_wear.then_some(c.wear_reads),
             stripes_shifted: o.levels_wear.then_some(c.shifts),
             stripes_migrated: o.levels_wear.then_some(c.migrations),
             rotation_broken: with_parity(c.rotation_broken),

@@ -35,7 +35,7 @@ pub struct Counters {
     pub programs_gc: u64,
     /// Mapping units of parity programmed for host writes.
     pub programs_parity: u64,
-    /// Mapping units of data programmed only because their stripe moved.
+    /// Mapping units of data programmed only because their stripe moved, or their plane failed.
     pub programs_wear: u64,
     /// Mapping units programmed only to fill a write unit.
     pub programs_pad: u64,
@@ -75,6 +75,8 @@ pub struct Counters {
     pub rebuild_reads: u64,
     /// Stripes rewritten since a unit of them lay on a failed plane.
     pub stripes_rewritten: u64,
+    /// Flash reads of flushes that move a stripe, or a unit of a failed plane.
+    pub wear_reads: u64,
     /// Stripes shifted inside their group …
     pub shifts: u64,
     /// … and migrated to another.

@@ -392,7 +392,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Work that the event left, from a stack on which nothing else is half done.
     #[cold]
-    fn after_event(&mut self) {
+    pub(super) fn after_event(&mut self) {
         while let Some(left) = self.state.afterwards.pop() {
             match left {
                 Afterwards::Rescue { unit } => self.rescue_queued(unit),
@@ -453,8 +453,7 @@ impl State {
         let width = shape.stripes.as_ref().map_or(0, |s| s.width);
         let jobs = StripeState::most_jobs(shape.stripes.as_ref(), slots, lanes);
         // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
-        // Where the read path waits, a failed plane makes it.
-        let rebuilds = if shape.has_parity() { 2 * most_parts } else { 0 };
+        let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A group holds at least one slot, or a row of a collection's units.

@@ -1,11 +1,11 @@
 //! A plane that fails: its units are rebuilt when they are read, and rewritten elsewhere.
 //!
-//! The plane ends what it has accepted, and is given nothing more. What lies there is *lost*:
-//! reads of it are computed from the rest of the stripe, whatever the read path says; a flush
-//! takes a plane of another group in its place, another one from stripe to stripe; and lost
-//! units are written again through the buffer, a few stripes at a time, until none is left.
-//! Collections of the plane end without moving what they had still to move, and wear is
-//! levelled no more.
+//! The plane ends what it has accepted, and is given nothing more but the erase of a block that
+//! a collection had emptied. What lies there is *lost*: reads of it are computed from the rest
+//! of the stripe, whatever the read path would say; a flush takes a plane of another group in
+//! its place, another one from stripe to stripe; and lost units are written again, a few
+//! stripes at a time and beside the write buffer, until none is left. Collections of the plane
+//! end without moving what they had still to move, and wear is levelled no more.
 
 use super::drive::Device;
 use super::medium::Medium;
@@ -16,7 +16,7 @@ use crate::ftl::map::Place;
 use serde::{Deserialize, Serialize};
 
 /// Stripes rewritten at once.
-const MOST_REWRITTEN: u32 = 8;
+pub(super) const MOST_REWRITTEN: u32 = 8;
 
 /// The plane that failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub(super) struct Failure {
     pub lane: u32,
     /// When it failed, ns.
     pub at: u64,
+    /// The lanes that stand in for it, in turn.
+    takers: Vec<u32>,
     /// Unit of the lane at which the next lost one is looked for.
     cursor: u32,
     /// Stripes being rewritten.
@@ -32,21 +34,31 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    pub const NONE: Failure = Failure { lane: NONE, at: 0, cursor: 0, under_way: 0 };
+    pub const NONE: Failure = Failure { lane: NONE, at: 0, takers: Vec::new(), cursor: 0, under_way: 0 };
+
+    /// Whether a restored one can be of a drive with so many lanes and units of a lane.
+    pub fn fits(&self, lanes: u32, units: u32) -> bool {
+        let inside = self.takers.iter().all(|&lane| lane < lanes) && self.cursor < units.max(1);
+        self.lane == NONE && self.under_way == 0 || self.lane < lanes && !self.takers.is_empty() && inside
+    }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// A plane fails now: the `plane`-th of the drive, counted by channel, die and plane.
     ///
     /// # Errors
-    /// When the drive cannot go on without losing data, and why: it has no parity, another
-    /// plane has failed, or the planes of other groups have no room for what may lie there.
+    /// When the drive cannot go on without losing data, and why: it has no parity, its read
+    /// path never goes round a plane, another plane has failed, or the planes of other groups
+    /// have no room for what may lie there.
     pub fn fail_plane(&mut self, plane: u32) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else {
             return Err(
                 "without parity the data of a failed plane are lost: set policy.redundancy to rain".into()
             );
         };
+        if !self.state.rebuilds_reads {
+            return Err("policy.read_path `wait` goes round no plane: take gc-tolerant".into());
+        }
         let layout = &self.shape.layout;
         if plane >= layout.lanes {
             return Err(format!("there is no plane {plane}: the drive has {}", layout.lanes));
@@ -57,22 +69,45 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.state.failure.lane
             ));
         }
-        let takers = self.takers(plane).count() as u32;
-        let moved = self.state.homes.held().iter().copied().max();
-        let own = stripes.count.div_ceil(stripes.groups).max(moved.unwrap_or(0));
-        let more = if takers == 0 { own } else { own.div_ceil(takers) };
-        let least = self.takers(plane).map(|l| room_of(layout, l, self.shape.reserve)).min().unwrap_or(0);
-        if u64::from(own + more) >= least {
-            return Err(format!(
-                "the {takers} planes of other groups could take {more} units more each, and have room for less than {least} where {own} may lie already: raise ftl.over_provisioning"
-            ));
-        }
         let group = stripes.group_of_lane(plane);
-        self.state.failure = Failure { lane: plane, at: self.state.now, ..Failure::NONE };
+        let takers: Vec<u32> = (0..layout.lanes).filter(|&l| stripes.group_of_lane(l) != group).collect();
+        self.check_takers(plane, &takers)?;
+        let first = stripes.lane(group, 0);
+        self.state.failure = Failure { lane: plane, at: self.state.now, takers, ..Failure::NONE };
         self.stop_collecting(plane);
-        let first = self.shape.striped().lane(group, 0);
         self.resume_stalled_stripes(first);
-        self.relocate();
+        self.relocate(MOST_REWRITTEN);
+        self.after_event();
+        Ok(())
+    }
+
+    /// Whether the lanes that are to stand in for one have room for what may be bound for it.
+    fn check_takers(&self, plane: u32, takers: &[u32]) -> Result<(), String> {
+        let stripes = self.shape.striped();
+        if takers.is_empty() {
+            return Err("no plane is outside its group, so none can stand in for it".into());
+        }
+        let mut more = vec![0u64; takers.len()];
+        for stripe in 0..stripes.count {
+            let on = |unit| self.state.homes.lane(stripes, unit) == plane;
+            if stripes.members(stripe).any(on) {
+                more[(stripe / stripes.groups) as usize % takers.len()] += 1;
+            }
+        }
+        let held = |group: u32| {
+            let own = stripes.count.div_ceil(stripes.groups);
+            u64::from(self.state.homes.held().get(group as usize).copied().unwrap_or(0).max(own))
+        };
+        for (&lane, more) in takers.iter().zip(more) {
+            let own = held(stripes.group_of_lane(lane));
+            let room = room_of(&self.shape.layout, lane, self.shape.reserve);
+            if own + more >= room {
+                return Err(format!(
+                    "plane {lane} would have to hold {} units and has room for less than {room}: raise ftl.over_provisioning",
+                    own + more
+                ));
+            }
+        }
         Ok(())
     }
 
@@ -88,14 +123,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let layout = &self.shape.layout;
         let extents = lane * layout.stride..lane * layout.stride + layout.usable[lane as usize];
         extents.map(|x| u64::from(self.state.extents.valid(x))).sum()
-    }
-
-    /// The lanes that may stand in for a lane: those of other groups, where no stripe has two
-    /// units on one of them.
-    fn takers(&self, lane: u32) -> impl Iterator<Item = u32> + '_ {
-        let stripes = self.shape.striped();
-        let own = stripes.group_of_lane(lane);
-        (0..self.shape.layout.lanes).filter(move |&l| stripes.group_of_lane(l) != own)
     }
 
     /// Whether a lane is the failed plane.
@@ -116,73 +143,62 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.failure.lane != lane {
             return lane;
         }
-        let stripes = self.shape.striped();
-        let takers = self.shape.layout.lanes - stripes.width;
-        let turn = stripe / stripes.groups % takers;
-        self.takers(lane).nth(turn as usize).expect("a plane fails only if others stand in")
+        let takers = &self.state.failure.takers;
+        takers[(stripe / self.shape.striped().groups) as usize % takers.len()]
     }
 
-    /// Rewrite lost units, as many stripes at once as may be.
-    pub(super) fn relocate(&mut self) {
+    /// Rewrite lost units, while fewer than `most` stripes are on their way for that.
+    pub(super) fn relocate(&mut self, most: u32) {
         if self.state.failure.lane == NONE {
             return;
         }
-        while self.state.failure.under_way < MOST_REWRITTEN {
-            let s = &self.state;
-            let full = s.buffer.held() == s.buffer.capacity();
-            if full || s.stripes.jobs.is_exhausted() || !self.rewrite_next() {
-                return;
-            }
+        while self.state.failure.under_way < most && !self.state.stripes.jobs.is_exhausted() {
+            let Some((unit, stripe)) = self.next_lost() else { return };
+            self.rewrite(unit, stripe);
         }
     }
 
-    /// Rewrite the next lost unit whose stripe is not on its way; false when there is none.
-    fn rewrite_next(&mut self) -> bool {
+    /// The next lost unit whose stripe is not on its way, and the stripe.
+    fn next_lost(&mut self) -> Option<(u32, u32)> {
         let layout = &self.shape.layout;
-        let first = self.state.failure.lane * layout.stride * layout.units_per_extent;
-        let units = layout.stride * layout.units_per_extent;
-        for _ in 0..units {
-            let f = &mut self.state.failure;
-            let pua = first + f.cursor;
-            f.cursor = if f.cursor + 1 == units { 0 } else { f.cursor + 1 };
-            if !self.map.is_valid(pua) {
+        let each = layout.units_per_extent;
+        let first = self.state.failure.lane * layout.stride * each;
+        let units = layout.stride * each;
+        let mut left = units;
+        while left > 0 {
+            let at = self.state.failure.cursor;
+            // Nothing of an empty extent is looked at.
+            let empty = at % each == 0 && self.state.extents.valid((first + at) / each) == 0;
+            let step = if empty { each } else { 1 };
+            self.state.failure.cursor = if at + step >= units { 0 } else { at + step };
+            left = left.saturating_sub(step);
+            if empty || !self.map.is_valid(first + at) {
                 continue;
             }
-            let unit = self.map.owner(pua);
+            let unit = self.map.owner(first + at);
             let stripe = self.shape.striped().stripe_of(unit);
             if self.job_of(stripe) == NONE {
-                self.rewrite(unit, stripe);
-                return true;
+                return Some((unit, stripe));
             }
         }
-        false
+        None
     }
 
     /// Flush a stripe such that this unit of it is written anew.
     fn rewrite(&mut self, unit: u32, stripe: u32) {
         let stripes = self.shape.striped();
         let parity = stripes.parity(stripe);
-        // Parity is written with any unit.
+        let on_flash = |&u: &u32| matches!(self.map.lookup(u), Place::Flash(_));
+        // Parity is written with any unit, and dirty ones leave with the flush.
         let with = match (unit == parity, self.map.lookup(parity)) {
             (true, Place::Buffer(_)) => None,
-            (true, _) => stripes.members(stripe).find(|&u| matches!(self.map.lookup(u), Place::Flash(_))),
-            (false, _) => Some(unit),
+            (true, _) => stripes.members(stripe).find(on_flash),
+            (false, _) => Some(unit).filter(on_flash),
         };
-        if let Some(unit) = with
-            && let Place::Flash(former) = self.map.lookup(unit)
-        {
-            let entry = self.entry_of(unit);
-            let slot = self.state.buffer.insert(unit, former, 0, entry, NONE).expect("room was seen");
-            self.map.set_buffer(unit, slot);
-            self.stripe_written(entry);
-            self.data_beneath(slot, Place::Flash(former), NONE);
-        }
-        let Place::Buffer(entry) = self.map.lookup(parity) else {
-            unreachable!("a stripe with a lost unit has another on flash, or one held")
-        };
+        let entry = self.entry_of(stripes.first_of(stripe));
         self.state.failure.under_way += 1;
         self.state.counters.stripes_rewritten += 1;
-        self.flush_stripe(entry);
+        self.flush_with(entry, with);
         let job = self.state.stripes.dirty.entry(entry).job;
         self.state.stripes.jobs[job].rewrites = true;
     }

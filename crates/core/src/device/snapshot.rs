@@ -82,6 +82,10 @@ impl<O: Observer> Device<O> {
     ) -> Result<Device<O>, SnapshotError> {
         let mut device = Device::new(config, seed, observer)?;
         let (mut state, map): (State, MapState) = device.load(Kind::Whole, whole_key(config, seed), from)?;
+        let layout = &device.shape.layout;
+        if !state.failure.fits(layout.lanes, layout.stride * layout.units_per_extent) {
+            return Err(damaged("it has a failed plane that this drive has not"));
+        }
         state.scratch = std::mem::take(&mut device.state.scratch);
         device.state = state;
         device.map.state = map;
@@ -92,7 +96,11 @@ impl<O: Observer> Device<O> {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Write the state of the translation layer, which every scheme that shares `key` can
     /// start from. The drive must be at rest.
+    ///
+    /// # Panics
+    /// If a plane of it has failed: another scheme's drive would use that plane.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
+        assert_eq!(self.state.failure.lane, crate::ftl::NONE, "an aged drive has all its planes");
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),

@@ -1,11 +1,11 @@
-//! Write units of stripes: parity is written with the data, and all switch together.
+//! Write units of stripes: parity is written with the data it covers.
 //!
 //! A *job* takes the dirty units of one stripe to flash: what the new parity needs is read
 //! first; then every member written and the parity get a row on their own lane, or the job
 //! waits until each has one, so that no job under way ever waits for space. A member that is
 //! programmed leaves the buffer, and is read where it is now; the stripe is still the former
-//! copies with the old parity, which stay valid until the last program has ended and all
-//! switch together. So the buffer holds only what a collection keeps from flash.
+//! copies with the old parity, which stay valid until the last program has ended and what
+//! parity covers switches to the new ones with it. So the buffer holds only what a collection keeps from flash.
 
 use super::drive::Device;
 use super::medium::Medium;
@@ -126,7 +126,8 @@ impl StripeState {
 
     /// Stripes on their way at once: enough to keep every plane busy with many of them.
     pub fn most_jobs(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
-        if stripes.is_some() { slots.min(64 * lanes) } else { 0 }
+        // Operations are reserved for every unit of each.
+        stripes.map_or(0, |s| slots.min(64 * lanes).min((1 << 17) / s.width))
     }
 
     /// Stripes that are held in part or on their way, at most.
@@ -300,6 +301,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Send the dirty units of a stripe on their way.
     pub(super) fn flush_stripe(&mut self, entry: u32) {
+        self.flush_with(entry, None);
+    }
+
+    /// Send the dirty units of a stripe on their way, and one besides that is on flash.
+    pub(super) fn flush_with(&mut self, entry: u32, besides: Option<u32>) {
         let levels = self.state.levels_wear && self.state.failure.lane == NONE;
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
@@ -318,6 +324,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if moves {
             members = self.join_clean_units(entry, first, members);
+        }
+        if let Some(unit) = besides {
+            members += usize::from(self.join_clean_unit(entry, unit, first + members));
         }
         let unit = self.shape.striped().parity(stripe);
         let s = &mut self.state;
@@ -394,8 +403,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
             self.state.stripes.jobs[job].reads += 1;
             let filler = short & !moved;
-            self.state.counters.rmw_reads += filler >> i & 1;
-            self.state.counters.parity_reads += u64::from(filler >> i & 1 == 0);
+            let c = &mut self.state.counters;
+            *(match filler >> i & 1 {
+                _ if moved != 0 => &mut c.wear_reads,
+                0 => &mut c.parity_reads,
+                _ => &mut c.rmw_reads,
+            }) += 1;
             self.enqueue_op(op);
         }
     }

@@ -1,6 +1,7 @@
 //! Stripes whose data are complete: their rows, their programs, and the switch.
 
 use super::drive::Device;
+use super::failure::MOST_REWRITTEN;
 use super::medium::Medium;
 use super::observer::Observer;
 use super::stripe::{Job, Member};
@@ -153,14 +154,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if slot == NONE {
             s.counters.programs_parity += 1;
         } else {
-            let aside = s.buffer.slot(slot).moving;
-            let moves = aside || s.buffer.slot(slot).mask == 0;
+            let moves = s.buffer.slot(slot).moving;
             s.counters.programs_wear += u64::from(moves);
             s.counters.programs_user += u64::from(!moves);
-            makes_room = !aside;
+            makes_room = !moves;
             self.settle_member(unit, slot, pua);
         }
+        let left = self.state.stripes.jobs[job].left;
         let (stripe, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
+        if last && self.state.failure.under_way == 0 {
+            // Ahead of the writes that wait, which may need every job.
+            self.relocate(1);
+        }
         if makes_room || last {
             self.admit_waiting(op, group);
             self.flushes_done();
@@ -169,6 +174,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.free_op(op);
         if last {
             self.after_switch(stripe, offsets);
+            if left != NONE {
+                self.after_leaving(left);
+            }
         }
         self.feed_hungry();
         if last {
@@ -176,7 +184,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.flush_all_stripes();
             }
             self.flush_as_policy_says(entry);
-            self.relocate();
+            self.relocate(MOST_REWRITTEN);
         }
     }
 
@@ -235,6 +243,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.stripes.jobs.give(job);
         (stripe, offsets)
+    }
+
+    /// A stripe has left a group: its former copies there are stale.
+    fn after_leaving(&mut self, group: u32) {
+        for offset in 0..self.shape.striped().width {
+            if self.state.waiting_collections > 0 {
+                self.check_collection(self.shape.striped().lane(group, offset));
+            }
+        }
     }
 
     /// A stripe has switched: blocks of its lanes may have become worth collecting.

@@ -1,6 +1,7 @@
 //! Wear: programs by lane, and the stripes that levelling moves to colder ones.
 
 use super::drive::Device;
+use super::failure::MOST_REWRITTEN;
 use super::medium::Medium;
 use super::observer::Observer;
 use super::stripe::Member;
@@ -27,9 +28,10 @@ impl Programs {
         Programs { lanes: vec![0; lanes as usize], groups: vec![0; stripes.map_or(0, |s| s.groups) as usize] }
     }
 
-    /// Units held aside for moves.
+    /// Units held aside for moves, and for what a failed plane held.
     pub fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
-        stripes.filter(|_| levels).map_or(0, |s| MOVES * (s.width - 1))
+        let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
+        stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
     }
 
     /// By lane.
@@ -157,15 +159,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = self.state.stripes.dirty.entry(entry).stripe;
         let data = stripes.first_of(stripe)..stripes.first_of(stripe) + stripes.width - 1;
         for unit in data {
-            let place = self.map.lookup(unit);
-            let Place::Flash(former) = place else { continue };
-            let slot = self.state.buffer.take_moving(unit, entry);
-            self.map.set_buffer(unit, slot);
-            self.data_beneath(slot, place, former);
-            let member = Member { unit, slot, former, pua: NONE, done: false };
-            self.state.stripes.members[first + members] = member;
-            members += 1;
+            members += usize::from(self.join_clean_unit(entry, unit, first + members));
         }
         members
+    }
+
+    /// A unit that is on flash joins a job as its member `at`; false where it is not there.
+    pub(super) fn join_clean_unit(&mut self, entry: u32, unit: u32, at: usize) -> bool {
+        let place = self.map.lookup(unit);
+        let Place::Flash(former) = place else { return false };
+        let slot = self.state.buffer.take_moving(unit, entry);
+        self.map.set_buffer(unit, slot);
+        self.data_beneath(slot, place, former);
+        self.state.stripes.members[at] = Member { unit, slot, former, pua: NONE, done: false };
+        true
     }
 }

@@ -1,7 +1,7 @@
 //! The stripes of which the write buffer holds something.
 //!
 //! Each has an entry; its parity's place in the map names it, as a host unit's names its
-//! buffer slot. An entry has a *job* from its flush to the switch of the map, and cannot be
+//! buffer slot. An entry has a *job* from its flush until parity covers the new copies, and cannot be
 //! flushed again meanwhile; what is written to it then waits for the next flush.
 
 use super::NONE;

@@ -9,12 +9,11 @@ use crate::ftl::NONE;
 use crate::ftl::map::Place;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Where a logical unit's data are now: one that moves is still where it was, and a slot
-    /// that holds none of them does not count.
+    /// Where a logical unit's data are now: one that moves is still where it was.
     pub fn whereabouts(&self, lpn: u32) -> Place {
         let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
-            Place::Buffer(slot) if !is_parity && self.state.buffer.slot(slot).mask == 0 => {
+            Place::Buffer(slot) if !is_parity && self.state.buffer.slot(slot).moving => {
                 match self.beneath(lpn, slot) {
                     NONE => Place::Buffer(slot),
                     former => Place::Flash(former),

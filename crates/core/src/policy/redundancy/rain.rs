@@ -3,8 +3,9 @@
 //! **What it does.** `width − 1` consecutive mapping units and their parity lie on one
 //! plane each, of the planes at one position on `width` channels (a plane group); the
 //! parity's channel moves by one from stripe to stripe of a group and differs from group
-//! to group. A unit is bound to its plane and free inside it. Members and parity of a
-//! written stripe switch in the map together; until then the old ones stay readable.
+//! to group. A unit is bound to its plane and free inside it. A written member is read at
+//! its new place as soon as it is programmed; what parity covers switches to the new members
+//! with the last program, and until then the old ones stay readable.
 //!
 //! **Why it matters for the tail.** A page whose plane is busy can be computed from the
 //! rest of its stripe (`read_path`), if no other plane of the group is busy

@@ -24,7 +24,8 @@
 //! write buffer, of four stripes at once at most, and a stripe that finds no room there
 //! stays; that memory is not counted. To what waits for them, the programs of a move are
 //! user programs and its reads those of a read-modify-write, since the stripe switches only
-//! when all of it is programmed and so has one rank.
+//! when all of it is programmed and so has one rank. A write over a unit that is being moved
+//! finds the rest of it in memory. Once a plane has failed, nothing moves any more.
 //!
 //! **Checked by** `policy_laws`, `wear` (hot pages and hot groups are spread, even wear moves
 //! nothing, every byte stays), `homes` unit tests.
