@@ -168,7 +168,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while left > 0 {
             let at = self.state.failure.cursor;
             // Nothing of an empty extent is looked at.
-            let empty = at % each == 0 && self.state.extents.valid((first + at) / each) == 0;
+            let empty = at.is_multiple_of(each) && self.state.extents.valid((first + at) / each) == 0;
             let step = if empty { each } else { 1 };
             self.state.failure.cursor = if at + step >= units { 0 } else { at + step };
             left = left.saturating_sub(step);
