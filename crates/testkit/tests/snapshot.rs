@@ -5,7 +5,7 @@ use tailcut_core::device::{AgeReport, Device, Observer, SnapshotError, Step, Ste
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, small_drive};
+use tailcut_testkit::{Host, parity_drive, small_drive};
 use tailcut_units::{HostOp, Stream};
 
 /// Submit `n` random commands as fast as the queue takes them.
@@ -95,6 +95,42 @@ fn a_suspended_operation_goes_on_after_restoring() {
         assert!(one.done == two.done && one.device.counters() == two.device.counters());
     }
     assert!(met.iter().all(|&n| n > 0) && nested > 0, "{met:?}, {nested} nested");
+}
+
+/// Stripes on their way with some of their members programmed, stripes that move, and a plane
+/// that has failed: all of it goes on.
+#[test]
+fn stripes_on_their_way_go_on_after_restoring() {
+    let mut config = parity_drive();
+    config.ftl.over_provisioning = Some(0.5);
+    config.policy.wear = toml::Value::String("shift-migrate".into()).try_into().unwrap();
+    for fails in [false, true] {
+        let mut whole = Host::new(&config);
+        whole.device.fill(whole.device.host_bytes());
+        let mut stream = Stream::new(8, "stripes", 0);
+        let mut at = traffic(&mut whole, &mut stream, 3_000, 0);
+        if fails {
+            whole.device.fail_plane(5).unwrap();
+        }
+        let (mut lost, mut under_way) = (0, 0);
+        for _ in 0..40 {
+            at = traffic(&mut whole, &mut stream, 7, at);
+            lost += u32::from(whole.device.lost_units() > 0);
+            under_way += u32::from(whole.device.outstanding() > 0);
+            let mut file = Vec::new();
+            whole.device.snapshot(&config, 1, &mut file).unwrap();
+            let device = Device::restore(&config, 1, (), &mut &file[..]).unwrap();
+            device.audit().unwrap_or_else(|e| panic!("{e}"));
+            let mut one = Host { device, done: Vec::new() };
+            let (before, mut twin) = (whole.done.len(), stream.clone());
+            traffic(&mut one, &mut stream.clone(), 60, at);
+            at = traffic(&mut whole, &mut twin, 60, at);
+            stream = twin;
+            assert!(whole.done[before..] == one.done[..], "completions differ after restoring");
+            assert_eq!(whole.device.counters(), one.device.counters());
+        }
+        assert!(under_way > 0 && (lost > 0) == fails, "{under_way} under way, {lost} with lost units");
+    }
 }
 
 /// The stage that some operation is at by its last step; counts units with two suspended.
