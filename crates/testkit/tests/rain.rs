@@ -16,7 +16,7 @@ use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{Host, operations, parity_drive};
 use tailcut_units::quantity::Level;
-use tailcut_units::{Command, HostOp, Occupant, SimTime, Stream};
+use tailcut_units::{Cause, Command, HostOp, Occupant, SimTime, Stream};
 
 const PAGE: u64 = 4096;
 /// Data units of a stripe.
@@ -192,6 +192,45 @@ fn a_flush_goes_round_a_collection() {
         assert!(n.parity_reads > 1_000, "seed {seed}: {n:?}");
     }
     assert!(rmw > 1_000, "{rmw} parts filled up");
+}
+
+/// While collections take turns, a read waits for what the die is doing when it comes or when
+/// a turn begins, and goes round the rest: also one that was sent round another collection, and
+/// one of a member that left the buffer before its stripe switched. (At `hard` a turn waits for
+/// nobody: this drive stays above.)
+#[test]
+fn no_read_waits_out_a_collection_that_takes_its_turn() {
+    // A block of eight pages: up to seven moves of 540 us and an erase of 3 ms.
+    let (page_move, erase) = (540_000, 3_000_000);
+    let mut rebuilt = 0;
+    for seed in 0..4 {
+        let mut c = parity_drive();
+        c.policy.gc_schedule = rotating(Mode::Forced, 8, 1);
+        let mut host = Host::new(&c);
+        host.device.fill(host.device.host_bytes());
+        let mut stream = Stream::new(seed, "turns", 0);
+        let (units, mut at) = (host.device.host_bytes() / PAGE, 0);
+        for _ in 0..8_000 {
+            at += stream.below(1_000_000);
+            while !host.device.has_place() {
+                at = at.max(host.device.next_deadline().0);
+                host.advance(at);
+            }
+            let op = if stream.below(3) == 0 { HostOp::Write } else { HostOp::Read };
+            host.submit(at, op, stream.below(units) * PAGE, PAGE as u32);
+        }
+        host.drain();
+        let n = host.device.counters();
+        assert!(n.collections > 300 && n.rotation_broken == 0, "seed {seed}: {n:?}");
+        rebuilt += n.rebuilt_units;
+        for read in host.done.iter().filter(|d| d.command.op == HostOp::Read) {
+            let gc = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase].map(Cause::die_wait);
+            let waited: u64 = gc.iter().map(|&c| read.ledger.get(c)).sum();
+            let held = read.ledger.get(Cause::GC_HOLD) + read.ledger.get(Cause::GC_HOLD_ERASE);
+            assert!(waited + held <= erase + page_move, "seed {seed}: {read:?}");
+        }
+    }
+    assert!(rebuilt > 1_000, "{rebuilt} units rebuilt");
 }
 
 fn sums_up(n: &Counters) {
