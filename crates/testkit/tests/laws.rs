@@ -279,7 +279,7 @@ fn channel_time_and_operations_are_conserved() {
         // What is collected in no time uses no die.
         let timed = case.config.policy.gc_schedule.name() != "instant";
         assert!(!whole || !timed || programs == c.rows_programmed, "seed {seed}: programs");
-        let reads = c.rmw_reads + c.parity_reads;
+        let reads = c.rmw_reads + c.parity_reads + c.wear_reads;
         assert_eq!(granted[Occupant::RmwRead as usize], reads, "seed {seed}: RMW reads");
         assert_eq!(granted[Occupant::GcRead as usize], c.gc_reads, "seed {seed}: GC reads");
         let erases = if timed { c.erases * luns } else { 0 };
