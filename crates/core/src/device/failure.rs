@@ -152,7 +152,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.failure.lane == NONE {
             return;
         }
-        while self.state.failure.under_way < most && !self.state.stripes.jobs.is_exhausted() {
+        // Stripes that were moving when the plane failed may still be aside.
+        while self.state.failure.under_way < most
+            && self.state.buffer.room_aside() > 0
+            && !self.state.stripes.jobs.is_exhausted()
+        {
             let Some((unit, stripe)) = self.next_lost() else { return };
             self.rewrite(unit, stripe);
         }

@@ -103,7 +103,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn audit_homes(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         let (s, layout) = (&self.state, &self.shape.layout);
-        let lane = |pua: u32| layout.lane_of(layout.extent_of(pua).0).0;
         let mut held = vec![0; stripes.groups as usize];
         for stripe in 0..stripes.count {
             held[s.homes.group_of(stripes, stripe) as usize] += 1;
@@ -116,7 +115,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 };
                 let there = there.filter(|_| job == NONE || self.member_of(job, unit).is_some());
                 law!(
-                    there.is_none_or(|pua| lane(pua) == home || self.is_lost(pua)),
+                    there.is_none_or(|pua| layout.lane_at(pua) == home || self.is_lost(pua)),
                     "unit {unit} of stripe {stripe} is at {there:?} and not in lane {home}"
                 );
             }
