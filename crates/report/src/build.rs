@@ -46,6 +46,7 @@ impl Scheme {
             programs: counters.programs,
             gc: counters.gc,
             suspends: counters.suspends,
+            operations: counters.operations,
             write_stall: counters.write_stall,
             erases: counters.erases,
             pe_cycles: counters.pe_cycles,

@@ -2,7 +2,7 @@
 //! the device. What the device has no mechanism for stays `None` and out of the summary.
 
 use crate::ordered::Ordered;
-use crate::summary::{Channel, Gc, PeCycles, Precondition, Suspends, WriteStall};
+use crate::summary::{Channel, Gc, Operations, PeCycles, Precondition, Suspends, WriteStall};
 
 /// Counters of the device over the measurement.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub struct DeviceCounters {
     pub gc: Option<Gc>,
     /// Suspensions.
     pub suspends: Option<Suspends>,
+    /// Operations of the arrays by occupant.
+    pub operations: Ordered<Operations>,
     /// The longest time in which writes were outstanding and none was completed.
     pub write_stall: Option<WriteStall>,
     /// Blocks erased.

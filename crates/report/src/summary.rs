@@ -109,6 +109,9 @@ pub struct Scheme {
     /// Suspensions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspends: Option<Suspends>,
+    /// What the dies did, by occupant.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub operations: Ordered<Operations>,
     /// The longest time in which writes were outstanding and none was completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_stall: Option<WriteStall>,
@@ -327,6 +330,15 @@ pub struct Suspends {
     pub rber_factor_mean: f64,
     /// Factor on the raw bit error rate of a block at that most.
     pub rber_factor_max: f64,
+}
+
+/// Operations of the arrays of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Operations {
+    /// How many; one that covers several planes is one.
+    pub count: u64,
+    /// Planes that one covered, mean.
+    pub planes: f64,
 }
 
 /// A time in which writes were outstanding and none was completed.

@@ -4,6 +4,7 @@ use crate::search::Rating;
 use crate::unit::Kind;
 use tailcut_report::summary::{DirectionSummary, Gc, Scheme};
 use tailcut_stats::percentile;
+use tailcut_units::Occupant;
 
 /// A figure of one scheme's run.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub enum Measure {
     ParityShare,
     /// Mapping units programmed of a class.
     Programs(String),
+    /// Planes that an operation of an occupant covers, mean.
+    Planes(String),
     /// The multiplier up to which the performance test is passed.
     PerformanceRating,
     /// The multiplier up to which the stress test is passed.
@@ -108,7 +111,7 @@ const GIB: f64 = 1_073_741_824.0;
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
@@ -132,6 +135,11 @@ impl Measure {
             "rating.stress" => Some(Measure::StressRating),
             _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
         };
+        if let Some(occupant) = text.strip_prefix("planes_per.")
+            && Occupant::ALL.iter().any(|o| o.name() == occupant)
+        {
+            return Ok(Measure::Planes(occupant.to_string()));
+        }
         let class =
             text.strip_prefix("programs.").filter(|c| ["user", "gc", "parity", "wear", "pad"].contains(c));
         let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
@@ -236,6 +244,10 @@ impl Measure {
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
+            }
+            Measure::Planes(occupant) => {
+                let operations = scheme.operations.get(occupant);
+                operations.map(|o| o.planes).ok_or_else(|| missing(&format!("operation of {occupant}")))
             }
             Measure::PerformanceRating | Measure::StressRating => Err(missing("search")),
         }

@@ -4,8 +4,11 @@ use crate::experiment::RunResult;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, GroupTurns};
-use tailcut_report::summary::{Channel, Gc, GcGroup, PeCycles, Precondition, Scheme, Suspends, WriteStall};
+use tailcut_report::summary::{
+    Channel, Gc, GcGroup, Operations, PeCycles, Precondition, Scheme, Suspends, WriteStall,
+};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
+use tailcut_units::Occupant;
 
 /// What a run of the scheme called `name` came to, as the summary has it.
 pub fn summarise(name: &str, run: &RunResult) -> Scheme {
@@ -61,6 +64,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         erases: Some(c.erases * u64::from(o.blocks_per_extent)),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         suspends: suspends(o),
+        operations: operations(o),
         write_stall: o.write_stall.map(|s| WriteStall {
             since_ns: s.since.0,
             length_ns: s.length.0,
@@ -79,6 +83,17 @@ fn groups(o: &RunOutcome) -> Vec<GcGroup> {
     o.groups.iter().map(group).collect()
 }
 
+/// Operations of the arrays by occupant, where there were any.
+fn operations(o: &RunOutcome) -> Ordered<Operations> {
+    let c = &o.counters;
+    let of = |occupant: Occupant| {
+        let (count, planes) = (c.operations[occupant as usize], c.planes[occupant as usize]);
+        let mean = planes as f64 / count.max(1) as f64;
+        (count > 0).then(|| (occupant.name().to_string(), Operations { count, planes: mean }))
+    };
+    Occupant::ALL.into_iter().filter_map(of).collect()
+}
+
 /// Suspensions, where there were any.
 fn suspends(o: &RunOutcome) -> Option<Suspends> {
     let (e, p) = (&o.counters.erase_suspension, &o.counters.program_suspension);
@@ -86,7 +101,7 @@ fn suspends(o: &RunOutcome) -> Option<Suspends> {
     (e.suspends + p.suspends > 0).then(|| Suspends {
         erase: e.suspends,
         program: p.suspends,
-        per_erase: e.suspends as f64 / o.counters.erases.max(1) as f64,
+        per_erase: e.suspends as f64 / o.counters.operations[Occupant::Erase as usize].max(1) as f64,
         resumes_cancelled: e.resumes_cancelled + p.resumes_cancelled,
         repeated_ns: e.repeated_ns + p.repeated_ns,
         overhead_ns: e.overhead_ns + p.overhead_ns,

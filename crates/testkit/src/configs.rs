@@ -4,7 +4,8 @@ use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, Ho
 use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
     BusyUnit, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
-    ProgramErase, ProgramSuspend, ProgramTiming, SuspendConfig, SuspendLimits, SuspendedData, TimingConfig,
+    ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
+    SuspendedData, TimingConfig,
 };
 use tailcut_core::policy::*;
 use tailcut_units::Span;
@@ -43,6 +44,7 @@ pub fn small_drive() -> DeviceConfig {
                 suspend: Span(25_000),
                 resume: Span(15_000),
                 verify: Span(11_000),
+                serve: ServedAfterLoop::Queued,
                 limits: no_limits(),
                 rber_growth: 0.144,
             },
@@ -71,7 +73,15 @@ pub fn small_drive() -> DeviceConfig {
             extent: ExtentKind::Superblock,
             write_planes: 2,
             join_reads: false,
-            gc: GcConfig { copy: CopyMode::Controller, copy_planes: 2, program_planes: 2, in_flight: 4 },
+            join_programs: false,
+            gc: GcConfig {
+                copy: CopyMode::Controller,
+                copy_planes: 2,
+                program_planes: 2,
+                join_reads: false,
+                erase_planes: 2,
+                in_flight: 4,
+            },
         },
         policy: PolicyConfig {
             schedule: schedule::ScheduleConfig::Fifo(Default::default()),
@@ -82,7 +92,11 @@ pub fn small_drive() -> DeviceConfig {
                 power_loss: buffer::lru::PowerLoss::Volatile,
                 ..Default::default()
             }),
-            flush: flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.75, low: 0.5 }),
+            flush: flush::FlushConfig::Watermark(flush::watermark::Config {
+                high: 0.75,
+                low: 0.5,
+                ..Default::default()
+            }),
             placement: placement::PlacementConfig::Static(Default::default()),
             redundancy: redundancy::RedundancyConfig::None(Default::default()),
             read_path: read_path::ReadPathConfig::Wait(Default::default()),
@@ -111,7 +125,14 @@ pub fn parity_drive() -> DeviceConfig {
     c.ecc.codeword = 4096;
     c.ftl.extent = ExtentKind::Block;
     (c.ftl.write_planes, c.ftl.mapping_unit) = (1, 4096);
-    c.ftl.gc = GcConfig { copy: CopyMode::Copyback, copy_planes: 1, program_planes: 1, in_flight: 1 };
+    c.ftl.gc = GcConfig {
+        copy: CopyMode::Copyback,
+        copy_planes: 1,
+        program_planes: 1,
+        join_reads: false,
+        erase_planes: 1,
+        in_flight: 1,
+    };
     c.ftl.over_provisioning = Some(0.45);
     let p = &mut c.policy;
     p.redundancy =
@@ -171,6 +192,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.ftl.write_planes = 1;
     c.ftl.gc.copy_planes = 1;
     c.ftl.gc.program_planes = 1;
+    c.ftl.gc.erase_planes = 1;
     c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
         capacity: 16 << 20,
         power_loss: buffer::lru::PowerLoss::Capacitor,

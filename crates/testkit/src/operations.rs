@@ -76,6 +76,9 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             });
             continue;
         }
+        if e.step == Step::Joined {
+            continue;
+        }
         let (index, last) = current.get_mut(&e.op).expect("an operation is granted first");
         let op = &mut all[*index];
         match e.step {
@@ -89,7 +92,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             _ => {}
         }
         match e.step {
-            Step::Granted | Step::Stopping => {}
+            Step::Granted | Step::Joined | Step::Stopping => {}
             Step::Returned => op.stays.clear(),
             Step::ChannelIn => op.inward.push((at, until)),
             Step::Array => op.array.push((at, until)),

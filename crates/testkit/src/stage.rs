@@ -25,7 +25,8 @@ pub fn one_die() -> DeviceConfig {
     (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
     (c.controller.command, c.host.queue_depth) = (Span(0), 256);
     (c.ftl.mapping_unit, c.ftl.extent, c.ftl.write_planes) = (PAGE, ExtentKind::Block, 1);
-    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.over_provisioning) = (1, 1, Some(0.5));
+    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
+    c.ftl.over_provisioning = Some(0.5);
     c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
     c.policy.buffer = buffer::BufferConfig::None(Default::default());
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());

@@ -13,10 +13,10 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyUnit, ProgramErase, SuspendLimits, SuspendedData};
+use tailcut_core::nand::config::{BusyUnit, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
-use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
-use tailcut_core::policy::flush::FlushConfig;
+use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
+use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::gc_schedule::preemptive::States;
 use tailcut_core::policy::gc_schedule::rotating::{self, Mode};
@@ -123,12 +123,14 @@ pub fn draw(seed: u64) -> Case {
     let mut suspension = Stream::new(seed, "swarm suspension", 0);
     let mut parity = Stream::new(seed, "swarm parity", 0);
     let mut wear = Stream::new(seed, "swarm wear", 0);
+    let mut joins = Stream::new(seed, "swarm joins", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
         draw_suspension(&mut suspension, &mut config);
         draw_parity(&mut parity, &mut config);
         draw_wear(&mut wear, &mut config);
+        draw_joins(&mut joins, &mut config);
         if set_capacity(&mut s, &mut config, seed) {
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };
@@ -169,6 +171,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     c.ftl.gc.program_planes = if chance(s, 3) { one_of(s, &copies) } else { wide };
     c.ftl.gc.in_flight = one_of(s, &[1, 1, 2, 4, 16]);
     c.ftl.gc.copy = one_of(s, &[CopyMode::Controller, CopyMode::Controller, CopyMode::Copyback]);
+    c.ftl.gc.erase_planes = if c.ftl.extent == ExtentKind::Block { 1 } else { planes };
     c.ftl.join_reads = planes > 1 && c.geometry.busy_unit == BusyUnit::Die && chance(s, 3);
     let mut sizes: Vec<u64> = (1..=8).map(|n| page / n).filter(|u| page % u == 0).collect();
     sizes.extend((2..=u64::from(wide)).map(|n| page * n));
@@ -301,6 +304,44 @@ fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
             wait_for_channel_above: one_of(s, &[Level::Share(1_000_000), Level::Count(hard)]),
         });
     }
+}
+
+/// What joins over planes, how wide an erase is, what leaves the buffer together, and how much
+/// of it may be on its way to one die.
+fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
+    let (g, f) = (&c.geometry, &mut c.ftl);
+    let blocks = f.extent == ExtentKind::Block;
+    let by_plane = blocks && g.busy_unit == BusyUnit::Plane;
+    let widths = if by_plane { 1 } else { g.planes };
+    let divisors: Vec<u32> = (1..=widths).filter(|d| widths.is_multiple_of(*d)).collect();
+    let parity = c.policy.redundancy.name() != "none";
+    f.gc.erase_planes = if chance(s, 2) { one_of(s, &divisors) } else { divisors[divisors.len() - 1] };
+    if blocks && widths > 1 && f.gc.copy == CopyMode::Controller {
+        f.gc.join_reads = chance(s, 2);
+        f.join_programs = !parity && chance(s, 2);
+    }
+    let fixed = c.policy.placement.name() == "static" && !parity;
+    let unit = u64::from(f.write_planes) * g.page;
+    if let BufferConfig::Lru(m) = &mut c.policy.buffer
+        && fixed
+        && chance(s, 2)
+    {
+        let of = if f.extent == ExtentKind::Line {
+            QueueOf::Lane
+        } else {
+            one_of(s, &[QueueOf::Die, QueueOf::Lane])
+        };
+        m.queue_limit = Some(QueueLimit { of, bytes: unit * one_of(s, &[1, 1, 2, 7]) });
+    }
+    if let FlushConfig::Watermark(m) = &mut c.policy.flush
+        && fixed
+        && blocks
+        && g.planes > 1
+        && chance(s, 2)
+    {
+        m.together = Together::Die;
+    }
+    c.suspend.erase.serve = one_of(s, &[ServedAfterLoop::Queued, ServedAfterLoop::All]);
 }
 
 /// Half of the drives with parity level wear, some at the slightest difference.

@@ -39,6 +39,7 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     let blocks = |c: &mut DeviceConfig| {
         c.ftl.extent = ExtentKind::Block;
         (c.ftl.write_planes, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (1, 1, 1);
+        c.ftl.gc.erase_planes = 1;
     };
     let mut out = vec![
         ("superblocks", base()),

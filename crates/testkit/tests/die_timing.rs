@@ -37,7 +37,8 @@ fn harness(busy: BusyUnit) -> DeviceConfig {
     (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
     c.controller.command = Span(0);
     (c.ftl.mapping_unit, c.ftl.extent, c.ftl.write_planes) = (8192, ExtentKind::Block, 1);
-    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.over_provisioning) = (1, 1, Some(0.5));
+    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
+    c.ftl.over_provisioning = Some(0.5);
     c.policy.buffer = buffer::BufferConfig::None(Default::default());
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());
     // After the fill ten blocks of each lane are free: a lane that has opened another is

@@ -9,7 +9,7 @@ use std::path::Path;
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::nand::config::{BusyUnit, ServedAfterLoop};
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
@@ -176,11 +176,40 @@ fn a_collection_through_the_controller() {
     check("a_collection_through_the_controller", question, &hungry(), &stale(), &script, 50_000);
 }
 
+/// Planes are lanes, and what may be done on both planes of a die at once is.
+fn joining(mut c: DeviceConfig) -> DeviceConfig {
+    (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
+    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 2);
+    (c.ftl.join_programs, c.ftl.gc.join_reads) = (true, true);
+    c
+}
+
+#[test]
+fn programs_of_one_page_index_join() {
+    // A command over all lanes; one over a plane of die 0; another over all lanes.
+    let script = [(0, Put, 64, 8 * UNIT), (800_000, Put, 128, UNIT), (1_600_000, Put, 192, 8 * UNIT)];
+    let question = "Programs of one command on two planes of a die join where their blocks are filled up to the\n\
+        same page; once plane 0 of die 0 is a page ahead, its two planes are written one after the other.";
+    check("programs_of_one_page_index_join", question, &joining(drive()), &[], &script, 50_000);
+}
+
+#[test]
+fn collections_of_two_planes_join() {
+    // Units of die 0: those of plane 0 are 8 apart from 0, those of plane 1 from 4. Pages 1 and 2
+    // stay valid on plane 0, pages 1 and 3 on plane 1.
+    let before = [0u64, 24, 4, 20].map(|unit| (1_000, Trim, unit, UNIT));
+    let script = [(0, Put, 64, 5 * UNIT)];
+    let question = "Two planes of a die collect: their reads join at one page index of the victims, their programs\n\
+        at one page index of the blocks copied to, and one erase covers both.";
+    check("collections_of_two_planes_join", question, &joining(hungry()), &before, &script, 50_000);
+}
+
 #[test]
 fn a_collection_by_copyback() {
     let mut c = hungry();
     (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
     (c.ftl.gc.copy, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (CopyMode::Copyback, 1, 1);
+    c.ftl.gc.erase_planes = 1;
     // Units go round dies, then planes: those of plane 0 of die 0 are 8 apart.
     let before = [0u64, 3].map(|k| (1_000, Trim, k * 2 * DIES, UNIT));
     let script = [(0, Put, 64, UNIT), (500_000, Read, 4, UNIT)];
@@ -251,6 +280,15 @@ fn an_erase_suspended_between_loops() {
         for the next to end.";
     let (c, script) = (suspending("deferred", "never"), erased(&[300_000, 1_020_000]));
     check("an_erase_suspended_between_loops", question, &c, &emptied(), &script, 50_000);
+}
+
+#[test]
+fn an_erase_that_serves_all_reads_between_loops() {
+    let question = "D-ES that serves until no read waits: the read that comes while the first is served is\n\
+        served before the next loop begins.";
+    let (mut c, script) = (suspending("deferred", "never"), erased(&[300_000, 1_020_000]));
+    c.suspend.erase.serve = ServedAfterLoop::All;
+    check("an_erase_that_serves_all_reads_between_loops", question, &c, &emptied(), &script, 50_000);
 }
 
 #[test]

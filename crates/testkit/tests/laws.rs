@@ -69,6 +69,10 @@ impl Stack {
         if self.0.last().is_some_and(leaves) {
             self.0.pop();
         }
+        if e.step == Step::Joined {
+            let head = self.0.last().filter(|s| s.op == e.by && s.last == Step::ChannelIn);
+            return head.map(|_| ()).ok_or("joins what is not beginning".into());
+        }
         if e.step == Step::Granted {
             if let Some(below) = self.0.last() {
                 if below.last != Step::Suspended || at < below.until {
@@ -98,10 +102,11 @@ impl Stack {
         }
         let copyback = case.config.ftl.gc.copy == CopyMode::Copyback && e.occupant == Occupant::GcProgram;
         let again = case.config.suspend.program.data == SuspendedData::Controller && is_program(e.occupant);
+        let joins = case.config.ftl.join_reads || case.config.ftl.gc.join_reads;
         let on_time = at == stay.until;
         let early = at <= stay.until;
         let order = match e.step {
-            Step::Granted | Step::Returned => unreachable!("handled above"),
+            Step::Granted | Step::Returned | Step::Joined => unreachable!("handled above"),
             Step::ChannelIn if copyback && last == Step::Array => stay.passes == 1,
             Step::ChannelIn => {
                 last == Step::Granted || (matches!(last, Step::Suspended | Step::Resuming) && again)
@@ -113,8 +118,7 @@ impl Stack {
             },
             // A read that was sensed with another has the unit for its data.
             Step::ChannelOut => {
-                is_read(e.occupant)
-                    && (last == Step::Array || case.config.ftl.join_reads && last == Step::Granted)
+                is_read(e.occupant) && (last == Step::Array || joins && last == Step::Granted)
             }
             Step::Stopping => last == Step::Array && at < until && until < stay.until,
             Step::Suspending | Step::Suspended => match last {
@@ -258,6 +262,10 @@ fn channel_time_and_operations_are_conserved() {
                     suspended.remove(&e.op);
                 }
                 Step::Returned => granted[o] -= 1,
+                Step::Joined => {
+                    granted[o] += 1;
+                    programs += u64::from(is_program(e.occupant));
+                }
                 Step::Suspended => {
                     suspended.insert(e.op);
                 }
@@ -271,7 +279,7 @@ fn channel_time_and_operations_are_conserved() {
         }
         assert_eq!(busy, device.channel_busy(), "seed {seed}: channel time by occupant");
         let c = device.counters();
-        let luns = u64::from(device.shape().layout.luns);
+        let luns = u64::from(device.shape().layout.luns * device.shape().erases_per_die());
         // What is rebuilt is not read itself.
         let reads = c.flash_reads - c.rebuilt_units + c.rebuild_reads;
         assert_eq!(granted[Occupant::UserRead as usize], reads, "seed {seed}: user reads");

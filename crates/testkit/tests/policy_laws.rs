@@ -125,7 +125,8 @@ fn suspend_erase(name: &str, x: &PolicyContext) {
         assert_eq!((twin.serve(&view), twin.stop(&view), twin.stop(&view)), (serve, stop, stop), "{name}");
         assert!(p.suspends() && twin.suspends(), "{name} changes its nature");
         let deferred = stop == EraseStop::AfterLoop;
-        assert_eq!(serve == Serve::Queued, deferred, "{name}: {stop:?} with {serve:?}");
+        let expected = if deferred { x.served_after_loop } else { Serve::All };
+        assert_eq!(serve, expected, "{name}: {stop:?}");
         // Once an erase defers it goes on doing so, or its end would not be bounded.
         let later = EraseView { delayed: view.delayed * 2, oldest_write: view.oldest_write * 2 };
         assert!(!deferred || p.stop(&later) == EraseStop::AfterLoop, "{name} stops deferring");
@@ -176,7 +177,7 @@ fn flush(name: &str, x: &PolicyContext) {
             assert_eq!(verdict, twin.next(&view), "{name} is not determined by what it saw");
             match verdict {
                 FlushVerdict::Hold => break,
-                FlushVerdict::Oldest | FlushVerdict::LeastHindered => {
+                FlushVerdict::Oldest | FlushVerdict::OldestDie | FlushVerdict::LeastHindered => {
                     assert!(dirty > 0, "{name} flushes what is not there");
                     let gone = units_per_write.min(dirty);
                     dirty -= gone;

@@ -122,6 +122,7 @@ fn drives(dies: u32, planes: u32) -> Vec<(String, DeviceConfig)> {
                     g.busy_unit = busy;
                     (c.ftl.write_planes, c.ftl.extent) = (1, extent);
                     (c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (1, 1);
+                    c.ftl.gc.erase_planes = if extent == ExtentKind::Block { 1 } else { planes };
                     c.ftl.gc.copy = copy;
                     c.policy.gc_schedule = member(schedule);
                     c.policy.schedule = member("read-priority");

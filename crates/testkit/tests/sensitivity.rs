@@ -22,15 +22,29 @@ const BLOCK: &[(&str, &str)] = &[
     ("ftl.write_planes", "1"),
     ("ftl.gc.copy_planes", "1"),
     ("ftl.gc.program_planes", "1"),
+    ("ftl.gc.erase_planes", "1"),
 ];
 const BLOCK_OF_PAGES: &[(&str, &str)] = &[
     ("ftl.extent", "'block'"),
     ("ftl.write_planes", "1"),
     ("ftl.gc.copy_planes", "1"),
     ("ftl.gc.program_planes", "1"),
+    ("ftl.gc.erase_planes", "1"),
     ("ftl.mapping_unit", "'8KiB'"),
 ];
 
+/// Each die has a short queue of its own; planes are lanes.
+const QUEUES: &[(&str, &str)] = &[
+    ("ftl.extent", "'block'"),
+    ("ftl.write_planes", "1"),
+    ("ftl.gc.copy_planes", "1"),
+    ("ftl.gc.program_planes", "1"),
+    ("ftl.gc.erase_planes", "1"),
+    ("policy.buffer.lru.queue_limit.of", "'die'"),
+    ("policy.buffer.lru.queue_limit.bytes", "'24KiB'"),
+];
+const DEFERRED: &[(&str, &str)] =
+    &[("policy.schedule", "'read-priority'"), ("policy.suspend_erase", "'deferred'")];
 const ARBITRARY: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_erase", "'arbitrary'")];
 const IMMEDIATE: &[(&str, &str)] =
@@ -50,6 +64,7 @@ macro_rules! stripes {
             ("ftl.write_planes", "1"),
             ("ftl.gc.copy_planes", "1"),
             ("ftl.gc.program_planes", "1"),
+            ("ftl.gc.erase_planes", "1"),
             ("ftl.mapping_unit", "'8KiB'"),
             ("ftl.over_provisioning", "'45%'"),
             ("geometry.blocks", "24"),
@@ -111,6 +126,7 @@ const CHANGES: &[Change] = &[
     ("suspend.erase.suspend", "'26us'", ARBITRARY),
     ("suspend.erase.resume", "'16us'", ARBITRARY),
     ("suspend.erase.verify", "'12us'", IMMEDIATE),
+    ("suspend.erase.serve", "'all'", DEFERRED),
     ("suspend.erase.limits.most", "1", ARBITRARY),
     ("suspend.erase.limits.spacing", "'200us'", ARBITRARY),
     ("suspend.erase.limits.least_left", "'500us'", ARBITRARY),
@@ -137,6 +153,9 @@ const CHANGES: &[Change] = &[
     ("ftl.extent", "'line'", &[]),
     ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1"), ("ftl.gc.program_planes", "1")]),
     ("ftl.join_reads", "true", &[]),
+    ("ftl.join_programs", "true", BLOCK),
+    ("ftl.gc.join_reads", "true", BLOCK),
+    ("ftl.gc.erase_planes", "1", &[]),
     ("ftl.gc.copy", "'copyback'", BLOCK_OF_PAGES),
     ("ftl.gc.copy_planes", "1", &[]),
     ("ftl.gc.program_planes", "1", &[]),
@@ -147,8 +166,11 @@ const CHANGES: &[Change] = &[
     ("policy.buffer.lru.capacity", "'192KiB'", &[]),
     ("policy.buffer.lru.power_loss", "'capacitor'", &[]),
     ("policy.buffer.lru.write_latency", "'700ns'", &[]),
+    ("policy.buffer.lru.queue_limit.of", "'lane'", QUEUES),
+    ("policy.buffer.lru.queue_limit.bytes", "'32KiB'", QUEUES),
     ("policy.flush.watermark.high", "'70%'", &[]),
     ("policy.flush.watermark.low", "'40%'", &[]),
+    ("policy.flush.watermark.together", "'die'", BLOCK),
     ("policy.schedule.channel-reads.share", "2", &[]),
     ("policy.placement.static.order", "'DCWP'", &[]),
     ("policy.gc_victim.d-choices.d", "2", &[]),

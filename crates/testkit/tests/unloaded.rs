@@ -332,6 +332,7 @@ fn planes_that_work_alone_take_the_same_times() {
     c.ftl.write_planes = 1;
     c.ftl.gc.copy_planes = 1;
     c.ftl.gc.program_planes = 1;
+    c.ftl.gc.erase_planes = 1;
     let c = write_through(c);
     let p = Parts(&c);
     let mut host = filled(&c);

@@ -528,14 +528,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.hold_to_erase(lane);
         let layout = &self.shape.layout;
         let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
-        let mask = match layout.kind {
-            ExtentKind::Block => 1u32 << (lane % planes),
-            _ => ((1u64 << planes) - 1) as u32,
+        let parts = self.shape.erases_per_die();
+        let (mask, width) = match layout.kind {
+            ExtentKind::Block => (1u32 << (lane % planes), 1),
+            _ => (u32::MAX >> (32 - planes / parts), planes / parts),
         };
-        let victim = self.state.collections[lane as usize].victim;
-        self.state.collections[lane as usize].stage = Stage::Erasing;
-        self.state.collections[lane as usize].erases = luns;
-        for die in first..first + luns {
+        let c = &mut self.state.collections[lane as usize];
+        let victim = c.victim;
+        c.stage = Stage::Erasing;
+        c.erases = luns * parts;
+        for part in 0..luns * parts {
+            let (die, mask) = (first + part / parts, mask << (part % parts * width));
             let plane = if self.shape.busy == BusyUnit::Plane { mask.trailing_zeros() } else { 0 };
             let unit = self.shape.unit_of(die, plane);
             let s = &mut self.state;

@@ -1,6 +1,7 @@
 //! What the drive counts.
 
 use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
 
 /// Nanoseconds of all channels together, up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +92,10 @@ pub struct Counters {
     pub trimmed: u64,
     /// Mapping units of a TRIM that were kept, since the parity of their stripe covers them.
     pub trims_kept: u64,
+    /// By occupant: operations of the array (a copyback is a read and a program) …
+    pub operations: [u64; Occupant::COUNT],
+    /// … and the planes that they covered.
+    pub planes: [u64; Occupant::COUNT],
     /// Nominal array time of reads, programs and erases, ns.
     pub array_ns: [u64; 3],
     /// What became of erases that were interrupted.

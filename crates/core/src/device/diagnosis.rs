@@ -17,7 +17,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             out,
             "{} commands outstanding, {} writes wait for buffer room ({} of {} slots held, {} dirty), {} FLUSH commands wait",
             requests.len(),
-            s.host.room.len(),
+            s.host.room.len() + s.write_queues.waiting() as usize,
             s.buffer.held(),
             s.buffer.capacity(),
             s.buffer.dirty(),

@@ -5,7 +5,7 @@
 //! what it waited for by the difference of two copies of the die's account.
 
 use super::collect::{PROGRAMS, READS};
-use super::drive::Device;
+use super::drive::{Afterwards, Device};
 use super::host::charge;
 use super::medium::Medium;
 use super::observer::{Observer, Step, StepEvent};
@@ -68,12 +68,25 @@ fn unlink(queue: &mut Queue, ops: &mut Slab<Op>, before: u32, op: u32) {
     }
 }
 
-fn push_front(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
-    ops[op].next = queue.head;
-    if queue.tail == NONE {
-        queue.tail = op;
+/// Put an operation back into a queue by its arrival, somewhere behind `before` (`NONE`: it may
+/// be the head).
+fn put_back(queue: &mut Queue, ops: &mut Slab<Op>, mut before: u32, op: u32) {
+    loop {
+        let next = if before == NONE { queue.head } else { ops[before].next };
+        if next != NONE && ops[next].arrived < ops[op].arrived {
+            before = next;
+            continue;
+        }
+        match before {
+            NONE => queue.head = op,
+            before => ops[before].next = op,
+        }
+        ops[op].next = next;
+        if next == NONE {
+            queue.tail = op;
+        }
+        return;
     }
-    queue.head = op;
 }
 
 /// Take an operation out of a queue that it is in.
@@ -94,6 +107,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let op = &mut s.ops[id];
         op.entered = now;
         op.arrived = s.arrivals;
+        op.joined = NONE;
         s.arrivals += 1;
         op.ledger.clear();
         let unit = op.unit;
@@ -115,7 +129,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let barred = u.bars > 0 && PROGRAMS >> occupant as u8 & 1 != 0;
         let open = (u.holds == 0 || passes_hold(occupant)) && !barred;
         if u.phase == Phase::Idle && open && self.may_begin_at_once(unit, occupant) {
-            return self.grant(id);
+            if !self.state.joins.gathers(occupant) {
+                return self.grant(id);
+            }
+            let u = &mut self.state.units[unit as usize];
+            if !std::mem::replace(&mut u.gathering, true) {
+                self.state.afterwards.push(Afterwards::Begin { unit });
+            }
         }
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
@@ -146,6 +166,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// The event is over that queued operations at an idle unit, each of which might have begun
+    /// at once, but for others of its kind that may join it.
+    #[cold]
+    pub(super) fn begin_gathered(&mut self, unit: u32) {
+        let u = &mut self.state.units[unit as usize];
+        u.gathering = false;
+        if u.phase == Phase::Idle {
+            self.dispatch(unit);
+        }
+    }
+
     /// What goes first on the channel takes the die from an operation that has not begun,
     /// as it waits for the channel: it returns to the head of its queue.
     fn overtake(&mut self, unit: u32, occupant: Occupant) {
@@ -160,11 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let channel = &mut s.channels[op.channel as usize];
         let spent = channel.spent(now);
-        for occupant in Occupant::ALL {
-            let ns = spent[occupant as usize] - op.seen[occupant as usize];
-            charge(&mut op.ledger, Cause::channel_wait(occupant), ns);
-        }
-        let (number, arrived) = (op.channel, op.arrived);
+        let (number, arrived, seen) = (op.channel, op.arrived, op.seen);
         remove(&mut channel.rest, &mut s.ops, id);
         let empty = !channel.has_waiters();
         let u = &mut s.units[unit as usize];
@@ -173,8 +200,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         u.holder = NONE;
         u.waiting |= 1 << holder as u8;
         u.arrived[holder as usize] = arrived;
-        s.ops[id].seen = u.held;
-        push_front(&mut u.queues[holder as usize], &mut s.ops, id);
+        // What joined it returns to its place too.
+        u.joined = 0;
+        let (mut before, mut at) = (NONE, id);
+        while at != NONE {
+            let op = &mut s.ops[at];
+            for occupant in Occupant::ALL {
+                let ns = spent[occupant as usize] - seen[occupant as usize];
+                charge(&mut op.ledger, Cause::channel_wait(occupant), ns);
+            }
+            op.seen = u.held;
+            op.along = false;
+            let next = std::mem::replace(&mut op.joined, NONE);
+            put_back(&mut u.queues[holder as usize], &mut s.ops, before, at);
+            (before, at) = (at, next);
+        }
         self.observe(id, Step::Returned, now);
         if empty {
             let timer = self.timer_of_channel(number);
@@ -264,8 +304,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn take_queued(&mut self, unit: u32, occupant: Occupant) -> u32 {
         let id = self.state.units[unit as usize].queues[occupant as usize].head;
         self.leave_queue(unit, occupant, NONE, id);
-        if occupant == Occupant::UserRead && self.shape.join_reads {
-            self.join_reads(id);
+        if self.state.joins.has(occupant) {
+            self.join(id);
         }
         id
     }
@@ -406,29 +446,39 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let now = s.now;
         let t = &self.shape.timing;
         let op = &mut s.ops[id];
-        let mut command = t.command_ns * u64::from(op.planes.count_ones());
-        let (data, array) = match op.kind {
-            OpKind::Read => (0, t.read_ns(op.page)),
-            OpKind::Program => (t.transfer_codewords_ns(op.codewords), t.program_ns(op.page)),
-            OpKind::Erase => (0, t.erase_ns),
-            OpKind::Copyback if op.second => (0, t.program_ns(op.page)),
-            OpKind::Copyback => (0, t.read_ns(op.page)),
-        };
-        if op.kind == OpKind::Read && op.joined != NONE {
-            command = t.command_ns * u64::from(self.joined_planes(id));
+        let (mut planes, mut codewords) = (op.planes.count_ones(), op.codewords);
+        let (kind, page) = (op.kind, op.page);
+        if op.joined != NONE {
+            planes = self.joined_planes(id);
+            codewords = self.joined_codewords(id);
         }
+        let op = &mut self.state.ops[id];
+        let command = t.command_ns * u64::from(planes);
+        let (data, array) = match kind {
+            OpKind::Read => (0, t.read_ns(page)),
+            OpKind::Program => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
+            OpKind::Erase => (0, t.erase_ns),
+            OpKind::Copyback if op.second => (0, t.program_ns(page)),
+            OpKind::Copyback => (0, t.read_ns(page)),
+        };
         let s = &mut self.state;
         let op = &mut s.ops[id];
         op.started = now;
-        s.counters.array_ns[op.kind.counted(op.second)] += array;
+        s.counters.array_ns[kind.counted(op.second)] += array;
+        s.counters.operations[op.occupant as usize] += 1;
+        s.counters.planes[op.occupant as usize] += u64::from(planes);
         charge(&mut op.ledger, Cause::COMMAND, command);
         charge(&mut op.ledger, Cause::TRANSFER, data);
         charge(&mut op.ledger, Cause::ARRAY, array);
-        let unit = op.unit;
+        let (unit, mut along) = (op.unit, if kind == OpKind::Read { NONE } else { op.joined });
         s.channels[op.channel as usize].occupy(op.occupant, now, command + data);
         s.units[unit as usize].phase = Phase::Array;
         let begun = now + command + data;
         self.observe(id, Step::ChannelIn, begun);
+        while along != NONE {
+            self.observe_stop(along, Step::Joined, id, now);
+            along = self.state.ops[along].joined;
+        }
         self.observe_from(id, Step::Array, begun, begun + array);
         let timer = self.timer_of_unit(unit);
         let s = &mut self.state;
@@ -518,13 +568,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return self.request_channel(id);
         }
-        let (kind, owner) = (op.kind, op.owner);
+        if op.joined != NONE {
+            self.share_account(id);
+        }
         self.release_unit(unit);
-        match (kind, owner) {
-            (OpKind::Program, Owner::Group(group)) => self.programmed(id, group),
-            (OpKind::Erase, Owner::Collection(lane)) => self.erased(id, lane),
-            (OpKind::Copyback, Owner::Collection(lane)) => self.copied_back(id, lane),
-            _ => unreachable!("{kind:?} for {owner:?}"),
+        let mut at = id;
+        while at != NONE {
+            let op = &mut self.state.ops[at];
+            let (kind, owner) = (op.kind, op.owner);
+            let next = std::mem::replace(&mut op.joined, NONE);
+            match (kind, owner) {
+                (OpKind::Program, Owner::Group(group)) => self.programmed(at, group),
+                (OpKind::Erase, Owner::Collection(lane)) => self.erased(at, lane),
+                (OpKind::Copyback, Owner::Collection(lane)) => self.copied_back(at, lane),
+                _ => unreachable!("{kind:?} for {owner:?}"),
+            }
+            at = next;
         }
     }
 
@@ -605,7 +664,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_from(id, step, self.state.now, until);
     }
 
-    /// The step of an operation that gives way to `by`.
+    /// The step of an operation that gives way to `by`, or joins it.
     pub(super) fn observe_stop(&mut self, id: u32, step: Step, by: u32, until: u64) {
         self.tell(id, step, self.state.now, until, by);
     }

@@ -6,6 +6,7 @@ use super::counters::{ChannelTime, Counters, Suspension};
 use super::failure::Failure;
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request, Ring};
+use super::join::Joins;
 use super::medium::{Medium, NoData};
 use super::observer::Observer;
 use super::op::{Op, Owner};
@@ -19,6 +20,7 @@ use super::stripe::StripeState;
 use super::timers::Timers;
 use super::turns::Turns;
 use super::wear::Programs;
+use super::write_queue::WriteQueues;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::extents::Extents;
 use crate::ftl::homes::Homes;
@@ -97,6 +99,8 @@ pub(super) struct State {
     pub last_read: Vec<(u64, u32)>,
     pub extents: Extents,
     pub buffer: Buffer,
+    /// What is on its way to each die or lane, where that is limited.
+    pub write_queues: WriteQueues,
     pub groups: Slab<Group>,
     /// For each group, its logical units and where their data come from.
     pub group_units: Vec<(u32, u32)>,
@@ -127,6 +131,8 @@ pub(super) struct State {
     pub gc_scope: Scope,
     /// By occupant: the kinds of work that interrupt its operations.
     pub interrupters: [u8; Occupant::COUNT],
+    /// Which operations join over planes.
+    pub joins: Joins,
     /// A host read that waits closes its channel to other work.
     pub reads_close_channel: bool,
     pub acknowledge_held: bool,
@@ -172,6 +178,8 @@ pub(super) enum Afterwards {
     Rescue { unit: u32 },
     /// A lane wants to be collected in no time.
     Collect { lane: u32 },
+    /// Operations that may join were queued at this unit, which was idle.
+    Begin { unit: u32 },
 }
 
 /// What suspensions did to the blocks.
@@ -236,6 +244,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             wear: WearPolicy::new(&p.wear, x).map_err(refuse("wear"))?,
         };
         check_combinations(config, &mut policies, shape.has_parity())?;
+        super::write_queue::check(&shape, policies.buffer.queue_limit())?;
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
             problem: format!("the map of this drive does not fit in memory: {e}"),
@@ -397,6 +406,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match left {
                 Afterwards::Rescue { unit } => self.rescue_queued(unit),
                 Afterwards::Collect { lane } => self.collect_instantly(lane),
+                Afterwards::Begin { unit } => self.begin_gathered(unit),
             }
         }
     }
@@ -467,7 +477,7 @@ impl State {
             + slots
             + aside
             + groups
-            + lanes * (moves * programs + shape.layout.luns)
+            + lanes * (moves * programs + shape.layout.luns * shape.erases_per_die())
             + extra
             + lanes;
         let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
@@ -490,6 +500,7 @@ impl State {
             last_read: vec![(u64::MAX, 0); shape.units as usize],
             extents: Extents::new(&shape.layout),
             buffer: Buffer::new(slots, unit, lists, depth).with_aside(aside),
+            write_queues: WriteQueues::new(shape, policies.buffer.queue_limit(), depth),
             groups: Slab::new(groups as usize, Group::blank()),
             group_units: vec![(0, 0); groups as usize * upr as usize],
             stripes,
@@ -503,13 +514,14 @@ impl State {
             rebuilt: Ring::with_capacity(rebuilds as usize),
             failure: Failure::NONE,
             scrub: ScrubState::new(policies.background.scrubbing(), lanes, shape.layout.extents()),
-            afterwards: Vec::with_capacity((shape.units * lanes.min(2) + lanes) as usize),
+            afterwards: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
             urgent: vec![false; lanes as usize],
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
             interrupters: interrupters(policies),
+            joins: Joins::new(config),
             reads_close_channel: policies.schedule.reads_close_channel(),
             rebuilds_reads: policies.read_path.rebuilds(),
             flush_avoids_collections: policies.flush.avoids_collections(),
@@ -600,6 +612,13 @@ fn check_combinations(
             p.gc_scope.name()
         );
         return refuse("schedule", p.schedule.name(), &why);
+    }
+    if policies.flush.by_die() && p.placement.name() != "static" {
+        let why = format!(
+            "with together `die` and policy.placement `{}`, which names the die of a write when it leaves",
+            p.placement.name()
+        );
+        return refuse("flush", p.flush.name(), &why);
     }
     if policies.read_path.rebuilds() && !has_parity {
         let why = "rebuilds from parity, and there is none: set policy.redundancy to rain, or take wait";

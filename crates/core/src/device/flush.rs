@@ -124,6 +124,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.flush_stripe(entry);
                 }
                 FlushVerdict::SameLane => self.flush_one(list),
+                FlushVerdict::OldestDie => {
+                    let oldest = s.buffer.oldest_list().expect("a policy flushes only what is dirty");
+                    let planes = self.shape.layout.planes;
+                    let first = oldest - oldest % planes;
+                    for lane in first..first + planes {
+                        if self.state.buffer.dirty_in(lane) > 0 {
+                            self.flush_one(lane);
+                        }
+                    }
+                }
                 FlushVerdict::Oldest | FlushVerdict::LeastHindered => {
                     let oldest = s.buffer.oldest_list().expect("a policy flushes only what is dirty");
                     self.flush_one(oldest);
@@ -152,6 +162,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             count += 1;
         }
         s.groups[group].count = count;
+        s.write_queues.depart(list, count);
         for i in 0..count {
             self.fill_short_slot(group, i);
         }
@@ -338,7 +349,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Host {
             self.state.lane_load[lane as usize] -= 1;
+            self.state.write_queues.arrive(lane, count);
             self.admit_waiting(op, group);
+            self.admit_queued(lane, op, group);
             self.flushes_done();
         }
         self.state.groups.give(group);

@@ -45,6 +45,7 @@ mod turns;
 mod wake;
 mod wear;
 mod write;
+mod write_queue;
 
 pub use counters::{ChannelTime, Counters, Suspension};
 pub use drive::{Device, Gauges, SuspensionWear};

@@ -10,6 +10,9 @@ pub enum Step {
     Granted,
     /// It gives its die back to something that goes first, before it has begun.
     Returned,
+    /// A program or erase is done together with operation `by`, on other planes of the die: what
+    /// is told of that one until it has left the array holds for both.
+    Joined,
     /// Command cycles and, for a program, data in on the channel, until the given time.
     ChannelIn,
     /// Sense, program or erase in the array, until the given time.
@@ -42,7 +45,7 @@ pub struct StepEvent {
     /// Serial number of the host read it belongs to, `u64::MAX` for all other operations.
     pub request: u64,
     /// The operation that interrupts, with the first of `Stopping`, `Suspending` and
-    /// `Suspended` that an interruption leads to; `u32::MAX` otherwise.
+    /// `Suspended` that an interruption leads to; the one that is joined; else `u32::MAX`.
     pub by: u32,
     /// Busy unit (die, or plane where planes are the unit).
     pub unit: u32,
@@ -54,7 +57,8 @@ pub struct StepEvent {
     pub step: Step,
     /// When it begins.
     pub at: SimTime,
-    /// When it ends; `at` for [`Step::Granted`], [`Step::Returned`] and [`Step::Suspended`].
+    /// When it ends; `at` for [`Step::Granted`], [`Step::Returned`], [`Step::Joined`] and
+    /// [`Step::Suspended`].
     pub until: SimTime,
 }
 

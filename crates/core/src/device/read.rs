@@ -146,7 +146,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         o.bytes = 0;
         o.extent = place.extent;
         o.row = row;
-        o.joined = NONE;
         o.rebuild = NONE;
         o.along = false;
         id

@@ -76,6 +76,8 @@ pub struct Unit {
     pub interrupters: u8,
     /// Reads sensed together whose data still wait, one not counted.
     pub joined: u8,
+    /// At the end of the event it begins what was queued for joining.
+    pub gathering: bool,
     /// Operations suspended, the last one on top.
     pub suspended: u8,
     /// Lanes of this unit that are short of space.
@@ -119,6 +121,7 @@ impl Unit {
             waiting: 0,
             interrupters: 0,
             joined: 0,
+            gathering: false,
             suspended: 0,
             urgent: 0,
             holds: 0,

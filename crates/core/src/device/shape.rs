@@ -5,13 +5,14 @@ use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
-use crate::nand::config::{BusyUnit, EnergyConfig, SuspendConfig};
+use crate::nand::config::{BusyUnit, EnergyConfig, ServedAfterLoop, SuspendConfig};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
+use crate::policy::suspend_erase::Serve;
 use tailcut_units::{Span, Stream};
 
 /// A configuration that cannot be built, and why.
@@ -86,8 +87,6 @@ pub struct Shape {
     pub reserve: u32,
     /// The address alone decides the lane.
     pub fixed_placement: bool,
-    /// Queued host reads join into multi-plane reads.
-    pub join_reads: bool,
     /// Mapping units in a page, at least 1.
     pub units_per_page: u32,
     /// Bytes of a codeword.
@@ -104,6 +103,8 @@ pub struct Shape {
     pub codewords_per_page: u32,
     /// Planes that one program of collection covers.
     pub gc_program_planes: u32,
+    /// Planes that one erase of an extent of several planes covers.
+    pub erase_planes: u32,
     /// Mapping units that the write buffer holds; without one, those that may be under way.
     pub buffer_slots: u32,
     /// What the user should know of a configuration that can be built.
@@ -161,12 +162,15 @@ impl Shape {
         let most_stripes =
             stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &fill, s, reserve));
         let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
-        let row_bytes = u64::from(c.ftl.write_planes) * g.page;
+        // Programs that join cover all planes of a die.
+        let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
+        let row_bytes = u64::from(most_planes) * g.page;
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         Ok(Shape {
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
+            erase_planes: c.ftl.gc.erase_planes,
             buffer_slots,
             warnings: warning.into_iter().collect(),
             timing,
@@ -187,7 +191,6 @@ impl Shape {
             gc_in_flight: c.ftl.gc.in_flight,
             reserve,
             fixed_placement,
-            join_reads: c.ftl.join_reads,
             units_per_page: context.units_per_page,
             codeword: c.ecc.codeword,
             codewords_per_unit: (unit / c.ecc.codeword) as u32,
@@ -204,6 +207,20 @@ impl Shape {
         match self.busy {
             BusyUnit::Die => die,
             BusyUnit::Plane => die * self.layout.planes + plane,
+        }
+    }
+
+    /// The planes of a die, as a mask.
+    #[inline]
+    pub fn all_planes(&self) -> u32 {
+        u32::MAX >> (32 - self.layout.planes)
+    }
+
+    /// Erases that free an extent on each of its dies.
+    pub fn erases_per_die(&self) -> u32 {
+        match self.layout.kind {
+            ExtentKind::Block => 1,
+            ExtentKind::Superblock | ExtentKind::Line => self.layout.planes / self.erase_planes,
         }
     }
 
@@ -478,6 +495,33 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if f.join_reads && (g.busy_unit == BusyUnit::Plane || g.planes == 1) {
         return refuse("ftl.join_reads", "true, but no operation covers more than one plane of a die");
     }
+    for (key, joins) in [("ftl.join_programs", f.join_programs), ("ftl.gc.join_reads", f.gc.join_reads)] {
+        if joins && (f.extent != ExtentKind::Block || g.busy_unit == BusyUnit::Plane || g.planes == 1) {
+            return refuse(
+                key,
+                "true, but only operations on single blocks of one die join: it needs ftl.extent = \"block\", geometry.busy_unit = \"die\" and several planes",
+            );
+        }
+        if joins && f.gc.copy == CopyMode::Copyback {
+            return refuse(key, "true, but copybacks do not join: set ftl.gc.copy to controller");
+        }
+    }
+    if f.join_programs && c.policy.redundancy.name() != "none" {
+        return refuse(
+            "ftl.join_programs",
+            "true, but a plane programs the pages of its data and its parity in the order of one queue: set policy.redundancy to none",
+        );
+    }
+    let erased = match f.extent {
+        ExtentKind::Block if g.busy_unit == BusyUnit::Plane => 1,
+        _ => g.planes,
+    };
+    if f.gc.erase_planes == 0 || !erased.is_multiple_of(f.gc.erase_planes) {
+        return refuse(
+            "ftl.gc.erase_planes",
+            format!("{} does not divide the {erased} planes that may be erased together", f.gc.erase_planes),
+        );
+    }
     let codeword = c.ecc.codeword;
     if codeword == 0 || unit % codeword != 0 || g.page % codeword != 0 {
         return refuse(
@@ -623,6 +667,10 @@ fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
         units_per_write: layout.units_per_row,
         unit_bytes: layout.unit_bytes,
         groups: 0,
+        served_after_loop: match c.suspend.erase.serve {
+            ServedAfterLoop::Queued => Serve::Queued,
+            ServedAfterLoop::All => Serve::All,
+        },
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::counters::Suspension;
 use super::drive::Device;
+use super::join::joined;
 use super::medium::Medium;
 use super::observer::{Observer, Step};
 use super::op::{OpKind, Owner, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT};
@@ -129,10 +130,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// What a policy sees of an erase that has done `progress` ns of its course by `now`.
     fn erase_view(&self, op: u32, progress: u64, now: u64) -> EraseView {
         let s = &self.state;
-        let oldest = s.host.room.front().map_or(now, |&id| s.requests[id].arrived);
         EraseView {
             delayed: now.saturating_sub(s.ops[op].entered + progress),
-            oldest_write: now - oldest.min(now),
+            oldest_write: self.oldest_waiting_write(now),
         }
     }
 
@@ -174,7 +174,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn count_suspend(&mut self, op: u32) -> &mut Suspension {
         let s = &mut self.state;
         if s.ops[op].kind == OpKind::Erase {
-            s.extents.suspended(s.ops[op].extent);
+            for id in joined(&s.ops, op) {
+                s.extents.suspended(s.ops[id].extent);
+            }
         }
         let totals = self.suspension_of(op);
         totals.suspends += 1;
@@ -295,8 +297,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let t = &self.shape.timing;
         let op = &mut s.ops[id];
         op.second = false;
-        let data = t.command_ns * u64::from(op.planes.count_ones()) + t.transfer_codewords_ns(op.codewords);
         let unit = op.unit;
+        let (planes, codewords) = (self.joined_planes(id), self.joined_codewords(id));
+        let data = t.command_ns * u64::from(planes) + t.transfer_codewords_ns(codewords);
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
         s.channels[op.channel as usize].occupy(op.occupant, now, data);
         let u = &mut s.units[unit as usize];
         u.phase = Phase::Resuming;

@@ -17,15 +17,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.remaining = 0;
         r.room_since = s.now;
         // Writes enter the buffer in order: nobody passes one that waits for room.
-        if !s.host.room.is_empty() || !self.hold_units(id) {
-            self.state.host.room.push_back(id);
+        let held = if s.host.room.is_empty() { self.hold_units(id) } else { Err(None) };
+        if let Err(queue) = held {
+            self.wait_for(id, queue);
             self.make_room();
         }
     }
 
-    /// Hold the request's remaining units; false when the buffer is full before the end.
+    /// Hold the request's remaining units. An error when it must wait before the end: for a
+    /// queue to flash, or, without one, for room in the buffer.
     #[inline]
-    fn hold_units(&mut self, id: u32) -> bool {
+    pub(super) fn hold_units(&mut self, id: u32) -> Result<(), Option<u32>> {
         let unit_bytes = self.shape.layout.unit_bytes;
         let command = self.state.requests[id].command;
         let end = command.offset + u64::from(command.bytes);
@@ -36,9 +38,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 break;
             }
             let (from, to) = (command.offset.saturating_sub(base), (end - base).min(unit_bytes));
-            if !self.hold_unit_of(id, lpn, from, to) {
-                return false;
-            }
+            self.hold_unit_of(id, lpn, from, to)?;
             self.state.requests[id].next_lpn = lpn + 1;
         }
         if self.state.acknowledge_held {
@@ -47,12 +47,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // All units first, so that neighbours share write units.
             self.flush_as_policy_says(0);
         }
-        true
+        Ok(())
     }
 
-    /// Hold bytes `from..to` of one logical unit; false when there is no room.
+    /// Hold bytes `from..to` of one logical unit, unless it must wait.
     #[inline]
-    fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
+    fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> Result<(), Option<u32>> {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.buffer.mask(from, to, true), s.buffer.full());
@@ -67,10 +67,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.stripe_written(entry);
             }
             self.data_held(id, slot, from, to);
-            return true;
+            return Ok(());
         }
         if s.buffer.held() == s.buffer.capacity() {
-            return false;
+            return Err(None);
+        }
+        let list = if self.shape.has_parity() {
+            self.entry_of(lpn)
+        } else if self.shape.fixed_placement {
+            let placement = &mut s.policies.placement;
+            placement.fixed_lane(lpn).expect("a static placement names every lane")
+        } else {
+            0
+        };
+        let s = &self.state;
+        if let Some(queue) = s.write_queues.closed_to(list, id) {
+            return Err(Some(queue));
         }
         let mut beneath = NONE;
         let former = match place {
@@ -94,14 +106,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         };
-        let list = if self.shape.has_parity() {
-            self.entry_of(lpn)
-        } else if self.shape.fixed_placement {
-            let placement = &mut self.state.policies.placement;
-            placement.fixed_lane(lpn).expect("a static placement names every lane")
-        } else {
-            0
-        };
         let s = &mut self.state;
         let waiter = if s.acknowledge_held { NONE } else { id };
         let slot = s.buffer.insert(lpn, former, mask, list, waiter).expect("room was seen above");
@@ -118,7 +122,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.acknowledge_held {
             self.flush_as_policy_says(list);
         }
-        true
+        Ok(())
     }
 
     /// Room may have appeared: let waiting writes in, in order.
@@ -126,16 +130,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn admit_waiting(&mut self, op: u32, group: u32) {
         while let Some(&id) = self.state.host.room.front() {
             self.charge_room(id, op, group);
-            if !self.hold_units(id) {
-                self.make_room();
-                return;
+            match self.hold_units(id) {
+                Ok(()) => {}
+                Err(None) => return self.make_room(),
+                Err(queue) => self.wait_for(id, queue),
             }
             self.state.host.room.pop_front();
         }
     }
 
     /// A write waits and nothing is on its way out: send the oldest, whatever the policy.
-    fn make_room(&mut self) {
+    pub(super) fn make_room(&mut self) {
         let b = &self.state.buffer;
         if b.dirty() == b.held()
             && let Some(list) = b.oldest_list()
@@ -185,8 +190,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let r = &mut self.state.requests[waiting];
             super::host::charge(&mut r.ledger, tailcut_units::Cause::BUFFER_FLUSH, now - r.room_since);
             r.room_since = now;
-            if !self.hold_units(waiting) {
-                break;
+            match self.hold_units(waiting) {
+                Ok(()) => {}
+                Err(None) => break,
+                Err(queue) => self.wait_for(waiting, queue),
             }
             self.state.host.room.pop_front();
         }

@@ -45,6 +45,10 @@ pub struct FtlConfig {
     /// Host reads queued at one die that address the same page of their blocks, on planes
     /// of their own, join into one multi-plane read.
     pub join_reads: bool,
+    /// Programs queued at one die for the same page index of their blocks, on planes of their
+    /// own, join into one multi-plane program: the host's with the host's, a collection's with
+    /// those of other collections. For extents of one block.
+    pub join_programs: bool,
     /// Collection mechanics.
     pub gc: GcConfig,
 }
@@ -60,6 +64,11 @@ pub struct GcConfig {
     /// Planes of a die that one collection program covers; a write unit takes several where
     /// that is less than `ftl.write_planes`.
     pub program_planes: u32,
+    /// Reads of several collections queued at one die join as host reads do.
+    pub join_reads: bool,
+    /// Planes of a die that one erase covers at most. An extent of more planes is erased by
+    /// several; erases of single blocks queued at one die join up to that width.
+    pub erase_planes: u32,
     /// Collection reads (or copybacks) under way at once in one collection.
     pub in_flight: u32,
 }

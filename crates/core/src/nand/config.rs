@@ -152,11 +152,23 @@ pub struct EraseSuspend {
     /// The verify before a cancelled loop is repeated.
     #[serde(with = "quantity::time")]
     pub verify: Span,
+    /// What is served at the end of a loop, before the erase goes on.
+    pub serve: ServedAfterLoop,
     /// What the flash bears.
     pub limits: SuspendLimits,
     /// Growth of the raw bit error rate with 1,000 suspensions of a block.
     #[serde(with = "quantity::fraction")]
     pub rber_growth: f64,
+}
+
+/// What is served between two loops of an erase that defers its suspension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServedAfterLoop {
+    /// What waits when the loop ends; a later arrival waits for the next loop.
+    Queued,
+    /// Whatever may interrupt the erase, until none of it waits.
+    All,
 }
 
 /// The costs of suspending a program.

@@ -180,7 +180,7 @@ fn erase_loop(e: &EraseTiming) -> u64 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::config::{EraseSuspend, ProgramSuspend, SuspendLimits, SuspendedData};
+    use super::super::config::{EraseSuspend, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData};
     use super::*;
 
     pub fn timing() -> Timing {
@@ -202,6 +202,7 @@ pub(super) mod tests {
                 suspend: Span(3),
                 resume: Span(4),
                 verify: Span(2),
+                serve: ServedAfterLoop::Queued,
                 limits: limits.clone(),
                 rber_growth: 0.0,
             },

@@ -83,6 +83,8 @@ pub struct PolicyContext {
     pub unit_bytes: u64,
     /// Groups of lanes that stripes go round; 0 without parity.
     pub groups: u32,
+    /// What is served between two loops of an erase.
+    pub served_after_loop: suspend_erase::Serve,
 }
 
 /// One family's entry in the manual.

@@ -199,6 +199,8 @@ impl<T: Tracks> Observer for Recorder<T> {
         self.latest = self.latest.max(e.until.0);
         match e.step {
             Step::Granted => self.granted(e),
+            // It is what it joins that has the die, and is drawn.
+            Step::Joined => {}
             Step::Returned => {
                 if let Some(holder) = holder_of(&mut self.units, e) {
                     holder.hold(e.at.0);

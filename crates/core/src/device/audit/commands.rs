@@ -156,7 +156,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 law!(places.insert(id, timer).is_none(), "command slot {id} is in two rings");
             }
         }
-        for &id in h.room.iter().chain(&h.flushes) {
+        let mut on_their_way = vec![0; self.shape.layout.lanes as usize];
+        if !self.shape.has_parity() {
+            for g in s.groups.in_use().into_iter().filter(|&g| s.groups[g].writer == Writer::Host) {
+                on_their_way[s.groups[g].lane as usize] += s.groups[g].count;
+            }
+        }
+        let queued = s.write_queues.audit(&on_their_way)?;
+        for &id in h.room.iter().chain(&h.flushes).chain(&queued) {
             law!(places.insert(id, usize::MAX).is_none(), "command slot {id} waits and is elsewhere");
         }
         let mut parts = std::collections::BTreeMap::new();

@@ -2,6 +2,7 @@
 
 use super::forms::CollectionForm;
 use crate::device::drive::{Device, TIMERS_FIXED};
+use crate::device::join::joined;
 use crate::device::medium::Medium;
 use crate::device::observer::Observer;
 use crate::device::op::{OpKind, Queue};
@@ -53,6 +54,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             for run in &u.stack[..usize::from(u.suspended)] {
                 put(run.op, 5, "is suspended")?;
+                for id in self.joined_with(run.op) {
+                    put(id, 5, "is suspended with another")?;
+                }
                 let o = &s.ops[run.op];
                 law!(o.unit == unit as u32, "operation {} of unit {} is suspended on {unit}", run.op, o.unit);
                 law!(
@@ -64,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let joined = if u.phase == Phase::Out { Vec::new() } else { self.joined_with(u.holder) };
             for id in joined {
                 if !s.ops[id].second {
-                    put(id, 3, "is sensed with another")?;
+                    put(id, 3, "has its die with another")?;
                 }
             }
         }
@@ -95,18 +99,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(places)
     }
 
-    /// The reads that are sensed with this one, which holds its unit.
+    /// The operations that joined this one, which holds its unit.
     fn joined_with(&self, holder: u32) -> Vec<u32> {
-        let ops = &self.state.ops;
-        let mut out = Vec::new();
-        if holder != NONE && ops[holder].kind == OpKind::Read {
-            let mut at = ops[holder].joined;
-            while at != NONE {
-                out.push(at);
-                at = ops[at].joined;
-            }
-        }
-        out
+        if holder == NONE { Vec::new() } else { joined(&self.state.ops, holder).skip(1).collect() }
     }
 
     /// Host reads in a unit's queue.

@@ -12,13 +12,17 @@
 //! `power_loss`: with `capacitor` held data survive a power cut and a FLUSH completes at
 //! once, with `volatile` a FLUSH waits until all that was held is on flash;
 //! `write_latency`: the time from when a write's data have arrived until the buffer holds
-//! them (the ttFlash authors' simulator: 1 us), of any number of writes at once.
+//! them (the ttFlash authors' simulator: 1 us), of any number of writes at once;
+//! `queue_limit` (absent: none): while `bytes` or more are on their way to the die (or lane,
+//! by `of`) that a write is for, the write waits, and writes for others pass it (the
+//! authors' simulator of ATC'19: 2,047 pages a chip). Without it one die whose programs
+//! cannot run may take the whole buffer before any write waits.
 //!
 //! **Left out.** Read caching: only written data are held.
 //!
 //! **Checked by** the buffer cases of the model tests and `policy_laws`.
 
-use super::{Acknowledge, Buffer, PolicyContext};
+use super::{Acknowledge, Buffer, PolicyContext, QueueLimit};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
 
@@ -44,11 +48,19 @@ pub struct Config {
     /// Time to put a write into the buffer.
     #[serde(with = "quantity::time")]
     pub write_latency: Span,
+    /// Most data on their way to one die or lane before its writes wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_limit: Option<QueueLimit>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { capacity: 64 << 20, power_loss: PowerLoss::Capacitor, write_latency: Span(0) }
+        Config {
+            capacity: 64 << 20,
+            power_loss: PowerLoss::Capacitor,
+            write_latency: Span(0),
+            queue_limit: None,
+        }
     }
 }
 
@@ -58,16 +70,24 @@ pub struct Policy {
     capacity: u64,
     durable: bool,
     write_latency: Span,
+    queue_limit: Option<QueueLimit>,
 }
 
 impl Policy {
-    /// Refused when the buffer cannot hold one write unit.
+    /// Refused when the buffer or the queue cannot hold one write unit.
     pub fn new(c: &Config, context: &PolicyContext) -> Result<Policy, String> {
         let least = u64::from(context.units_per_write) * context.unit_bytes;
         if c.capacity < least {
             return Err(format!(
                 "policy.buffer.lru.capacity is {} bytes, but one write unit is {least} bytes",
                 c.capacity
+            ));
+        }
+        if let Some(QueueLimit { bytes, .. }) = c.queue_limit
+            && bytes < least
+        {
+            return Err(format!(
+                "policy.buffer.lru.queue_limit.bytes is {bytes} bytes, but one write unit is {least} bytes"
             ));
         }
         if c.write_latency > Span(1_000_000_000) {
@@ -80,6 +100,7 @@ impl Policy {
             capacity: c.capacity,
             durable: c.power_loss == PowerLoss::Capacitor,
             write_latency: c.write_latency,
+            queue_limit: c.queue_limit,
         })
     }
 }
@@ -99,5 +120,8 @@ impl Buffer for Policy {
     }
     fn write_latency(&self) -> Span {
         self.write_latency
+    }
+    fn queue_limit(&self) -> Option<QueueLimit> {
+        self.queue_limit
     }
 }

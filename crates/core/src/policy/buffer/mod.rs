@@ -4,7 +4,8 @@ pub mod lru;
 pub mod none;
 
 use super::PolicyContext;
-use tailcut_units::Span;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Span, quantity};
 
 /// When the host hears that its write is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,27 @@ pub enum Acknowledge {
     WhenHeld,
     /// When the flash has programmed it.
     WhenProgrammed,
+}
+
+/// The part of the drive that a queue limit counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueOf {
+    /// Each die.
+    Die,
+    /// Each lane: where one extent of host data is open.
+    Lane,
+}
+
+/// How much of the buffer may be on its way to one die or lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueLimit {
+    /// What has the queue.
+    pub of: QueueOf,
+    /// Bytes on their way to flash at which further writes to it wait.
+    #[serde(with = "quantity::bytes")]
+    pub bytes: u64,
 }
 
 /// The contract: a buffer's nature is fixed for the drive's life.
@@ -28,6 +50,11 @@ pub trait Buffer {
     /// Time from when a write's data have arrived until they are held, on top of the
     /// controller's own.
     fn write_latency(&self) -> Span;
+    /// The limit on what may be on its way to each die or lane; `None`: only the capacity
+    /// holds writes back.
+    fn queue_limit(&self) -> Option<QueueLimit> {
+        None
+    }
 }
 
 family! {
@@ -46,5 +73,6 @@ family! {
         fn overwrites_in_place() -> bool;
         fn survives_power_cut() -> bool;
         fn write_latency() -> Span;
+        fn queue_limit() -> Option<QueueLimit>;
     }
 }

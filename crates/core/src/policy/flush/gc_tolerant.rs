@@ -18,14 +18,33 @@
 //!
 //! **Checked by** `policy_laws`, `rain`.
 
-pub use super::watermark::Config;
-use super::{Flush, FlushVerdict, FlushView, PolicyContext, watermark};
+use super::watermark::Marks;
+use super::{Flush, FlushVerdict, FlushView, PolicyContext};
 use serde::{Deserialize, Serialize};
+use tailcut_units::quantity;
+
+/// The two marks, as shares of the buffer's capacity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Flushing starts above this share.
+    #[serde(with = "quantity::fraction")]
+    pub high: f64,
+    /// Flushing stops at this share.
+    #[serde(with = "quantity::fraction")]
+    pub low: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { high: 0.8, low: 0.8 }
+    }
+}
 
 /// The marks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
-    marks: watermark::Policy,
+    marks: Marks,
 }
 
 impl Policy {
@@ -37,7 +56,7 @@ impl Policy {
                     .into(),
             );
         }
-        Ok(Policy { marks: watermark::Policy::of(c, "gc-tolerant")? })
+        Ok(Policy { marks: Marks::new(c.high, c.low, "gc-tolerant")? })
     }
 }
 

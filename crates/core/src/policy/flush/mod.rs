@@ -30,6 +30,8 @@ pub enum FlushVerdict {
     /// One write unit of the lane of the least recently written unit; with parity, the
     /// stripe of that unit.
     Oldest,
+    /// One write unit of each lane of the die of the least recently written unit.
+    OldestDie,
     /// One write unit of the lane of the most recent write; with parity, its stripe.
     SameLane,
     /// The stripe that collections hinder least: whole ones before parts, those without a
@@ -44,6 +46,11 @@ pub trait Flush {
     /// Whether what parity needs is read from planes that do not collect, where there is a
     /// choice; fixed for the drive's life.
     fn avoids_collections(&mut self) -> bool {
+        false
+    }
+    /// Whether it ever answers `OldestDie`, for which each unit must have a lane when it is
+    /// written; fixed for the drive's life.
+    fn by_die(&mut self) -> bool {
         false
     }
 }
@@ -63,5 +70,6 @@ family! {
     methods: {
         fn next(view: &FlushView) -> FlushVerdict;
         fn avoids_collections() -> bool;
+        fn by_die() -> bool;
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! **What it does.** Watches the share of the buffer that is dirty (held and not yet on
 //! its way); past `high` it releases write units of the least recently written data
-//! until `low`.
+//! until `low`: the one of the oldest unit's lane, or with `together = "die"` one of every
+//! lane of its die, so that the planes of a die fill at the same pace and their programs
+//! may join.
 //!
 //! **Why it matters for the tail.** The gap above `high` absorbs bursts; a low `low` makes
 //! flushes long and rare, a `low` close to `high` spreads them.
 //!
 //! **Parameters and source.** `high`, `low`: shares of the buffer. ttFlash flushes in
-//! the background above 80 % (FAST'17 §4.5).
+//! the background above 80 % (FAST'17 §4.5). `together`: `lane`, or `die` where planes are
+//! lanes (the authors' simulator of ATC'19: groups of eight a chip).
 //!
 //! **Left out.** Idle-time flushing.
 //!
@@ -18,7 +21,17 @@ use super::{Flush, FlushVerdict, FlushView, PolicyContext};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity;
 
-/// The two marks, as shares of the buffer's capacity.
+/// What leaves at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Together {
+    /// One write unit of a lane.
+    Lane,
+    /// One write unit of each lane of a die.
+    Die,
+}
+
+/// The two marks, as shares of the buffer's capacity, and what leaves at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -28,56 +41,78 @@ pub struct Config {
     /// Flushing stops at this share.
     #[serde(with = "quantity::fraction")]
     pub low: f64,
+    /// What leaves at once.
+    pub together: Together,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { high: 0.8, low: 0.8 }
+        Config { high: 0.8, low: 0.8, together: Together::Lane }
     }
 }
 
-/// The marks in mapping units' share, and whether a flush is under way.
+/// The marks, and what leaves at once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
-    high_permille: u64,
-    low_permille: u64,
-    draining: bool,
+    marks: Marks,
+    together: Together,
 }
 
 impl Policy {
-    /// Refused when `low` lies above `high`.
-    pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Policy::of(c, "watermark")
-    }
-
-    /// The marks of a member that has the same.
-    pub(super) fn of(c: &Config, member: &str) -> Result<Policy, String> {
-        if c.low > c.high {
-            return Err(format!(
-                "policy.flush.{member}.low ({} %) lies above high ({} %)",
-                c.low * 100.0,
-                c.high * 100.0
-            ));
+    /// Refused when `low` lies above `high`, or where a die has one lane or less.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        if c.together == Together::Die && (x.plane_lanes == 1 || x.groups > 0) {
+            return Err(
+                "policy.flush.watermark.together is `die`, but a die is one lane at most, or stripes leave as a whole: it needs ftl.extent `block` on dies of several planes, and policy.redundancy `none`"
+                    .into(),
+            );
         }
-        let permille = |share: f64| libm::round(share * 1000.0) as u64;
-        Ok(Policy { high_permille: permille(c.high), low_permille: permille(c.low), draining: false })
-    }
-}
-
-impl Policy {
-    /// Whether data shall leave.
-    #[inline]
-    pub(super) fn drains(&mut self, view: &FlushView) -> bool {
-        let dirty = u64::from(view.dirty) * 1000;
-        let mark = if self.draining { self.low_permille } else { self.high_permille };
-        self.draining = view.dirty > 0 && dirty > mark * u64::from(view.capacity);
-        self.draining
+        Ok(Policy { marks: Marks::new(c.high, c.low, "watermark")?, together: c.together })
     }
 }
 
 impl Flush for Policy {
     #[inline]
     fn next(&mut self, view: &FlushView) -> FlushVerdict {
-        if self.drains(view) { FlushVerdict::Oldest } else { FlushVerdict::Hold }
+        match self.together {
+            _ if !self.marks.drains(view) => FlushVerdict::Hold,
+            Together::Lane => FlushVerdict::Oldest,
+            Together::Die => FlushVerdict::OldestDie,
+        }
+    }
+    fn by_die(&mut self) -> bool {
+        self.together == Together::Die
+    }
+}
+
+/// Two marks of the buffer's fill, and whether a flush is under way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Marks {
+    high_permille: u64,
+    low_permille: u64,
+    draining: bool,
+}
+
+impl Marks {
+    /// The marks of a member; refused when `low` lies above `high`.
+    pub fn new(high: f64, low: f64, member: &str) -> Result<Marks, String> {
+        if low > high {
+            return Err(format!(
+                "policy.flush.{member}.low ({} %) lies above high ({} %)",
+                low * 100.0,
+                high * 100.0
+            ));
+        }
+        let permille = |share: f64| libm::round(share * 1000.0) as u64;
+        Ok(Marks { high_permille: permille(high), low_permille: permille(low), draining: false })
+    }
+
+    /// Whether data shall leave.
+    #[inline]
+    pub fn drains(&mut self, view: &FlushView) -> bool {
+        let dirty = u64::from(view.dirty) * 1000;
+        let mark = if self.draining { self.low_permille } else { self.high_permille };
+        self.draining = view.dirty > 0 && dirty > mark * u64::from(view.capacity);
+        self.draining
     }
 }

@@ -8,6 +8,7 @@ pub mod never;
 pub mod timeout;
 
 use super::PolicyContext;
+use serde::{Deserialize, Serialize};
 
 /// An erase that something urgent waits for, or that is suspended.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,7 @@ pub enum EraseStop {
 }
 
 /// Who is served before a suspended erase resumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Serve {
     /// Whatever may interrupt it, until nothing of it waits.
     All,
@@ -44,7 +45,8 @@ pub enum Serve {
 
 /// The contract: `stop` and `serve` are asked only where `suspends` is true, which is
 /// fixed for the drive's life, and answer by the view alone (`stop` is also asked for what
-/// would be); a policy that answers `AfterLoop` answers `Queued` too.
+/// would be); a policy that answers `AfterLoop` serves what the drive serves after a loop
+/// (`PolicyContext::served_after_loop`).
 pub trait SuspendErase {
     /// Whether an erase is ever suspended.
     fn suspends(&mut self) -> bool;

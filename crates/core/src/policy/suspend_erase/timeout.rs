@@ -1,7 +1,8 @@
 //! Timeout (T-ES): immediate until the erase has been delayed for a while, then deferred.
 //!
 //! **What it does.** As `immediate` as long as the clock has not reached `after`, as
-//! `deferred` from then on. The clock is that of the erase: the time since it was ready in
+//! `deferred` from then on (which reads are served between two loops then:
+//! `suspend.erase.serve`, see there). The clock is that of the erase: the time since it was ready in
 //! which it came no nearer to its end (a loop thrown away counts); or the time that the
 //! oldest host write has waited for room in the write buffer, anywhere on the drive.
 //!
@@ -47,22 +48,26 @@ impl Default for Config {
     }
 }
 
-/// The parameters.
+/// The parameters, and what the drive serves between two loops.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy(Config);
+pub struct Policy {
+    after: Span,
+    clock: Clock,
+    served_after_loop: Serve,
+}
 
 impl Policy {
     /// Always possible.
-    pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(c.clone()))
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy { after: c.after, clock: c.clock, served_after_loop: x.served_after_loop })
     }
 
     fn is_over(&self, view: &EraseView) -> bool {
-        let delay = match self.0.clock {
+        let delay = match self.clock {
             Clock::Erase => view.delayed,
             Clock::OldestWrite => view.oldest_write,
         };
-        delay >= self.0.after.0
+        delay >= self.after.0
     }
 }
 
@@ -77,6 +82,6 @@ impl SuspendErase for Policy {
     }
     #[inline]
     fn serve(&mut self, view: &EraseView) -> Serve {
-        if self.is_over(view) { Serve::Queued } else { Serve::All }
+        if self.is_over(view) { self.served_after_loop } else { Serve::All }
     }
 }

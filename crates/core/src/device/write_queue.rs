@@ -1,0 +1,218 @@
+//! How much of the write buffer is on its way to each die or lane, and the writes that wait
+//! until less is.
+//!
+//! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is
+//! the number of mapping units on their way there. A write whose next unit is for a full
+//! queue waits for that queue; writes for other queues pass it.
+
+use super::drive::Device;
+use super::medium::Medium;
+use super::observer::Observer;
+use super::shape::{ConfigProblem, Shape};
+use crate::ftl::NONE;
+use crate::ftl::config::ExtentKind;
+use crate::ftl::list::{Link, List};
+use crate::policy::buffer::{QueueLimit, QueueOf};
+use serde::{Deserialize, Serialize};
+
+/// The queues of a drive that limits them; empty on one that does not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct WriteQueues {
+    /// Units at which writes wait; `u32::MAX` without a limit.
+    limit: u32,
+    /// Lanes that share a queue.
+    lanes: u32,
+    /// By queue: units on their way.
+    in_flight: Vec<u32>,
+    /// By queue: the commands that wait, oldest first.
+    waiting: Vec<List>,
+    links: Vec<Link>,
+    /// Commands that wait, in all.
+    count: u32,
+}
+
+impl WriteQueues {
+    /// The queues that `limit` asks for, with at most `depth` commands under way.
+    pub fn new(shape: &Shape, limit: Option<QueueLimit>, depth: u32) -> WriteQueues {
+        let layout = &shape.layout;
+        let Some(QueueLimit { of, bytes }) = limit else {
+            return WriteQueues {
+                limit: u32::MAX,
+                lanes: 1,
+                in_flight: Vec::new(),
+                waiting: Vec::new(),
+                links: Vec::new(),
+                count: 0,
+            };
+        };
+        let lanes = match of {
+            QueueOf::Die if layout.kind == ExtentKind::Block => layout.planes,
+            QueueOf::Die | QueueOf::Lane => 1,
+        };
+        let queues = (layout.lanes / lanes) as usize;
+        WriteQueues {
+            limit: (bytes / layout.unit_bytes).clamp(1, u64::from(u32::MAX - 1)) as u32,
+            lanes,
+            in_flight: vec![0; queues],
+            waiting: vec![List::default(); queues],
+            links: vec![Link::default(); depth as usize],
+            count: 0,
+        }
+    }
+
+    #[inline]
+    fn limits(&self) -> bool {
+        self.limit != u32::MAX
+    }
+
+    fn queue_of(&self, lane: u32) -> usize {
+        (lane / self.lanes) as usize
+    }
+
+    /// The queue that keeps command `id` from a unit of `lane`: it is full, or older commands
+    /// wait for it.
+    #[inline]
+    pub fn closed_to(&self, lane: u32, id: u32) -> Option<u32> {
+        if !self.limits() {
+            return None;
+        }
+        let queue = self.queue_of(lane);
+        let head = self.waiting[queue].head();
+        let closed = self.in_flight[queue] >= self.limit || head != NONE && head != id;
+        closed.then_some(queue as u32)
+    }
+
+    /// `units` of a lane set out for flash.
+    #[inline]
+    pub fn depart(&mut self, lane: u32, units: u32) {
+        if self.limits() {
+            let queue = self.queue_of(lane);
+            self.in_flight[queue] += units;
+        }
+    }
+
+    /// `units` of a lane are on flash.
+    #[inline]
+    pub fn arrive(&mut self, lane: u32, units: u32) {
+        if self.limits() {
+            let queue = self.queue_of(lane);
+            self.in_flight[queue] -= units;
+        }
+    }
+
+    /// Commands that wait.
+    pub fn waiting(&self) -> u32 {
+        self.count
+    }
+
+    fn push(&mut self, queue: u32, id: u32) {
+        self.waiting[queue as usize].push_back(&mut self.links, id);
+        self.count += 1;
+    }
+
+    fn pop(&mut self, queue: u32, id: u32) {
+        self.waiting[queue as usize].remove(&mut self.links, id);
+        self.count -= 1;
+    }
+
+    /// The command that has waited longest for each queue that has any.
+    pub fn heads(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().map(List::head).filter(|&id| id != NONE)
+    }
+
+    /// For the audit: units on their way by lane agree, and so do the lists.
+    pub fn audit(&self, by_lane: &[u32]) -> Result<Vec<u32>, String> {
+        if !self.limits() {
+            return Ok(Vec::new());
+        }
+        let mut all = Vec::new();
+        for (queue, list) in self.waiting.iter().enumerate() {
+            let lanes = queue * self.lanes as usize..(queue + 1) * self.lanes as usize;
+            let units: u32 = by_lane[lanes].iter().sum();
+            if units != self.in_flight[queue] {
+                return Err(format!("queue {queue} counts {} units of {units}", self.in_flight[queue]));
+            }
+            let mut at = list.head();
+            while at != NONE {
+                if all.len() == self.links.len() {
+                    return Err(format!("the waiters of queue {queue} are a ring"));
+                }
+                all.push(at);
+                at = list.after(&self.links, at);
+            }
+            if !list.is_empty() && units == 0 {
+                return Err(format!("writes wait for queue {queue} and nothing is on its way"));
+            }
+        }
+        match all.len() as u32 == self.count {
+            true => Ok(all),
+            false => Err(format!("{} writes wait for queues and {} are counted", all.len(), self.count)),
+        }
+    }
+}
+
+/// Refuse a limit where the queue of a write is not known when it arrives.
+pub(super) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), ConfigProblem> {
+    let refuse = |problem: &str| {
+        Err(ConfigProblem { key: "policy.buffer.lru.queue_limit".into(), problem: problem.into() })
+    };
+    match limit {
+        None => Ok(()),
+        Some(_) if shape.has_parity() => {
+            refuse("stripes leave the buffer as a whole: with policy.redundancy none only")
+        }
+        Some(_) if !shape.fixed_placement => refuse(
+            "a free placement names the lane of a write when it leaves the buffer: with policy.placement static only",
+        ),
+        Some(QueueLimit { of: QueueOf::Die, .. }) if shape.layout.kind == ExtentKind::Line => {
+            refuse("an extent spans all dies with ftl.extent `line`: set `of` to lane")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// The write cannot go on: it waits for a queue, or for room in the buffer.
+    pub(super) fn wait_for(&mut self, id: u32, queue: Option<u32>) {
+        match queue {
+            Some(queue) => self.state.write_queues.push(queue, id),
+            None => self.state.host.room.push_back(id),
+        }
+    }
+
+    /// Units of a lane are on flash: let writes in that waited for its queue, in order.
+    #[inline]
+    pub(super) fn admit_queued(&mut self, lane: u32, op: u32, group: u32) {
+        let q = &self.state.write_queues;
+        if !q.limits() {
+            return;
+        }
+        let queue = q.queue_of(lane) as u32;
+        loop {
+            let id = self.state.write_queues.waiting[queue as usize].head();
+            if id == NONE
+                || self.state.write_queues.in_flight[queue as usize] >= self.state.write_queues.limit
+            {
+                return;
+            }
+            self.charge_room(id, op, group);
+            match self.hold_units(id) {
+                Ok(()) => self.state.write_queues.pop(queue, id),
+                Err(Some(same)) if same == queue => return,
+                Err(other) => {
+                    self.state.write_queues.pop(queue, id);
+                    self.wait_for(id, other);
+                    self.make_room();
+                }
+            }
+        }
+    }
+
+    /// How long the oldest write that waits for the buffer has been on the way, ns.
+    pub(super) fn oldest_waiting_write(&self, now: u64) -> u64 {
+        let s = &self.state;
+        let waiting = s.host.room.front().copied().into_iter().chain(s.write_queues.heads());
+        let oldest = waiting.map(|id| s.requests[id].arrived).min().unwrap_or(now);
+        now - oldest.min(now)
+    }
+}

@@ -1,0 +1,114 @@
+//! Does a limit on what is on its way to one die hold back the writes for that die, and no
+//! others?
+
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::ftl::config::ExtentKind;
+use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf};
+use tailcut_core::policy::flush::FlushConfig;
+use tailcut_testkit::{Host, small_drive};
+use tailcut_units::{Cause, HostOp, Span};
+
+/// A mapping unit is a page of one plane.
+const UNIT: u64 = 8192;
+const DIES: u64 = 4;
+
+/// Two channels of two dies, whose superblocks are lanes; units go round the dies and a write
+/// unit of two pages fills a row. All that is written leaves the buffer at once.
+fn drive(limit: Option<QueueLimit>) -> DeviceConfig {
+    let mut c = small_drive();
+    (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
+    (c.controller.command, c.ftl.mapping_unit) = (Span(0), UNIT);
+    let BufferConfig::Lru(lru) = &mut c.policy.buffer else { unreachable!("it has a buffer") };
+    (lru.capacity, lru.queue_limit) = (64 * UNIT, limit);
+    let FlushConfig::Watermark(marks) = &mut c.policy.flush else { unreachable!("it has marks") };
+    (marks.high, marks.low) = (0.0, 0.0);
+    c
+}
+
+fn limit(of: QueueOf, units: u64) -> Option<QueueLimit> {
+    Some(QueueLimit { of, bytes: units * UNIT })
+}
+
+/// Latencies of single-page writes, all at time 0, to these units.
+fn writes(c: &DeviceConfig, units: &[u64]) -> Vec<u64> {
+    let mut host = Host::new(c);
+    for &unit in units {
+        host.submit(0, HostOp::Write, unit * UNIT, UNIT as u32);
+        host.device.audit().expect("the queues are sound");
+    }
+    host.drain();
+    host.device.audit().expect("the queues are sound");
+    let mut done = host.done;
+    done.sort_by_key(|d| d.index);
+    for d in &done {
+        let room: u64 = d.ledger.iter().filter(|(c, _)| *c != Cause::CONTROLLER).map(|(_, ns)| ns).sum();
+        assert_eq!(room, d.latency, "all of a write's time is a wait for its queue: {:?}", d.ledger);
+    }
+    done.into_iter().map(|d| d.latency).collect()
+}
+
+#[test]
+fn a_full_queue_holds_back_its_own_writes_and_others_pass() {
+    // Three pages for die 0, then one for each other die.
+    let units = [0, DIES, 2 * DIES, 1, 2, 3];
+    assert_eq!(writes(&drive(None), &units), [0; 6], "the buffer has room for all");
+    let took = writes(&drive(limit(QueueOf::Die, 2)), &units);
+    // Each page leaves alone, as a padded row: a command and the data of two planes, and the
+    // first page type.
+    let program = 2 * 300 + 2 * 10_240 + 4 * 80_000;
+    assert_eq!(took, [0, 0, program, 0, 0, 0], "the third waits for the first program of its die");
+}
+
+#[test]
+fn the_writes_of_a_queue_keep_their_order() {
+    let units: Vec<u64> = (0..6).map(|i| i * DIES).collect();
+    let took = writes(&drive(limit(QueueOf::Die, 2)), &units);
+    assert!(took.windows(2).all(|w| w[0] <= w[1]), "{took:?}");
+    assert_eq!(took.iter().filter(|&&ns| ns == 0).count(), 2, "two fill the queue: {took:?}");
+}
+
+#[test]
+fn a_queue_is_of_a_die_or_of_a_lane() {
+    let blocks = |of| {
+        let mut c = drive(limit(of, 1));
+        (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
+        (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
+        c
+    };
+    // Units 0 and 4 lie on the two planes of die 0.
+    assert_eq!(writes(&blocks(QueueOf::Lane), &[0, DIES]), [0, 0]);
+    assert!(writes(&blocks(QueueOf::Die), &[0, DIES])[1] > 0);
+}
+
+#[test]
+fn a_write_over_several_queues_waits_for_each() {
+    let mut c = drive(limit(QueueOf::Die, 2));
+    c.host.max_transfer = 16 * UNIT;
+    let mut host = Host::new(&c);
+    // The first command fills every queue; each row of the second waits for one.
+    let bytes = 2 * DIES * UNIT;
+    host.submit(0, HostOp::Write, 0, bytes as u32);
+    host.submit(0, HostOp::Write, bytes, bytes as u32);
+    host.device.audit().expect("the queues are sound");
+    host.drain();
+    assert!(host.done[0].latency == 0 && host.done[1].latency > 0, "{:?}", host.done);
+}
+
+#[test]
+fn a_limit_is_refused_where_the_queue_of_a_write_is_not_known() {
+    let refused = |change: fn(&mut DeviceConfig), why: &str| {
+        let mut c = drive(limit(QueueOf::Die, 2));
+        change(&mut c);
+        let error = tailcut_core::device::Device::new(&c, 1, ()).map(drop).expect_err("it is refused");
+        assert!(error.to_string().contains(why), "{error}");
+    };
+    refused(|c| c.policy.placement = tailcut_testkit::swarm::member("dynamic"), "placement");
+    refused(|c| c.ftl.extent = ExtentKind::Line, "lane");
+    refused(
+        |c| {
+            let BufferConfig::Lru(lru) = &mut c.policy.buffer else { unreachable!("it has a buffer") };
+            lru.queue_limit = limit(QueueOf::Die, 1).map(|l| QueueLimit { bytes: l.bytes / 2, ..l });
+        },
+        "one write unit",
+    );
+}
