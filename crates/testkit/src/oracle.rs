@@ -74,6 +74,8 @@ pub struct Oracle {
     submitted: u64,
     /// Every write acknowledged is in the buffer, in order of submission.
     write_back: bool,
+    /// Writes end in the order of submission: none waits for a queue that another passes.
+    in_order: bool,
     /// A FLUSH promises that acknowledged data are on flash.
     volatile: bool,
     last_write: Option<u64>,
@@ -103,9 +105,9 @@ impl Oracle {
         let types = t.page_types();
         let sense = (0..types).map(|p| t.read_ns(p)).min().unwrap_or(0);
         let program = (0..types).map(|p| t.program_ns(p)).min().unwrap_or(0);
-        let (write_back, volatile) = match &config.policy.buffer {
-            BufferConfig::None(_) => (false, true),
-            BufferConfig::Lru(c) => (true, c.power_loss == PowerLoss::Volatile),
+        let (write_back, volatile, limited) = match &config.policy.buffer {
+            BufferConfig::None(_) => (false, true, false),
+            BufferConfig::Lru(c) => (true, c.power_loss == PowerLoss::Volatile, c.queue_limit.is_some()),
         };
         Oracle {
             units,
@@ -115,6 +117,7 @@ impl Oracle {
             events: 1,
             submitted: 0,
             write_back,
+            in_order: write_back && !limited,
             volatile,
             last_write: None,
             floor: config.host.submit_latency + config.host.complete_latency + config.controller.command,
@@ -245,7 +248,7 @@ impl Oracle {
                 let through = if self.write_back { 0 } else { self.program_floor };
                 let least = self.floor.0 + link + through;
                 expect!(latency >= least, "{name} took {latency} ns, less than {least} ns");
-                if self.write_back {
+                if self.in_order {
                     let passed = self.last_write.filter(|&w| w > e.index);
                     expect!(passed.is_none(), "{name} ended after write {passed:?}, submitted later");
                     self.last_write = Some(e.index);

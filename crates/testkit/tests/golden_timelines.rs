@@ -187,7 +187,7 @@ fn joining(mut c: DeviceConfig) -> DeviceConfig {
 #[test]
 fn programs_of_one_page_index_join() {
     // A command over all lanes; one over a plane of die 0; another over all lanes.
-    let script = [(0, Put, 64, 8 * UNIT), (800_000, Put, 128, UNIT), (1_600_000, Put, 192, 8 * UNIT)];
+    let script = [(0, Put, 64, 8 * UNIT), (800_000, Put, 128, UNIT), (1_600_000, Put, 160, 8 * UNIT)];
     let question = "Programs of one command on two planes of a die join where their blocks are filled up to the\n\
         same page; once plane 0 of die 0 is a page ahead, its two planes are written one after the other.";
     check("programs_of_one_page_index_join", question, &joining(drive()), &[], &script, 50_000);

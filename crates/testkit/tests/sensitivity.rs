@@ -266,6 +266,11 @@ fn bases() -> Vec<Table> {
             out.push(with_member(&first, family.name, member.name));
         }
     }
+    let mut queued = first.clone();
+    for (key, value) in QUEUES {
+        set(&mut queued, key, parse(value));
+    }
+    out.push(queued);
     let mut sized = first;
     sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");
     set(&mut sized, "ftl.user_capacity", parse("'11MiB'"));

@@ -191,7 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let channel = &mut s.channels[op.channel as usize];
         let spent = channel.spent(now);
-        let (number, arrived, seen) = (op.channel, op.arrived, op.seen);
+        let (number, arrived) = (op.channel, op.arrived);
         remove(&mut channel.rest, &mut s.ops, id);
         let empty = !channel.has_waiters();
         let u = &mut s.units[unit as usize];
@@ -206,7 +206,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while at != NONE {
             let op = &mut s.ops[at];
             for occupant in Occupant::ALL {
-                let ns = spent[occupant as usize] - seen[occupant as usize];
+                let ns = spent[occupant as usize] - op.seen[occupant as usize];
                 charge(&mut op.ledger, Cause::channel_wait(occupant), ns);
             }
             op.seen = u.held;
@@ -388,6 +388,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let spent = channel.spent(now);
         op.seen[..Occupant::COUNT].copy_from_slice(&spent);
+        // What joined it waits with it, until the command is out.
+        let mut along = if op.second { NONE } else { op.joined };
+        while along != NONE {
+            let o = &mut s.ops[along];
+            o.seen[..Occupant::COUNT].copy_from_slice(&spent);
+            along = o.joined;
+        }
+        let op = &s.ops[id];
         let first = s.policies.schedule.first_on_channel(op.occupant);
         let idle = !channel.has_waiters();
         let queue = if first { &mut channel.first } else { &mut channel.rest };
@@ -406,20 +414,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let channel = &mut s.channels[number as usize];
         let queue = if channel.first.head == NONE { &mut channel.rest } else { &mut channel.first };
         let id = dequeue(queue, &mut s.ops);
-        let op = &mut s.ops[id];
-        let mut met = false;
-        for occupant in Occupant::ALL {
-            let ns = channel.granted[occupant as usize] - op.seen[occupant as usize];
-            if ns != 0 {
-                op.ledger.add(Cause::channel_wait(occupant), ns);
-                met |= passes_hold(occupant);
+        let granted = channel.granted;
+        let second = s.ops[id].second;
+        let mut at = id;
+        while at != NONE {
+            let op = &mut s.ops[at];
+            let mut met = false;
+            for occupant in Occupant::ALL {
+                let ns = granted[occupant as usize] - op.seen[occupant as usize];
+                if ns != 0 {
+                    op.ledger.add(Cause::channel_wait(occupant), ns);
+                    met |= passes_hold(occupant);
+                }
             }
-        }
-        if met {
-            s.units[op.unit as usize].met_collection = true;
-            if let Some(r) = s.request_of(id) {
-                s.requests[r].met_collection = true;
+            let (unit, next) = (op.unit, if second { NONE } else { op.joined });
+            if met {
+                s.units[unit as usize].met_collection = true;
+                if let Some(r) = s.request_of(at) {
+                    s.requests[r].met_collection = true;
+                }
             }
+            at = next;
         }
         self.use_channel(id);
         let timer = self.timer_of_channel(number);
@@ -543,7 +558,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             _ => return self.suspension_timer(unit),
         }
         let id = u.holder;
-        if u.run.suspends > 0 {
+        let suspended = u.run.suspends > 0;
+        if suspended {
             self.charge_suspended(id);
         }
         let u = &mut self.state.units[unit as usize];
@@ -570,6 +586,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if op.joined != NONE {
             self.share_account(id);
+            let mut at = self.state.ops[id].joined;
+            while at != NONE {
+                if suspended {
+                    self.charge_suspended(at);
+                }
+                at = self.state.ops[at].joined;
+            }
         }
         self.release_unit(unit);
         let mut at = id;

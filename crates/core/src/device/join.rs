@@ -6,6 +6,7 @@
 
 use super::config::DeviceConfig;
 use super::drive::Device;
+use super::host::charge;
 use super::medium::Medium;
 use super::observer::Observer;
 use super::op::{Op, OpKind};
@@ -13,7 +14,7 @@ use super::slab::Slab;
 use crate::ftl::NONE;
 use crate::ftl::config::ExtentKind;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Cause, Occupant};
 
 /// Which operations join, fixed for the drive's life.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -122,7 +123,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// What `head` went through since it had its die, those that joined it went through too.
+    /// What `head` did since it had the channel, those that joined it did too. What each waited
+    /// for is its own.
     pub(super) fn share_account(&mut self, head: u32) {
         let s = &mut self.state;
         let (ledger, started) = (s.ops[head].ledger, s.ops[head].started);
@@ -130,8 +132,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while at != NONE {
             let op = &mut s.ops[at];
             op.started = started;
-            for (cause, ns) in ledger.iter().filter(|(cause, _)| !cause.is_die_wait()) {
-                op.ledger.add(cause, ns);
+            for cause in [Cause::COMMAND, Cause::TRANSFER, Cause::ARRAY] {
+                charge(&mut op.ledger, cause, ledger.get(cause));
             }
             at = op.joined;
         }
