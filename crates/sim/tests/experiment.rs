@@ -301,7 +301,8 @@ fn a_drive_is_scattered_where_the_configuration_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("few.csv");
     let line = |i: u64| {
-        format!("{},web,0,Write,{},4096,500\n", 128_166_372_000_000_000 + i * 10_000, i * 7 % 1600 * 4096)
+        // Every 5 us: writes wait for room, and so for what is free.
+        format!("{},web,0,Write,{},4096,500\n", 128_166_372_000_000_000 + i * 50, i * 7 % 1600 * 4096)
     };
     std::fs::write(&path, (0..2_000).map(line).collect::<String>()).unwrap();
     let trace = WorkloadSpec::parse(path.to_str().unwrap(), |_| None, &TraceReplay::default()).unwrap();
