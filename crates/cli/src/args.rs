@@ -59,7 +59,7 @@ pub struct RunArgs {
     /// Runs at a time; one a processor by default
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// The drive's past: none, sequential or steady; by the workload if not given
+    /// The drive's past: none, sequential, steady or scattered; by the workload and age.free if not given
     #[arg(long, value_name = "PAST")]
     pub precondition: Option<PastKind>,
     /// Keep the aged drive in this file: made if it is not there, an error if it does not fit

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, resolve, workload_preset};
 use tailcut_report::{OutputFolder, tables};
-use tailcut_sim::{Cache, Experiment, PastKind, Plan, SchemeSpec, Snapshots};
+use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
@@ -49,10 +49,10 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         timeline: args.output.timeline,
     };
     let plan = experiment.plan()?;
-    if args.snapshot.is_some() && plan.past != PastKind::Steady {
+    if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();
         return Err(CliError::Input(format!(
-            "--snapshot keeps a steady drive, but the precondition is {past}; add --precondition steady"
+            "--snapshot keeps an aged drive, but the precondition is {past}; add --precondition steady"
         )));
     }
     // Asked before anything runs; nothing is in it before everything is over.

@@ -32,8 +32,8 @@ fn the_summary_keeps_its_contract_and_adds_up() {
         assert!((share("idle") + share("useful") + share("ecc_wait") - 1.0).abs() < 1e-9);
         assert!(share("idle") > 0.0 && share("useful") > 0.0, "{}", scheme["channel"]);
         let gc = |name: &str| scheme["gc"][name].as_f64().unwrap();
-        assert!(gc("blocked_reads_fraction") > 0.0 && gc("queue_blocked_fraction") > 0.0);
-        assert!(gc("blocked_reads_fraction") + gc("queue_blocked_fraction") <= 1.0);
+        assert!(gc("blocked_reads_fraction") > 0.0 && gc("queued_behind_fraction") > 0.0);
+        assert!(gc("blocked_reads_fraction") + gc("queued_behind_fraction") <= 1.0);
         for blame in scheme["read"]["blame"].as_array().unwrap() {
             let sum: f64 = blame["causes"].as_object().unwrap().values().map(|n| n.as_f64().unwrap()).sum();
             assert!((sum - blame["mean_ns"].as_f64().unwrap()).abs() < 1e-6);

@@ -80,6 +80,34 @@ fn every_device_resolves_under_every_scheme() {
     }
 }
 
+/// A bound is its scheme in everything but when collections run: the difference of the two is
+/// then what collection costs. Every scheme whose collection takes no time is such a bound.
+#[test]
+fn a_bound_without_collection_differs_from_its_scheme_in_collection_only() {
+    const BOUNDS: [(&str, &str); 2] = [("no-gc", "baseline"), ("ttflash-nogc", "ttflash")];
+    let with = |device: &str, scheme: &str| {
+        resolve(device, &[scheme], &NONE, &NONE).unwrap_or_else(|e| panic!("{e}")).config
+    };
+    for device in DEVICES {
+        for scheme in SCHEMES {
+            let mut bound = with(device.name, scheme.name);
+            if bound.policy.gc_schedule.name() != "instant" {
+                continue;
+            }
+            let of = BOUNDS.iter().find(|(name, _)| *name == scheme.name);
+            let (_, of) = of.unwrap_or_else(|| panic!("{}: what does it bound?", scheme.name));
+            let scheme_itself = with(device.name, of);
+            assert_ne!(bound, scheme_itself);
+            bound.policy.gc_schedule = scheme_itself.policy.gc_schedule.clone();
+            assert_eq!(bound, scheme_itself, "{}: {} against {of}", device.name, scheme.name);
+        }
+    }
+    // And it can be built, rebuilding reads and all.
+    let bound = with("ttflash-256g", "ttflash-nogc");
+    assert_eq!(bound.policy.read_path.name(), "gc-tolerant");
+    tailcut_core::device::Device::new(&bound, 1, ()).expect("instant collection with rebuilt reads");
+}
+
 #[test]
 fn every_key_of_a_preset_comes_from_the_preset() {
     for p in DEVICES {

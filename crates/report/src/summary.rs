@@ -237,7 +237,7 @@ pub struct SeriesPoint {
 /// How a drive was brought to its state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Precondition {
-    /// `none`, `sequential` or `steady`.
+    /// `none`, `sequential`, `steady` or `scattered`.
     pub kind: String,
     /// Processor time it took, seconds.
     pub cpu_seconds: f64,
@@ -262,7 +262,11 @@ pub struct Gc {
     /// Reads that no collection held up but that queued at a die behind a host operation
     /// which one had, by all reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue_blocked_fraction: Option<f64>,
+    pub queued_behind_fraction: Option<f64>,
+    /// Reads that no collection held up but that waited in the host while the device queue was
+    /// full and held a command which one had, by all reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_out_fraction: Option<f64>,
     /// Reads of which some unit was computed from the rest of its stripe, by all reads; with
     /// parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -42,7 +42,8 @@ fn the_schema_refuses_what_is_not_in_the_contract() {
     spoil("/schemes/0", "digest", Value::from("short"));
     spoil("/schemes/0/read/lat_ns/percentile", "99.9", Value::from(1));
     spoil("/schemes/0/gc", "blocked_reads_fraction", Value::from(1.5));
-    spoil("/schemes/0/gc", "queue_blocked_fraction", Value::from(-0.5));
+    spoil("/schemes/0/gc", "queued_behind_fraction", Value::from(-0.5));
+    spoil("/schemes/0/gc", "kept_out_fraction", Value::from(1.5));
     spoil("/schemes/0/channel", "uncorrectable", Value::from(2));
     spoil("/schemes/0/channel", "ecc_wait", Value::Null);
     spoil("/schemes/0/series/0", "read_p99", Value::from(1));

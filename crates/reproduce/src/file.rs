@@ -125,7 +125,7 @@ pub struct Run {
     pub trace: Option<String>,
     /// How the trace is replayed.
     pub replay: Option<Replay>,
-    /// none, sequential or steady; by the workload if not given.
+    /// none, sequential, steady or scattered; by the workload and `age.free` if not given.
     pub precondition: Option<String>,
     /// Seed of every random stream.
     #[serde(default = "one")]

@@ -60,8 +60,11 @@ pub enum OfGc {
     /// Reads that a collection held up, by all reads.
     Blocked,
     /// Reads that queued behind a host operation that one had held up, by all reads.
-    QueueBlocked,
-    /// Both.
+    QueuedBehind,
+    /// Reads that a full device queue kept out, with a command in it that one had held up, by
+    /// all reads.
+    KeptOut,
+    /// Those held up and those kept out: both parts of a bar of FAST'17, Figure 7.
     AllBlocked,
     /// Reads of which some unit was rebuilt, by all reads.
     Rebuilt,
@@ -76,11 +79,12 @@ pub enum OfGc {
 }
 
 /// Collections' figures by name.
-const GC: [(&str, OfGc); 10] = [
+const GC: [(&str, OfGc); 11] = [
     ("gc.collections", OfGc::Collections),
     ("gc.valid", OfGc::Valid),
     ("gc.blocked", OfGc::Blocked),
-    ("gc.queue_blocked", OfGc::QueueBlocked),
+    ("gc.queued_behind", OfGc::QueuedBehind),
+    ("gc.kept_out", OfGc::KeptOut),
     ("gc.all_blocked", OfGc::AllBlocked),
     ("gc.rebuilt", OfGc::Rebuilt),
     ("gc.rebuild_reads", OfGc::RebuildReads),
@@ -110,7 +114,7 @@ const GIB: f64 = 1_073_741_824.0;
 
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
-     gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
+     gc.collections, gc.valid, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
@@ -257,14 +261,15 @@ impl Measure {
 impl OfGc {
     fn of(self, gc: &Gc) -> f64 {
         let count = |n: Option<u64>| n.unwrap_or(0) as f64;
-        let (blocked, queued) =
-            (gc.blocked_reads_fraction.unwrap_or(0.0), gc.queue_blocked_fraction.unwrap_or(0.0));
+        let (blocked, kept_out) =
+            (gc.blocked_reads_fraction.unwrap_or(0.0), gc.kept_out_fraction.unwrap_or(0.0));
         match self {
             OfGc::Collections => gc.collections as f64,
             OfGc::Valid => count(gc.moved_units) / gc.collections.max(1) as f64,
             OfGc::Blocked => blocked,
-            OfGc::QueueBlocked => queued,
-            OfGc::AllBlocked => blocked + queued,
+            OfGc::QueuedBehind => gc.queued_behind_fraction.unwrap_or(0.0),
+            OfGc::KeptOut => kept_out,
+            OfGc::AllBlocked => blocked + kept_out,
             OfGc::Rebuilt => gc.rebuilt_reads_fraction.unwrap_or(0.0),
             OfGc::RebuildReads => count(gc.rebuild_reads),
             OfGc::ParityReads => count(gc.parity_reads),
@@ -326,7 +331,8 @@ mod tests {
             collections: 4,
             moved_units: Some(300),
             blocked_reads_fraction: Some(0.25),
-            queue_blocked_fraction: Some(0.5),
+            queued_behind_fraction: Some(0.125),
+            kept_out_fraction: Some(0.5),
             ..Gc::default()
         });
         scheme.programs.0.push(("parity".to_string(), 7));

@@ -3,7 +3,7 @@
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
 use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
-use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots};
+use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents};
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -153,7 +153,16 @@ impl Experiment<'_> {
         let trace_region = (capacity as f64 * fill) as u64 / 4096 * 4096;
         let workload = self.workload.open(capacity, trace_region, self.seed)?;
         let filled = workload.region().end.min(capacity);
-        let by_default = if workload.writes() { PastKind::Steady } else { PastKind::Sequential };
+        let by_default = match self.schemes.iter().any(|s| s.config.age.free.is_some()) {
+            _ if !workload.writes() => PastKind::Sequential,
+            true => PastKind::Scattered,
+            false => PastKind::Steady,
+        };
+        let past = self.past.unwrap_or(by_default);
+        for scheme in self.schemes.iter().filter(|_| past == PastKind::Scattered) {
+            free_extents(&scheme.config)
+                .map_err(|problem| ExperimentError::Config { scheme: scheme.name.clone(), problem })?;
+        }
         let infos = workload.jobs();
         warnings.extend(self.workload.warnings());
         warnings.extend(workload.warnings());
@@ -162,7 +171,7 @@ impl Experiment<'_> {
             capacity,
             capacities,
             filled,
-            past: self.past.unwrap_or(by_default),
+            past,
             past_by_default: self.past.is_none(),
             jobs: infos.iter().map(|j| j.name.clone()).collect(),
             expected: match measured {
@@ -198,7 +207,7 @@ impl Experiment<'_> {
         // Only a snapshot has a use for it, and a long trace takes a while to hash.
         let identity = match plan.past {
             PastKind::Steady => self.workload.identity(plan.capacity, self.seed)?,
-            PastKind::None | PastKind::Sequential => String::new(),
+            PastKind::None | PastKind::Sequential | PastKind::Scattered => String::new(),
         };
         let common = Common { plan, identity, locks: Locks::default(), sinks };
         let work = || {

@@ -12,6 +12,7 @@ use std::str::FromStr;
 use std::sync::PoisonError;
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::{AgeReport, ConfigProblem, Device, SnapshotError, aged_key};
+use tailcut_units::quantity::Level;
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
 /// How a drive is brought to its state.
@@ -23,11 +24,14 @@ pub enum PastKind {
     Sequential,
     /// Filled, then overwritten as the workload writes until write amplification is steady.
     Steady,
+    /// Filled, with `age.free` of every lane free and stale units at random in the rest.
+    Scattered,
 }
 
 impl PastKind {
     /// All kinds.
-    pub const ALL: [PastKind; 3] = [PastKind::None, PastKind::Sequential, PastKind::Steady];
+    pub const ALL: [PastKind; 4] =
+        [PastKind::None, PastKind::Sequential, PastKind::Steady, PastKind::Scattered];
 
     /// The name in options and output.
     pub fn name(self) -> &'static str {
@@ -35,7 +39,13 @@ impl PastKind {
             PastKind::None => "none",
             PastKind::Sequential => "sequential",
             PastKind::Steady => "steady",
+            PastKind::Scattered => "scattered",
         }
+    }
+
+    /// Whether it takes a while to make, and is kept for the next run.
+    pub fn is_kept(self) -> bool {
+        matches!(self, PastKind::Steady | PastKind::Scattered)
     }
 }
 
@@ -45,7 +55,7 @@ impl FromStr for PastKind {
         PastKind::ALL
             .into_iter()
             .find(|k| k.name() == text)
-            .ok_or_else(|| format!("`{text}` is none of none, sequential, steady"))
+            .ok_or_else(|| format!("`{text}` is none of none, sequential, steady, scattered"))
     }
 }
 
@@ -145,7 +155,7 @@ impl Past<'_> {
         };
         let mut device = match self.kind {
             PastKind::None | PastKind::Sequential => factory.make()?,
-            PastKind::Steady => self.steady(&factory, &mut past)?,
+            PastKind::Steady | PastKind::Scattered => self.aged(&factory, &mut past)?,
         };
         if self.kind == PastKind::Sequential {
             self.fill(&mut device);
@@ -155,16 +165,26 @@ impl Past<'_> {
         Ok((device, past))
     }
 
-    fn fill(&self, device: &mut Device) {
+    /// What is filled: whole mapping units, in bytes.
+    fn whole(&self, device: &Device) -> u64 {
         let unit = device.shape().layout.unit_bytes;
-        device.fill(self.filled.div_ceil(unit) * unit);
+        self.filled.div_ceil(unit) * unit
     }
 
-    /// A drive in its steady state, from a snapshot if there is one.
-    fn steady(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Device, PastError> {
-        let Past { filled, capacity, identity, .. } = self;
-        let identity = if self.is_uniform(factory.config) { "uniform units" } else { *identity };
-        let what = format!("steady, model {MODEL_VERSION}, {filled} of {capacity} bytes, {identity}");
+    fn fill(&self, device: &mut Device) {
+        device.fill(self.whole(device));
+    }
+
+    /// A drive in its steady state, or scattered, from a snapshot if there is one.
+    fn aged(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Device, PastError> {
+        let Past { kind, filled, capacity, identity, .. } = self;
+        let how = match kind {
+            PastKind::Steady if !self.is_uniform(factory.config) => *identity,
+            PastKind::Steady => "uniform units",
+            _ => "units at random",
+        };
+        let name = kind.name();
+        let what = format!("{name}, model {MODEL_VERSION}, {filled} of {capacity} bytes, {how}");
         let key = aged_key(factory.config, factory.seed, &what);
         let lock = self.locks.of(key);
         let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +201,7 @@ impl Past<'_> {
                         cache.touch(key);
                     }
                     past.cached = true;
-                    past.took(report);
+                    self.tell(report, past);
                     return Ok(device);
                 }
                 Err(source) if matches!(self.snapshots, Snapshots::File(_)) => {
@@ -196,7 +216,7 @@ impl Past<'_> {
         let report = self.age(&mut device, factory)?;
         if !self.watch.stopped() {
             self.save(&device, key, &report, past)?;
-            past.took(report);
+            self.tell(report, past);
         }
         Ok(device)
     }
@@ -206,11 +226,23 @@ impl Past<'_> {
         self.workload.trace().is_some() && config.age.overwrites == Overwrites::Uniform
     }
 
+    /// What overwriting came to, where the drive was overwritten.
+    fn tell(&self, report: AgeReport, past: &mut Preconditioned) {
+        if self.kind == PastKind::Steady {
+            past.took(report);
+        }
+    }
+
     fn age(&self, device: &mut Device, factory: &Factory) -> Result<AgeReport, PastError> {
         let mut progress = |fraction: f64| {
             self.watch.ageing(self.task, fraction);
             !self.watch.stopped()
         };
+        if self.kind == PastKind::Scattered {
+            let free = free_extents(factory.config)?;
+            device.scatter(self.whole(device), free, &mut progress)?;
+            return Ok(AgeReport::default());
+        }
         self.fill(device);
         let mut ageing = if self.is_uniform(factory.config) {
             let bytes = device.shape().layout.unit_bytes as u32;
@@ -268,6 +300,15 @@ impl Preconditioned {
         }
         self.report = Some(report);
     }
+}
+
+/// The level at which a drive is scattered.
+pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem> {
+    config.age.free.ok_or_else(|| ConfigProblem {
+        key: "age.free".into(),
+        problem: "the past `scattered` needs it: the extents of every lane that are free at the start, as a count or a share"
+            .into(),
+    })
 }
 
 fn load(device: &mut Device, key: u64, path: &Path) -> Result<AgeReport, SnapshotError> {

@@ -11,7 +11,7 @@ use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, rotating::Mode};
 use tailcut_report::summary::SeriesPoint;
 use tailcut_sim::measure::SinkError;
-use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Watch, summarise};
+use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Snapshots, Watch, summarise};
 use tailcut_stats::{Interval, Sample};
 use tailcut_testkit::{parity_drive, small_drive};
 use tailcut_units::quantity::Level;
@@ -292,4 +292,60 @@ fn a_trace_ages_the_drive_as_the_configuration_says() {
     assert_ne!(aged(Overwrites::Workload, &trace), aged(Overwrites::Uniform, &trace));
     let generated = job("randwrite,bs=4k,iodepth=4,number_ios=200");
     assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::Uniform, &generated));
+}
+
+/// Where every drive has `age.free` a workload that writes finds them scattered, a trace as
+/// a job does; and a drive from the cache is the drive that was made.
+#[test]
+fn a_drive_is_scattered_where_the_configuration_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("few.csv");
+    let line = |i: u64| {
+        // Every 5 us: writes wait for room, and so for what is free.
+        format!("{},web,0,Write,{},4096,500\n", 128_166_372_000_000_000 + i * 50, i * 7 % 1600 * 4096)
+    };
+    std::fs::write(&path, (0..2_000).map(line).collect::<String>()).unwrap();
+    let trace = WorkloadSpec::parse(path.to_str().unwrap(), |_| None, &TraceReplay::default()).unwrap();
+    let with = |free: Option<Level>| {
+        let mut drive = small_drive();
+        drive.age.free = free;
+        drive
+    };
+    let some = |n| with(Some(Level::Count(n)));
+    for workload in [&trace, &job("randwrite,bs=4k,iodepth=4,number_ios=2000")] {
+        let run = |drive: DeviceConfig, snapshots: Snapshots| {
+            let mut e = experiment(workload, on(vec![drive]));
+            e.snapshots = snapshots;
+            let plan = e.plan().unwrap();
+            let results = e.run(&plan, &(), &|_, _| Ok(None)).unwrap();
+            let r = results[0][0].as_ref().unwrap();
+            assert_eq!(plan.past == PastKind::Scattered, r.past.report.is_none());
+            (r.outcome.digest.to_string(), r.past.cached)
+        };
+        let file = |name: &str| Snapshots::File(folder.path().join(name));
+        let (made, cached) = run(some(5), Snapshots::Off);
+        assert!(!cached);
+        let name = format!("aged {made}");
+        assert_eq!(run(some(5), file(&name)), (made.clone(), false));
+        assert_eq!(run(some(5), file(&name)), (made.clone(), true));
+        assert_ne!(run(some(4), Snapshots::Off).0, made);
+        assert_ne!(run(with(None), Snapshots::Off).0, made);
+        // Another level is another drive: the file is not taken for it.
+        let mut e = experiment(workload, on(vec![some(4)]));
+        e.snapshots = file(&name);
+        assert!(matches!(e.run(&e.plan().unwrap(), &(), &|_, _| Ok(None)), Err(ExperimentError::Past(_))));
+    }
+    let reads = job("randread,bs=4k,iodepth=4,number_ios=20");
+    assert_eq!(experiment(&reads, on(vec![some(5)])).plan().unwrap().past, PastKind::Sequential);
+    // One drive scattered and another not, or none although it was asked for; or no room.
+    let writes = job("randwrite,bs=4k,iodepth=4,number_ios=20");
+    for drives in [vec![some(5), with(None)], vec![with(None)]] {
+        let mut e = experiment(&writes, on(drives));
+        e.past = Some(PastKind::Scattered);
+        let error = e.plan().unwrap_err().to_string();
+        assert!(error.contains("age.free"), "{error}");
+    }
+    let e = experiment(&writes, on(vec![some(20)]));
+    let error = e.run(&e.plan().unwrap(), &(), &|_, _| Ok(None)).unwrap_err();
+    assert!(error.is_input() && error.to_string().contains("20 is 20 of the 32 extents"), "{error}");
 }

@@ -110,7 +110,7 @@ pub fn small_drive() -> DeviceConfig {
             background: background::BackgroundConfig::None(Default::default()),
             wear: wear::WearConfig::None(Default::default()),
         },
-        age: AgeConfig { fill: 1.0, overwrites: Overwrites::Uniform },
+        age: AgeConfig { fill: 1.0, overwrites: Overwrites::Uniform, free: None },
     }
 }
 

@@ -528,11 +528,15 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
     fn work(&mut self) -> Result<(), String> {
         let (plan, seed) = (&self.case.plan, self.case.seed);
         let filled = self.whole_stripes(self.device.host_bytes() / 256 * plan.fill);
-        if filled > 0 {
+        let scattered = if filled > 0 { self.case.config.age.free } else { None };
+        if let Some(free) = scattered {
+            self.device.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
+            self.audit("after scattering")?;
+        } else if filled > 0 {
             self.device.fill(filled);
             self.audit("after the fill")?;
         }
-        if filled > 0 && plan.aged {
+        if filled > 0 && plan.aged && scattered.is_none() {
             let unit = self.case.config.ftl.mapping_unit as u32;
             self.device.age_uniform(0..filled, unit, &mut |_| true);
             self.audit("after ageing")?;

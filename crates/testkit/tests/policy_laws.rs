@@ -256,21 +256,72 @@ fn read_path(name: &str, x: &PolicyContext) {
     let mut s = Stream::new(x.seed, "read path laws", 0);
     for _ in 0..1_000 {
         let extra = s.below(32) as u32;
+        let left = s.below(70_000_000);
+        let others_left = s.below(3).saturating_sub(1) * s.below(70_000_000);
+        // Predictions that have not passed, and an operation under way.
         let view = BlockedView {
-            left: Span(s.below(70_000_000)),
-            erasing: s.below(2) == 0,
-            others_left: Span(s.below(3).saturating_sub(1) * s.below(70_000_000)),
+            left: Span(left),
+            left_as_begun: Span(s.below(left + 1) + 1),
+            last_step: s.below(2) == 0,
+            step_left: Span(s.below(left + 1) + 1),
+            others_left: Span(others_left),
+            extra_left_as_begun: Span(s.below(others_left + 1)),
             extra,
             busy_channels: s.below(u64::from(extra) + 1) as u32,
             read: Span(142_575),
+            rotates: s.below(2) == 0,
         };
         let verdict = p.rebuild(&view);
         assert!(rebuilds || !verdict, "{name} rebuilds after all");
         let longer = BlockedView { left: view.left + Span(1_000), ..view };
         assert!(!verdict || p.rebuild(&longer), "{name} waits where there is longer to wait");
-        let free = BlockedView { others_left: Span(0), extra: 0, busy_channels: 0, ..view };
+        let (others_left, extra_left_as_begun) = (Span(0), Span(0));
+        let free = BlockedView { others_left, extra_left_as_begun, extra: 0, busy_channels: 0, ..view };
         assert!(!rebuilds || view.left == Span(0) || p.rebuild(&free), "{name} waits for nothing");
     }
+}
+
+/// What the authors' simulator decides for a read of one page of eight, as its code has it.
+#[test]
+fn the_authors_overlook_the_erase_behind_the_last_page() {
+    let x = &contexts()[0];
+    let [paper, authors] = ["gc-tolerant", "gc-tolerant-authors"]
+        .map(|name| ReadPathPolicy::new(&member::<ReadPathConfig>(name), x).expect("it has no parameters"));
+    let us = |n: u64| Span(n * 1_000);
+    // Seven reads of 142.6 us; all channels are busy.
+    let (extra, busy_channels, read) = (7, 7, Span(142_575));
+    let last_program = BlockedView {
+        left: us(2_700),
+        left_as_begun: us(2_000),
+        last_step: true,
+        step_left: us(700),
+        others_left: us(0),
+        extra_left_as_begun: us(0),
+        extra,
+        busy_channels,
+        read,
+        rotates: true,
+    };
+    let verdicts = |view: &BlockedView| [&paper, &authors].map(|p| p.clone().rebuild(view));
+    assert_eq!(verdicts(&last_program), [true, false], "700 us are less than seven reads");
+    let one_read = BlockedView { extra: 1, busy_channels: 1, ..last_program };
+    assert_eq!(verdicts(&one_read), [true, true], "and more than one");
+    let erase = BlockedView { left: us(1_500), step_left: us(1_500), ..last_program };
+    assert_eq!(verdicts(&erase), [true, true]);
+    let its_end = BlockedView { left: us(900), step_left: us(900), ..last_program };
+    assert_eq!(verdicts(&its_end), [false, false]);
+    let moves = BlockedView { last_step: false, step_left: us(20), ..last_program };
+    assert_eq!(verdicts(&moves), [true, true], "whatever the page under way has left");
+    // Out of turn it is the prediction of the beginning that counts, for both planes.
+    let late = BlockedView { left: us(9_000), left_as_begun: us(0), rotates: false, ..moves };
+    assert_eq!(verdicts(&late), [true, false], "by the prediction it would be over");
+    let beside = BlockedView {
+        others_left: us(9_000),
+        extra_left_as_begun: us(500),
+        left_as_begun: us(3_000),
+        ..late
+    };
+    assert_eq!(verdicts(&beside), [false, true]);
 }
 
 fn gc_victim(name: &str, x: &PolicyContext) {

@@ -233,6 +233,42 @@ fn no_read_waits_out_a_collection_that_takes_its_turn() {
     assert!(rebuilt > 1_000, "{rebuilt} units rebuilt");
 }
 
+/// Reads that the authors' rule sends to wait for the program of the last page meet the erase
+/// behind it; by the paper's rule no read that comes then does.
+#[test]
+fn the_authors_reads_wait_out_some_erases() {
+    let erase = 3_000_000;
+    let mut long = [0, 0];
+    for (rule, long) in ["gc-tolerant", "gc-tolerant-authors"].into_iter().zip(&mut long) {
+        for seed in 0..3 {
+            let mut c = parity_drive();
+            c.policy.gc_schedule = rotating(Mode::Forced, 8, 1);
+            c.policy.read_path = member(rule);
+            let mut host = Host::new(&c);
+            host.device.fill(host.device.host_bytes());
+            let mut stream = Stream::new(seed, "authors", 0);
+            let (units, mut at) = (host.device.host_bytes() / PAGE, 0);
+            for _ in 0..8_000 {
+                at += stream.below(1_000_000);
+                while !host.device.has_place() {
+                    at = at.max(host.device.next_deadline().0);
+                    host.advance(at);
+                }
+                let op = if stream.below(3) == 0 { HostOp::Write } else { HostOp::Read };
+                host.submit(at, op, stream.below(units) * PAGE, PAGE as u32);
+            }
+            host.drain();
+            let causes = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase].map(Cause::die_wait);
+            let causes = || causes.into_iter().chain([Cause::GC_HOLD, Cause::GC_HOLD_ERASE]);
+            let waited = |d: &tailcut_testkit::Done| causes().map(|c| d.ledger.get(c)).sum::<u64>();
+            let reads = host.done.iter().filter(|d| d.command.op == HostOp::Read);
+            *long += reads.filter(|d| waited(d) > erase).count();
+        }
+    }
+    let [paper, authors] = long;
+    assert!(authors > 20 && authors > 4 * paper, "{authors} reads waited out an erase, {paper} by the paper");
+}
+
 fn sums_up(n: &Counters) {
     assert_eq!(n.programs_pad, 0, "a row is a unit");
     assert_eq!(n.programs_user + n.programs_gc + n.programs_parity + n.programs_wear, n.rows_programmed);
@@ -359,7 +395,7 @@ fn collection_in_no_time_blocks_nothing_and_writes_as_much() {
             (n.rows_programmed as f64 / n.host_units_written as f64, n)
         };
         let (instant, n) = with(GcScheduleConfig::Instant(instant::Config { start: Level::Count(4) }));
-        assert_eq!((n.gc_blocked_reads, n.queue_blocked_reads), (0, 0), "{n:?}");
+        assert_eq!((n.gc_blocked_reads, n.queued_behind_reads), (0, 0), "{n:?}");
         let (ordinary, n) = with(threshold(4));
         assert!(n.gc_blocked_reads > 0, "the comparison says nothing: {n:?}");
         let off = instant / ordinary - 1.0;

@@ -197,6 +197,7 @@ const CHANGES: &[Change] = &[
     ("policy.wear.shift-migrate.gap", "'20%'", STRIPES),
     ("age.fill", "'90%'", &[]),
     ("age.overwrites", "'workload'", &[]),
+    ("age.free", "4", &[]),
 ];
 
 /// Keys that no output can depend on, and why.
@@ -272,6 +273,8 @@ fn bases() -> Vec<Table> {
     }
     out.push(queued);
     let mut sized = first;
+    let scattered = with(&sized, &[("age.free", "'15%'")]);
+    out.push(scattered);
     sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");
     set(&mut sized, "ftl.user_capacity", parse("'11MiB'"));
     out.push(sized);
@@ -320,15 +323,19 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
     // The driver fills by `age.fill`, as it does before a measured run, and the load is its
     // trace, which comes back to 9 MiB.
     let filled = (host_bytes as f64 * config.age.fill) as u64;
-    device.fill(filled);
-    match config.age.overwrites {
-        Overwrites::Uniform => device.age_uniform(0..filled, 4096, &mut |_| true),
-        Overwrites::Workload => {
-            let offsets = (0..).map(|i: u64| i * 4096 % (9 << 20));
-            let mut writes = offsets.map(|offset| Command { op: HostOp::Write, offset, bytes: 4096 });
-            device.age_replay(&mut writes, &mut |_| true)
-        }
-    };
+    if let Some(free) = config.age.free {
+        device.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
+    } else {
+        device.fill(filled);
+        match config.age.overwrites {
+            Overwrites::Uniform => device.age_uniform(0..filled, 4096, &mut |_| true),
+            Overwrites::Workload => {
+                let offsets = (0..).map(|i: u64| i * 4096 % (9 << 20));
+                let mut writes = offsets.map(|offset| Command { op: HostOp::Write, offset, bytes: 4096 });
+                device.age_replay(&mut writes, &mut |_| true)
+            }
+        };
+    }
     let mut s = Stream::new(9, "sensitivity", 0);
     let mut digest = 0;
     let span = 9 << 20;

@@ -6,6 +6,7 @@ use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_testkit::swarm::member;
 use tailcut_testkit::{Host, parity_drive, small_drive};
+use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Stream};
 
 /// Submit `n` random commands as fast as the queue takes them.
@@ -230,6 +231,9 @@ fn the_key_of_an_aged_state_follows_what_shapes_it_and_nothing_else() {
     let mut layout = base.clone();
     layout.ftl.over_provisioning = Some(0.3);
     assert_ne!(key, aged_key(&layout, 1, "steady"));
+    let mut free = base.clone();
+    free.age.free = Some(Level::Share(300_000));
+    assert_ne!(key, aged_key(&free, 1, "steady"));
     let mut timing = base.clone();
     timing.timing.erase.loops += 1;
     timing.policy.schedule = tailcut_core::policy::schedule::ScheduleConfig::ReadPriority(Default::default());

@@ -46,6 +46,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     let why = match (plan.past_by_default, plan.past) {
         (false, _) => "as asked",
         (true, PastKind::Steady) => "by default, since the workload may write",
+        (true, PastKind::Scattered) => "by default, since the workload may write and age.free is set",
         (true, _) => "by default, since the workload does not write",
     };
     let what = match plan.past {
@@ -53,6 +54,13 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
         PastKind::Sequential => format!("sequential: {} filled once, in order", human_capacity(plan.filled)),
         PastKind::Steady => {
             format!("steady: {} filled, then overwritten as the workload writes", human_capacity(plan.filled))
+        }
+        PastKind::Scattered => {
+            let free = experiment.schemes[0].config.age.free.map_or(String::new(), |level| level.to_string());
+            format!(
+                "scattered: {} filled, {free} of the blocks of every plane free, stale pages at random in the others",
+                human_capacity(plan.filled)
+            )
         }
     };
     let _ = writeln!(out, "precondition  {what} ({why})");

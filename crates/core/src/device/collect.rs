@@ -61,6 +61,8 @@ pub(super) struct Collection {
     /// When it began, ns, and the units it wins.
     begun: u64,
     wins: u32,
+    /// When it was to end, as predicted when it began, ns.
+    pub ends: u64,
     /// It would start or go on but for host activity, another collection, or a victim.
     pub waiting: bool,
     /// Its scope is closed to host operations: not while it yields to them, or drains.
@@ -82,6 +84,7 @@ impl Collection {
             due: false,
             begun: 0,
             wins: 0,
+            ends: 0,
             waiting: false,
             holding: false,
             barring: false,
@@ -93,9 +96,10 @@ impl Collection {
         self.holding
     }
 
-    /// The extent it empties, and whether that is being erased.
-    pub fn aim(&self) -> (u32, bool) {
-        (self.victim, self.stage == Stage::Erasing)
+    /// The extent it empties, of `units` units, whether all of that was read, and whether it is
+    /// being erased.
+    pub fn aim(&self, units: u32) -> (u32, bool, bool) {
+        (self.victim, self.cursor == units && self.reads == 0, self.stage == Stage::Erasing)
     }
 
     pub fn is_active(&self) -> bool {
@@ -260,6 +264,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
+        let ends = self.state.now + self.collection_ns(victim);
         let s = &mut self.state;
         s.extents.begin_collection(victim);
         let c = &mut s.collections[lane as usize];
@@ -267,7 +272,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.stage = Stage::Copying;
         c.victim = victim;
         c.cursor = 0;
-        c.begun = s.now;
+        (c.begun, c.ends) = (s.now, ends);
         c.wins = self.shape.layout.units_per_extent - s.extents.valid(victim);
         self.count_collection(lane, true);
         if self.state.instant_collection {

@@ -5,6 +5,7 @@ use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig
 use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::policy::PolicyConfig;
 use serde::{Deserialize, Serialize};
+use tailcut_units::quantity::Level;
 use tailcut_units::{Span, quantity};
 
 /// A complete drive: what a device preset holds.
@@ -47,6 +48,11 @@ pub struct AgeConfig {
     pub fill: f64,
     /// What overwrites it for a trace; a generated job ages by what it writes.
     pub overwrites: Overwrites,
+    /// Extents of every lane that are free when the workload begins: the drive is put into that
+    /// state, with stale units at random in the others, and nothing overwrites it. Without it
+    /// overwriting goes on until it is steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free: Option<Level>,
 }
 
 /// What brings a filled drive to its steady state before a trace.

@@ -67,7 +67,10 @@ pub struct Counters {
     pub gc_blocked_reads: u64,
     /// Host reads that met no collection themselves, and queued at a die behind a host
     /// operation that had.
-    pub queue_blocked_reads: u64,
+    pub queued_behind_reads: u64,
+    /// Host reads that met no collection themselves, and waited in the host while the device
+    /// queue was full and held a command that had: the queue-blocked I/Os of FAST'17, Figure 7.
+    pub kept_out_reads: u64,
     /// Host reads of which some unit was computed from the rest of its stripe.
     pub rebuilt_reads: u64,
     /// Units so computed …

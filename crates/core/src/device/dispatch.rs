@@ -22,10 +22,10 @@ const COLLECTION_QUEUES: u8 =
     1 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
 
 /// The slots of a die's account that are a collection's.
-const MET: u32 = COLLECTION_QUEUES as u32 | 1 << WAIT_HOLD | 1 << WAIT_HOLD_ERASE;
+pub(super) const MET: u32 = COLLECTION_QUEUES as u32 | 1 << WAIT_HOLD | 1 << WAIT_HOLD_ERASE;
 
 /// The queue of host reads.
-const READ_QUEUE: u8 = 1 << Occupant::UserRead as u8;
+pub(super) const READ_QUEUE: u8 = 1 << Occupant::UserRead as u8;
 
 #[inline]
 fn is_host(occupant: Occupant) -> bool {
@@ -34,7 +34,7 @@ fn is_host(occupant: Occupant) -> bool {
 
 /// Whether an operation may begin while a collection holds the unit.
 #[inline]
-fn passes_hold(occupant: Occupant) -> bool {
+pub(super) fn passes_hold(occupant: Occupant) -> bool {
     1 << occupant as u8 & COLLECTION_QUEUES != 0
 }
 
@@ -352,11 +352,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         u.met_collection = met;
         if let Some(r) = s.request_of(id) {
-            let op = &s.ops[id];
-            let u = &s.units[unit as usize];
-            let r = &mut s.requests[r];
-            r.met_collection |= met;
-            r.queued_behind |= u.met_until > op.entered;
+            let behind = s.units[unit as usize].met_until > s.ops[id].entered;
+            s.requests[r].queued_behind |= behind;
+            if met {
+                s.meets_collection(r);
+            }
         }
     }
 
@@ -431,7 +431,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if met {
                 s.units[unit as usize].met_collection = true;
                 if let Some(r) = s.request_of(at) {
-                    s.requests[r].met_collection = true;
+                    s.meets_collection(r);
                 }
             }
             at = next;

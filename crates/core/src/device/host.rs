@@ -1,13 +1,16 @@
 //! The host side: the device queue, the controller, the two directions of the link, and
 //! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
 
-use super::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use super::collect::{PROGRAMS, READS};
+use super::dispatch::{MET, READ_QUEUE, passes_hold};
+use super::drive::{Device, State, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use super::medium::Medium;
 use super::observer::Observer;
+use super::server::Phase;
 use crate::ftl::NONE;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Span, Status};
+use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, SimTime, Span, Status};
 
 /// The device queue is full: submit again after the next completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +61,9 @@ pub(super) struct Request {
     pub rebuilt: bool,
     /// It queued at a die behind an operation in whose way a collection had stood.
     pub queued_behind: bool,
+    /// It waited for a place in a full device queue that held a request in whose way a
+    /// collection had stood.
+    pub kept_out: bool,
 }
 
 impl Request {
@@ -76,6 +82,7 @@ impl Request {
             met_collection: false,
             rebuilt: false,
             queued_behind: false,
+            kept_out: false,
         }
     }
 }
@@ -98,6 +105,12 @@ pub(super) struct HostSide {
     pub room: VecDeque<u32>,
     /// FLUSH commands that wait, in order.
     pub flushes: VecDeque<u32>,
+    /// Commands under way in whose way a collection has stood.
+    blocked: u32,
+    /// When the device queue was last full …
+    full_until: u64,
+    /// … and when such a command last left it full, ns.
+    blocked_until: u64,
 }
 
 impl HostSide {
@@ -114,6 +127,9 @@ impl HostSide {
             write_done: ring(),
             room: VecDeque::with_capacity(depth as usize + 1),
             flushes: VecDeque::with_capacity(depth as usize + 1),
+            blocked: 0,
+            full_until: 0,
+            blocked_until: 0,
         }
     }
 }
@@ -151,10 +167,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         tag: u64,
         data: &[u8],
     ) -> Result<u64, QueueFull> {
-        let s = &mut self.state;
-        if s.requests.is_exhausted() {
+        if self.state.requests.is_exhausted() {
             return Err(QueueFull);
         }
+        let kept_out = at > wanted && self.keeps_out(wanted.0);
+        let s = &mut self.state;
         debug_assert!(at.0 >= s.now && wanted <= at && s.timers.first().1 > at.0);
         debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
@@ -170,6 +187,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.met_collection = false;
         r.rebuilt = false;
         r.queued_behind = false;
+        r.kept_out = kept_out;
         r.ledger.clear();
         if at > wanted {
             r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
@@ -205,6 +223,50 @@ impl<O: Observer, M: Medium> Device<O, M> {
             writes.filter(|r| r.command.op == HostOp::Write).map(|r| r.arrived).collect();
         arrived.sort_unstable();
         Some((arrived.len() as u32, SimTime(*arrived.first()?)))
+    }
+
+    /// Whether the device queue, which a command could not enter since `wanted`, was full with
+    /// a command among it in whose way a collection had stood by then.
+    #[cold]
+    fn keeps_out(&self, wanted: u64) -> bool {
+        let h = &self.state.host;
+        h.full_until > wanted
+            && (h.blocked_until > wanted || h.blocked > 0 || self.collections_hold_up_commands())
+    }
+
+    /// Whether a collection has stood in the way of an operation that a command waits for, and
+    /// which waits itself.
+    fn collections_hold_up_commands(&self) -> bool {
+        let s = &self.state;
+        if s.instant_collection {
+            return false;
+        }
+        // Commands that wait for data to leave the buffer wait for programs.
+        let leaves = !s.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
+        if leaves && (s.stalled.any() || s.stripes.waiting > 0) {
+            return true;
+        }
+        let awaited = if leaves { READS | PROGRAMS } else { READ_QUEUE };
+        s.units.iter().any(|u| {
+            let queued = u.waiting & awaited;
+            let first_met = |o: &Occupant| {
+                queued >> *o as u8 & 1 != 0
+                    && u.met_since(&s.ops[u.queues[*o as usize].head].seen, MET, s.now)
+            };
+            let holder = match u.phase {
+                Phase::Channel if awaited >> s.ops[u.holder].occupant as u8 & 1 != 0 => {
+                    Some(&s.ops[u.holder])
+                }
+                _ => None,
+            };
+            queued != 0 && Occupant::ALL.iter().any(first_met)
+                || holder.is_some_and(|op| {
+                    let spent = s.channels[op.channel as usize].spent(s.now);
+                    Occupant::ALL
+                        .into_iter()
+                        .any(|o| passes_hold(o) && spent[o as usize] > op.seen[o as usize])
+                })
+        })
     }
 
     pub(super) fn fetch_read(&mut self) {
@@ -281,7 +343,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let r = &s.requests[id];
         s.counters.rebuilt_reads += u64::from(r.rebuilt);
         s.counters.gc_blocked_reads += u64::from(r.met_collection);
-        s.counters.queue_blocked_reads += u64::from(r.queued_behind && !r.met_collection);
+        s.counters.queued_behind_reads += u64::from(r.queued_behind && !r.met_collection);
+        s.counters.kept_out_reads += u64::from(r.kept_out && !r.met_collection);
         self.deliver(id, completed);
     }
 
@@ -307,9 +370,36 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ledger: &r.ledger,
             data: super::payload::delivered(&mut self.medium, id, r),
         });
+        let blocked = r.met_collection;
+        s.host.blocked -= u32::from(blocked);
+        if s.requests.is_exhausted() {
+            s.host.full_until = s.now;
+            if blocked || r.command.op != HostOp::Read && has_met_collection(&r.ledger) {
+                s.host.blocked_until = s.now;
+            }
+        }
         s.requests.give(id);
         s.scrub.host_ended = s.now;
     }
+}
+
+impl State {
+    /// A collection stood in the way of a host read.
+    #[inline]
+    pub(super) fn meets_collection(&mut self, request: u32) {
+        let met = &mut self.requests[request].met_collection;
+        self.host.blocked += u32::from(!*met);
+        *met = true;
+    }
+}
+
+/// Whether a command waited for a collection, by its account.
+fn has_met_collection(ledger: &Ledger) -> bool {
+    let of_collection = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase];
+    let waits = of_collection.into_iter().flat_map(|o| [Cause::die_wait(o), Cause::channel_wait(o)]);
+    // A free block comes of a collection only.
+    let others = [Cause::GC_HOLD, Cause::GC_HOLD_ERASE, Cause::FREE_SPACE];
+    waits.chain(others).any(|cause| ledger.get(cause) > 0)
 }
 
 /// Add to a ledger what is not nothing.

@@ -31,6 +31,7 @@ mod payload;
 mod precondition;
 mod read;
 mod rebuild;
+mod scatter;
 mod scope;
 mod scrub;
 mod server;

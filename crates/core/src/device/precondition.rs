@@ -446,7 +446,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let f = &config.ftl;
     let p = &config.policy;
     let text = format!(
-        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {seed} {what}",
+        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {seed} {what}",
         super::snapshot::VERSION,
         config.geometry,
         f.mapping_unit,
@@ -458,6 +458,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
         p.redundancy,
         p.gc_victim,
         p.gc_schedule,
+        config.age.free,
     );
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

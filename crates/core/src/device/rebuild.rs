@@ -27,6 +27,26 @@ pub(super) struct Rebuild {
     pub ledger: Ledger,
 }
 
+/// What a collection publishes of a unit that it keeps from host reads. Times in ns, by
+/// prediction; all zero where none does.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Blocked {
+    /// Until the unit is free.
+    pub left: u64,
+    /// The same, as predicted when the collection began.
+    pub as_begun: u64,
+    /// It reads no further page.
+    pub last_step: bool,
+    /// Until the operation under way in the unit ends.
+    pub step: u64,
+}
+
+impl Blocked {
+    /// A unit that is lost.
+    const FOR_EVER: Blocked =
+        Blocked { left: u64::MAX, as_begun: u64::MAX, last_step: false, step: u64::MAX };
+}
+
 /// Where the controller gets a member of a stripe to rebuild another.
 #[derive(Clone, Copy)]
 enum Source {
@@ -55,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut i = 0;
         while i < own {
             let op = ops[i];
-            let blocked = self.left_for(op).0 > 0;
+            let blocked = self.left_for(op).left > 0;
             let alone = self.state.ops[op].rebuild == NONE;
             let instead = blocked && alone && self.is_longest(op, &ops[..own]);
             if instead && self.rebuild_instead(id, op, own, ops).is_some() {
@@ -75,7 +95,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn is_longest(&self, op: u32, own: &[u32]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.state.ops[op].row));
-        let left = |op: u32| self.left_for(op).0;
+        let left = |op: u32| self.left_for(op).left;
         let (its, longest) = (stripe(op), left(op));
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
@@ -115,23 +135,28 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
         let anew = self.covering(job, target, s.ops[op].row)?;
-        let (left, erasing) = self.left_for(op);
+        let blocked = self.left_for(op);
         let mut view = BlockedView {
-            left: Span(left),
-            erasing,
+            left: Span(blocked.left),
+            left_as_begun: Span(blocked.as_begun),
+            last_step: blocked.last_step,
+            step_left: Span(blocked.step),
             others_left: Span(0),
+            extra_left_as_begun: Span(0),
             extra: 0,
             busy_channels: 0,
             read: Span(self.unit_read_ns()),
+            rotates: s.rotates,
         };
         for member in stripes.members(stripe).filter(|&u| u != target) {
             let Source::Flash(pua) = self.source(job, anew, member) else { continue };
             let place = self.shape.layout.place(pua);
             let unit = self.shape.unit_of(place.die, place.plane);
-            let left = if self.is_lost(pua) { u64::MAX } else { self.unit_left(unit).0 };
-            view.others_left.0 = view.others_left.0.max(left);
+            let other = if self.is_lost(pua) { Blocked::FOR_EVER } else { self.unit_left(unit) };
+            view.others_left.0 = view.others_left.0.max(other.left);
             if self.own_read(&ops[..own], pua).is_none() {
                 view.extra += 1;
+                view.extra_left_as_begun.0 = view.extra_left_as_begun.0.max(other.as_begun);
                 let channel = &s.channels[s.units[unit as usize].channel as usize];
                 view.busy_channels += u32::from(channel.busy_until > s.now || channel.has_waiters());
             }
@@ -212,7 +237,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     continue;
                 }
             };
-            let blocked = self.unit_left(unit).0 > 0;
+            let blocked = self.unit_left(unit).left > 0;
             if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
                 self.leave_queue(unit, Occupant::UserRead, before, at);
                 let (waited, extent) = (self.state.ops[at].ledger, self.state.ops[at].extent);
@@ -281,16 +306,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// How long a collection keeps a host read from its unit, and whether it erases; for
-    /// ever where the plane has failed.
-    fn left_for(&self, op: u32) -> (u64, bool) {
+    /// What keeps a host read from its unit; for ever where the plane has failed.
+    fn left_for(&self, op: u32) -> Blocked {
         let op = &self.state.ops[op];
-        if self.is_lost(op.row) { (u64::MAX, false) } else { self.unit_left(op.unit) }
+        if self.is_lost(op.row) { Blocked::FOR_EVER } else { self.unit_left(op.unit) }
     }
 
-    /// How long a collection keeps host reads from a unit, by prediction, and whether it
-    /// erases; nothing where none does.
-    pub(super) fn unit_left(&self, unit: u32) -> (u64, bool) {
+    /// How long a collection keeps host reads from a unit.
+    pub(super) fn unit_left(&self, unit: u32) -> Blocked {
         let s = &self.state;
         let u = &s.units[unit as usize];
         if u.holds == 0 {
@@ -298,53 +321,71 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let holding = (0..s.collections.len() as u32)
             .filter(|&lane| s.collections[lane as usize].is_holding() && self.scope_covers(lane, unit));
-        holding.map(|lane| self.collection_left(lane)).max().unwrap_or((0, false))
+        holding.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
     }
 
     /// The rest of an operation of a collection in a unit's array, or the time until a read
     /// has interrupted it.
-    fn collection_op_left(&self, unit: u32) -> (u64, bool) {
+    fn collection_op_left(&self, unit: u32) -> Blocked {
         let u = &self.state.units[unit as usize];
         if u.phase != Phase::Array {
-            return (0, false);
+            return Blocked::default();
         }
         let op = &self.state.ops[u.holder];
         if !matches!(op.occupant, Occupant::GcRead | Occupant::GcProgram | Occupant::Erase) {
-            return (0, false);
+            return Blocked::default();
         }
         let end = self.state.timers.deadline(self.timer_of_unit(unit));
         let left = end.saturating_sub(self.state.now);
         let gives_way = u.interrupters & 1 << Occupant::UserRead as u8 != 0;
         let interrupted = if gives_way { self.interrupted_in(unit) } else { None };
-        (interrupted.map_or(left, |stop| stop.min(left)), op.kind == OpKind::Erase)
+        let left = interrupted.map_or(left, |stop| stop.min(left));
+        Blocked { left, as_begun: left, last_step: op.kind == OpKind::Erase, step: left }
     }
 
-    /// What the collection of a lane has left to do at its own pace, ns, and whether it
-    /// erases: what it publishes to the read path.
-    fn collection_left(&self, lane: u32) -> (u64, bool) {
+    /// What the collection of a lane has left to do at its own pace: what it publishes to the
+    /// read path.
+    fn collection_left(&self, lane: u32) -> Blocked {
         let s = &self.state;
         let t = &self.shape.timing;
         let unit = self.shape.units_of_lane(lane).start;
-        let (victim, erasing) = s.collections[lane as usize].aim();
-        let under_way = match s.units[unit as usize].phase {
+        let collection = &s.collections[lane as usize];
+        let (victim, all_read, erasing) = collection.aim(self.shape.layout.units_per_extent);
+        let as_begun = collection.ends.saturating_sub(s.now);
+        let step = match s.units[unit as usize].phase {
             Phase::Array => s.timers.deadline(self.timer_of_unit(unit)).saturating_sub(s.now),
             _ => 0,
         };
         if erasing {
-            return (if under_way > 0 { under_way } else { t.command_ns + t.erase_ns }, true);
+            let left = if step > 0 { step } else { t.command_ns + t.erase_ns };
+            return Blocked { left, as_begun, last_step: true, step };
         }
-        let data = t.transfer_codewords_ns(self.shape.codewords_per_unit);
-        let page = match self.shape.copy {
-            CopyMode::Copyback => 2 * t.command_ns + t.read_ns(0) + t.program_ns(0),
-            CopyMode::Controller => 2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0),
-        };
         // The page under way still counts as valid: what of it is done comes off.
-        let pages = u64::from(s.extents.valid(victim));
-        let done = match s.units[unit as usize].holder {
-            NONE => 0,
-            op if s.ops[op].kind == OpKind::Copyback && s.ops[op].second => page.saturating_sub(under_way),
-            _ => 0,
+        let page = self.move_ns();
+        let pages = s.extents.valid(victim);
+        let (mut done, mut last_step) = (0, all_read);
+        let holder = s.units[unit as usize].holder;
+        if holder != NONE && s.ops[holder].kind == OpKind::Copyback && s.ops[holder].second {
+            done = page.saturating_sub(step);
+            last_step = pages <= 1;
+        }
+        let left = (u64::from(pages) * page).saturating_sub(done) + t.command_ns + t.erase_ns;
+        Blocked { left, as_begun, last_step, step }
+    }
+
+    /// How long a collection takes to move a page at its own pace, ns.
+    fn move_ns(&self) -> u64 {
+        let t = &self.shape.timing;
+        let data = match self.shape.copy {
+            CopyMode::Copyback => 0,
+            CopyMode::Controller => t.transfer_codewords_ns(self.shape.codewords_per_unit),
         };
-        ((pages * page).saturating_sub(done) + t.command_ns + t.erase_ns, false)
+        2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0)
+    }
+
+    /// How long a collection takes that begins now, at its own pace, ns.
+    pub(super) fn collection_ns(&self, victim: u32) -> u64 {
+        let t = &self.shape.timing;
+        u64::from(self.state.extents.valid(victim)) * self.move_ns() + t.command_ns + t.erase_ns
     }
 }

@@ -166,6 +166,13 @@ impl Unit {
         self.since = now;
     }
 
+    /// Whether any of the slots of this mask has held the unit since its account was `seen`.
+    pub fn met_since(&self, seen: &[u64; WAIT_SLOTS], slots: u32, now: u64) -> bool {
+        let held =
+            |slot: usize| self.held[slot] + if slot == self.slot as usize { now - self.since } else { 0 };
+        (0..WAIT_SLOTS).any(|slot| slots >> slot & 1 != 0 && held(slot) > seen[slot])
+    }
+
     /// A last transfer that ended unobserved left the unit idle at its end.
     #[inline]
     pub fn go_idle(&mut self) {

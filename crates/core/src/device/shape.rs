@@ -676,7 +676,7 @@ fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
 
 /// Extents of a lane that hold no valid data of their own: two frontiers are open, and
 /// `reserve` extents are kept for copying into.
-fn kept_extents(reserve: u32) -> u32 {
+pub(super) fn kept_extents(reserve: u32) -> u32 {
     reserve + 2
 }
 

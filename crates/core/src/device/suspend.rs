@@ -230,7 +230,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let met = !of_host || self.erase_is_suspended(unit);
         let id = self.take_queued(unit, next);
         if met && let Owner::Request(r) = self.state.ops[id].owner {
-            self.state.requests[r].met_collection = true;
+            self.state.meets_collection(r);
         }
         self.grant(id);
         self.read_left(unit, next);

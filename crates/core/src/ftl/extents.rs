@@ -244,6 +244,17 @@ impl Extents {
         }
     }
 
+    /// The first extents of an empty lane are full, with so many valid units each.
+    pub fn take_full(&mut self, layout: &Layout, lane: u32, valid: &[u32]) {
+        for (i, &valid) in (0..).zip(valid) {
+            let extent = lane * layout.stride + i;
+            self.lanes[lane as usize].free.remove(&mut self.links, extent);
+            self.valid[extent as usize] = valid;
+            self.closed[extent as usize] = self.serial;
+            self.serial += 1;
+        }
+    }
+
     /// By extent, the rows that hold something: all of a closed one, none of a free one.
     pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
         let mut rows = vec![0; layout.extents() as usize];

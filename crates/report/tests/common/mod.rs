@@ -94,7 +94,8 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             collections: 12,
             moved_units: Some(500),
             blocked_reads_fraction: Some(0.25),
-            queue_blocked_fraction: Some(0.125),
+            queued_behind_fraction: Some(0.125),
+            kept_out_fraction: Some(0.0625),
             rebuilt_reads_fraction: Some(0.5),
             groups: vec![GcGroup { mean: 0.125, most: 2 }, GcGroup::default()],
             ..Gc::default()

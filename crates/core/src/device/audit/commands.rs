@@ -196,6 +196,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 ),
             }
         }
+        let blocked = in_use.iter().filter(|&&id| s.requests[id].met_collection).count();
+        law!(h.blocked as usize == blocked, "{} commands have met a collection, of {blocked}", h.blocked);
         law!(places.is_empty() && parts.is_empty(), "a command that is over is still at work");
         if !h.room.is_empty() {
             let leaving = s.buffer.held() > s.buffer.dirty() || s.stripes.jobs.used() > 0;

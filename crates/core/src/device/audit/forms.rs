@@ -92,6 +92,7 @@ pub struct CollectionForm {
     pub _due: bool,
     pub _begun: u64,
     pub _wins: u32,
+    pub _ends: u64,
     pub waiting: bool,
     pub holding: bool,
     pub barring: bool,
@@ -109,6 +110,9 @@ pub struct HostForm {
     pub write_done: Vec<(u64, u32)>,
     pub room: Vec<u32>,
     pub flushes: Vec<u32>,
+    pub blocked: u32,
+    pub _full_until: u64,
+    pub _blocked_until: u64,
 }
 
 #[derive(Deserialize)]

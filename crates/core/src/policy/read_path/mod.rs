@@ -13,18 +13,27 @@ use tailcut_units::Span;
 pub struct BlockedView {
     /// Until the plane is free again.
     pub left: Span,
-    /// The collection has moved all its data and erases.
-    pub erasing: bool,
+    /// The same, as it was predicted when the collection began; zero once that has passed.
+    pub left_as_begun: Span,
+    /// The collection reads no further page: it programs the last one, or erases.
+    pub last_step: bool,
+    /// Until the operation under way in the plane ends; zero while none is.
+    pub step_left: Span,
     /// Until the last of the other members' planes is free of collections; zero where none
     /// collects.
     pub others_left: Span,
-    /// Members that would be read for this alone: all others but those that the same
-    /// request reads anyway.
+    /// Until the last of the planes of the extra reads is free, as predicted when its
+    /// collection began.
+    pub extra_left_as_begun: Span,
+    /// Members that would be read for this alone, the extra reads: all others but those that
+    /// the same request reads anyway.
     pub extra: u32,
     /// How many of these have a busy channel.
     pub busy_channels: u32,
     /// Command, sense and transfer of one unit.
     pub read: Span,
+    /// The lanes of a group collect one at a time.
+    pub rotates: bool,
 }
 
 /// The contract: a pure function of the view. Asked at the arrival of a read, and again
