@@ -39,7 +39,7 @@ pub(super) fn passes_hold(occupant: Occupant) -> bool {
 }
 
 #[inline]
-fn enqueue(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
+pub(super) fn enqueue(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
     ops[op].next = NONE;
     match queue.tail {
         NONE => queue.head = op,
@@ -49,7 +49,7 @@ fn enqueue(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
 }
 
 #[inline]
-fn dequeue(queue: &mut Queue, ops: &mut Slab<Op>) -> u32 {
+pub(super) fn dequeue(queue: &mut Queue, ops: &mut Slab<Op>) -> u32 {
     let op = queue.head;
     unlink(queue, ops, NONE, op);
     op
@@ -57,7 +57,7 @@ fn dequeue(queue: &mut Queue, ops: &mut Slab<Op>) -> u32 {
 
 /// Take an operation out of a queue, from behind `before` (`NONE`: it is the head).
 #[inline]
-fn unlink(queue: &mut Queue, ops: &mut Slab<Op>, before: u32, op: u32) {
+pub(super) fn unlink(queue: &mut Queue, ops: &mut Slab<Op>, before: u32, op: u32) {
     let next = ops[op].next;
     match before {
         NONE => queue.head = next,
@@ -68,29 +68,18 @@ fn unlink(queue: &mut Queue, ops: &mut Slab<Op>, before: u32, op: u32) {
     }
 }
 
-/// Put an operation back into a queue by its arrival, somewhere behind `before` (`NONE`: it may
-/// be the head).
-fn put_back(queue: &mut Queue, ops: &mut Slab<Op>, mut before: u32, op: u32) {
-    loop {
-        let next = if before == NONE { queue.head } else { ops[before].next };
-        if next != NONE && ops[next].arrived < ops[op].arrived {
-            before = next;
-            continue;
-        }
-        match before {
-            NONE => queue.head = op,
-            before => ops[before].next = op,
-        }
-        ops[op].next = next;
-        if next == NONE {
-            queue.tail = op;
-        }
-        return;
+/// Put an operation at the head of a queue.
+#[inline]
+pub(super) fn push_front(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
+    ops[op].next = queue.head;
+    if queue.tail == NONE {
+        queue.tail = op;
     }
+    queue.head = op;
 }
 
 /// Take an operation out of a queue that it is in.
-fn remove(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
+pub(super) fn remove(queue: &mut Queue, ops: &mut Slab<Op>, op: u32) {
     let (mut before, mut at) = (NONE, queue.head);
     while at != op {
         (before, at) = (at, ops[at].next);
@@ -147,7 +136,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             u.waiting |= bit;
             u.arrived[occupant as usize] = op.arrived;
         }
-        enqueue(&mut u.queues[occupant as usize], &mut s.ops, id);
+        if s.joins.gathers(occupant) {
+            u.line_up(&mut s.ops, id);
+        } else {
+            enqueue(&mut u.queues[occupant as usize], &mut s.ops, id);
+        }
         if occupant == Occupant::UserRead {
             s.channels[u.channel as usize].reads += 1;
         }
@@ -202,7 +195,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         u.arrived[holder as usize] = arrived;
         // What joined it returns to its place too.
         u.joined = 0;
-        let (mut before, mut at) = (NONE, id);
+        let gathers = s.joins.gathers(holder);
+        let mut at = id;
         while at != NONE {
             let op = &mut s.ops[at];
             for occupant in Occupant::ALL {
@@ -212,8 +206,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             op.seen = u.held;
             op.along = false;
             let next = std::mem::replace(&mut op.joined, NONE);
-            put_back(&mut u.queues[holder as usize], &mut s.ops, before, at);
-            (before, at) = (at, next);
+            if gathers {
+                u.put_back(&mut s.ops, at);
+            } else {
+                push_front(&mut u.queues[holder as usize], &mut s.ops, at);
+            }
+            at = next;
         }
         self.observe(id, Step::Returned, now);
         if empty {

@@ -482,6 +482,9 @@ impl State {
             + lanes;
         let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
         let channels = shape.channels as usize;
+        let joins = Joins::new(config);
+        let gathers = Occupant::ALL.into_iter().any(|o| joins.gathers(o));
+        let lines = if gathers { shape.layout.planes } else { 0 };
         State {
             policies: policies.clone(),
             now: 0,
@@ -491,7 +494,7 @@ impl State {
             requests: Slab::new(depth as usize, Request::blank()),
             ops: Slab::new(ops as usize, Op::blank()),
             arrivals: 0,
-            units: (0..shape.units).map(|u| Unit::new(shape.channel_of(u))).collect(),
+            units: (0..shape.units).map(|u| Unit::new(shape.channel_of(u), lines)).collect(),
             channels: vec![Channel::default(); channels],
             eccs: vec![Ecc::new(&config.ecc); channels],
             decoding: (0..channels)
@@ -521,7 +524,7 @@ impl State {
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
             interrupters: interrupters(policies),
-            joins: Joins::new(config),
+            joins,
             reads_close_channel: policies.schedule.reads_close_channel(),
             rebuilds_reads: policies.read_path.rebuilds(),
             flush_avoids_collections: policies.flush.avoids_collections(),

@@ -5,11 +5,13 @@
 //! one after the other and are over together, as erases are.
 
 use super::config::DeviceConfig;
+use super::dispatch::{dequeue, enqueue, push_front, remove};
 use super::drive::Device;
 use super::host::charge;
 use super::medium::Medium;
 use super::observer::Observer;
-use super::op::{Op, OpKind};
+use super::op::{Op, OpKind, Queue};
+use super::server::Unit;
 use super::slab::Slab;
 use crate::ftl::NONE;
 use crate::ftl::config::ExtentKind;
@@ -43,8 +45,9 @@ impl Joins {
         self.occupants >> occupant as u8 & 1 != 0
     }
 
-    /// Whether an operation waits for the end of the event that queues it, so that others of
-    /// the same event may join it. A host read begins at once.
+    /// Whether operations of this occupant line up by plane for joining, and wait for the end of
+    /// the event that queues them, so that others of the same event may join. A host read
+    /// begins at once, and joins whatever its place in the queue.
     #[inline]
     pub fn gathers(&self, occupant: Occupant) -> bool {
         occupant != Occupant::UserRead && self.has(occupant)
@@ -57,26 +60,92 @@ pub(super) fn joined(ops: &Slab<Op>, head: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(some(head), move |&id| some(ops[id].joined))
 }
 
+/// The operations that line up for joining: of each plane the first stands in the die's queue,
+/// the others wait behind it. So what may join is found among as many as there are planes, and
+/// the pages of a block are programmed in order.
+impl Unit {
+    fn behind(&mut self, occupant: usize, plane: u32) -> &mut Queue {
+        let planes = self.backlog.len() / Occupant::COUNT;
+        &mut self.backlog[occupant * planes + plane as usize]
+    }
+
+    /// Queue an operation.
+    pub(super) fn line_up(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let (occupant, planes) = (ops[id].occupant as usize, ops[id].planes);
+        if self.fronts[occupant] & planes == 0 {
+            return self.stand(ops, id);
+        }
+        enqueue(self.behind(occupant, planes.trailing_zeros()), ops, id);
+    }
+
+    /// Put the first operation of its plane into the queue: reads by page, so that planes that
+    /// are emptied together stay together, all else by arrival.
+    fn stand(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let occupant = ops[id].occupant as usize;
+        let key = |o: &Op| if o.kind == OpKind::Read { (o.page, o.arrived) } else { (0, o.arrived) };
+        let own = key(&ops[id]);
+        let queue = &mut self.queues[occupant];
+        let (mut before, mut next) = (NONE, queue.head);
+        while next != NONE && key(&ops[next]) < own {
+            (before, next) = (next, ops[next].next);
+        }
+        match before {
+            NONE => push_front(queue, ops, id),
+            before => {
+                (ops[before].next, ops[id].next) = (id, next);
+                queue.tail = if next == NONE { id } else { queue.tail };
+            }
+        }
+        self.arrived[occupant] = ops[queue.head].arrived;
+        self.waiting |= 1 << occupant;
+        self.fronts[occupant] |= ops[id].planes;
+    }
+
+    /// The first operations of these planes have left the queue: the next take their places.
+    fn move_up(&mut self, ops: &mut Slab<Op>, occupant: Occupant, planes: u32) {
+        let occupant = occupant as usize;
+        self.fronts[occupant] &= !planes;
+        let mut left = planes;
+        while left != 0 {
+            let behind = self.behind(occupant, left.trailing_zeros());
+            left &= left - 1;
+            if behind.head != NONE {
+                let next = dequeue(behind, ops);
+                self.stand(ops, next);
+            }
+        }
+    }
+
+    /// An operation that left the queue has not begun, and returns before those of its plane.
+    pub(super) fn put_back(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let (occupant, planes) = (ops[id].occupant as usize, ops[id].planes);
+        if self.fronts[occupant] & planes != 0 {
+            let mut at = self.queues[occupant].head;
+            while ops[at].planes != planes {
+                at = ops[at].next;
+            }
+            remove(&mut self.queues[occupant], ops, at);
+            push_front(self.behind(occupant, planes.trailing_zeros()), ops, at);
+        }
+        self.stand(ops, id);
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Operation `head` was taken from its die's queue: take along what may join it. Reads of
-    /// any order may. Of programs only the first that waits for each plane may: the pages of
-    /// a block are programmed in order.
+    /// Operation `head` was taken from its die's queue: take along what may join it.
     pub(super) fn join(&mut self, head: u32) {
         let s = &mut self.state;
         let op = &s.ops[head];
         let (unit, page, occupant, mut planes) = (op.unit, op.page, op.occupant, op.planes);
-        let in_order = op.kind == OpKind::Program;
         let most = if op.kind == OpKind::Erase { s.joins.erase_planes } else { u32::MAX };
         let mut last = head;
         let mut before = NONE;
-        let mut passed = 0;
         let mut at = s.units[unit as usize].queues[occupant as usize].head;
         let all = self.shape.all_planes();
-        while at != NONE && planes | passed != all {
+        while at != NONE && planes != all {
             let (next, o) = (self.state.ops[at].next, &self.state.ops[at]);
             let wide = (planes | o.planes).count_ones() > most;
-            if o.page != page || o.planes & (planes | passed) != 0 || wide {
-                passed |= if in_order { o.planes } else { 0 };
+            if o.page != page || o.planes & planes != 0 || wide {
                 (before, at) = (at, next);
                 continue;
             }
@@ -90,6 +159,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 s.units[unit as usize].joined += 1;
             }
             (last, at) = (at, next);
+        }
+        let s = &mut self.state;
+        if s.joins.gathers(occupant) {
+            s.units[unit as usize].move_up(&mut s.ops, occupant, planes);
         }
     }
 

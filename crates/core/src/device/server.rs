@@ -95,6 +95,10 @@ pub struct Unit {
     /// The reads among them that rebuild a unit elsewhere.
     pub rebuilds: u32,
     pub queues: [Queue; Occupant::COUNT],
+    /// Of occupants whose operations join: the planes of those in the queue …
+    pub fronts: [u32; Occupant::COUNT],
+    /// … and by occupant and plane those behind them. Empty where nothing joins so.
+    pub backlog: Vec<Queue>,
     /// Arrival order of each queue's head.
     pub arrived: [u64; Occupant::COUNT],
     /// Nanoseconds so far by holder (or by the reason for having none).
@@ -112,7 +116,8 @@ pub struct Unit {
 }
 
 impl Unit {
-    pub fn new(channel: u32) -> Unit {
+    /// A unit of a channel, with `lines` planes whose operations line up for joining.
+    pub fn new(channel: u32, lines: u32) -> Unit {
         Unit {
             channel,
             holder: NONE,
@@ -131,6 +136,8 @@ impl Unit {
             host_reads: 0,
             rebuilds: 0,
             queues: Default::default(),
+            fronts: [0; Occupant::COUNT],
+            backlog: vec![Queue::default(); lines as usize * Occupant::COUNT],
             arrived: [0; Occupant::COUNT],
             held: [0; WAIT_SLOTS],
             slot: WAIT_IDLE as u8,

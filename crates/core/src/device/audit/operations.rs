@@ -39,12 +39,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     put(id, 1, "waits for its die")?;
                     law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
                     law!(o.occupant == occupant, "operation {id} waits as {}", occupant.name());
-                    law!(i == 0 || o.arrived > last, "operation {id} stands before an earlier one");
+                    let by_page = s.joins.gathers(occupant) && o.kind == OpKind::Read;
+                    law!(
+                        i == 0 || by_page || o.arrived > last,
+                        "operation {id} stands before an earlier one"
+                    );
                     law!(
                         i > 0 || u.arrived[occupant as usize] == o.arrived,
                         "unit {unit}: arrival of its head"
                     );
                     last = o.arrived;
+                }
+            }
+            for &behind in &u.backlog {
+                for id in self.queue(behind, "those behind the first of a plane")? {
+                    put(id, 1, "waits behind the first of its plane")?;
+                    let o = &s.ops[id];
+                    law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
+                    law!(
+                        u.fronts[o.occupant as usize] & o.planes != 0,
+                        "operation {id} waits behind none"
+                    );
                 }
             }
             if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {
