@@ -159,7 +159,7 @@ impl Source for Draws {
 
     fn jobs(&self) -> Vec<JobInfo> {
         let job =
-            |depth| JobInfo { name: String::new(), depth, open_loop: false, runtime: None, ramp: Span::ZERO };
+            |depth| JobInfo { name: String::new(), depth, open_loop: false, runtime: None, ramp: Span::ZERO, group: 0, start: Span::ZERO };
         vec![job(40), job(4)]
     }
 

@@ -22,8 +22,6 @@ const RATE: &str = "up to three numbers `read,write,trim`; 0 or empty means no l
 pub(super) struct Draft {
     pub spec: JobSpec,
     pub units: Units,
-    /// Where `stonewall` was said.
-    pub stonewall: Option<Place>,
     pub warnings: Vec<Warning>,
 }
 
@@ -32,7 +30,6 @@ impl Draft {
         Draft {
             spec: JobSpec::new(name, place),
             units: Units::default(),
-            stonewall: None,
             warnings: Vec::new(),
         }
     }
@@ -97,7 +94,7 @@ impl Draft {
             "time_based" => self.spec.time_based = on,
             "bs_unaligned" => self.spec.unaligned = on,
             "end_fsync" => self.spec.end_fsync = on,
-            "stonewall" => self.stonewall = on.then(|| entry.place.clone()),
+            "stonewall" => self.spec.stonewall = on,
             _ if !on => self.warn(
                 &entry.place,
                 "`randrepeat=0` has no effect: a run always repeats exactly; its seed decides".into(),

@@ -12,12 +12,15 @@
 mod burst;
 mod convert;
 mod decode;
+mod dense;
 mod detect;
 mod error;
 mod fields;
+mod file;
 mod footprint;
 mod formats;
 mod fuzz;
+mod gaps;
 mod gzip;
 mod info;
 mod layout;
@@ -28,17 +31,21 @@ mod record;
 mod sort;
 mod source;
 mod stream;
+mod touched;
 #[cfg(test)]
 mod tests;
 
 pub use convert::{Converted, convert};
 pub use detect::format_by_name;
 pub use error::{Place, Reason, TraceError};
+pub use file::TraceFile;
 pub use formats::Format;
 pub use formats::compact::CompactHeader;
 pub use fuzz::{FuzzOutcome, fuzz_reader};
 pub use info::{SizeBucket, TraceInfo, info, info_of};
-pub use options::{DeviceRule, TimeUnit, TraceOptions};
+pub(crate) use info::measure;
+pub(crate) use touched::Touched;
+pub use options::{DeviceRule, Remap, TimeUnit, TraceOptions};
 pub use reader::TraceReader;
 pub use record::{ADDRESS_MAX, Record, TIME_MAX, TraceCounts};
 pub use source::TraceSource;
