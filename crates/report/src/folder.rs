@@ -188,7 +188,9 @@ mod tests {
     #[test]
     fn what_a_killed_run_left_goes_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["requests.parquet.partial", "config.t-es.toml.partial", "notes.partial", "a.toml.partial"] {
+        for name in
+            ["requests.parquet.partial", "config.t-es.toml.partial", "notes.partial", "a.toml.partial"]
+        {
             fs::write(dir.path().join(name), "half").unwrap();
         }
         drop(OutputFolder::prepare(dir.path(), false).unwrap());

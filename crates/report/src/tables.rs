@@ -31,7 +31,9 @@ pub fn overload(schemes: &[Scheme]) -> String {
     for scheme in schemes {
         let Some(load) = scheme.load.filter(|load| !load.keeps_up) else { continue };
         let offered = match load.offered_iops {
-            Some(iops) => format!("{} requests a second arrived, {} were served", rate(iops), rate(load.served_iops)),
+            Some(iops) => {
+                format!("{} requests a second arrived, {} were served", rate(iops), rate(load.served_iops))
+            }
             None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
         };
         out.push_str(&format!(

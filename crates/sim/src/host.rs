@@ -339,7 +339,8 @@ impl<S: Source> Host<S> {
     fn pull(&mut self, job: usize) -> Result<(), RunError<S::Error>> {
         let next = self.source.next(job).map_err(RunError::Workload)?;
         let j = &mut self.jobs[job];
-        j.next = next.map(|issue| Issue { earliest: SimTime(issue.earliest.0.saturating_add(j.shift)), ..issue });
+        j.next =
+            next.map(|issue| Issue { earliest: SimTime(issue.earliest.0.saturating_add(j.shift)), ..issue });
         self.schedule(job);
         Ok(())
     }

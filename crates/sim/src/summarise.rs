@@ -5,7 +5,9 @@ use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, GroupTurns};
-use tailcut_report::summary::{Channel, Gc, GcGroup, Load, PeCycles, Precondition, Scheme, Suspends, WriteStall};
+use tailcut_report::summary::{
+    Channel, Gc, GcGroup, Load, PeCycles, Precondition, Scheme, Suspends, WriteStall,
+};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 
 /// What a run of the scheme called `name` came to, as the summary has it.

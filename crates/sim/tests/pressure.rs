@@ -77,7 +77,8 @@ fn a_trace_that_is_too_fast_says_so_and_a_bursty_one_does_not() {
 fn behind_a_stonewall_jobs_begin_when_all_before_have_ended() {
     let first = run("randread,iodepth=4,number_ios=2000");
     let alone = first.outcome.measured.runtime;
-    let both = run("randread,iodepth=4,number_ios=2000;randread,stonewall,iodepth=8,number_ios=3000,randseed=5");
+    let both =
+        run("randread,iodepth=4,number_ios=2000;randread,stonewall,iodepth=8,number_ios=3000,randseed=5");
     let o = &both.outcome;
     assert_eq!(o.measured.jobs[0].read.count() + o.measured.jobs[1].read.count(), 5000);
     // The first runs as if it were alone, and their times follow one another.
@@ -100,8 +101,13 @@ fn behind_a_stonewall_jobs_begin_when_all_before_have_ended() {
 fn times_of_a_job_count_from_its_wall_and_its_delay_from_the_start() {
     let ms = |o: &RunResult, job: usize| o.outcome.measured.jobs[job].runtime.0 as f64 / 1e6;
     // 20 ms, then 30 ms of which the first 10 are a ramp: 20 are measured.
-    let timed = run("randread,time_based,runtime=20ms;randread,stonewall,time_based,ramp_time=10ms,runtime=20ms");
-    assert!((ms(&timed, 0) - 20.0).abs() < 0.5 && (ms(&timed, 1) - 20.0).abs() < 0.5, "{:?}", timed.outcome.measured.jobs.iter().map(|j| j.runtime).collect::<Vec<_>>());
+    let timed =
+        run("randread,time_based,runtime=20ms;randread,stonewall,time_based,ramp_time=10ms,runtime=20ms");
+    assert!(
+        (ms(&timed, 0) - 20.0).abs() < 0.5 && (ms(&timed, 1) - 20.0).abs() < 0.5,
+        "{:?}",
+        timed.outcome.measured.jobs.iter().map(|j| j.runtime).collect::<Vec<_>>()
+    );
     // A rate keeps its pace behind the wall.
     let paced = run("randread,time_based,runtime=20ms;randread,stonewall,rate_iops=1000,number_ios=30");
     assert!((ms(&paced, 1) - 29.0).abs() < 1.0, "{}", ms(&paced, 1));
@@ -134,9 +140,14 @@ fn a_workload_without_writes_ages_its_drive_uniformly_and_soon() {
     let aged = |text: &str| run_spec(&job(text), PastKind::Steady).past.report.unwrap();
     let trims = aged("trim,number_ios=10");
     assert!(trims.steady && trims.waf > 1.0, "{trims:?}");
-    assert_eq!((trims.programs, trims.waf), { let r = aged("randread,number_ios=10"); (r.programs, r.waf) });
+    assert_eq!((trims.programs, trims.waf), {
+        let r = aged("randread,number_ios=10");
+        (r.programs, r.waf)
+    });
     // A write in a million trims is enough to say how.
-    assert!(aged("randwrite,bsrange=4k-8k,number_ios=1;trim,number_ios=100000000,time_based,runtime=1ms").steady);
+    assert!(
+        aged("randwrite,bsrange=4k-8k,number_ios=1;trim,number_ios=100000000,time_based,runtime=1ms").steady
+    );
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
@@ -144,7 +155,14 @@ fn a_workload_without_writes_ages_its_drive_uniformly_and_soon() {
 fn a_warm_up_is_replayed_and_not_measured() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
-    let line = |i: u64| format!("0,{},4096,{},0.{:06}\n", i * 7919 % 4096 * 8, if i.is_multiple_of(3) { 'w' } else { 'r' }, i * 1000);
+    let line = |i: u64| {
+        format!(
+            "0,{},4096,{},0.{:06}\n",
+            i * 7919 % 4096 * 8,
+            if i.is_multiple_of(3) { 'w' } else { 'r' },
+            i * 1000
+        )
+    };
     std::fs::write(&path, (0..900).map(line).collect::<String>()).unwrap();
     let of = |warm_up| {
         let replay = TraceReplay { warm_up, ..TraceReplay::default() };

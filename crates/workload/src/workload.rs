@@ -36,7 +36,9 @@ pub enum WorkloadError {
         source: std::io::Error,
     },
     /// A pipe, a device, a socket: a trace is read more than once.
-    #[error("{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used")]
+    #[error(
+        "{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used by name; give it as standard input, `-`"
+    )]
     NotAFile {
         /// What was named.
         path: String,
@@ -74,7 +76,9 @@ pub enum WorkloadError {
         last: String,
     },
     /// A time of the trace where times are ignored.
-    #[error("--measure-from is a time of the trace, which --closed-loop ignores; give --warm-up, a time of the run")]
+    #[error(
+        "--measure-from is a time of the trace, which --closed-loop ignores; give --warm-up, a time of the run"
+    )]
     MeasureFrom,
     /// A drive too small to lay a trace on.
     #[error("the drive has {bytes} bytes filled for the trace; at least 4096 are needed (age.fill)")]
@@ -337,9 +341,7 @@ fn warm_up(
     };
     let last = info.filter(|_| !options.closed_loop && options.loop_count == 1).map(|i| i.last_ns);
     match last {
-        Some(last) if last < length.0 => {
-            Err(WorkloadError::WarmUp { option, last: human_time(Span(last)) })
-        }
+        Some(last) if last < length.0 => Err(WorkloadError::WarmUp { option, last: human_time(Span(last)) }),
         _ => Ok(length),
     }
 }

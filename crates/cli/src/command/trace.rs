@@ -5,10 +5,10 @@ use crate::error::CliError;
 use crate::run::counts_text;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use std::fmt::Write;
+use std::path::Path;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
-use std::path::Path;
 use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, convert, info};
 
 /// Look at, convert or cut a trace.
@@ -101,7 +101,10 @@ fn info_text(file: &str, i: &TraceInfo) -> String {
     let about = if i.footprint_exact { "" } else { "about " };
     let pages = grouped(i.footprint_bytes >> 20);
     let spread = human_capacity(i.address_bytes);
-    line("footprint", format!("{about}{pages} MiB in distinct 4 KiB pages, spread over {spread} of addresses"));
+    line(
+        "footprint",
+        format!("{about}{pages} MiB in distinct 4 KiB pages, spread over {spread} of addresses"),
+    );
     line(
         "moved",
         format!("{} read, {} written", human_capacity(i.read_bytes), human_capacity(i.write_bytes)),

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Mutex;
 use tailcut_core::device::Shape;
-use tailcut_report::{OutputFolder, ReportError};
 use tailcut_report::parquet::{RequestsWriter, SeriesWriter};
+use tailcut_report::{OutputFolder, ReportError};
 use tailcut_sim::Sink;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::Tracks;
@@ -100,10 +100,7 @@ impl<W> Output<W> {
         how(&mut self.writer).map_err(|e| named(&self.name, e))
     }
 
-    fn close(
-        self,
-        finish: impl FnOnce(W) -> Result<BufWriter<File>, ReportError>,
-    ) -> Result<(), SinkError> {
+    fn close(self, finish: impl FnOnce(W) -> Result<BufWriter<File>, ReportError>) -> Result<(), SinkError> {
         let file = finish(self.writer).map_err(|e| named(&self.name, e))?;
         file.into_inner().map_err(|e| named(&self.name, e.into_error()))?;
         Ok(())

@@ -27,11 +27,7 @@ pub(super) struct Draft {
 
 impl Draft {
     pub fn new(name: &str, place: Place) -> Draft {
-        Draft {
-            spec: JobSpec::new(name, place),
-            units: Units::default(),
-            warnings: Vec::new(),
-        }
+        Draft { spec: JobSpec::new(name, place), units: Units::default(), warnings: Vec::new() }
     }
 
     pub fn warn(&mut self, place: &Place, text: String) {

@@ -79,7 +79,11 @@ impl Setup<'_> {
 
 /// The data lines of a sample: neither blank nor comment.
 pub(crate) fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    sample.split(|b| matches!(b, b'\n' | b'\r')).map(trim).filter(|l| !l.is_empty() && !is_comment(l)).take(1000)
+    sample
+        .split(|b| matches!(b, b'\n' | b'\r'))
+        .map(trim)
+        .filter(|l| !l.is_empty() && !is_comment(l))
+        .take(1000)
 }
 
 fn is_comment(line: &[u8]) -> bool {

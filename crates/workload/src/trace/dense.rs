@@ -75,7 +75,12 @@ impl DenseMap {
 
     /// As [`DenseMap::place`], among the touched pages of the record's own device, which
     /// keeps its number.
-    pub fn place_in_device(&self, record: &Record, near: &mut usize, counts: &mut TraceCounts) -> Option<Record> {
+    pub fn place_in_device(
+        &self,
+        record: &Record,
+        near: &mut usize,
+        counts: &mut TraceCounts,
+    ) -> Option<Record> {
         let placed = self.place(record, near, counts)?;
         let first = self.runs.get(self.runs.partition_point(|run| run.device < record.device));
         let before = if record.op == HostOp::Flush { 0 } else { first.map_or(0, |run| run.number) };
@@ -140,7 +145,8 @@ mod tests {
         let (mut near, mut counts) = (0, TraceCounts::default());
         for &(device, first, last) in &requests {
             let bytes = (last - first + 1) * PAGE - 600;
-            let placed = map.place(&record(HostOp::Read, device, first * PAGE + 100, bytes), &mut near, &mut counts);
+            let placed =
+                map.place(&record(HostOp::Read, device, first * PAGE + 100, bytes), &mut near, &mut counts);
             let placed = placed.unwrap();
             assert_eq!((placed.device, u64::from(placed.bytes)), (0, bytes));
             assert_eq!(placed.offset, numbers[&(device, first)] * PAGE + 100);

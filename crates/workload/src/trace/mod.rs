@@ -31,9 +31,9 @@ mod record;
 mod sort;
 mod source;
 mod stream;
-mod touched;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 pub use convert::{Converted, convert};
 pub use detect::format_by_name;
@@ -42,14 +42,14 @@ pub use file::TraceFile;
 pub use formats::Format;
 pub use formats::compact::CompactHeader;
 pub use fuzz::{FuzzOutcome, fuzz_reader};
-pub use info::{SizeBucket, TraceInfo, info, info_of};
 pub(crate) use info::measure;
-pub(crate) use touched::Touched;
+pub use info::{SizeBucket, TraceInfo, info, info_of};
 pub use options::{DeviceRule, Remap, TimeUnit, TraceOptions};
 pub use reader::TraceReader;
 pub use record::{ADDRESS_MAX, Record, TIME_MAX, TraceCounts};
 pub use source::TraceSource;
 pub use stream::{Input, LINE_MAX};
+pub(crate) use touched::Touched;
 
 /// Every format: the list that detection, `--format` and the documentation use. Where two
 /// claim the same lines, the earlier, which is the more specific, wins.

@@ -35,7 +35,13 @@ pub(crate) static FORMAT: Format = Format {
         let (queued, issued) = (seen(b"Q"), seen(b"D"));
         let wanted = if queued && !issued { b'Q' } else { b'D' };
         setup.note = if wanted == b'Q' { "Q events (no D events found)" } else { "D events" };
-        Box::new(Lines::new(Blkparse { unit, wanted, summary: false, events: Events::default(), named: false }))
+        Box::new(Lines::new(Blkparse {
+            unit,
+            wanted,
+            summary: false,
+            events: Events::default(),
+            named: false,
+        }))
     },
 };
 

@@ -27,7 +27,13 @@ fn ending_in_a_request() -> Vec<(&'static str, String)> {
         .iter()
         .map(|(name, text)| match *name {
             // The summary and the closing of files are no requests.
-            "blkparse" => (*name, text.lines().filter(|l| l.contains(" Q ") || l.contains(" D ")).collect::<Vec<_>>().join("\n")),
+            "blkparse" => (
+                *name,
+                text.lines()
+                    .filter(|l| l.contains(" Q ") || l.contains(" D "))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            ),
             "fio-iolog" => {
                 let lines: Vec<&str> = text.lines().collect();
                 let last = lines.iter().rposition(|l| l.contains("write")).unwrap();
@@ -111,7 +117,11 @@ fn a_binary_trace_cut_inside_a_record_is_named() {
         let given = TraceOptions { format: Some(format.into()), ..TraceOptions::default() };
         for end in (size + 1..whole.len()).filter(|end| end % size != 0) {
             let error = read(&whole[..end], &given).unwrap_err().to_string();
-            let expected = format!("byte {}: the file ends inside a record: {} of its {size}", end / size * size, end % size);
+            let expected = format!(
+                "byte {}: the file ends inside a record: {} of its {size}",
+                end / size * size,
+                end % size
+            );
             assert!(error.contains(&expected), "{error}");
         }
     }
@@ -123,8 +133,16 @@ fn every_text_format_reads_with_every_line_end() {
         let expected = read(text.as_bytes(), &TraceOptions::default()).unwrap();
         for line_end in ["\r", "\r\n"] {
             let other = text.replace('\n', line_end);
-            assert_eq!(records(other.as_bytes()).unwrap(), records(text.as_bytes()).unwrap(), "{name} {line_end:?}");
-            assert_eq!(read(other.as_bytes(), &TraceOptions::default()).unwrap(), expected, "{name} {line_end:?}");
+            assert_eq!(
+                records(other.as_bytes()).unwrap(),
+                records(text.as_bytes()).unwrap(),
+                "{name} {line_end:?}"
+            );
+            assert_eq!(
+                read(other.as_bytes(), &TraceOptions::default()).unwrap(),
+                expected,
+                "{name} {line_end:?}"
+            );
         }
     }
     // A bad line keeps its number, and line ends may be mixed.
@@ -136,7 +154,8 @@ fn every_text_format_reads_with_every_line_end() {
 fn line_ends_across_the_buffer_are_one_line_end() {
     for (line_end, width) in [("\r\n", 0), ("\r\n", 1), ("\r\n", 2), ("\r", 0), ("\n", 3)] {
         let pad = " ".repeat(width);
-        let text: String = (0..60_000).map(|i| format!("{pad}{} 0 {i:07} 8 1{line_end}", 1_000_000 + i)).collect();
+        let text: String =
+            (0..60_000).map(|i| format!("{pad}{} 0 {i:07} 8 1{line_end}", 1_000_000 + i)).collect();
         assert!(text.len() > 4 * 256 * 1024);
         let mut traced = reader(text.as_bytes(), &TraceOptions::default()).unwrap();
         while traced.next_record().unwrap().is_some() {}
@@ -177,7 +196,10 @@ fn a_clock_that_jumps_is_named_and_can_be_cut() {
     // The first record of a blkparse file often has such a time, or the last.
     let early = at_seconds(&[0, 13_000, 13_001, 13_002]);
     let said = warnings(&early);
-    assert!(said.len() == 1 && said[0].starts_with("line 2: 13000 s after") && said[0].contains("line 1"), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].starts_with("line 2: 13000 s after") && said[0].contains("line 1"),
+        "{said:?}"
+    );
     assert!(said[0].contains("--skip-gaps"), "{said:?}");
     assert_eq!(spans(&early, &skip), [0, 10, 11, 12]);
     let late = at_seconds(&[100, 101, 102, 9_999_999]);

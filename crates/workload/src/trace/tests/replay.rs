@@ -89,7 +89,8 @@ fn a_dense_remap_keeps_apart_what_folding_lays_on_one_place() {
 #[test]
 fn the_footprint_on_the_drive_is_what_the_commands_touch() {
     let mut random = Stream::new(9, "footprint on the drive", 0);
-    let line = |i: u64| format!("{} {} {} 8 {}\n", i * 20_000, random.below(3), random.below(1 << 40) * 8, i % 2);
+    let line =
+        |i: u64| format!("{} {} {} 8 {}\n", i * 20_000, random.below(3), random.below(1 << 40) * 8, i % 2);
     let text: String = (0..3000).map(line).collect();
     for remap in [Remap::Modulo, Remap::Dense] {
         for device_rule in [DeviceRule::Slices, DeviceRule::Overlay] {
