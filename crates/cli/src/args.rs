@@ -6,8 +6,8 @@ use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
 use tailcut_units::Span;
 use tailcut_units::quantity::{parse_fraction, parse_time};
-use tailcut_workload::TraceReplay;
-use tailcut_workload::trace::{DeviceRule, TimeUnit, TraceOptions};
+use tailcut_workload::trace::{DeviceRule, Remap, TimeUnit, TraceOptions};
+use tailcut_workload::{TraceReplay, WarmUp};
 
 /// Where the latency tail of an SSD comes from.
 #[derive(Debug, Parser)]
@@ -44,7 +44,8 @@ pub struct RunArgs {
     /// Schemes to compare, separated by commas; `A+B` lays both over the device
     #[arg(long, value_delimiter = ',', default_value = "baseline")]
     pub scheme: Vec<String>,
-    /// A trace file, a fio job file, a workload preset, or an inline job such as
+    /// A trace file, a fio job file, `-` for either through standard input, a workload
+    /// preset, or an inline job such as
     /// `randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=1000000`
     #[arg(long, short, default_value = "mixed-70-30-qd16")]
     pub workload: String,
@@ -147,6 +148,10 @@ pub struct TraceArgs {
     /// Sort in requests that stand this much too late in the file
     #[arg(long, value_name = "TIME", value_parser = time_ns)]
     pub sort_window: Option<u64>,
+    /// Shorten times between requests that are longer than this to it, and take out jumps
+    /// back of the clock beyond it
+    #[arg(long, value_name = "TIME", value_parser = length_ns)]
+    pub skip_gaps: Option<u64>,
 }
 
 /// How a trace is laid on a drive and issued.
@@ -162,6 +167,23 @@ pub struct ReplayArgs {
     /// How several devices of a trace share the drive
     #[arg(long, value_enum)]
     pub volumes: Option<Volumes>,
+    /// Where the pages go that a trace touches
+    #[arg(long, value_enum)]
+    pub remap: Option<Addresses>,
+    /// Replay the first so long of the run without measuring it
+    #[arg(long, value_name = "TIME", value_parser = length)]
+    pub warm_up: Option<Span>,
+    /// Replay what arrives before this time of the trace without measuring it
+    #[arg(long, value_name = "TIME", value_parser = length, conflicts_with = "warm_up")]
+    pub measure_from: Option<Span>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Addresses {
+    /// To their own address, modulo the size of the filled part of the drive
+    Modulo,
+    /// Close together, in order of volume and address, so that no two meet
+    Dense,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -268,6 +290,10 @@ pub struct ConvertArgs {
     /// Replace the new file if it is there
     #[arg(long)]
     pub force: bool,
+    /// Where the pages go that the trace touches: `dense` numbers those of each volume
+    /// without holes; `modulo` needs a drive and is for `run`
+    #[arg(long, value_enum)]
+    pub remap: Option<Addresses>,
     #[command(flatten)]
     pub trace: TraceArgs,
 }
@@ -374,6 +400,8 @@ impl TraceArgs {
             end_ns: self.to,
             device: self.volume,
             sort_window_ns: self.sort_window.unwrap_or(default.sort_window_ns),
+            skip_gaps_ns: self.skip_gaps,
+            interrupt: crate::terminal::interrupt(),
             ..default
         }
     }
@@ -389,6 +417,7 @@ impl TraceArgs {
             (self.to.is_some(), "--to"),
             (self.volume.is_some(), "--volume"),
             (self.sort_window.is_some(), "--sort-window"),
+            (self.skip_gaps.is_some(), "--skip-gaps"),
         ];
         flags.into_iter().filter_map(|(given, name)| given.then_some(name))
     }
@@ -404,13 +433,26 @@ impl RunArgs {
             Some(Volumes::Overlay) => DeviceRule::Overlay,
             Some(Volumes::Slices) | None => DeviceRule::Slices,
         };
+        options.remap = match r.remap {
+            Some(Addresses::Dense) => Remap::Dense,
+            Some(Addresses::Modulo) | None => Remap::Modulo,
+        };
+        let warm_up = match (r.warm_up, r.measure_from) {
+            (Some(length), _) => WarmUp::For(length),
+            (None, Some(time)) => WarmUp::Until(time),
+            (None, None) => WarmUp::None,
+        };
         let more = [
             (r.laps.is_some(), "--loop"),
             (r.closed_loop.is_some(), "--closed-loop"),
             (r.volumes.is_some(), "--volumes"),
+            (r.remap.is_some(), "--remap"),
+            (r.warm_up.is_some(), "--warm-up"),
+            (r.measure_from.is_some(), "--measure-from"),
         ];
         let more = more.into_iter().filter_map(|(given, name)| given.then_some(name));
-        TraceReplay { options, depth: r.closed_loop, given: self.trace.given().chain(more).collect() }
+        let given = self.trace.given().chain(more).collect();
+        TraceReplay { options, depth: r.closed_loop, warm_up, given }
     }
 }
 

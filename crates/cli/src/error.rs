@@ -41,13 +41,13 @@ impl From<ConfigError> for CliError {
 
 impl From<WorkloadError> for CliError {
     fn from(e: WorkloadError) -> CliError {
-        CliError::Input(e.to_string())
+        if e.is_interrupt() { CliError::Failed(e.to_string()) } else { CliError::Input(e.to_string()) }
     }
 }
 
 impl From<TraceError> for CliError {
     fn from(e: TraceError) -> CliError {
-        CliError::Input(e.to_string())
+        WorkloadError::from(e).into()
     }
 }
 

@@ -1,19 +1,25 @@
-//! The progress bar: on a terminal only, on standard error.
+//! How far a command has come, on standard error: a bar on a terminal, else a line now and
+//! then.
 
 use crate::terminal::{Terminal, interrupted};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use tailcut_reproduce::Follow;
 use tailcut_sim::{Plan, Watch};
-use tailcut_units::SimTime;
+use tailcut_units::quantity::human_time;
+use tailcut_units::{SimTime, Span};
 
 /// Parts of a run's bar: what a run's progress is counted in.
 const PARTS: u64 = 1000;
+/// Where nobody watches, a line so often: a log should tell a long run from a dead one.
+const EVERY: Duration = Duration::from_secs(10);
 
 /// Follows an experiment and hands on Ctrl-C.
 pub struct Progress {
     bar: Option<ProgressBar>,
-    tasks: Mutex<Vec<Task>>,
+    state: Mutex<State>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -23,6 +29,15 @@ struct Task {
     done: u64,
     ageing: f64,
     parts: u64,
+}
+
+struct State {
+    tasks: Vec<Task>,
+    started: Instant,
+    /// When the first part was seen done, and how many that were: what is left is judged
+    /// from there, so that ageing is not taken for slow requests.
+    counted: Option<(Instant, u64)>,
+    told: Instant,
 }
 
 impl Progress {
@@ -37,19 +52,17 @@ impl Progress {
     pub fn of_tasks(count: usize) -> Progress {
         let bar = Terminal::is_watched().then(|| {
             let bar = ProgressBar::new(PARTS * count as u64);
-            let style = ProgressStyle::with_template(
-                "{bar:32} {percent:>3} % {msg} {elapsed_precise}, about {eta} left",
-            );
+            let style = ProgressStyle::with_template("{bar:32} {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Progress { bar, tasks: Mutex::new(vec![Task::default(); count]) }
+        Progress { bar, state: Mutex::new(State::new(count, Instant::now())) }
     }
 
     /// What the tasks from `first` on come to.
     fn plan(&self, first: usize, count: usize, plan: &Plan) {
-        let Ok(mut tasks) = self.tasks.lock() else { return };
-        for task in tasks.iter_mut().skip(first).take(count) {
+        let Ok(mut state) = self.state.lock() else { return };
+        for task in state.tasks.iter_mut().skip(first).take(count) {
             task.expected = plan.expected.filter(|&n| n > 0);
             task.runtime = plan.runtime.map(|r| r.0).filter(|&ns| ns > 0);
         }
@@ -63,17 +76,75 @@ impl Progress {
     }
 
     fn update(&self, task: usize, change: impl FnOnce(&mut Task)) {
-        let Some(bar) = &self.bar else { return };
-        let Ok(mut tasks) = self.tasks.lock() else { return };
-        change(&mut tasks[task]);
-        bar.set_position(tasks.iter().map(|t| t.parts).sum());
-        let done: u64 = tasks.iter().map(|t| t.done).sum();
-        let text = match tasks[task] {
+        let Ok(mut state) = self.state.lock() else { return };
+        change(&mut state.tasks[task]);
+        let now = Instant::now();
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(state.parts(now));
+                bar.set_message(state.text(task, now));
+            }
+            None if state.is_due(now) => {
+                state.parts(now);
+                // If nobody reads it, the run goes on all the same.
+                let _ = writeln!(std::io::stderr(), "progress: {}", state.text(task, now));
+            }
+            None => {}
+        }
+    }
+}
+
+impl State {
+    fn new(tasks: usize, now: Instant) -> State {
+        State { tasks: vec![Task::default(); tasks], started: now, counted: None, told: now }
+    }
+
+    /// Whether a line is due; then the next is due after another while.
+    fn is_due(&mut self, now: Instant) -> bool {
+        let due = now.duration_since(self.told) >= EVERY;
+        if due {
+            self.told = now;
+        }
+        due
+    }
+
+    /// The parts done of all tasks.
+    fn parts(&mut self, now: Instant) -> u64 {
+        let parts = self.tasks.iter().map(|t| t.parts).sum();
+        if parts > 0 {
+            self.counted.get_or_insert((now, parts));
+        }
+        parts
+    }
+
+    /// What is known, and nothing else.
+    fn text(&self, task: usize, now: Instant) -> String {
+        let parts: u64 = self.tasks.iter().map(|t| t.parts).sum();
+        let all = PARTS * self.tasks.len() as u64;
+        let done: u64 = self.tasks.iter().map(|t| t.done).sum();
+        let mut text = match parts {
+            0 => String::new(),
+            _ => format!("{} %, ", parts * 100 / all),
+        };
+        text += &match self.tasks[task] {
             Task { done: 0, ageing, .. } => format!("ageing, {:.0} %", ageing * 100.0),
             _ => format!("{} requests", tailcut_report::text::rate(done as f64)),
         };
-        bar.set_message(text);
+        text += &format!(", {}", seconds(now.duration_since(self.started).as_secs_f64()));
+        let left = self.counted.and_then(|(since, from)| {
+            let passed = now.duration_since(since).as_secs_f64();
+            (parts > from && passed > 0.0).then(|| passed * (all - parts) as f64 / (parts - from) as f64)
+        });
+        if let Some(left) = left {
+            text += &format!(", about {} left", seconds(left));
+        }
+        text
     }
+}
+
+/// Whole seconds.
+fn seconds(seconds: f64) -> String {
+    human_time(Span(seconds.ceil().min(1e9) as u64 * 1_000_000_000))
 }
 
 impl Watch for Progress {
@@ -113,5 +184,38 @@ pub struct Stop;
 impl Watch for Stop {
     fn stopped(&self) -> bool {
         interrupted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let start = Instant::now();
+        let at = |s: u64| start + Duration::from_secs(s);
+        let mut state = State::new(2, start);
+        state.tasks[0].ageing = 0.25;
+        assert_eq!(state.parts(at(20)), 0);
+        assert_eq!(state.text(0, at(20)), "ageing, 25 %, 20 s");
+        // Nobody knows how many requests there will be.
+        state.tasks[1].done = 1_500_000;
+        assert_eq!(state.text(1, at(20)), "1.50M requests, 20 s");
+        state.tasks[1].parts = 200;
+        state.parts(at(30));
+        assert_eq!(state.text(1, at(30)), "10 %, 1.50M requests, 30 s");
+        // 400 of 2,000 parts in ten seconds: 1,400 take 35 more.
+        state.tasks[1].parts = 600;
+        assert_eq!(state.text(1, at(40)), "30 %, 1.50M requests, 40 s, about 35 s left");
+    }
+
+    #[test]
+    fn a_line_is_due_every_ten_seconds() {
+        let start = Instant::now();
+        let mut state = State::new(1, start);
+        let due: Vec<u64> =
+            (0..350).filter(|tenth| state.is_due(start + Duration::from_millis(tenth * 100))).collect();
+        assert_eq!(due, [100, 200, 300]);
     }
 }

@@ -55,12 +55,12 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
             "--snapshot keeps an aged drive, but the precondition is {past}; add --precondition steady"
         )));
     }
+    catch_interrupts();
     // Asked before anything runs; nothing is in it before everything is over.
     let mut folder = match &args.output.out {
         Some(path) => Some(OutputFolder::prepare(path, args.output.force)?),
         None => None,
     };
-    catch_interrupts();
     terminal.text(&plan_text(&args.device, &experiment, &plan))?;
     for warning in &plan.warnings {
         terminal.warn(warning);

@@ -2,10 +2,11 @@
 
 use crate::error::CliError;
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use tailcut_workload::Interrupt;
 
-/// Set by Ctrl-C; a handler has no other place to leave its word.
-static STOP: AtomicBool = AtomicBool::new(false);
+/// Raised by Ctrl-C; a handler has no other place to leave its word.
+static STOP: LazyLock<Interrupt> = LazyLock::new(Interrupt::default);
 
 /// Where texts for people go: to standard output, or, where that belongs to JSON, to
 /// standard error.
@@ -48,11 +49,12 @@ pub fn print(text: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// From now on Ctrl-C asks the run to stop; a second one ends the program at once.
+/// From now on Ctrl-C, or a request to terminate, asks the run to stop; a second one ends
+/// the program at once. Before, both end it: there is nothing to save yet.
 pub fn catch_interrupts() {
     // Without a handler Ctrl-C ends the program, which is acceptable too.
     let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
+        if STOP.raise() {
             std::process::exit(1);
         }
     });
@@ -60,5 +62,10 @@ pub fn catch_interrupts() {
 
 /// Whether Ctrl-C was pressed.
 pub fn interrupted() -> bool {
-    STOP.load(Ordering::Relaxed)
+    STOP.is_raised()
+}
+
+/// What Ctrl-C raises, for those who read traces.
+pub fn interrupt() -> Interrupt {
+    STOP.clone()
 }

@@ -27,6 +27,7 @@ impl Scheme {
             requests_per_cpu_second: ratio(requests as f64, facts.cpu_seconds),
             peak_rss_bytes: facts.peak_rss_bytes,
             precondition: facts.precondition,
+            load: facts.load,
             read: side(&measured.read, runtime),
             write: side(&measured.write, runtime),
             trims: measured.trims,
@@ -37,8 +38,9 @@ impl Scheme {
                 .iter()
                 .map(|job| JobSummary {
                     name: job.name.clone(),
-                    read: direction(&job.read, runtime),
-                    write: direction(&job.write, runtime),
+                    runtime_ns: (job.runtime != runtime).then_some(job.runtime.0),
+                    read: direction(&job.read, job.runtime),
+                    write: direction(&job.write, job.runtime),
                 })
                 .collect(),
             series: series(&measured.series),

@@ -2,7 +2,7 @@
 //! the device. What the device has no mechanism for stays `None` and out of the summary.
 
 use crate::ordered::Ordered;
-use crate::summary::{Channel, Gc, Operations, PeCycles, Precondition, Suspends, WriteStall};
+use crate::summary::{Channel, Gc, Load, Operations, PeCycles, Precondition, Suspends, WriteStall};
 
 /// Counters of the device over the measurement.
 #[derive(Clone, Debug, Default)]
@@ -52,4 +52,6 @@ pub struct SchemeFacts {
     pub peak_rss_bytes: Option<u64>,
     /// How the drive was brought to its state.
     pub precondition: Option<Precondition>,
+    /// What arrived without waiting for the drive, beside what it served.
+    pub load: Option<Load>,
 }

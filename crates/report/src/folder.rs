@@ -48,6 +48,7 @@ impl OutputFolder {
         // Asked now, not after an hour of simulation.
         let probe = path.join(format!(".tailcut{PARTIAL}"));
         File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(not_writable)?;
+        remove_stale(path).map_err(not_writable)?;
         Ok(OutputFolder { path: path.to_path_buf(), pending: Vec::new() })
     }
 
@@ -112,6 +113,18 @@ fn is_result(name: &str) -> bool {
     })
 }
 
+/// Remove what a run left that was killed while it wrote.
+fn remove_stale(path: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.to_string_lossy().strip_suffix(PARTIAL).is_some_and(is_result) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// The results in a folder, the summary first, then by name.
 fn results_in(path: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
@@ -170,6 +183,18 @@ mod tests {
         drop(folder);
         assert_eq!(names(dir.path()), [SUMMARY]);
         assert_eq!(fs::read_to_string(dir.path().join(SUMMARY)).unwrap(), "old");
+    }
+
+    #[test]
+    fn what_a_killed_run_left_goes_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in
+            ["requests.parquet.partial", "config.t-es.toml.partial", "notes.partial", "a.toml.partial"]
+        {
+            fs::write(dir.path().join(name), "half").unwrap();
+        }
+        drop(OutputFolder::prepare(dir.path(), false).unwrap());
+        assert_eq!(names(dir.path()), ["a.toml.partial", "notes.partial"]);
     }
 
     #[test]

@@ -49,6 +49,14 @@ pub struct Workload {
     /// Bytes touched at least once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint_bytes: Option<u64>,
+    /// Bytes of the drive that a trace touches: its footprint after folding or dense
+    /// numbering, of one lap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive_footprint_bytes: Option<u64>,
+    /// Virtual time from the start of the run to the start of measurement: requests that
+    /// arrive before are simulated, and in no figure but `requests` and the digests.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warm_up_ns: u64,
     /// Time from the first arrival to the last, of a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_ns: Option<u64>,
@@ -80,6 +88,9 @@ pub struct Scheme {
     /// How the drive was brought to its state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
+    /// What arrived without waiting for the drive, beside what it served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// All reads.
     pub read: DirectionSummary,
     /// All writes.
@@ -190,6 +201,10 @@ pub struct BlameSummary {
 pub struct JobSummary {
     /// Its name.
     pub name: String,
+    /// Virtual time that its rates refer to, where that is not the scheme's: between two
+    /// stonewalls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ns: Option<u64>,
     /// Its reads.
     pub read: DirectionSummary,
     /// Its writes.
@@ -343,6 +358,29 @@ pub struct Operations {
     pub count: u64,
     /// Planes that one covered, mean.
     pub planes: f64,
+}
+
+/// Arrivals that do not wait for the drive, over the whole run, and how it kept up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Requests that arrived a second, from the first to the last; absent if all arrived at
+    /// once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_iops: Option<f64>,
+    /// Requests completed a second, from the first arrival to the last completion.
+    pub served_iops: f64,
+    /// Requests that had arrived and not ended when the last arrived.
+    pub backlog: u64,
+    /// From the last arrival to the last completion.
+    pub behind_ns: u64,
+    /// The longest time without a break in which more requests were waiting than the
+    /// drive's queue holds.
+    pub longest_backlog_ns: u64,
+    /// When that began.
+    pub longest_backlog_since_ns: u64,
+    /// Whether it was at most half of the time from the first arrival to the last, and at
+    /// most 10 s. If not, latencies measure the backlog.
+    pub keeps_up: bool,
 }
 
 /// A time in which writes were outstanding and none was completed.

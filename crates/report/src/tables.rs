@@ -25,10 +25,34 @@ const WIDTHS: [usize; 10] = [8, 5, 7, 8, 8, 8, 8, 8, 7, 5];
 
 const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
 
+/// A line for each scheme whose drive did not keep up with what arrived.
+pub fn overload(schemes: &[Scheme]) -> String {
+    let mut out = String::new();
+    for scheme in schemes {
+        let Some(load) = scheme.load.filter(|load| !load.keeps_up) else { continue };
+        let offered = match load.offered_iops {
+            Some(iops) => {
+                format!("{} requests a second arrived, {} were served", rate(iops), rate(load.served_iops))
+            }
+            None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
+        };
+        out.push_str(&format!(
+            "{} DOES NOT KEEP UP: {offered};\n  {} were waiting when the last arrived, {} before all were done; \
+             for {} without a break\n  more waited than the drive's queue holds: latencies below measure the backlog\n\n",
+            cut(&scheme.name, NAME),
+            grouped(load.backlog),
+            duration(load.behind_ns as f64),
+            duration(load.longest_backlog_ns as f64),
+        ));
+    }
+    out
+}
+
 /// One row a scheme, reads and then writes; a direction without requests is left out.
 /// `*` marks a percentile with fewer than ten requests beyond it.
 pub fn comparison(schemes: &[Scheme]) -> String {
-    let mut out = String::new();
+    let mut out = overload(schemes);
+    let tables = out.len();
     for direction in BOTH {
         if schemes.iter().any(|s| s.side(direction).total_ios > 0) {
             out.push_str(&format!("{}\n", capital(plural(direction))));
@@ -36,8 +60,9 @@ pub fn comparison(schemes: &[Scheme]) -> String {
             out.push('\n');
         }
     }
-    if out.is_empty() {
-        return "no read or write completed\n".to_string();
+    if out.len() == tables {
+        out.push_str("no read or write completed\n");
+        return out;
     }
     if out.contains('*') {
         out.push_str("* fewer than 10 requests beyond it: uncertain\n");

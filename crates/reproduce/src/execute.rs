@@ -14,7 +14,7 @@ use tailcut_config::{resolve, workload_preset};
 use tailcut_report::summary::Scheme;
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
 use tailcut_workload::trace::{DeviceRule, TraceOptions};
-use tailcut_workload::{TraceReplay, WorkloadSpec};
+use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
 
 /// How experiments are run.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Options {
     pub snapshots: Snapshots,
     /// Runs at a time, at least one.
     pub threads: usize,
+    /// Who may stop the reading of traces.
+    pub interrupt: Interrupt,
 }
 
 /// What one run came to.
@@ -195,7 +197,10 @@ impl Job<'_> {
             run: run.name.clone(),
             source: Box::new(source),
         };
-        let plan = experiment.plan().map_err(failed)?;
+        let plan = match experiment.plan() {
+            Err(ExperimentError::Workload(e)) if e.is_interrupt() => return Err(ReproduceError::Interrupted),
+            plan => plan.map_err(failed)?,
+        };
         self.follow.planned(self.first, experiment.schemes.len(), &plan);
         let watch = Shifted { to: self.follow, first: self.first };
         let results = match experiment.run(&plan, &watch, &|_, _| Ok(None)) {
@@ -224,10 +229,13 @@ impl Job<'_> {
         let Job { run, options, .. } = self;
         let parse = |text: &str, replay: &TraceReplay| {
             let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
-            WorkloadSpec::parse(text, preset, replay).map_err(|source| ReproduceError::Workload {
-                file: self.e.id.clone(),
-                run: run.name.clone(),
-                source: Box::new(source),
+            WorkloadSpec::parse(text, preset, replay).map_err(|source| match source.is_interrupt() {
+                true => ReproduceError::Interrupted,
+                false => ReproduceError::Workload {
+                    file: self.e.id.clone(),
+                    run: run.name.clone(),
+                    source: Box::new(source),
+                },
             })
         };
         if let Some(text) = &run.workload {
@@ -238,7 +246,7 @@ impl Job<'_> {
         let name = run.trace.as_deref().unwrap_or_default();
         let path = options.traces.as_deref().map(|folder| folder.join(name));
         match path.filter(|p| p.is_file()) {
-            Some(path) => parse(&path.to_string_lossy(), &replay(run, options.quick)).map(Ok),
+            Some(path) => parse(&path.to_string_lossy(), &replay(run, options)).map(Ok),
             None => Ok(Err(missing_trace(name, options.traces.as_deref()))),
         }
     }
@@ -282,16 +290,17 @@ fn missing_trace(name: &str, folder: Option<&Path>) -> String {
     }
 }
 
-fn replay(run: &Run, quick: bool) -> TraceReplay {
+fn replay(run: &Run, how: &Options) -> TraceReplay {
     let default = Replay::default();
     let r = run.replay.as_ref().unwrap_or(&default);
-    let laps = if quick { r.quick_loop } else { r.laps };
+    let laps = if how.quick { r.quick_loop } else { r.laps };
     let options = TraceOptions {
         loop_count: laps.unwrap_or(1),
         rate_scale: r.rate_scale.unwrap_or(1.0),
         size_scale: r.size_scale.unwrap_or(1.0),
         device_rule: if r.overlay { DeviceRule::Overlay } else { DeviceRule::Slices },
+        interrupt: how.interrupt.clone(),
         ..TraceOptions::default()
     };
-    TraceReplay { options, depth: r.closed_loop, given: Vec::new() }
+    TraceReplay { options, depth: r.closed_loop, ..TraceReplay::default() }
 }

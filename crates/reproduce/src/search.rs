@@ -280,8 +280,12 @@ mod tests {
 
     fn scheme(means: [f64; 3]) -> Scheme {
         let job = |i: usize| {
-            let mut job =
-                JobSummary { name: String::new(), read: Default::default(), write: Default::default() };
+            let mut job = JobSummary {
+                name: String::new(),
+                runtime_ns: None,
+                read: Default::default(),
+                write: Default::default(),
+            };
             let side = if i == 2 { &mut job.write } else { &mut job.read };
             side.total_ios = 100;
             side.lat_ns.mean = means[i];

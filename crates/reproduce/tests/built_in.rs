@@ -12,6 +12,7 @@ fn quick(e: &Experiment, traces: Option<PathBuf>, cache: &Path) -> Results {
         traces,
         snapshots: Snapshots::Cached(Cache::new(cache.to_path_buf(), tailcut_sim::cache::LIMIT)),
         threads: 2,
+        interrupt: Default::default(),
     };
     reproduce(e, &options, &()).unwrap_or_else(|error| panic!("{}: {error}", e.id))
 }

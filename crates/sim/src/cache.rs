@@ -5,11 +5,16 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tailcut_core::device::SnapshotError;
 
 /// Bytes the cache holds unless told otherwise.
 pub const LIMIT: u64 = 20_000_000_000;
+
+/// What files are called that are being written.
+const TEMPORARY: &str = ".tailcut-";
+/// Such a file is nobody's any more when it was not written for so long.
+const STALE: Duration = Duration::from_secs(3600);
 
 /// A folder of aged states, each named by its key.
 #[derive(Clone, Debug)]
@@ -73,7 +78,21 @@ impl Cache {
         Ok(())
     }
 
+    /// Remove what killed runs left half-written; what is young may be another run's.
+    fn remove_stale(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let ours = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+            let age = entry.metadata().ok().and_then(|m| m.modified().ok()?.elapsed().ok());
+            if ours && age.is_some_and(|age| age > STALE) {
+                // Best effort, as all of the cache.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     fn evict(&self, keep: &Path) {
+        self.remove_stale();
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
             .filter_map(|entry| {
@@ -105,7 +124,7 @@ pub(crate) fn write_whole(
 ) -> Result<(), CacheError> {
     let write = || -> Result<(), SnapshotError> {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".tailcut-").tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder)?;
         let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
         fill(&mut out)?;
         out.flush()?;
@@ -158,6 +177,18 @@ mod tests {
             names(&folder.path().join("new")),
             ["aged-0000000000000001.snap", "aged-0000000000000003.snap", "notes.txt"]
         );
+    }
+
+    #[test]
+    fn what_killed_runs_left_goes_when_it_is_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_path_buf(), LIMIT);
+        for (name, seconds) in [(".tailcut-old", 7200), (".tailcut-young", 60), (".other", 7200)] {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+        }
+        cache.save(1, |to| Ok(to.write_all(b"aged")?)).unwrap();
+        assert_eq!(names(folder.path()), [".other", ".tailcut-young", "aged-0000000000000001.snap"]);
     }
 
     #[test]

@@ -6,13 +6,14 @@ use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, 
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents};
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Capacity, ConfigProblem, Device, Shape};
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
-use tailcut_workload::{Source, Workload, WorkloadError, WorkloadSpec};
+use tailcut_workload::{JobInfo, Source, Workload, WorkloadError, WorkloadSpec};
 
 /// A scheme, resolved.
 #[derive(Clone, Debug)]
@@ -60,6 +61,8 @@ pub struct Plan {
     pub past_by_default: bool,
     /// Names of the jobs.
     pub jobs: Vec<String>,
+    /// Bytes of the drive that a lap of a trace touches, where that is known.
+    pub drive_footprint: Option<u64>,
     /// How many requests there will be, where that is known.
     pub expected: Option<u64>,
     /// When the last job stops, where all stop by time.
@@ -174,15 +177,15 @@ impl Experiment<'_> {
             past,
             past_by_default: self.past.is_none(),
             jobs: infos.iter().map(|j| j.name.clone()).collect(),
+            drive_footprint: match self.workload.trace() {
+                Some(trace) => trace.drive_footprint(filled)?,
+                None => None,
+            },
             expected: match measured {
                 Some((info, laps)) => Some(info.requests.saturating_mul(u64::from(laps))),
                 None => workload.expected_requests(),
             },
-            runtime: infos
-                .iter()
-                .map(|j| j.runtime)
-                .collect::<Option<Vec<_>>>()
-                .and_then(|r| r.into_iter().max()),
+            runtime: runtime(&infos),
             warnings,
         })
     }
@@ -265,16 +268,20 @@ impl Experiment<'_> {
             task,
             watch,
         };
-        let (mut device, past) = past.give(config, seed).map_err(|e| match e {
+        let given = past.give(config, seed);
+        if watch.stopped() {
+            return Ok(None);
+        }
+        let (mut device, past) = given.map_err(|e| match e {
             PastError::Config(problem) => ExperimentError::Config { scheme: name.clone(), problem },
             PastError::Workload(e) => ExperimentError::Workload(e),
             e => ExperimentError::Past(e),
         })?;
-        if watch.stopped() {
-            return Ok(None);
-        }
         let fail = |e| broken(name, e);
-        let workload = self.workload.open(capacity, filled, seed)?;
+        let workload = match self.workload.open(capacity, filled, seed) {
+            Err(e) if e.is_interrupt() => return Ok(None),
+            workload => workload?,
+        };
         let mut host: Host<Workload> = Host::new(workload).map_err(|e| fail(e.into()))?;
         let mut sink = match run {
             0 => (common.sinks)(scheme, &common.plan.jobs).map_err(ExperimentError::Sink)?,
@@ -312,6 +319,16 @@ impl Experiment<'_> {
         let window = window.after(measured_from(&host.source().jobs()));
         Ok(Some(Recorder::new(device.shape().units, window, tracks)))
     }
+}
+
+/// When the last job stops, where all stop by time: groups follow one another.
+fn runtime(jobs: &[JobInfo]) -> Option<Span> {
+    let mut of_groups: BTreeMap<u32, Span> = BTreeMap::new();
+    for job in jobs {
+        let of_group = of_groups.entry(job.group).or_default();
+        *of_group = job.runtime?.max(*of_group);
+    }
+    of_groups.into_values().reduce(|sum, group| Span(sum.0.saturating_add(group.0)))
 }
 
 /// What all runs share.

@@ -1,5 +1,6 @@
 //! The host: jobs with their queue depths in front of one device, in virtual time.
 
+use crate::load::{Load, Offered};
 use std::collections::VecDeque;
 use tailcut_core::device::timers::Timers;
 use tailcut_core::device::{Device, Observer};
@@ -52,6 +53,10 @@ const JOB_SHIFT: u32 = 48;
 /// count from the intended arrival.
 const QUEUE_MAX: usize = 1 << 16;
 
+/// Work of a step of the drive, in bytes of a command: a trim of this much takes about as
+/// long as an event.
+const STEP_BYTES: u64 = 1 << 16;
+
 /// A drive that fires this many events while requests are outstanding and completes none
 /// is busy with itself only: minutes of collection on the largest drives are far fewer.
 const IDLE_STEPS_MAX: u64 = 200_000_000;
@@ -72,6 +77,8 @@ struct Job {
     outstanding: u32,
     /// When the completion that freed the last place came.
     freed: SimTime,
+    /// What its own times are shifted by.
+    shift: u64,
 }
 
 /// What a full device queue makes wait in the host.
@@ -92,6 +99,12 @@ pub struct Host<S: Source> {
     issued: u64,
     outstanding: u64,
     now: SimTime,
+    /// The group that runs; the groups so far and when they began.
+    group: u32,
+    groups: Vec<(u32, SimTime)>,
+    load: Option<Load>,
+    /// Work left before the host pauses.
+    steps: u64,
     /// Device events since the last completion.
     idle_steps: u64,
     /// Requests that were larger than the drive takes at once.
@@ -102,12 +115,13 @@ impl<S: Source> Host<S> {
     /// A host about to begin at time 0.
     pub fn new(source: S) -> Result<Host<S>, RunError<S::Error>> {
         let infos = source.jobs();
+        let load = infos.iter().any(|j| j.open_loop).then(Load::new);
         let mut host = Host {
             source,
             issue: Timers::new(infos.len()),
             jobs: infos
                 .into_iter()
-                .map(|info| Job { info, next: None, outstanding: 0, freed: SimTime::ZERO })
+                .map(|info| Job { info, next: None, outstanding: 0, freed: SimTime::ZERO, shift: 0 })
                 .collect(),
             queue: VecDeque::with_capacity(1024),
             splits: Vec::with_capacity(256),
@@ -115,12 +129,15 @@ impl<S: Source> Host<S> {
             issued: 0,
             outstanding: 0,
             now: SimTime::ZERO,
+            group: 0,
+            groups: Vec::new(),
+            load,
+            steps: 0,
             idle_steps: 0,
             split_requests: 0,
         };
-        for job in 0..host.jobs.len() {
-            host.pull(job)?;
-        }
+        let first = host.jobs.iter().map(|j| j.info.group).min().unwrap_or(0);
+        host.begin_group(first)?;
         Ok(host)
     }
 
@@ -147,6 +164,17 @@ impl<S: Source> Host<S> {
         if at == u64::MAX { self.now } else { SimTime(at) }
     }
 
+    /// When each group of jobs began, in order.
+    pub fn groups(&self) -> &[(u32, SimTime)] {
+        &self.groups
+    }
+
+    /// What arrived without waiting for the drive, beside what it served; `None` if nothing
+    /// did.
+    pub fn offered(&self) -> Option<Offered> {
+        self.load.as_ref()?.offered(self.now)
+    }
+
     /// Run until every job is over, or until `until` (then `Ok(false)`), telling
     /// `finished` of every request that ends.
     pub fn run<O: Observer>(
@@ -155,12 +183,34 @@ impl<S: Source> Host<S> {
         until: SimTime,
         finished: &mut impl FnMut(&Finished<'_>),
     ) -> Result<bool, RunError<S::Error>> {
+        self.run_for(device, until, u64::MAX, finished)
+    }
+
+    /// As [`Host::run`], but pause (`Ok(false)`) after so much work, in events of the drive.
+    pub fn run_for<O: Observer>(
+        &mut self,
+        device: &mut Device<O>,
+        until: SimTime,
+        steps: u64,
+        finished: &mut impl FnMut(&Finished<'_>),
+    ) -> Result<bool, RunError<S::Error>> {
+        self.steps = steps;
+        if let Some(load) = &mut self.load {
+            load.queue(u64::from(device.shape().host.queue_depth));
+        }
         loop {
             let (job, at) = self.issue.first();
             if at == u64::MAX && self.outstanding == 0 {
                 // What the drive does by itself from here on is of no one's concern.
-                return Ok(true);
+                if !self.begin_next_group()? {
+                    return Ok(true);
+                }
+                continue;
             }
+            if self.steps == 0 {
+                return Ok(false);
+            }
+            self.steps -= 1;
             let due = device.next_deadline();
             let held_back = self.queue.len() >= QUEUE_MAX;
             if (due.0 <= at || held_back) && due != SimTime::NEVER {
@@ -189,7 +239,7 @@ impl<S: Source> Host<S> {
         due: SimTime,
         finished: &mut impl FnMut(&Finished<'_>),
     ) -> Result<(), RunError<S::Error>> {
-        let Host { jobs, splits, spare_splits, outstanding, issue, .. } = self;
+        let Host { jobs, splits, spare_splits, outstanding, issue, load, .. } = self;
         let mut broken = false;
         let mut any = false;
         device.advance(due, &mut |c| {
@@ -213,7 +263,12 @@ impl<S: Source> Host<S> {
             let job = &mut jobs[number];
             job.outstanding -= 1;
             job.freed = c.completed;
-            let ramp = c.arrived.0 < job.info.ramp.0;
+            if job.info.open_loop
+                && let Some(load) = load
+            {
+                load.complete(c.completed);
+            }
+            let ramp = c.arrived.0 < job.info.ramp.0.saturating_add(job.shift);
             finished(&Finished {
                 index,
                 job: number as u16,
@@ -256,12 +311,36 @@ impl<S: Source> Host<S> {
         }
     }
 
+    /// Begin the jobs of the next group, if there is one.
+    #[cold]
+    fn begin_next_group(&mut self) -> Result<bool, RunError<S::Error>> {
+        let later = self.jobs.iter().map(|j| j.info.group).filter(|g| *g > self.group);
+        match later.min() {
+            Some(group) => self.begin_group(group).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn begin_group(&mut self, group: u32) -> Result<(), RunError<S::Error>> {
+        self.group = group;
+        self.groups.push((group, self.now));
+        for job in 0..self.jobs.len() {
+            let j = &mut self.jobs[job];
+            if j.info.group == group {
+                j.shift = self.now.0.saturating_sub(j.info.start.0);
+                self.pull(job)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Fetch a job's next issue and set its timer.
     #[inline]
     fn pull(&mut self, job: usize) -> Result<(), RunError<S::Error>> {
         let next = self.source.next(job).map_err(RunError::Workload)?;
         let j = &mut self.jobs[job];
-        j.next = next;
+        j.next =
+            next.map(|issue| Issue { earliest: SimTime(issue.earliest.0.saturating_add(j.shift)), ..issue });
         self.schedule(job);
         Ok(())
     }
@@ -276,7 +355,7 @@ impl<S: Source> Host<S> {
         }
         let paused = if next.think.0 == 0 { SimTime::ZERO } else { j.freed + next.think };
         let at = next.earliest.max(paused).max(self.now);
-        if j.info.runtime.is_some_and(|end| at.0 >= end.0) {
+        if j.info.runtime.is_some_and(|end| at.0 >= end.0.saturating_add(j.shift)) {
             j.next = None;
             return self.issue.clear(job);
         }
@@ -294,11 +373,18 @@ impl<S: Source> Host<S> {
         let j = &mut self.jobs[job];
         let issue = j.next.take().expect("the timer is set only for a pending issue");
         j.outstanding += 1;
-        let wanted = if j.info.open_loop { issue.earliest } else { at };
+        let mut wanted = at;
+        if j.info.open_loop {
+            wanted = issue.earliest;
+            if let Some(load) = &mut self.load {
+                load.arrive(wanted, at);
+            }
+        }
         self.outstanding += 1;
         let index = self.issued;
         self.issued += 1;
         let command = issue.command;
+        self.steps = self.steps.saturating_sub(u64::from(command.bytes) / STEP_BYTES);
         let most = device.shape().host.max_transfer;
         if u64::from(command.bytes) <= most || matches!(command.op, HostOp::Trim | HostOp::Flush) {
             self.hand_over(device, wanted, command, (job as u64) << JOB_SHIFT | index);

@@ -1,6 +1,7 @@
 //! One run of one drive under one workload, measured.
 
 use crate::host::{Finished, Host, RunError};
+use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
@@ -75,6 +76,11 @@ pub struct RunOutcome {
     pub write_stall: Option<WriteStall>,
     /// Requests issued, also those of the ramp.
     pub issued: u64,
+    /// What arrived without waiting for the drive, beside what it served, over the whole
+    /// run; `None` if nothing did.
+    pub offered: Option<Offered>,
+    /// Before this time of the run nothing was measured.
+    pub measured_from: SimTime,
     /// Requests that the host split because the drive does not take so much at once.
     pub split: u64,
     /// Processor seconds of the run, preconditioning not counted.
@@ -98,13 +104,16 @@ pub struct WriteStall {
     pub lasts: bool,
 }
 
-/// When measurement starts: the first job's ramp is over.
+/// When measurement starts: the first job's ramp is over. Jobs that begin when others have
+/// ended have no say in it.
 pub fn measured_from(jobs: &[JobInfo]) -> SimTime {
-    SimTime(jobs.iter().map(|j| j.ramp.0).min().unwrap_or(0))
+    let first = jobs.iter().map(|j| j.group).min();
+    let ramps = jobs.iter().filter(|j| Some(j.group) == first).map(|j| j.ramp.0);
+    SimTime(ramps.min().unwrap_or(0))
 }
 
-/// Completions between looks at the watch: a tenth of a second or less.
-const SLICE: std::ops::Range<u64> = 20_000..80_000;
+/// Events of the drive between looks at the watch: a tenth of a second or less.
+const STEPS: u64 = 1 << 16;
 
 /// Run the host's workload on the drive to its end, or until `watch` says stop.
 ///
@@ -129,7 +138,6 @@ pub fn measure<'a, S: Source, O: Observer>(
         last: start,
         last_write: start,
         stall: None,
-        slice: 1_000_000,
         groups: Vec::new(),
         groups_from: Vec::new(),
         sink,
@@ -168,7 +176,8 @@ pub fn measure<'a, S: Source, O: Observer>(
         .zip(&run.groups_from)
         .map(|(g, from)| GroupTurns { lane_ns: g.lane_ns.saturating_sub(*from), ..g })
         .collect();
-    let (digest, measured) = run.finish(end).map_err(MeasureError::Sink)?;
+    let (digest, mut measured) = run.finish(end).map_err(MeasureError::Sink)?;
+    job_runtimes(&mut measured, &jobs, host.groups(), start, end);
     Ok(RunOutcome {
         digest,
         measured,
@@ -183,11 +192,34 @@ pub fn measure<'a, S: Source, O: Observer>(
         energy_mj: device.energy_mj(),
         write_stall: stall,
         issued: host.issued(),
+        offered: host.offered(),
+        measured_from: start,
         split: host.split_requests,
         cpu_seconds: clock.cpu_seconds(),
         wall_seconds: clock.wall_seconds(),
         partial: !over,
     })
+}
+
+/// The time that rates of each job refer to: that of its group, where there are several.
+fn job_runtimes(
+    measured: &mut Measured,
+    jobs: &[JobInfo],
+    groups: &[(u32, SimTime)],
+    start: SimTime,
+    end: SimTime,
+) {
+    for (stats, job) in measured.jobs.iter_mut().zip(jobs) {
+        let Some(at) = groups.iter().position(|(group, _)| *group == job.group) else {
+            stats.runtime = Span::ZERO;
+            continue;
+        };
+        let of_group = jobs.iter().filter(|j| j.group == job.group);
+        let ramp = of_group.map(|j| j.ramp.0.saturating_sub(j.start.0)).min().unwrap_or(0);
+        let from = if at == 0 { start } else { groups[at].1 + Span(ramp) };
+        let to = groups.get(at + 1).map_or(end, |next| next.1);
+        stats.runtime = Span(to.0.saturating_sub(from.0));
+    }
 }
 
 /// What a run writes to.
@@ -200,8 +232,6 @@ struct Run<'a> {
     /// The last completion of a write, or the start.
     last_write: SimTime,
     stall: Option<WriteStall>,
-    /// Virtual ns between two looks at the watch.
-    slice: u64,
     /// By group of planes: the time of its collections up to the last look and at the
     /// start of measurement, ns.
     groups: Vec<u64>,
@@ -225,18 +255,14 @@ impl Run<'_> {
         end: SimTime,
     ) -> Result<bool, RunError<S::Error>> {
         loop {
-            let from = host.next_event(device).0;
-            let until = SimTime(from.saturating_add(self.slice).min(end.0));
-            let before = self.done;
-            let over = host.run(device, until, &mut |f| self.take(f))?;
-            let done = self.done - before;
+            let ran = host.run_for(device, end, STEPS, &mut |f| self.take(f));
             self.watch.requests(self.task, self.done, host.now());
-            if done > SLICE.end {
-                self.slice = (self.slice / 2).max(1);
-            } else if done < SLICE.start {
-                self.slice = self.slice.saturating_mul(2);
-            }
-            if over || until >= end || self.broken() {
+            let over = match ran {
+                // What reads the workload may be the first to see that all is to stop.
+                Err(RunError::Workload(_)) if self.watch.stopped() => false,
+                ran => ran?,
+            };
+            if over || self.broken() || host.next_event(device) > end {
                 return Ok(over);
             }
         }

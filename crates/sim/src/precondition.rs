@@ -2,11 +2,11 @@
 //! request.
 
 use crate::MODEL_VERSION;
-use crate::cache::{Cache, CacheError, Locks, write_whole};
+use crate::cache::{Cache, Locks, write_whole};
 use crate::machine::Stopwatch;
 use crate::watch::Watch;
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::PoisonError;
@@ -195,7 +195,9 @@ impl Past<'_> {
             Snapshots::File(path) => Some(path.clone()),
         };
         if let Some(path) = path.filter(|p| p.exists()) {
-            match load(&mut device, key, &path) {
+            match load(&mut device, key, &path, self.watch) {
+                // Whoever asked will not look at it.
+                Err(_) if self.watch.stopped() => return Ok(device),
                 Ok(report) => {
                     if let Snapshots::Cached(cache) = self.snapshots {
                         cache.touch(key);
@@ -213,7 +215,10 @@ impl Past<'_> {
                 }
             }
         }
-        let report = self.age(&mut device, factory)?;
+        let report = match self.age(&mut device, factory) {
+            Err(PastError::Workload(e)) if e.is_interrupt() => return Ok(device),
+            report => report?,
+        };
         if !self.watch.stopped() {
             self.save(&device, key, &report, past)?;
             self.tell(report, past);
@@ -251,8 +256,6 @@ impl Past<'_> {
             self.workload.ageing(self.capacity, self.filled, factory.seed)?
         };
         let report = match &mut ageing {
-            // Nothing ever overwrites: the fill is the steady state.
-            Ageing::None => AgeReport { steady: true, waf: 1.0, ..AgeReport::default() },
             Ageing::Uniform { region, bytes } => device.age_uniform(region.clone(), *bytes, &mut progress),
             Ageing::Jobs(writes) => device.age_replay(writes.as_mut(), &mut progress),
             Ageing::Trace(writes) => device.age_replay(writes.as_mut(), &mut progress),
@@ -272,18 +275,21 @@ impl Past<'_> {
         report: &AgeReport,
         past: &mut Preconditioned,
     ) -> Result<(), PastError> {
-        let fill = |to: &mut dyn Write| device.save_aged(key, report, to);
-        match self.snapshots {
-            Snapshots::Off => {}
-            Snapshots::Cached(cache) => {
-                past.warnings.extend(cache.save(key, fill).err().map(|e| e.to_string()));
+        let watch = self.watch;
+        let fill = |to: &mut dyn Write| device.save_aged(key, report, &mut Watched { stream: to, watch });
+        let saved = match self.snapshots {
+            Snapshots::Off => Ok(()),
+            Snapshots::Cached(cache) => cache.save(key, fill),
+            Snapshots::File(path) => write_whole(path, fill),
+        };
+        match (saved, self.snapshots) {
+            (Ok(()), _) => {}
+            // Nothing half-written stayed, and nobody waits for it any more.
+            (Err(_), _) if watch.stopped() => {}
+            (Err(e), Snapshots::File(_)) => {
+                return Err(PastError::Snapshot { path: e.path, source: e.source });
             }
-            Snapshots::File(path) => {
-                write_whole(path, fill).map_err(|e| {
-                    let CacheError { path, source } = e;
-                    PastError::Snapshot { path, source }
-                })?;
-            }
+            (Err(e), _) => past.warnings.push(e.to_string()),
         }
         Ok(())
     }
@@ -311,7 +317,37 @@ pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem
     })
 }
 
-fn load(device: &mut Device, key: u64, path: &Path) -> Result<AgeReport, SnapshotError> {
-    let file = File::open(path)?;
-    device.load_aged(key, &mut BufReader::with_capacity(1 << 16, file))
+fn load(device: &mut Device, key: u64, path: &Path, watch: &dyn Watch) -> Result<AgeReport, SnapshotError> {
+    let stream = BufReader::with_capacity(1 << 16, File::open(path)?);
+    device.load_aged(key, &mut Watched { stream, watch })
+}
+
+/// A stream that fails once all is to stop: an aged drive may have gigabytes.
+struct Watched<'a, S> {
+    stream: S,
+    watch: &'a dyn Watch,
+}
+
+impl<S> Watched<'_, S> {
+    fn check(&self) -> std::io::Result<()> {
+        if self.watch.stopped() { Err(std::io::Error::other("interrupted")) } else { Ok(()) }
+    }
+}
+
+impl<S: Read> Read for Watched<'_, S> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        self.check()?;
+        self.stream.read(to)
+    }
+}
+
+impl<S: Write> Write for Watched<'_, S> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.check()?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stream.flush()
+    }
 }

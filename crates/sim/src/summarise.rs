@@ -1,11 +1,12 @@
 //! The summary of one run of one scheme.
 
 use crate::experiment::RunResult;
+use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, GroupTurns};
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, Operations, PeCycles, Precondition, Scheme, Suspends, WriteStall,
+    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, WriteStall,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 use tailcut_units::Occupant;
@@ -25,8 +26,21 @@ pub fn summarise(name: &str, run: &RunResult) -> Scheme {
             cached: run.past.cached,
             waf: run.past.report.as_ref().map(|r| r.waf),
         }),
+        load: o.offered.as_ref().map(load),
     };
     Scheme::new(facts, &o.measured, Some(&counters(o)))
+}
+
+fn load(o: &Offered) -> Load {
+    Load {
+        offered_iops: o.per_second(),
+        served_iops: o.served_per_second,
+        backlog: o.backlog,
+        behind_ns: o.behind.0,
+        longest_backlog_ns: o.longest.0,
+        longest_backlog_since_ns: o.longest_since.0,
+        keeps_up: o.keeps_up(),
+    }
 }
 
 /// The device's counters as the report wants them.

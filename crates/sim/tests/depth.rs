@@ -20,7 +20,15 @@ impl Source for Reads {
 
     fn jobs(&self) -> Vec<JobInfo> {
         let name = "reads".to_string();
-        vec![JobInfo { name, depth: self.depth, open_loop: false, runtime: None, ramp: Span(0) }]
+        vec![JobInfo {
+            name,
+            depth: self.depth,
+            open_loop: false,
+            runtime: None,
+            ramp: Span(0),
+            group: 0,
+            start: Span(0),
+        }]
     }
 
     fn next(&mut self, _: usize) -> Result<Option<Issue>, Self::Error> {
@@ -67,7 +75,15 @@ impl Source for Flood {
     type Error = std::convert::Infallible;
 
     fn jobs(&self) -> Vec<JobInfo> {
-        vec![JobInfo { name: "flood".into(), depth: 1, open_loop: true, runtime: None, ramp: Span(0) }]
+        vec![JobInfo {
+            name: "flood".into(),
+            depth: 1,
+            open_loop: true,
+            runtime: None,
+            ramp: Span(0),
+            group: 0,
+            start: Span(0),
+        }]
     }
 
     fn next(&mut self, _: usize) -> Result<Option<Issue>, Self::Error> {

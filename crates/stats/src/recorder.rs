@@ -178,7 +178,7 @@ impl Recorder {
             let (read, write) = (next(), next());
             totals[Direction::Read as usize].merge(&read);
             totals[Direction::Write as usize].merge(&write);
-            jobs.push(JobStats { name, read, write });
+            jobs.push(JobStats { name, runtime: end - self.start, read, write });
         }
         let mut sides = totals.into_iter().zip(self.shared).map(|(population, shared)| Side {
             population,
@@ -249,6 +249,8 @@ pub struct Side {
 pub struct JobStats {
     /// Its name.
     pub name: String,
+    /// Virtual time that it was measured in.
+    pub runtime: Span,
     /// Its reads.
     pub read: Population,
     /// Its writes.

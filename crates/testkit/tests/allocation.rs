@@ -158,8 +158,15 @@ impl Source for Draws {
     type Error = Infallible;
 
     fn jobs(&self) -> Vec<JobInfo> {
-        let job =
-            |depth| JobInfo { name: String::new(), depth, open_loop: false, runtime: None, ramp: Span::ZERO };
+        let job = |depth| JobInfo {
+            name: String::new(),
+            depth,
+            open_loop: false,
+            runtime: None,
+            ramp: Span::ZERO,
+            group: 0,
+            start: Span::ZERO,
+        };
         vec![job(40), job(4)]
     }
 

@@ -1,6 +1,6 @@
 //! A workload on a drive: what the driver pulls, and what ages the drive before it.
 
-use crate::job::{OpenJobs, OverwriteStream, Overwrites};
+use crate::job::{OpenJobs, OverwriteStream};
 use crate::overwrite::TraceWrites;
 use crate::trace::{TraceCounts, TraceError, TraceSource};
 use crate::{Issue, JobInfo, Source};
@@ -12,9 +12,7 @@ pub const TRACE_JOB: &str = "trace";
 
 /// Overwrites that bring a drive to the workload's own steady state.
 pub enum Ageing {
-    /// The workload does not write.
-    None,
-    /// Uniform over a region, `bytes` at a time.
+    /// Uniform over a region, `bytes` at a time; also where the workload does not write.
     Uniform {
         /// The bytes of the drive.
         region: Range<u64>,
@@ -31,6 +29,7 @@ pub enum Ageing {
 pub struct OpenTrace {
     pub(crate) source: TraceSource,
     pub(crate) depth: Option<u32>,
+    pub(crate) warm_up: Span,
     pub(crate) filled: u64,
 }
 
@@ -54,7 +53,9 @@ impl Source for Workload {
                 depth: trace.depth.unwrap_or(u32::MAX),
                 open_loop: trace.depth.is_none(),
                 runtime: None,
-                ramp: Span::ZERO,
+                ramp: trace.warm_up,
+                group: 0,
+                start: Span::ZERO,
             }],
         }
     }
@@ -88,7 +89,7 @@ impl Workload {
     /// Whether anything in it writes or trims; a trace is taken to.
     pub fn writes(&self) -> bool {
         match self {
-            Workload::Jobs(jobs) => jobs.overwrites() != Overwrites::None,
+            Workload::Jobs(jobs) => jobs.changes_data(),
             Workload::Trace(_) => true,
         }
     }

@@ -2,17 +2,12 @@
 
 use crate::trace::{TraceError, TraceSource};
 use crate::workload::{TraceSpec, WorkloadError};
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 use tailcut_units::{Command, HostOp};
-use xxhash_rust::xxh3::Xxh3Default;
 
 /// Writes of a lap held in memory (64 MiB); a longer trace is read anew each lap.
 const HELD: usize = 4 << 20;
 /// Addresses are shifted by whole pages of this size.
 const PAGE: u64 = 4096;
-/// Content hashed whole up to this, else by its ends.
-const HASHED_MAX: u64 = 256 << 20;
 
 /// The writes of a trace in order, folded onto the drive, lap after lap. A lap shifts the
 /// addresses by the span that the writes of one lap cover (by 0.618 of the drive where
@@ -97,34 +92,6 @@ impl Iterator for TraceWrites {
             },
         }
     }
-}
-
-/// A hash of a file's content, of a very large one by its length, start and end; 0 if it
-/// cannot be read (opening it will say why).
-pub(crate) fn content_hash(path: &Path) -> u64 {
-    let hash = || -> std::io::Result<u64> {
-        let mut file = std::fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        let mut hash = Xxh3Default::new();
-        hash.update(&length.to_le_bytes());
-        let mut buffer = vec![0; 1 << 20];
-        if length > HASHED_MAX {
-            let ends = [SeekFrom::Start(0), SeekFrom::Start(length / 2), SeekFrom::End(-(1 << 20))];
-            for end in ends {
-                file.seek(end)?;
-                file.read_exact(&mut buffer)?;
-                hash.update(&buffer);
-            }
-            return Ok(hash.digest());
-        }
-        loop {
-            match file.read(&mut buffer)? {
-                0 => return Ok(hash.digest()),
-                n => hash.update(&buffer[..n]),
-            }
-        }
-    };
-    hash().unwrap_or(0)
 }
 
 #[cfg(test)]

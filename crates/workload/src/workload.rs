@@ -3,9 +3,13 @@
 use crate::job::{JobError, JobSet, Overwrites};
 use crate::opened::{Ageing, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
-use crate::trace::{TraceError, TraceInfo, TraceOptions, TraceSource, info};
+use crate::trace::{
+    Remap, Touched, TraceError, TraceFile, TraceInfo, TraceOptions, TraceReader, TraceSource, measure,
+};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use tailcut_units::Span;
+use tailcut_units::quantity::human_time;
 
 /// A job file is text for people; anything longer is no job file.
 const JOB_FILE_MAX: u64 = 4 << 20;
@@ -32,7 +36,9 @@ pub enum WorkloadError {
         source: std::io::Error,
     },
     /// A pipe, a device, a socket: a trace is read more than once.
-    #[error("{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used")]
+    #[error(
+        "{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used by name; give it as standard input, `-`"
+    )]
     NotAFile {
         /// What was named.
         path: String,
@@ -61,12 +67,32 @@ pub enum WorkloadError {
         /// The workload.
         text: String,
     },
+    /// Nothing would be measured.
+    #[error("{option}: the trace is over after {last}, so that nothing would be measured")]
+    WarmUp {
+        /// The option.
+        option: &'static str,
+        /// When its last request arrives.
+        last: String,
+    },
+    /// A time of the trace where times are ignored.
+    #[error(
+        "--measure-from is a time of the trace, which --closed-loop ignores; give --warm-up, a time of the run"
+    )]
+    MeasureFrom,
     /// A drive too small to lay a trace on.
     #[error("the drive has {bytes} bytes filled for the trace; at least 4096 are needed (age.fill)")]
     NoRoom {
         /// The bytes there are.
         bytes: u64,
     },
+}
+
+impl WorkloadError {
+    /// Whether somebody asked for it, and nothing is wrong.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, WorkloadError::Trace(e) if matches!(**e, TraceError::Interrupted { .. }))
+    }
 }
 
 impl From<TraceError> for WorkloadError {
@@ -82,8 +108,22 @@ pub struct TraceReplay {
     pub options: TraceOptions,
     /// Keep so many requests outstanding and ignore the timestamps.
     pub depth: Option<u32>,
+    /// What of the run is replayed and not measured.
+    pub warm_up: WarmUp,
     /// The options given, as the user wrote them: an error with a job.
     pub given: Vec<&'static str>,
+}
+
+/// The part of a replay before measurement begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WarmUp {
+    /// None.
+    #[default]
+    None,
+    /// So long from the start of the run.
+    For(Span),
+    /// Up to a time of the trace: since its first record, before `start_ns` and scaling.
+    Until(Span),
 }
 
 /// A workload as described.
@@ -104,18 +144,21 @@ pub enum WorkloadSpec {
 #[derive(Clone, Debug)]
 pub struct TraceSpec {
     /// The file.
-    pub path: PathBuf,
+    pub file: TraceFile,
     /// How it is read and laid on the drive.
     pub options: TraceOptions,
     /// Requests kept outstanding, if the timestamps are ignored.
     pub depth: Option<u32>,
     /// Its measures, unless it is too large to read twice.
     pub info: Option<TraceInfo>,
+    /// Requests that arrive before this time of the run are not measured.
+    pub warm_up: Span,
+    touched: Option<Touched>,
 }
 
 impl WorkloadSpec {
-    /// Understand `text`: a file (a fio job file, else a trace), a name that `preset`
-    /// knows as an inline job, or an inline job.
+    /// Understand `text`: a file (a fio job file, else a trace), `-` for the same through
+    /// standard input, a name that `preset` knows as an inline job, or an inline job.
     ///
     /// # Errors
     /// What is none of these or cannot be used; a trace that is not too large is read to
@@ -126,13 +169,14 @@ impl WorkloadSpec {
         replay: &TraceReplay,
     ) -> Result<WorkloadSpec, WorkloadError> {
         let path = Path::new(text);
-        let set = if path.exists() {
-            if !path.is_file() && !path.is_dir() {
+        let set = if text == "-" || path.exists() {
+            if text != "-" && !path.is_file() && !path.is_dir() {
                 return Err(WorkloadError::NotAFile { path: text.to_string() });
             }
-            match job_file(path)? {
-                Some(job) => JobSet::from_job_file(text, &job)?,
-                None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(path, replay)?))),
+            let file = if text == "-" { TraceFile::standard_input()? } else { TraceFile::from(path) };
+            match job_file(&file)? {
+                Some(job) => JobSet::from_job_file(&file.name(), &job)?,
+                None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?))),
             }
         } else if let Some(job) = preset(text) {
             JobSet::from_inline(&job)?
@@ -155,7 +199,7 @@ impl WorkloadSpec {
     pub fn name(&self) -> String {
         match self {
             WorkloadSpec::Jobs { text, .. } => text.clone(),
-            WorkloadSpec::Trace(trace) => trace.path.display().to_string(),
+            WorkloadSpec::Trace(trace) => trace.file.name(),
         }
     }
 
@@ -176,35 +220,30 @@ impl WorkloadSpec {
             WorkloadSpec::Jobs { set, .. } => Ok(Workload::Jobs(set.open(capacity, seed)?)),
             WorkloadSpec::Trace(trace) => {
                 let source = trace.source(trace.options.loop_count, filled)?;
-                Ok(Workload::Trace(Box::new(OpenTrace { source, depth: trace.depth, filled })))
+                let TraceSpec { depth, warm_up, .. } = **trace;
+                Ok(Workload::Trace(Box::new(OpenTrace { source, depth, warm_up, filled })))
             }
         }
     }
 
-    /// Its writes without an end, for ageing: none, uniform, or to be replayed.
+    /// Its writes without an end, for ageing: uniform, or to be replayed. A workload that
+    /// does not write ages what is filled uniformly.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
     pub fn ageing(&self, capacity: u64, filled: u64, seed: u64) -> Result<Ageing, WorkloadError> {
+        let unwritten = Ageing::Uniform { region: 0..filled, bytes: 4096 };
         match self {
             WorkloadSpec::Jobs { set, .. } => {
-                let open = set.open(capacity, seed)?;
-                Ok(match open.overwrites() {
-                    Overwrites::None => Ageing::None,
-                    Overwrites::Uniform { region, bytes } => Ageing::Uniform { region, bytes },
-                    Overwrites::Replay => match set.overwrite_stream(capacity, seed)? {
-                        Some(stream) => Ageing::Jobs(Box::new(stream)),
-                        None => Ageing::None,
-                    },
-                })
+                if let Overwrites::Uniform { region, bytes } = set.open(capacity, seed)?.overwrites() {
+                    return Ok(Ageing::Uniform { region, bytes });
+                }
+                let writes = set.overwrite_stream(capacity, seed)?;
+                Ok(writes.map_or(unwritten, |writes| Ageing::Jobs(Box::new(writes))))
             }
             WorkloadSpec::Trace(trace) => {
                 let writes = TraceWrites::open(trace, filled)?;
-                // As the design has it: uniform where there are no writes.
-                Ok(match writes {
-                    Some(writes) => Ageing::Trace(Box::new(writes)),
-                    None => Ageing::Uniform { region: 0..filled, bytes: 4096 },
-                })
+                Ok(writes.map_or(unwritten, |writes| Ageing::Trace(Box::new(writes))))
             }
         }
     }
@@ -218,10 +257,11 @@ impl WorkloadSpec {
         match self {
             WorkloadSpec::Jobs { set, .. } => Ok(match set.open(capacity, seed)?.overwrites() {
                 Overwrites::Replay => format!("{:?}", set.specs()),
+                Overwrites::None => "no writes: uniform".to_string(),
                 all_there_is => format!("{all_there_is:?}"),
             }),
             WorkloadSpec::Trace(trace) => {
-                let content = crate::overwrite::content_hash(&trace.path);
+                let content = trace.file.content_hash();
                 // When they arrive makes no difference to ageing.
                 let options = TraceOptions {
                     loop_count: 1,
@@ -229,7 +269,7 @@ impl WorkloadSpec {
                     closed_loop: false,
                     ..trace.options.clone()
                 };
-                Ok(format!("trace {content:016x} {options:?}"))
+                Ok(format!("trace {content:016x} {}", options.identity()))
             }
         }
     }
@@ -238,21 +278,36 @@ impl WorkloadSpec {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             WorkloadSpec::Jobs { set, .. } => set.warnings().iter().map(ToString::to_string).collect(),
-            WorkloadSpec::Trace(_) => Vec::new(),
+            WorkloadSpec::Trace(trace) => trace.info.iter().flat_map(|i| i.counts.warnings.clone()).collect(),
         }
     }
 }
 
 impl TraceSpec {
-    fn new(path: &Path, replay: &TraceReplay) -> Result<TraceSpec, WorkloadError> {
+    fn new(file: TraceFile, replay: &TraceReplay) -> Result<TraceSpec, WorkloadError> {
         let depth = replay.depth;
         let options = TraceOptions { closed_loop: depth.is_some(), ..replay.options.clone() };
         options.check()?;
-        let size = std::fs::metadata(path)
-            .map(|m| m.len())
-            .map_err(|source| WorkloadError::File { path: path.display().to_string(), source })?;
-        let info = (size <= MEASURED_MAX).then(|| info(path, &options)).transpose()?;
-        Ok(TraceSpec { path: path.to_path_buf(), options, depth, info })
+        let size = file.size().map_err(|source| WorkloadError::File { path: file.name(), source })?;
+        // A dense remap has to know every page before the first is replayed.
+        let (info, touched) = if size <= MEASURED_MAX || options.remap == Remap::Dense {
+            let (info, pages) = measure(TraceReader::open(&file, &options)?)?;
+            (Some(info), Some(Touched::new(pages, &options)?))
+        } else {
+            (None, None)
+        };
+        let warm_up = warm_up(replay, &options, info.as_ref())?;
+        Ok(TraceSpec { file, options, depth, info, warm_up, touched })
+    }
+
+    /// Bytes of the drive that a lap touches, of `filled` from the first; `None` where that
+    /// is not known before the run.
+    ///
+    /// # Errors
+    /// As [`WorkloadSpec::open`].
+    pub fn drive_footprint(&self, filled: u64) -> Result<Option<u64>, WorkloadError> {
+        let Some(touched) = &self.touched else { return Ok(None) };
+        Ok(self.source(1, filled)?.drive_footprint(&touched.pages))
     }
 
     /// The trace on a drive's first `filled` bytes.
@@ -261,14 +316,41 @@ impl TraceSpec {
             return Err(WorkloadError::NoRoom { bytes: filled });
         }
         let options = TraceOptions { loop_count: laps, ..self.options.clone() };
-        Ok(TraceSource::open(&self.path, &options, filled)?)
+        let source = TraceSource::open(self.file.clone(), &options, filled)?;
+        Ok(match self.touched.as_ref().and_then(|t| t.dense.clone()) {
+            Some(dense) => source.numbered(dense, filled)?,
+            None => source,
+        })
+    }
+}
+
+/// When measurement begins, as a time of the run.
+fn warm_up(
+    replay: &TraceReplay,
+    options: &TraceOptions,
+    info: Option<&TraceInfo>,
+) -> Result<Span, WorkloadError> {
+    let (option, length) = match replay.warm_up {
+        WarmUp::None => return Ok(Span::ZERO),
+        WarmUp::For(length) => ("--warm-up", length),
+        WarmUp::Until(_) if options.closed_loop => return Err(WorkloadError::MeasureFrom),
+        WarmUp::Until(time) => {
+            let ns = time.0.saturating_sub(options.start_ns) as f64 / options.rate_scale;
+            ("--measure-from", Span(ns.min((1u64 << 61) as f64) as u64))
+        }
+    };
+    let last = info.filter(|_| !options.closed_loop && options.loop_count == 1).map(|i| i.last_ns);
+    match last {
+        Some(last) if last < length.0 => Err(WorkloadError::WarmUp { option, last: human_time(Span(last)) }),
+        _ => Ok(length),
     }
 }
 
 /// The text of a fio job file; `None` for a file that is none.
-fn job_file(path: &Path) -> Result<Option<String>, WorkloadError> {
-    let fail = |source| WorkloadError::File { path: path.display().to_string(), source };
-    let mut file = std::fs::File::open(path).map_err(fail)?;
+fn job_file(file: &TraceFile) -> Result<Option<String>, WorkloadError> {
+    let fail = |source| WorkloadError::File { path: file.name(), source };
+    let path = file.name();
+    let mut file = file.open().map_err(fail)?;
     let mut start = Vec::new();
     (&mut file).take(LOOK).read_to_end(&mut start).map_err(fail)?;
     if !JobSet::looks_like_job_file(&String::from_utf8_lossy(&start)) {
@@ -278,5 +360,5 @@ fn job_file(path: &Path) -> Result<Option<String>, WorkloadError> {
     (&mut file).take(JOB_FILE_MAX).read_to_end(&mut rest).map_err(fail)?;
     let whole = rest.len() as u64 <= JOB_FILE_MAX;
     let text = String::from_utf8(rest).ok().filter(|_| whole);
-    text.map(Some).ok_or_else(|| WorkloadError::NotText { path: path.display().to_string() })
+    text.map(Some).ok_or(WorkloadError::NotText { path })
 }

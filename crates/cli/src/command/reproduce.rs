@@ -4,7 +4,7 @@ use crate::args::ReproduceArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
 use crate::run::threads;
-use crate::terminal::{Terminal, catch_interrupts, print};
+use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
 use serde::Serialize;
 use std::path::Path;
 use tailcut_reproduce::search::Rating;
@@ -30,6 +30,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
             false => Cache::of_user().map_or(Snapshots::Off, Snapshots::Cached),
         },
         threads: args.threads.map_or_else(threads, |n| n as usize),
+        interrupt: interrupt(),
     };
     catch_interrupts();
     let mut all: Vec<Results> = Vec::new();

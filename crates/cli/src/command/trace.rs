@@ -1,25 +1,28 @@
 //! `tailcut trace`.
 
-use crate::args::{ConvertArgs, TraceCommand};
+use crate::args::{Addresses, ConvertArgs, TraceCommand};
 use crate::error::CliError;
 use crate::run::counts_text;
-use crate::terminal::print;
+use crate::terminal::{Terminal, catch_interrupts, print};
 use std::fmt::Write;
+use std::path::Path;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
-use tailcut_workload::trace::{TraceInfo, convert, info};
+use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, convert, info};
 
 /// Look at, convert or cut a trace.
 pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
     match what {
         TraceCommand::Info { file, json, trace } => {
-            let measured = info(file, &trace.options())?;
+            let file = trace_file(file)?;
+            let measured = info(file.clone(), &trace.options())?;
+            warn(&measured.counts);
             if *json {
                 let text = serde_json::to_string_pretty(&measured);
                 return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
             }
-            print(&info_text(&file.display().to_string(), &measured))
+            print(&info_text(&file.name(), &measured))
         }
         TraceCommand::Convert(args) => write_compact(args),
         TraceCommand::Cut(args) => {
@@ -33,12 +36,37 @@ pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
     }
 }
 
+/// A trace file, or `-` for standard input.
+fn trace_file(path: &Path) -> Result<TraceFile, CliError> {
+    Ok(if path == Path::new("-") { TraceFile::standard_input()? } else { TraceFile::from(path) })
+}
+
+/// What is doubtful about a trace.
+fn warn(counts: &TraceCounts) {
+    let terminal = Terminal::new(false);
+    counts.warnings.iter().for_each(|text| terminal.warn(text));
+}
+
 fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
-    let (from, to) = (args.file.display(), args.output.display());
+    let mut options = args.trace.options();
+    match args.remap {
+        Some(Addresses::Modulo) => {
+            let text = "--remap modulo folds addresses onto a drive, and there is none here; it is for `run`";
+            return Err(CliError::Input(text.into()));
+        }
+        Some(Addresses::Dense) => options.remap = Remap::Dense,
+        None => {}
+    }
+    let to = args.output.display();
     if args.output.exists() && !args.force {
         return Err(CliError::Input(format!("{to} is there already: name another file, or give --force")));
     }
-    let done = convert(&args.file, &args.output, &args.trace.options())?;
+    let file = trace_file(&args.file)?;
+    let from = file.name();
+    // What is half written must go.
+    catch_interrupts();
+    let done = convert(file, &args.output, &options)?;
+    warn(&done.counts);
     print(&format!(
         "{from} ({}) -> {to}: {} requests over {}, {}\n{}\n",
         done.format,
@@ -72,7 +100,11 @@ fn info_text(file: &str, i: &TraceInfo) -> String {
     line("mean size", format!("{:.1} KiB", i.mean_bytes / 1024.0));
     let about = if i.footprint_exact { "" } else { "about " };
     let pages = grouped(i.footprint_bytes >> 20);
-    line("footprint", format!("{about}{pages} MiB in distinct 4 KiB pages"));
+    let spread = human_capacity(i.address_bytes);
+    line(
+        "footprint",
+        format!("{about}{pages} MiB in distinct 4 KiB pages, spread over {spread} of addresses"),
+    );
     line(
         "moved",
         format!("{} read, {} written", human_capacity(i.read_bytes), human_capacity(i.write_bytes)),

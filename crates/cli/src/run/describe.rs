@@ -7,7 +7,7 @@ use tailcut_report::text::{grouped, percent};
 use tailcut_sim::{Experiment, PastKind, Plan};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
-use tailcut_workload::trace::{DeviceRule, TraceCounts, TraceInfo};
+use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
 
 /// The drive and the workload, known before anything runs.
@@ -86,7 +86,7 @@ fn exact_bytes(n: u64) -> String {
 }
 
 fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
-    let _ = write!(out, "workload      {}: ", trace.path.display());
+    let _ = write!(out, "workload      {}: ", trace.file.name());
     match &trace.info {
         Some(info) => {
             let _ = writeln!(out, "{}", info_text(info));
@@ -97,6 +97,14 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
     }
     let o = &trace.options;
     let mut how = vec![format!("laid on the first {}", human_capacity(plan.filled))];
+    let rule = match o.remap {
+        Remap::Modulo => "modulo its size",
+        Remap::Dense => "densely",
+    };
+    how.push(match plan.drive_footprint {
+        Some(bytes) => format!("{rule}: footprint {} there", human_capacity(bytes)),
+        None => rule.to_string(),
+    });
     let devices = trace.info.as_ref().map_or(1, |i| i.devices);
     if devices > 1 && o.device.is_none() {
         how.push(match o.device_rule {
@@ -112,6 +120,9 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
         if scale != 1.0 {
             how.push(format!("{what} × {scale}"));
         }
+    }
+    if trace.warm_up > Span::ZERO {
+        how.push(format!("measured from {} on", human_time(trace.warm_up)));
     }
     if o.loop_count > 1 {
         how.push(format!("{} laps", o.loop_count));
@@ -189,7 +200,13 @@ pub fn counts_text(c: &TraceCounts) -> String {
         (c.other_events, "events of other kinds were skipped"),
         (c.other_devices, "of other volumes were skipped"),
         (c.before_window, "before the time window were skipped"),
+        (c.gaps_cut, "long gaps were cut"),
+        (c.jumps_back_cut, "jumps back of the clock were cut"),
+        (c.untouched_trims, "trims of nothing that is read or written were left out"),
     ];
     parts.extend(happened.iter().filter(|h| h.0 > 0).map(|(n, what)| format!("{} {what}", grouped(*n))));
+    if c.gaps_cut > 0 {
+        parts.push(format!("gaps are shorter by {} in all", human_time(Span(c.gaps_cut_ns))));
+    }
     parts.join("; ")
 }

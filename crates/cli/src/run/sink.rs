@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Mutex;
 use tailcut_core::device::Shape;
-use tailcut_report::OutputFolder;
 use tailcut_report::parquet::{RequestsWriter, SeriesWriter};
+use tailcut_report::{OutputFolder, ReportError};
 use tailcut_sim::Sink;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::Tracks;
@@ -23,9 +23,15 @@ pub struct Sinks {
 struct SchemeFiles {
     scheme: String,
     // Taken by the thread that runs the scheme.
-    requests: Mutex<Option<File>>,
-    series: Mutex<Option<File>>,
-    timeline: Mutex<Option<File>>,
+    requests: Mutex<Option<Named>>,
+    series: Mutex<Option<Named>>,
+    timeline: Mutex<Option<Named>>,
+}
+
+/// A file and what to call it when it cannot be written.
+struct Named {
+    name: String,
+    file: File,
 }
 
 impl Sinks {
@@ -39,7 +45,11 @@ impl Sinks {
         let mut files = Vec::new();
         for (i, scheme) in schemes.iter().enumerate() {
             let mut create = |wanted: bool, kind, extension| match (&mut folder, wanted) {
-                (Some(folder), true) => folder.create(&file(kind, i, extension)).map(Some),
+                (Some(folder), true) => {
+                    let name = file(kind, i, extension);
+                    let shown = folder.path().join(&name).display().to_string();
+                    folder.create(&name).map(|file| Some(Named { name: shown, file }))
+                }
                 _ => Ok(None),
             };
             files.push(SchemeFiles {
@@ -55,11 +65,13 @@ impl Sinks {
     /// What receives this scheme's requests, if anything is wanted of it.
     pub fn open(&self, scheme: usize, jobs: &[String]) -> Result<Option<Box<dyn Sink>>, SinkError> {
         let SchemeFiles { scheme, requests, series, timeline } = &self.files[scheme];
-        let take =
-            |file: &Mutex<Option<File>>| file.lock().ok().and_then(|mut f| f.take()).map(BufWriter::new);
+        let take = |file: &Mutex<Option<Named>>| {
+            let taken = file.lock().ok().and_then(|mut f| f.take());
+            taken.map(|Named { name, file }| (name, BufWriter::new(file)))
+        };
         let writers = Writers {
-            requests: take(requests).map(|f| RequestsWriter::new(f, scheme, jobs)).transpose()?,
-            series: take(series).map(|f| SeriesWriter::new(f, scheme)).transpose()?,
+            requests: Output::open(take(requests), |f| RequestsWriter::new(f, scheme, jobs))?,
+            series: Output::open(take(series), |f| SeriesWriter::new(f, scheme))?,
             timeline: take(timeline),
             scheme: scheme.clone(),
         };
@@ -68,34 +80,97 @@ impl Sinks {
     }
 }
 
+/// What writes a file, and the file's name for errors.
+struct Output<W> {
+    name: String,
+    writer: W,
+}
+
+impl<W> Output<W> {
+    fn open(
+        file: Option<(String, BufWriter<File>)>,
+        make: impl FnOnce(BufWriter<File>) -> Result<W, ReportError>,
+    ) -> Result<Option<Output<W>>, SinkError> {
+        let Some((name, file)) = file else { return Ok(None) };
+        let writer = make(file).map_err(|e| named(&name, e))?;
+        Ok(Some(Output { name, writer }))
+    }
+
+    fn push(&mut self, how: impl FnOnce(&mut W) -> Result<(), ReportError>) -> Result<(), SinkError> {
+        how(&mut self.writer).map_err(|e| named(&self.name, e))
+    }
+
+    fn close(self, finish: impl FnOnce(W) -> Result<BufWriter<File>, ReportError>) -> Result<(), SinkError> {
+        let file = finish(self.writer).map_err(|e| named(&self.name, e))?;
+        file.into_inner().map_err(|e| named(&self.name, e.into_error()))?;
+        Ok(())
+    }
+}
+
+/// An error with the name of its file before it.
+fn named(name: &str, error: impl std::fmt::Display) -> SinkError {
+    format!("cannot write {name}: {error}").into()
+}
+
 struct Writers {
-    requests: Option<RequestsWriter<BufWriter<File>>>,
-    series: Option<SeriesWriter<BufWriter<File>>>,
+    requests: Option<Output<RequestsWriter<BufWriter<File>>>>,
+    series: Option<Output<SeriesWriter<BufWriter<File>>>>,
     /// Until the drive is there.
-    timeline: Option<BufWriter<File>>,
+    timeline: Option<(String, BufWriter<File>)>,
     scheme: String,
 }
 
 impl Sink for Writers {
     fn request(&mut self, sample: &Sample) -> Result<(), SinkError> {
-        self.requests.as_mut().map_or(Ok(()), |w| Ok(w.push(sample)?))
+        self.requests.as_mut().map_or(Ok(()), |f| f.push(|w| w.push(sample)))
     }
 
     fn interval(&mut self, interval: &Interval) -> Result<(), SinkError> {
-        self.series.as_mut().map_or(Ok(()), |w| Ok(w.push(interval)?))
+        self.series.as_mut().map_or(Ok(()), |f| f.push(|w| w.push(interval)))
     }
 
     fn tracks(&mut self, shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
         let file = self.timeline.take();
-        Ok(file.map(|f| -> Box<dyn Tracks> { Box::new(Timeline::new(f, &self.scheme, shape)) }))
+        Ok(file.map(|(name, f)| -> Box<dyn Tracks> { Box::new(Timeline::new(f, name, &self.scheme, shape)) }))
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let Writers { requests, series, .. } = *self;
-        let closed = [requests.map(RequestsWriter::finish), series.map(SeriesWriter::finish)];
-        for file in closed.into_iter().flatten() {
-            file?.into_inner().map_err(|e| e.into_error())?;
-        }
-        Ok(())
+        requests.map_or(Ok(()), |f| f.close(RequestsWriter::finish))?;
+        series.map_or(Ok(()), |f| f.close(SeriesWriter::finish))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use tailcut_units::{HostOp, Ledger, SimTime, Status};
+
+    #[test]
+    fn a_full_disk_is_named_with_its_file() {
+        let full = || Named { name: "out/requests.parquet".into(), file: File::create("/dev/full").unwrap() };
+        let sinks = Sinks {
+            files: vec![SchemeFiles {
+                scheme: "baseline".into(),
+                requests: Mutex::new(Some(full())),
+                series: Mutex::new(None),
+                timeline: Mutex::new(None),
+            }],
+        };
+        let mut sink = sinks.open(0, &["job".to_string()]).unwrap().unwrap();
+        let ledger = Ledger::new();
+        let sample = Sample {
+            index: 0,
+            job: 0,
+            op: HostOp::Read,
+            offset: 0,
+            bytes: 4096,
+            arrived: SimTime(0),
+            completed: SimTime(0),
+            status: Status::Ok,
+            ledger: &ledger,
+        };
+        let error = sink.request(&sample).and_then(|()| sink.finish()).unwrap_err().to_string();
+        assert!(error.contains("out/requests.parquet") && error.contains("No space left"), "{error}");
     }
 }

@@ -65,8 +65,15 @@ pub fn finished(
         let runs: Vec<RunResult> = runs.into_iter().flatten().collect();
         let Some(first) = runs.first() else { continue };
         if all.measured.is_empty() {
-            all.summary.workload = workload(experiment, first);
+            all.summary.workload = workload(experiment, plan, first);
             all.trace = first.trace.clone();
+            // Of a trace measured before the run they were said then.
+            if experiment.workload.trace().is_some_and(|t| t.info.is_none()) {
+                all.warnings.extend(first.trace.iter().flat_map(|t| t.warnings.clone()));
+            }
+            if first.outcome.measured_from.0 > 0 && first.outcome.measured.runtime.0 == 0 {
+                all.warnings.push("the run was over before its warm-up: nothing was measured".to_string());
+            }
             all.split = first.outcome.split;
         }
         all.pasts.push(first.past.clone());
@@ -108,7 +115,7 @@ fn starvation(scheme: &str, runs: &[RunResult]) -> Option<String> {
 }
 
 /// What the host asked, as the first run met it.
-fn workload(experiment: &Experiment, first: &RunResult) -> Workload {
+fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload {
     let measured = &first.outcome.measured;
     let (reads, writes) = (&measured.read.population, &measured.write.population);
     let (count, bytes) = (reads.count() + writes.count(), reads.bytes() + writes.bytes());
@@ -119,6 +126,8 @@ fn workload(experiment: &Experiment, first: &RunResult) -> Workload {
         read_fraction: share(reads.count() as f64),
         mean_bytes: (count > 0).then(|| share(bytes as f64)),
         footprint_bytes: None,
+        drive_footprint_bytes: plan.drive_footprint,
+        warm_up_ns: first.outcome.measured_from.0,
         span_ns: None,
     };
     // A whole trace has its own measures, which do not depend on how it is split.

@@ -16,6 +16,8 @@ use tailcut_units::quantity::format_time;
 pub struct Timeline<W: Write> {
     /// Until it is finished.
     writer: Option<TraceWriter<W>>,
+    /// The file's, for errors.
+    name: String,
     units: Vec<TrackId>,
     channels: Vec<TrackId>,
     /// What a busy unit is.
@@ -24,7 +26,7 @@ pub struct Timeline<W: Write> {
 
 impl<W: Write> Timeline<W> {
     /// A timeline of a drive under a scheme.
-    pub fn new(out: W, scheme: &str, shape: &Shape) -> Timeline<W> {
+    pub fn new(out: W, name: String, scheme: &str, shape: &Shape) -> Timeline<W> {
         let mut writer = TraceWriter::new(out);
         let drive = Some(writer.track(&format!("drive ({scheme})"), None));
         let (mut units, mut channels) = (Vec::new(), Vec::new());
@@ -43,7 +45,7 @@ impl<W: Write> Timeline<W> {
             units.push(writer.track(&name, drive));
         }
         let unit = if whole_dies { "die" } else { "plane" };
-        Timeline { writer: Some(writer), units, channels, unit }
+        Timeline { writer: Some(writer), name, units, channels, unit }
     }
 
     fn id(&self, track: Track) -> TrackId {
@@ -100,7 +102,9 @@ impl<W: Write + Send> Tracks for Timeline<W> {
 
     fn finish(&mut self) -> Result<(), SinkError> {
         match self.writer.take() {
-            Some(writer) => Ok(writer.finish().map(drop).map_err(|e| format!("timeline.pftrace: {e}"))?),
+            Some(writer) => {
+                Ok(writer.finish().map(drop).map_err(|e| format!("cannot write {}: {e}", self.name))?)
+            }
             None => Ok(()),
         }
     }

@@ -78,11 +78,12 @@ impl Unit {
         enqueue(self.behind(occupant, planes.trailing_zeros()), ops, id);
     }
 
-    /// Put the first operation of its plane into the queue: reads by page, so that planes that
-    /// are emptied together stay together, all else by arrival.
+    /// Put the first operation of its plane into the queue, by page and then by arrival: the
+    /// plane that is behind goes first, so that planes whose blocks are filled, or emptied,
+    /// together stay together and their operations join.
     fn stand(&mut self, ops: &mut Slab<Op>, id: u32) {
         let occupant = ops[id].occupant as usize;
-        let key = |o: &Op| if o.kind == OpKind::Read { (o.page, o.arrived) } else { (0, o.arrived) };
+        let key = |o: &Op| (o.page, o.arrived);
         let own = key(&ops[id]);
         let queue = &mut self.queues[occupant];
         let (mut before, mut next) = (NONE, queue.head);

@@ -32,6 +32,10 @@ const BATCH: usize = 128;
 const BOUND: u64 = 12;
 /// Collections in one lane for one extent opened, at most.
 const COLLECTIONS_MAX: u32 = 64;
+/// Whoever looks on is told after this many programs, or this many collections, each of
+/// which may search a whole lane for its victim: a tenth of a second or less.
+const TELL_PROGRAMS: u64 = 1 << 18;
+const TELL_COLLECTIONS: u64 = 1 << 8;
 /// Agreement asked of three successive windows.
 const TOLERANCE: f64 = 0.02;
 
@@ -51,6 +55,7 @@ struct Pass {
     idle: Vec<u32>,
     host_units: u64,
     programs: u64,
+    collections: u64,
     window_units: u64,
     window_start: (u64, u64),
     windows: Vec<f64>,
@@ -116,7 +121,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Overwrite as `writes` says, in order and as often as needed, until steady or until
-    /// `writes` ends. Reads and FLUSH are passed over.
+    /// `writes` ends. Commands other than writes are passed over; what has no end must hold
+    /// writes.
     pub fn age_replay(
         &mut self,
         writes: &mut impl Iterator<Item = Command>,
@@ -154,7 +160,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut pass = Pass::new(self);
         let raw = u64::from(self.shape.layout.units());
         let mut batch = [0u32; BATCH];
-        let mut tell = 0;
+        let (mut tell, mut collections) = (0, 0);
         let mut steady = false;
         while pass.programs < BOUND * raw {
             let n = next(&mut batch);
@@ -171,8 +177,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     break;
                 }
             }
-            if pass.programs >= tell {
-                tell = pass.programs + (1 << 20);
+            if pass.programs >= tell || pass.collections >= collections {
+                (tell, collections) = (pass.programs + TELL_PROGRAMS, pass.collections + TELL_COLLECTIONS);
                 // Typical drives take two to three times their raw capacity.
                 let fraction = pass.programs as f64 / (2.5 * raw as f64);
                 if !progress(fraction.min(0.99)) {
@@ -316,6 +322,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Move a victim's valid units and erase it, in no time.
     fn collect_functionally(&mut self, pass: &mut Pass, lane: u32, victim: u32) {
+        pass.collections += 1;
         self.state.extents.begin_collection(victim);
         let n = self.shape.layout.units_per_extent;
         let base = victim * n;
@@ -406,6 +413,7 @@ impl Pass {
             idle: vec![0; lanes],
             host_units: 0,
             programs: 0,
+            collections: 0,
             window_units: (u64::from(layout.units()) / 10).max(1),
             window_start: (0, 0),
             windows: Vec::new(),

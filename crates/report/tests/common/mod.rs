@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload,
+    Channel, Gc, GcGroup, Load, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
@@ -87,6 +87,15 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         cpu_seconds: 1.25,
         peak_rss_bytes: Some(1 << 28),
         precondition: Some(Precondition { kind: "steady".into(), cpu_seconds: 3.0, cached: true, waf: None }),
+        load: Some(Load {
+            offered_iops: Some(2000.0),
+            served_iops: 1000.0,
+            backlog: 12_345,
+            behind_ns: 5_000_000_000,
+            longest_backlog_ns: 9_000_000_000,
+            longest_backlog_since_ns: 1_000_000,
+            keeps_up: false,
+        }),
     };
     let counters = DeviceCounters {
         programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),

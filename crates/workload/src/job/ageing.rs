@@ -5,9 +5,10 @@ use super::spec::{JobSpec, READ, TRIM, WRITE};
 use super::stream::{Extents, JobStream, Purpose};
 use tailcut_units::{Command, Stream};
 
-/// The writes and trims of all jobs, endless and without times: drawn from each job's
-/// own distribution over its own region and hot blocks, but not the run's own sequence,
-/// and mixed in the shares the jobs have in the run.
+/// The writes of all jobs, endless and without times: drawn from each job's own
+/// distribution over its own region and hot blocks, but not the run's own sequence, and
+/// mixed in the shares the jobs have in the run. There is no trim in it: ageing makes
+/// nothing of one, and jobs that trim nearly always would keep it waiting for a write.
 #[derive(Clone, Debug)]
 pub struct OverwriteStream {
     draws: Stream,
@@ -16,7 +17,7 @@ pub struct OverwriteStream {
 }
 
 impl OverwriteStream {
-    /// `None` if no job writes or trims. `weights` holds every clone's share of requests.
+    /// `None` if no job writes. `weights` holds every clone's share of requests.
     pub(super) fn new(
         specs: &[JobSpec],
         clones: &[OpenClone],
@@ -27,7 +28,7 @@ impl OverwriteStream {
         let mut streams = Vec::new();
         let mut sum = 0.0;
         for (id, (spec, clone)) in unfolded.zip(clones).enumerate() {
-            let share = clone.shares[WRITE] + clone.shares[TRIM];
+            let share = clone.shares[WRITE];
             if share > 0.0 {
                 sum += weights[id] * share;
                 streams.push((sum, endless(spec, clone, seed, id as u64)));
@@ -42,10 +43,11 @@ impl OverwriteStream {
     }
 }
 
-/// The job without its reads, limits and times.
+/// The job's writes without its limits and times.
 fn endless(spec: &JobSpec, clone: &OpenClone, seed: u64, id: u64) -> JobStream {
     let mut spec = spec.clone();
     spec.mode.uses[READ] = false;
+    spec.mode.uses[TRIM] = false;
     spec.rate = [None; 3];
     spec.rate_iops = [None; 3];
     spec.runtime_ns = None;

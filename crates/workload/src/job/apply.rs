@@ -22,19 +22,12 @@ const RATE: &str = "up to three numbers `read,write,trim`; 0 or empty means no l
 pub(super) struct Draft {
     pub spec: JobSpec,
     pub units: Units,
-    /// Where `stonewall` was said.
-    pub stonewall: Option<Place>,
     pub warnings: Vec<Warning>,
 }
 
 impl Draft {
     pub fn new(name: &str, place: Place) -> Draft {
-        Draft {
-            spec: JobSpec::new(name, place),
-            units: Units::default(),
-            stonewall: None,
-            warnings: Vec::new(),
-        }
+        Draft { spec: JobSpec::new(name, place), units: Units::default(), warnings: Vec::new() }
     }
 
     pub fn warn(&mut self, place: &Place, text: String) {
@@ -97,7 +90,7 @@ impl Draft {
             "time_based" => self.spec.time_based = on,
             "bs_unaligned" => self.spec.unaligned = on,
             "end_fsync" => self.spec.end_fsync = on,
-            "stonewall" => self.stonewall = on.then(|| entry.place.clone()),
+            "stonewall" => self.spec.stonewall = on,
             _ if !on => self.warn(
                 &entry.place,
                 "`randrepeat=0` has no effect: a run always repeats exactly; its seed decides".into(),

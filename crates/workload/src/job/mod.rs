@@ -26,6 +26,9 @@
 //!   place of the queue; fio stops the whole job. At depth 1 this is the same.
 //! - `KiB` and the like are errors without `kb_base`, since fio reads them as powers of
 //!   1000 by default.
+//! - `stonewall` (`wait_for_previous`) makes a job and those after it begin when the last
+//!   request of all jobs before it has ended. As in fio, `startdelay` counts from the start
+//!   of the run, `ramp_time` and `runtime` from the job's own.
 //! - The runtime counts after `startdelay` and `ramp_time`, as in fio.
 
 mod act;

@@ -8,13 +8,14 @@ use crate::{Issue, JobInfo};
 use std::ops::Range;
 use tailcut_units::Span;
 
-/// What the jobs' writes are, for ageing a drive without replaying them.
+/// What the jobs' writes are, for ageing a drive without replaying them. Trims do not age
+/// a drive and are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overwrites {
-    /// No job writes or trims.
+    /// No job writes.
     None,
-    /// Nothing trims, and all writes are uniform random, each of the same size and
-    /// aligned to it, over the same region. A random map counts as uniform: each pass is
+    /// All writes are uniform random, each of the same size and aligned to it, over the
+    /// same region. A random map counts as uniform: each pass is
     /// a new order, and every block is overwritten equally often.
     Uniform {
         /// The bytes of the drive written, a whole number of blocks.
@@ -57,14 +58,16 @@ enum Writes {
 impl OpenJobs {
     pub(super) fn new(specs: &[JobSpec], capacity: u64, seed: u64) -> Result<OpenJobs, JobError> {
         let mut open = OpenJobs { clones: Vec::new(), warnings: Vec::new() };
+        let mut group = 0;
         for spec in specs {
+            group += u32::from(spec.stonewall);
             for number in 0..spec.numjobs {
                 let region = region(spec, capacity, number)?;
                 if number == 0 {
                     open.warn(spec, capacity, &region);
                 }
                 let id = open.clones.len() as u64;
-                open.clones.push(open_clone(spec, capacity, region, number, seed, id)?);
+                open.clones.push(open_clone(spec, capacity, region, number, (seed, id), group)?);
             }
         }
         Ok(open)
@@ -123,6 +126,11 @@ impl OpenJobs {
         let rates: Option<Vec<f64>> = all(|c| c.iops);
         let depths = || self.clones.iter().map(|c| f64::from(c.info.depth)).collect();
         counts.or(rates).unwrap_or_else(depths)
+    }
+
+    /// Whether any job writes or trims.
+    pub fn changes_data(&self) -> bool {
+        self.clones.iter().any(|c| c.shares[WRITE] + c.shares[TRIM] > 0.0)
     }
 
     /// What the writes are, for ageing.
@@ -236,9 +244,6 @@ fn expected(spec: &JobSpec, extents: Extents, iops: Option<f64>) -> Option<u64> 
 }
 
 fn writes(spec: &JobSpec, region: &Range<u64>) -> Writes {
-    if spec.mode.uses[TRIM] {
-        return Writes::Other;
-    }
     if !spec.mode.uses[WRITE] {
         return Writes::None;
     }
@@ -261,8 +266,8 @@ fn open_clone(
     capacity: u64,
     region: Range<u64>,
     number: u32,
-    seed: u64,
-    id: u64,
+    (seed, id): (u64, u64),
+    group: u32,
 ) -> Result<OpenClone, JobError> {
     let extents = extents(spec, capacity, region.end - region.start)?;
     let open_loop = spec.open_loop();
@@ -280,6 +285,8 @@ fn open_clone(
             runtime: spec.runtime_ns.map(|runtime| Span(before + runtime)),
             // A job that starts late is measured from its start.
             ramp: Span(before),
+            group,
+            start: Span(spec.start_delay_ns),
         },
         stream: JobStream::new(spec, region.clone(), extents, seed, id, Purpose::Run),
         writes: writes(spec, &region),

@@ -20,7 +20,6 @@ const NO_HOST: &str = "the host's processors and processes are not simulated";
 const NO_OUTPUT: &str = "the output is Tailcut's own";
 const NO_BATCH: &str = "commands are submitted one at a time";
 const NO_VERIFY: &str = "the content of data is not simulated, so nothing can be verified";
-const ONE_START: &str = "all jobs run together; use startdelay to shift one";
 const NO_FEEDBACK: &str = "the issue pattern may not depend on measured latency";
 const NO_ZONES: &str = "zoned drives and zone stepping are not modelled; use offset and size";
 
@@ -182,8 +181,7 @@ pub(super) const OPTIONS: &[(&str, Handling)] = &[
     ("ignore_error", Ignored("an I/O outside the drive cannot arise")),
     ("error_dump", Ignored("an I/O outside the drive cannot arise")),
     ("profile", Unsupported("write the job itself; Aerospike's act is the inline job `act:N`")),
-    ("wait_for", Unsupported(ONE_START)),
-    ("wait_for_previous", Unsupported(ONE_START)),
+    ("wait_for", Unsupported("order the jobs and use stonewall, which waits for all before it")),
     ("exitall", Unsupported("jobs end by themselves; give each a runtime")),
     ("exitall_on_error", Ignored("an I/O outside the drive cannot arise")),
     ("exit_what", Unsupported("jobs end by themselves; give each a runtime")),
@@ -230,6 +228,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("ba", "blockalign"),
     ("io_limit", "io_size"),
     ("timeout", "runtime"),
+    ("wait_for_previous", "stonewall"),
 ];
 
 /// The canonical name of an option.

@@ -39,7 +39,7 @@ impl JobSet {
     /// Whether a text is a job file: its first line that is neither blank nor a comment
     /// is a `[section]`.
     pub fn looks_like_job_file(text: &str) -> bool {
-        let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
+        let mut lines = text::lines(text).map(str::trim).filter(|l| !l.is_empty());
         lines.find(|l| !l.starts_with(['#', ';'])).is_some_and(|l| l.starts_with('['))
     }
 
@@ -94,7 +94,9 @@ impl JobSet {
                 defaults = draft;
                 continue;
             }
-            finish(&mut draft, specs.is_empty())?;
+            // In fio the wall stands before the job: the first has nothing to wait for.
+            draft.spec.stonewall &= !specs.is_empty();
+            finish(&mut draft)?;
             warnings.append(&mut draft.warnings);
             specs.push(draft.spec);
             // A text of endless sections must not fill the memory before it is refused.
@@ -128,12 +130,7 @@ fn conflict(spec: &JobSpec, option: &'static str, why: String) -> JobError {
 }
 
 /// Settle what depends on several options together.
-fn finish(draft: &mut Draft, first: bool) -> Result<(), JobError> {
-    // In fio the wall stands before the job: for the first it has nothing to wait for.
-    if let (Some(_), false) = (&draft.stonewall, first) {
-        let why = "all jobs run together; use startdelay to shift one".to_string();
-        return Err(conflict(&draft.spec, "stonewall", why));
-    }
+fn finish(draft: &mut Draft) -> Result<(), JobError> {
     let spec = &mut draft.spec;
     if spec.unaligned {
         for block in &mut spec.block {

@@ -148,6 +148,8 @@ pub struct JobSpec {
     pub(super) time_based: bool,
     pub(super) ramp_ns: u64,
     pub(super) start_delay_ns: u64,
+    /// The job, and those after it, begin when all before it have ended.
+    pub(super) stonewall: bool,
     pub(super) loops: u64,
     pub(super) randseed: Option<u64>,
     pub(super) fsync: u64,
@@ -186,6 +188,7 @@ impl JobSpec {
             time_based: false,
             ramp_ns: 0,
             start_delay_ns: 0,
+            stonewall: false,
             loops: 1,
             randseed: None,
             fsync: 0,

@@ -28,7 +28,7 @@ fn malformed(place: Place, text: String) -> JobError {
 /// a line.
 pub(super) fn file_sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
     let mut sections: Vec<Section> = Vec::new();
-    for (index, raw) in text.lines().enumerate() {
+    for (index, raw) in lines(text).enumerate() {
         let line = Some(u32::try_from(index + 1).unwrap_or(u32::MAX));
         let content = raw.split([';', '#']).next().unwrap_or("").trim();
         if content.is_empty() {
@@ -49,10 +49,16 @@ pub(super) fn file_sections(source: &str, text: &str) -> Result<Vec<Section>, Jo
     Ok(sections)
 }
 
+/// Lines that end with a line feed, a carriage return, or both.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+}
+
 fn header(rest: &str, mut place: Place) -> Result<Section, JobError> {
-    let name = rest.split(']').next().unwrap_or("").trim();
+    let (name, behind) = rest.split_once(']').unwrap_or_default();
+    let name = name.trim();
     place.job = None;
-    if name.is_empty() || !rest.contains(']') {
+    if name.is_empty() || !behind.trim().is_empty() {
         return Err(malformed(place, format!("`[{}` is not a [section] header", excerpt(rest))));
     }
     place.job = Some(name.to_string());
@@ -85,12 +91,18 @@ fn entry(content: &str, place: Place) -> Result<Entry, JobError> {
 /// first bare word of a job is its `rw` mode. A later bare piece that starts with a
 /// digit, or is empty, continues the value before it (`bs=4k,8k`, `rate_iops=,500`).
 pub(super) fn inline_sections(text: &str) -> Result<Vec<Section>, JobError> {
-    let jobs: Vec<&str> = text.split(';').map(str::trim).filter(|j| !j.is_empty()).collect();
+    let jobs: Vec<&str> = text.split(';').map(str::trim).collect();
     let mut sections = Vec::with_capacity(jobs.len());
     for (index, job) in jobs.iter().enumerate() {
         let name = if jobs.len() == 1 { "job".to_string() } else { format!("job{index}") };
         let named = (jobs.len() > 1).then(|| name.clone());
         let place = Place { source: "inline job".to_string(), line: None, job: named };
+        if job.is_empty() && jobs.len() > 1 {
+            return Err(malformed(place, "an empty job; jobs are separated by one `;` each".to_string()));
+        }
+        if job.is_empty() {
+            break;
+        }
         let entries = inline_entries(job, &place)?;
         sections.push(Section { name, place, entries });
     }
@@ -108,7 +120,10 @@ fn inline_entries(job: &str, place: &Place) -> Result<Vec<Entry>, JobError> {
                     value.push_str(piece);
                     continue;
                 }
-                _ if piece.is_empty() => continue,
+                _ if piece.is_empty() => {
+                    let wrong = "a comma with nothing before it; options are separated by one comma each";
+                    return Err(malformed(place.clone(), wrong.to_string()));
+                }
                 _ => {
                     let wrong = format!("`{}` follows no option that takes a list", excerpt(piece));
                     return Err(malformed(place.clone(), wrong));

@@ -51,6 +51,11 @@ impl Bursts {
         self.last - self.first
     }
 
+    /// The last arrival.
+    pub fn last_ns(&self) -> u64 {
+        self.last
+    }
+
     fn close_interval(&mut self) {
         self.peak = self.peak.max(self.in_interval);
         self.squares += (self.in_interval as f64).powi(2);

@@ -1,10 +1,14 @@
 //! Writing a trace, or a part of it, in the compact form.
 
+use super::dense::DenseMap;
 use super::error::TraceError;
+use super::file::TraceFile;
 use super::formats::compact::{CompactHeader, HEADER_BYTES, encode};
-use super::options::TraceOptions;
+use super::info::measure;
+use super::options::{Remap, TraceOptions};
 use super::reader::TraceReader;
 use super::record::TraceCounts;
+use super::touched::Touched;
 use serde::Serialize;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -28,13 +32,23 @@ pub struct Converted {
 }
 
 /// Write `input` to `output` in the compact form, sorted; `limit`, `start_ns` and `end_ns`
-/// cut it, the device filter and the scales apply. The new file appears whole or not at
+/// cut it, the device filter and the scales apply; a dense remap, which takes a pass of its
+/// own, numbers the touched pages of each device. The new file appears whole or not at
 /// all: it is written beside its place, synced and renamed.
 ///
 /// # Errors
 /// As [`TraceReader`] while reading; [`TraceError::Io`] while writing.
-pub fn convert(input: &Path, output: &Path, options: &TraceOptions) -> Result<Converted, TraceError> {
-    let reader = TraceReader::open(input, options)?;
+pub fn convert(
+    input: impl Into<TraceFile>,
+    output: &Path,
+    options: &TraceOptions,
+) -> Result<Converted, TraceError> {
+    let input = input.into();
+    let touched = match options.remap {
+        Remap::Modulo => None,
+        Remap::Dense => Some(Touched::new(measure(TraceReader::open(&input, options)?)?.1, options)?),
+    };
+    let reader = TraceReader::open(&input, options)?;
     let directory = match output.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -49,7 +63,7 @@ pub fn convert(input: &Path, output: &Path, options: &TraceOptions) -> Result<Co
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(directory).map_err(write)?;
-    let converted = fill(reader, &mut file, write)?;
+    let converted = fill(reader, touched.and_then(|t| t.dense).as_deref(), &mut file, write)?;
     file.as_file().sync_all().map_err(write)?;
     file.persist(output).map_err(|e| write(e.error))?;
     Ok(converted)
@@ -57,6 +71,7 @@ pub fn convert(input: &Path, output: &Path, options: &TraceOptions) -> Result<Co
 
 fn fill(
     mut reader: TraceReader,
+    dense: Option<&DenseMap>,
     file: &mut NamedTempFile,
     write: impl Fn(std::io::Error) -> TraceError,
 ) -> Result<Converted, TraceError> {
@@ -64,7 +79,10 @@ fn fill(
     let mut hash = Xxh3Default::new();
     let mut header = CompactHeader::default();
     out.write_all(&[0; HEADER_BYTES]).map_err(&write)?;
+    let (mut near, mut left_out) = (0, TraceCounts::default());
     while let Some(record) = reader.next_record()? {
+        let placed = dense.map_or(Some(record), |map| map.place_in_device(&record, &mut near, &mut left_out));
+        let Some(record) = placed else { continue };
         let bytes = encode(&record);
         hash.update(&bytes);
         out.write_all(&bytes).map_err(&write)?;
@@ -83,7 +101,11 @@ fn fill(
         requests: header.records,
         span_ns: header.span_ns,
         bytes: HEADER_BYTES as u64 + header.records * encode_bytes(),
-        counts: reader.counts().clone(),
+        counts: TraceCounts {
+            requests: header.records,
+            untouched_trims: left_out.untouched_trims,
+            ..reader.counts().clone()
+        },
     })
 }
 

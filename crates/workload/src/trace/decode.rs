@@ -44,6 +44,10 @@ pub(crate) trait Decoder: Send {
     fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts);
     /// How a place is named in messages.
     fn place(&self, at: u64) -> Place;
+    /// What the end of the trace makes doubtful, or what was found on the way.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// The format itself guarantees (and its decoder checks) the order of time.
     fn sorted(&self) -> bool {
         false
@@ -75,11 +79,25 @@ impl Setup<'_> {
 
 /// The data lines of a sample: neither blank nor comment.
 pub(crate) fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    sample.split(|&b| b == b'\n').map(trim).filter(|l| !l.is_empty() && !is_comment(l)).take(1000)
+    sample
+        .split(|b| matches!(b, b'\n' | b'\r'))
+        .map(trim)
+        .filter(|l| !l.is_empty() && !is_comment(l))
+        .take(1000)
 }
 
 fn is_comment(line: &[u8]) -> bool {
     line.first() == Some(&b'#') || line.starts_with(b"//")
+}
+
+/// What can be known of a last line that can be read but has no line break.
+pub(crate) enum Ending {
+    /// Its last field has a fixed form and is all there.
+    Whole,
+    /// This field, the last, may have gone on.
+    Open(&'static str),
+    /// It is certainly cut.
+    Cut(Reason),
 }
 
 /// A parser of one line.
@@ -88,6 +106,12 @@ pub(crate) trait LineParser: Send {
     const HEADER: bool = false;
     /// `line` is trimmed and neither blank nor a comment.
     fn parse(&mut self, line: &[u8]) -> Outcome;
+    /// What a line that was just parsed says of the file if the file ends right behind it.
+    fn ending(&self, line: &[u8]) -> Ending;
+    /// What the lines so far should tell the user.
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Text, one record per line.
@@ -95,11 +119,13 @@ pub(crate) struct Lines<P> {
     parser: P,
     number: u64,
     data: u64,
+    /// The last field of a last line without a line break.
+    open: Option<&'static str>,
 }
 
 impl<P: LineParser> Lines<P> {
     pub fn new(parser: P) -> Lines<P> {
-        Lines { parser, number: 0, data: 0 }
+        Lines { parser, number: 0, data: 0, open: None }
     }
 
     fn fail(&self, file: &str, reason: Box<Reason>) -> TraceError {
@@ -107,7 +133,12 @@ impl<P: LineParser> Lines<P> {
     }
 
     #[inline]
-    fn parse(&mut self, line: &[u8], counts: &mut TraceCounts) -> Result<Option<Record>, Box<Reason>> {
+    fn parse(
+        &mut self,
+        line: &[u8],
+        whole: bool,
+        counts: &mut TraceCounts,
+    ) -> Result<Option<Record>, Box<Reason>> {
         let line = trim(line);
         if line.is_empty() {
             counts.blank += 1;
@@ -122,17 +153,25 @@ impl<P: LineParser> Lines<P> {
             counts.comments += 1;
             return Ok(None);
         }
-        match self.parser.parse(line)? {
-            Parsed::Request(raw) => raw.check().map(Some),
+        let record = match self.parser.parse(line)? {
+            Parsed::Request(raw) => Some(raw.check()?),
             Parsed::Comment => {
                 counts.comments += 1;
-                Ok(None)
+                None
             }
             Parsed::Other => {
                 counts.other_events += 1;
-                Ok(None)
+                None
+            }
+        };
+        if !whole {
+            match self.parser.ending(line) {
+                Ending::Whole => {}
+                Ending::Open(field) => self.open = Some(field),
+                Ending::Cut(reason) => return Err(Box::new(reason)),
             }
         }
+        Ok(record)
     }
 }
 
@@ -157,7 +196,7 @@ impl<P: LineParser> Decoder for Lines<P> {
                 batch.error = Some(self.fail(input.file(), reason));
                 return;
             }
-            match self.parse(line, counts) {
+            match self.parse(line, whole, counts) {
                 Ok(None) => {}
                 Ok(Some(record)) => batch.entries.push(Entry { record, place: self.number }),
                 Err(reason) => {
@@ -171,6 +210,17 @@ impl<P: LineParser> Decoder for Lines<P> {
 
     fn place(&self, at: u64) -> Place {
         Place::Line(at)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let open = self.open.map(|field| {
+            format!(
+                "line {}: the file ends without a line break behind the last field, {field}; if the file was \
+                 cut, that field may be too short",
+                self.number
+            )
+        });
+        open.into_iter().chain(self.parser.warning()).collect()
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'stat
 
 /// The sample up to its last line break, so that no line is judged by a piece of it.
 pub(crate) fn whole_lines(sample: &[u8], complete: bool) -> &[u8] {
-    match sample.iter().rposition(|&b| b == b'\n') {
+    match sample.iter().rposition(|b| matches!(b, b'\n' | b'\r')) {
         Some(at) if !complete => &sample[..at],
         _ => sample,
     }

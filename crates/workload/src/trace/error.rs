@@ -35,6 +35,12 @@ pub enum TraceError {
         /// What the system said.
         source: io::Error,
     },
+    /// Reading was given up on request.
+    #[error("{file}: interrupted")]
+    Interrupted {
+        /// The file.
+        file: String,
+    },
     /// No bytes at all.
     #[error("{file}: the trace is empty; a trace holds at least one request")]
     Empty {
@@ -107,19 +113,23 @@ pub enum TraceError {
     },
     /// A record is older than what was already handed out.
     #[error(
-        "{file}: {place}: time jumps back by {back_ns} ns, beyond the sort window of {window_ns} ns and {window_records} records; enlarge it with --sort-window"
+        "{file}: {place}: time jumps back by {back_ns} ns behind {newest}, beyond the sort window of {window_ns} ns and {window_records} records; enlarge it with --sort-window, or cut clocks that jump with --skip-gaps{doubt}"
     )]
     OutOfOrder {
         /// The file.
         file: String,
         /// Which line or byte.
         place: Place,
+        /// Where the newest record so far stands.
+        newest: Place,
         /// How far behind the newest record seen.
         back_ns: u64,
         /// The window in force.
         window_ns: u64,
         /// The most records the window holds.
         window_records: usize,
+        /// What else is doubtful about the trace, with a separator before it.
+        doubt: String,
     },
     /// An option's value cannot be used.
     #[error("trace option {option} = {value}: allowed is {allowed}")]
@@ -195,6 +205,16 @@ pub enum Reason {
         /// Bytes present.
         have: usize,
         /// Bytes of a whole record.
+        need: usize,
+    },
+    /// A field of fixed length stops early.
+    #[error("field {name} has {have} of its {need} characters")]
+    CutField {
+        /// The field.
+        name: &'static str,
+        /// Characters present.
+        have: usize,
+        /// Characters of a whole field.
         need: usize,
     },
     /// A compact trace whose parts disagree.

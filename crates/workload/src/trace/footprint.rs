@@ -1,5 +1,6 @@
 //! Counting distinct 4 KiB pages exactly while they fit, closely beyond.
 
+use crate::interrupt::Interrupt;
 use std::collections::BTreeMap;
 use tailcut_units::random::mix;
 
@@ -13,7 +14,7 @@ const ENTRY_BYTES: usize = 64;
 /// Registers of the estimate: a standard error of 1.04 / sqrt(2^14) = 0.8 %.
 const PRECISION: u32 = 14;
 
-enum Chunk {
+pub(super) enum Chunk {
     List(Vec<u16>),
     Bitmap(Box<[u64; WORDS]>),
 }
@@ -27,11 +28,13 @@ pub(crate) struct Footprint {
     bytes_max: usize,
     count: u64,
     registers: Option<Vec<u8>>,
+    /// Going over from the one to the other takes seconds.
+    interrupt: Interrupt,
 }
 
 impl Footprint {
-    pub fn new(bytes_max: usize) -> Footprint {
-        Footprint { chunks: BTreeMap::new(), bytes: 0, bytes_max, count: 0, registers: None }
+    pub fn new(bytes_max: usize, interrupt: Interrupt) -> Footprint {
+        Footprint { chunks: BTreeMap::new(), bytes: 0, bytes_max, count: 0, registers: None, interrupt }
     }
 
     /// Add the pages `first..=last` of a device.
@@ -58,6 +61,22 @@ impl Footprint {
             None => (self.count, true),
             Some(registers) => (estimated(registers), false),
         }
+    }
+
+    /// Every unbroken run of pages inside a chunk as (device, first, last), by device and
+    /// page; nothing once the set is estimated.
+    pub fn runs(&self, mut each: impl FnMut(u32, u64, u64)) {
+        for (&(device, chunk), pages) in &self.chunks {
+            let base = chunk * CHUNK_PAGES;
+            pages.runs(|first, last| each(device, base + u64::from(first), base + u64::from(last)));
+        }
+    }
+
+    /// The same pages, of all devices as if they were one.
+    pub fn overlaid(&self) -> Footprint {
+        let mut all = Footprint::new(self.bytes_max, self.interrupt.clone());
+        self.runs(|_, first, last| all.add(0, first, last));
+        all
     }
 
     fn add_in_chunk(&mut self, key: (u32, u64), first: u16, last: u16) {
@@ -96,6 +115,9 @@ impl Footprint {
     fn give_up(&mut self) {
         self.registers = Some(vec![0; 1 << PRECISION]);
         for ((device, chunk), pages) in std::mem::take(&mut self.chunks) {
+            if self.interrupt.is_raised() {
+                return;
+            }
             let base = chunk * CHUNK_PAGES;
             match pages {
                 Chunk::List(list) => list.iter().for_each(|&p| self.estimate(device, base + u64::from(p))),
@@ -126,6 +148,38 @@ fn estimated(registers: &[u8]) -> u64 {
     if raw <= 2.5 * m && empty > 0 { (m * (m / empty as f64).ln()) as u64 } else { raw as u64 }
 }
 
+impl Chunk {
+    fn runs(&self, mut each: impl FnMut(u16, u16)) {
+        let mut open: Option<(u16, u16)> = None;
+        let mut extend = |first: u16, last: u16| match &mut open {
+            Some((_, end)) if *end + 1 == first => *end = last,
+            _ => {
+                if let Some((first, last)) = open.replace((first, last)) {
+                    each(first, last);
+                }
+            }
+        };
+        match self {
+            Chunk::List(list) => list.iter().for_each(|&page| extend(page, page)),
+            Chunk::Bitmap(words) => {
+                for (word, &bits) in words.iter().enumerate() {
+                    let (base, mut left, mut at) = (word as u16 * 64, bits, 0);
+                    while left != 0 {
+                        let skip = left.trailing_zeros() as u16;
+                        let length = (left >> skip).trailing_ones() as u16;
+                        extend(base + at + skip, base + at + skip + length - 1);
+                        at += skip + length;
+                        left = left.checked_shr(u32::from(skip + length)).unwrap_or(0);
+                    }
+                }
+            }
+        }
+        if let Some((first, last)) = open {
+            each(first, last);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +201,7 @@ mod tests {
     #[test]
     fn counts_exactly_across_chunks_lists_and_bitmaps() {
         for (requests, space) in [(10, 100), (3000, 200_000), (2000, 1 << 40)] {
-            let mut set = Footprint::new(64 << 20);
+            let mut set = Footprint::new(64 << 20, Interrupt::default());
             let truth = fill(&mut set, requests, space);
             assert_eq!(set.pages(), (truth, true));
         }
@@ -155,7 +209,7 @@ mod tests {
 
     #[test]
     fn beyond_its_memory_it_estimates_within_four_standard_errors() {
-        let mut set = Footprint::new(100_000);
+        let mut set = Footprint::new(100_000, Interrupt::default());
         let truth = fill(&mut set, 20_000, 1 << 40) as f64;
         let (pages, exact) = set.pages();
         assert!(!exact && (pages as f64 / truth - 1.0).abs() < 4.0 * 0.0081, "{pages} for {truth}");

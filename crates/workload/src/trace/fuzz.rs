@@ -1,10 +1,14 @@
 //! Any bytes through everything that reads them: the entry for fuzzers and generators.
 
 use super::error::TraceError;
-use super::options::TraceOptions;
+use super::info::measure;
+use super::options::{Remap, TraceOptions};
+use super::reader::TraceReader;
 use super::source::TraceSource;
 use super::stream::Input;
+use super::touched::Touched;
 use std::io::Cursor;
+use std::sync::Arc;
 
 /// Issues drawn at most: a small input may stand for very many.
 const ISSUES_MAX: u64 = 200_000;
@@ -23,18 +27,39 @@ pub struct FuzzOutcome {
 }
 
 /// Read `bytes` as a trace (in `format`, or by content), lay it on a 64 MiB drive and play
-/// two laps. Panics only if the reader has a fault: an issue outside the drive or arrivals
-/// out of order.
+/// two laps: as it is, then numbered densely with long gaps cut. Panics only if the reader
+/// has a fault: an issue outside the drive or arrivals out of order.
 pub fn fuzz_reader(format: Option<&str>, bytes: &[u8]) -> FuzzOutcome {
     let options = TraceOptions { format: format.map(Into::into), loop_count: 2, ..TraceOptions::default() };
-    let bytes: std::sync::Arc<[u8]> = bytes.into();
+    let bytes: Arc<[u8]> = bytes.into();
+    let dense = TraceOptions { remap: Remap::Dense, skip_gaps_ns: Some(1_000_000), ..options.clone() };
+    if let Ok(source) = numbered(&bytes, &dense) {
+        play(source);
+    }
+    match source(&bytes, &options) {
+        Ok(source) => play(source),
+        Err(error) => FuzzOutcome { format: None, issues: 0, result: Err(error) },
+    }
+}
+
+fn source(bytes: &Arc<[u8]>, options: &TraceOptions) -> Result<TraceSource, TraceError> {
+    let bytes = Arc::clone(bytes);
     let opener = move || Ok(Box::new(Cursor::new(bytes.clone())) as Input);
-    let mut source = match TraceSource::from_opener("fuzz", Box::new(opener), &options, CAPACITY) {
-        Ok(source) => source,
-        Err(error) => {
-            return FuzzOutcome { format: None, issues: 0, result: Err(error) };
-        }
-    };
+    TraceSource::from_opener("fuzz", Box::new(opener), options, CAPACITY)
+}
+
+fn numbered(bytes: &Arc<[u8]>, options: &TraceOptions) -> Result<TraceSource, TraceError> {
+    let reader = TraceReader::new("fuzz", Box::new(Cursor::new(Arc::clone(bytes))), options)?;
+    let touched = Touched::new(measure(reader)?.1, options)?;
+    let source = source(bytes, options)?;
+    assert!(source.drive_footprint(&touched.pages).is_none_or(|bytes| bytes <= CAPACITY));
+    match touched.dense {
+        Some(dense) => source.numbered(dense, CAPACITY),
+        None => Ok(source),
+    }
+}
+
+fn play(mut source: TraceSource) -> FuzzOutcome {
     let format = Some(source.format().name);
     let mut last = 0;
     let mut issues = 0;

@@ -2,14 +2,16 @@
 
 use super::burst::Bursts;
 use super::error::TraceError;
+use super::file::TraceFile;
 use super::footprint::Footprint;
 use super::layout::PAGE;
 use super::options::{TimeUnit, TraceOptions};
 use super::reader::TraceReader;
 use super::record::{Record, TraceCounts};
+use crate::interrupt::Interrupt;
 use serde::Serialize;
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use tailcut_units::HostOp;
 
 /// Memory the footprint may take before it is estimated, bytes.
@@ -50,10 +52,15 @@ pub struct TraceInfo {
     pub write_bytes: u64,
     /// Distinct 4 KiB pages (per device) that are read or written, times 4096.
     pub footprint_bytes: u64,
+    /// From address 0 of each device to the end of its last read or write, added up: what
+    /// the footprint spreads over.
+    pub address_bytes: u64,
     /// Whether the footprint is exact, or an estimate (standard error 0.8 %).
     pub footprint_exact: bool,
     /// From the first request to the last.
     pub span_ns: u64,
+    /// When the last request arrives in a replay.
+    pub last_ns: u64,
     /// Devices, volumes or address spaces.
     pub devices: u64,
     /// Coefficient of variation of the times between arrivals (1: random, more: bursts).
@@ -86,18 +93,27 @@ pub struct SizeBucket {
 ///
 /// # Errors
 /// As [`TraceReader::open`] and [`TraceReader::next_record`].
-pub fn info(path: &Path, options: &TraceOptions) -> Result<TraceInfo, TraceError> {
-    info_of(TraceReader::open(path, options)?)
+pub fn info(file: impl Into<TraceFile>, options: &TraceOptions) -> Result<TraceInfo, TraceError> {
+    info_of(TraceReader::open(&file.into(), options)?)
 }
 
 /// Measure what a reader has left.
 ///
 /// # Errors
 /// As [`TraceReader::next_record`].
-pub fn info_of(mut reader: TraceReader) -> Result<TraceInfo, TraceError> {
-    let mut sums = Sums::new();
+pub fn info_of(reader: TraceReader) -> Result<TraceInfo, TraceError> {
+    Ok(measure(reader)?.0)
+}
+
+/// Measure what a reader has left, and keep the set of pages it touches.
+pub(crate) fn measure(mut reader: TraceReader) -> Result<(TraceInfo, Footprint), TraceError> {
+    let mut sums = Sums::new(reader.interrupt());
     while let Some(record) = reader.next_record()? {
         sums.add(&record);
+        // One record may touch a million pages.
+        if sums.interrupt.is_raised() {
+            return Err(reader.interrupted());
+        }
     }
     Ok(sums.finish(&reader))
 }
@@ -107,29 +123,36 @@ struct Sums {
     bytes: [u64; 2],
     sizes: [[u64; 2]; 33],
     footprint: Footprint,
-    devices: HashSet<u32>,
-    last_device: Option<u32>,
+    /// End of the last read or write by device.
+    devices: HashMap<u32, u64>,
+    last: (Option<u32>, u64),
+    interrupt: Interrupt,
     bursts: Bursts,
 }
 
 impl Sums {
-    fn new() -> Sums {
+    fn new(interrupt: Interrupt) -> Sums {
         Sums {
             ops: [0; 4],
             bytes: [0; 2],
             sizes: [[0; 2]; 33],
-            footprint: Footprint::new(FOOTPRINT_MEMORY),
-            devices: HashSet::new(),
-            last_device: None,
+            footprint: Footprint::new(FOOTPRINT_MEMORY, interrupt.clone()),
+            devices: HashMap::new(),
+            last: (None, 0),
+            interrupt,
             bursts: Bursts::default(),
         }
     }
 
     fn add(&mut self, record: &Record) {
         self.bursts.add(record.time);
-        if self.last_device != Some(record.device) && self.devices.len() < DEVICES_MAX {
-            self.devices.insert(record.device);
-            self.last_device = Some(record.device);
+        let end = if matches!(record.op, HostOp::Read | HostOp::Write) {
+            record.offset + u64::from(record.bytes)
+        } else {
+            0
+        };
+        if self.last.0 != Some(record.device) || end > self.last.1 {
+            self.note_device(record.device, end);
         }
         let direction = match record.op {
             HostOp::Read => 0,
@@ -148,16 +171,27 @@ impl Sums {
         self.footprint.add(record.device, record.offset / PAGE, (record.offset + bytes - 1) / PAGE);
     }
 
-    fn finish(self, reader: &TraceReader) -> TraceInfo {
+    fn note_device(&mut self, device: u32, end: u64) {
+        let known = self.devices.len();
+        let highest = match self.devices.entry(device) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) if known < DEVICES_MAX => entry.insert(0),
+            Entry::Vacant(_) => return,
+        };
+        *highest = end.max(*highest);
+        self.last = (Some(device), *highest);
+    }
+
+    fn finish(self, reader: &TraceReader) -> (TraceInfo, Footprint) {
         let [reads, writes, trims, flushes] = self.ops;
         let moved = (reads + writes).max(1) as f64;
         let (pages, footprint_exact) = self.footprint.pages();
         let (time_unit, time_unit_from) = reader.time_unit();
         let bucket =
             |(i, n): (usize, &[u64; 2])| SizeBucket { up_to_bytes: 1 << i, reads: n[0], writes: n[1] };
-        let span_ns = self.bursts.span_ns();
+        let (span_ns, last_ns) = (self.bursts.span_ns(), self.bursts.last_ns());
         let bursts = self.bursts.finish();
-        TraceInfo {
+        let info = TraceInfo {
             format: reader.format().name,
             compression: reader.compression(),
             time_unit,
@@ -174,7 +208,9 @@ impl Sums {
             write_bytes: self.bytes[1],
             footprint_bytes: pages.saturating_mul(PAGE),
             footprint_exact,
+            address_bytes: self.devices.values().fold(0, |sum, &end| sum.saturating_add(end)),
             span_ns,
+            last_ns,
             devices: self.devices.len() as u64,
             interarrival_cv: bursts.gap_cv,
             peak_to_mean_100ms: bursts.peak_to_mean,
@@ -182,6 +218,7 @@ impl Sums {
             sizes: self.sizes.iter().enumerate().filter(|(_, n)| **n != [0, 0]).map(bucket).collect(),
             reordered: reader.counts().reordered,
             counts: reader.counts().clone(),
-        }
+        };
+        (info, self.footprint)
     }
 }

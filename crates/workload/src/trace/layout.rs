@@ -10,8 +10,10 @@
 //! pieces (a trim is shortened to the slice: the rest would repeat it).
 
 use super::error::TraceError;
+use super::footprint::Footprint;
 use super::options::{DeviceRule, bad};
 use super::record::{Record, TraceCounts};
+use crate::interrupt::Interrupt;
 use std::collections::HashMap;
 use tailcut_units::{Command, HostOp};
 
@@ -111,6 +113,30 @@ impl Layout {
         let slice = self.devices.len() as u32 % count;
         self.devices.insert(device, slice);
         slice
+    }
+
+    /// Bytes that so many pages from the first take, folded.
+    pub fn fold_range(&self, pages: u64) -> u64 {
+        pages.min(self.slices[0].pages) * PAGE
+    }
+
+    /// Bytes that a set of pages takes once it is folded onto the drive.
+    pub fn fold(&self, touched: &Footprint) -> u64 {
+        let count = self.slices.len() as u32;
+        // Never more than the drive has, which is at most 16 TiB: a bitmap of 512 MiB.
+        let mut folded = Footprint::new(usize::MAX, Interrupt::default());
+        touched.runs(|device, first, last| {
+            let slice = self.devices.get(&device).copied().unwrap_or(device % count);
+            let Slice { first: base, pages, .. } = self.slices[slice as usize];
+            let length = (last - first + 1).min(pages);
+            let start = first % pages;
+            let end = start + length;
+            folded.add(0, base + start, base + end.min(pages) - 1);
+            if end > pages {
+                folded.add(0, base, base + end - pages - 1);
+            }
+        });
+        folded.pages().0 * PAGE
     }
 
     /// The command a request becomes; what does not fit in it goes to `rest`.

@@ -12,12 +12,15 @@
 mod burst;
 mod convert;
 mod decode;
+mod dense;
 mod detect;
 mod error;
 mod fields;
+mod file;
 mod footprint;
 mod formats;
 mod fuzz;
+mod gaps;
 mod gzip;
 mod info;
 mod layout;
@@ -30,19 +33,23 @@ mod source;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 pub use convert::{Converted, convert};
 pub use detect::format_by_name;
 pub use error::{Place, Reason, TraceError};
+pub use file::TraceFile;
 pub use formats::Format;
 pub use formats::compact::CompactHeader;
 pub use fuzz::{FuzzOutcome, fuzz_reader};
+pub(crate) use info::measure;
 pub use info::{SizeBucket, TraceInfo, info, info_of};
-pub use options::{DeviceRule, TimeUnit, TraceOptions};
+pub use options::{DeviceRule, Remap, TimeUnit, TraceOptions};
 pub use reader::TraceReader;
 pub use record::{ADDRESS_MAX, Record, TIME_MAX, TraceCounts};
 pub use source::TraceSource;
 pub use stream::{Input, LINE_MAX};
+pub(crate) use touched::Touched;
 
 /// Every format: the list that detection, `--format` and the documentation use. Where two
 /// claim the same lines, the earlier, which is the more specific, wins.

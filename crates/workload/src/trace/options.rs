@@ -1,6 +1,7 @@
 //! How a trace is read and laid on a drive.
 
 use super::error::TraceError;
+use crate::interrupt::Interrupt;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -71,6 +72,20 @@ pub enum DeviceRule {
     Overlay,
 }
 
+/// Where the pages that a trace touches go on the drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Remap {
+    /// To their own address, modulo the size of their device's part of the drive: distances
+    /// stay, and pages that are far apart may meet.
+    #[default]
+    Modulo,
+    /// To a range without holes, in order of device number and address: what is touched
+    /// keeps its order and its neighbours, and no two pages meet while the drive is large
+    /// enough. A page is touched if it is read or written.
+    Dense,
+}
+
 /// Options of reading. The defaults replay the file as it is, once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -103,6 +118,15 @@ pub struct TraceOptions {
     pub sort_records: usize,
     /// Ignore arrival times: every request may be issued at once.
     pub closed_loop: bool,
+    /// Where addresses go.
+    pub remap: Remap,
+    /// Times between records that are longer than this, ns, are shortened to it, and jumps
+    /// back of the clock beyond it and the sort window are taken out. All other times
+    /// (`start_ns`, `end_ns`, the span) are those that this leaves.
+    pub skip_gaps_ns: Option<u64>,
+    /// Who may stop the reading.
+    #[serde(skip)]
+    pub interrupt: Interrupt,
 }
 
 impl Default for TraceOptions {
@@ -121,11 +145,19 @@ impl Default for TraceOptions {
             sort_window_ns: 1_000_000_000,
             sort_records: 65_536,
             closed_loop: false,
+            remap: Remap::Modulo,
+            skip_gaps_ns: None,
+            interrupt: Interrupt::default(),
         }
     }
 }
 
 impl TraceOptions {
+    /// A text that differs where the requests read differ.
+    pub fn identity(&self) -> String {
+        format!("{:?}", TraceOptions { interrupt: Interrupt::default(), ..self.clone() })
+    }
+
     /// Fails with [`TraceError::Option`] on a value outside its bounds.
     pub fn check(&self) -> Result<(), TraceError> {
         for (option, value) in [("rate_scale", self.rate_scale), ("size_scale", self.size_scale)] {
@@ -138,6 +170,9 @@ impl TraceOptions {
         }
         if self.limit == Some(0) {
             return Err(bad("limit", 0, "1 or more"));
+        }
+        if self.skip_gaps_ns == Some(0) {
+            return Err(bad("skip_gaps", 0, "a time above 0"));
         }
         if self.end_ns.is_some_and(|end| end <= self.start_ns) {
             return Err(bad("end_ns", self.end_ns.unwrap_or(0), "a time after start_ns"));

@@ -2,14 +2,15 @@
 
 use super::decode::{BATCH, Batch, Decoder, Entry, Setup};
 use super::detect::{Looks, detect, format_by_name, whole_lines};
-use super::error::{Place, TraceError};
+use super::error::TraceError;
+use super::file::TraceFile;
 use super::formats::Format;
+use super::gaps::{Gaps, Largest};
 use super::options::{TimeUnit, TraceOptions};
 use super::record::{Record, TIME_MAX, TraceCounts, too_large};
 use super::sort::{Sorter, TooLate};
 use super::stream::{ByteStream, Input, text_of};
-use std::fs::File;
-use std::path::Path;
+use crate::interrupt::Interrupt;
 use tailcut_units::HostOp;
 
 /// The largest size a scaled request may have: 4 GiB less a sector.
@@ -17,14 +18,16 @@ const SCALED_MAX: f64 = (u32::MAX - 511) as f64;
 
 /// Reads one trace once, in constant memory: decompressed, sorted, filtered and scaled.
 ///
-/// Times are nanoseconds since the first record of the file (before the device filter),
-/// less `start_ns`, divided by the rate scale.
+/// Times are nanoseconds since the first record of the file (before the device filter;
+/// with `skip_gaps_ns` shortened by what it cuts), less `start_ns`, divided by the rate scale.
 pub struct TraceReader {
     input: ByteStream,
     format: &'static Format,
     decoder: Box<dyn Decoder>,
     batch: Batch,
     sorter: Option<Sorter>,
+    gaps: Option<Gaps>,
+    largest: Largest,
     options: TraceOptions,
     counts: TraceCounts,
     unit: TimeUnit,
@@ -41,11 +44,11 @@ impl TraceReader {
     ///
     /// # Errors
     /// See [`TraceError`]: unreadable, empty or unrecognised content, or a bad option.
-    pub fn open(path: &Path, options: &TraceOptions) -> Result<TraceReader, TraceError> {
-        let file = path.display().to_string();
-        match File::open(path) {
-            Ok(input) => TraceReader::new(&file, Box::new(input), options),
-            Err(source) => Err(TraceError::Io { file, action: "open", source }),
+    pub fn open(file: &TraceFile, options: &TraceOptions) -> Result<TraceReader, TraceError> {
+        let name = file.name();
+        match file.open() {
+            Ok(input) => TraceReader::new(&name, input, options),
+            Err(source) => Err(TraceError::Io { file: name, action: "open", source }),
         }
     }
 
@@ -55,7 +58,7 @@ impl TraceReader {
     /// As [`TraceReader::open`].
     pub fn new(file: &str, input: Input, options: &TraceOptions) -> Result<TraceReader, TraceError> {
         options.check()?;
-        let mut input = ByteStream::open(file, input)?;
+        let mut input = ByteStream::open(file, input, &options.interrupt)?;
         let (sample, complete) = input.sample()?;
         let format = match &options.format {
             Some(_) if sample.is_empty() => return Err(TraceError::Empty { file: file.into() }),
@@ -80,6 +83,8 @@ impl TraceReader {
             decoder,
             batch: Batch::default(),
             sorter,
+            gaps: options.skip_gaps_ns.map(|most| Gaps::new(most, options.sort_window_ns)),
+            largest: Largest::default(),
             options: options.clone(),
             counts: TraceCounts::default(),
             unit,
@@ -112,6 +117,15 @@ impl TraceReader {
         self.note
     }
 
+    /// Who may stop the reading.
+    pub(super) fn interrupt(&self) -> Interrupt {
+        self.options.interrupt.clone()
+    }
+
+    pub(super) fn interrupted(&self) -> TraceError {
+        TraceError::Interrupted { file: self.input.file().into() }
+    }
+
     /// What was read and skipped so far.
     pub fn counts(&self) -> &TraceCounts {
         &self.counts
@@ -141,7 +155,10 @@ impl TraceReader {
             self.finished = true;
             return Err(error);
         }
-        if std::mem::replace(&mut self.finished, true) || self.handed_out > 0 {
+        self.finished = true;
+        self.counts.warnings = self.decoder.warnings();
+        self.counts.warnings.extend(self.largest.warning(|at| self.decoder.place(at)));
+        if self.handed_out > 0 {
             return Ok(None);
         }
         Err(TraceError::NoRequest { file: self.input.file().into(), detail: self.counts.skipped() })
@@ -166,21 +183,22 @@ impl TraceReader {
             let Some(entry) = next else {
                 return sorter.pop();
             };
-            if let Err(TooLate(back)) = sorter.push(entry, &mut self.counts) {
-                let place = self.decoder.place(entry.place);
-                self.failure = Some(self.out_of_order(place, back));
+            if let Err(late) = sorter.push(entry, &mut self.counts) {
+                self.failure = Some(self.out_of_order(entry.place, late));
                 return None;
             }
         }
     }
 
-    fn out_of_order(&self, place: Place, back_ns: u64) -> TraceError {
+    fn out_of_order(&self, place: u64, late: TooLate) -> TraceError {
         TraceError::OutOfOrder {
             file: self.input.file().into(),
-            place,
-            back_ns,
+            place: self.decoder.place(place),
+            newest: self.decoder.place(late.newest),
+            back_ns: late.back,
             window_ns: self.options.sort_window_ns,
             window_records: self.options.sort_records,
+            doubt: self.decoder.warnings().iter().map(|text| format!("; {text}")).collect(),
         }
     }
 
@@ -212,6 +230,11 @@ impl TraceReader {
             self.batch.entries.reserve(BATCH);
             self.batch.next = 0;
             self.decoder.decode(&mut self.input, &mut self.batch, &mut self.counts);
+            if let Some(gaps) = &mut self.gaps {
+                for entry in &mut self.batch.entries {
+                    entry.record.time = gaps.adjust(entry.record.time, &mut self.counts);
+                }
+            }
         }
     }
 
@@ -221,6 +244,7 @@ impl TraceReader {
         let Entry { mut record, place } = entry;
         let first = *self.first.get_or_insert(record.time);
         let time = record.time - first;
+        self.largest.note(time, place);
         if time > TIME_MAX {
             self.stop(Some((place, time)));
             return None;

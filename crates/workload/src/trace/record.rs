@@ -89,6 +89,12 @@ pub struct TraceCounts {
     pub reordered: u64,
     /// The largest jump back in time, ns.
     pub backward_max_ns: u64,
+    /// Gaps that `skip_gaps_ns` shortened.
+    pub gaps_cut: u64,
+    /// By how much in all, ns.
+    pub gaps_cut_ns: u64,
+    /// Jumps back of the clock that it took out.
+    pub jumps_back_cut: u64,
     /// Requests whose size or time scaling was held at its bound.
     pub clamped: u64,
     /// Requests whose address lay beyond their device's part of the drive.
@@ -99,8 +105,12 @@ pub struct TraceCounts {
     pub split: u64,
     /// Requests of devices first seen after the layout was fixed, which share a part.
     pub late_devices: u64,
+    /// Trims of nothing that the trace reads or writes, left out by a dense remap.
+    pub untouched_trims: u64,
     /// Laps completed or begun.
     pub laps: u32,
+    /// What is doubtful about the trace; known once it was read to its end.
+    pub warnings: Vec<String>,
 }
 
 impl TraceCounts {

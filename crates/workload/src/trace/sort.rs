@@ -16,11 +16,18 @@ pub(crate) struct Sorter {
     stragglers: BinaryHeap<Reverse<Straggler>>,
     next_number: u64,
     newest: u64,
+    newest_place: u64,
     released: u64,
 }
 
-/// A record jumped back further than can be sorted; by how much, ns.
-pub(crate) struct TooLate(pub u64);
+/// A record jumped back further than can be sorted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooLate {
+    /// By how much, ns.
+    pub back: u64,
+    /// The place of the newest record.
+    pub newest: u64,
+}
 
 struct Straggler {
     number: u64,
@@ -63,6 +70,7 @@ impl Sorter {
             stragglers: BinaryHeap::new(),
             next_number: 0,
             newest: 0,
+            newest_place: 0,
             released: 0,
         }
     }
@@ -75,13 +83,13 @@ impl Sorter {
         let number = self.next_number;
         self.next_number += 1;
         if time >= self.newest {
-            self.newest = time;
+            (self.newest, self.newest_place) = (time, entry.place);
             self.ordered.push_back((number, entry));
             return Ok(());
         }
         let back = self.newest - time;
         if back > self.window_ns || time < self.released {
-            return Err(TooLate(back));
+            return Err(TooLate { back, newest: self.newest_place });
         }
         counts.reordered += 1;
         counts.backward_max_ns = counts.backward_max_ns.max(back);

@@ -1,16 +1,18 @@
 //! A trace as the issues a simulator pulls.
 
+use super::dense::DenseMap;
 use super::error::TraceError;
+use super::file::TraceFile;
+use super::footprint::Footprint;
 use super::formats::Format;
 use super::layout::{Layout, Pieces};
-use super::options::{TimeUnit, TraceOptions, bad};
+use super::options::{DeviceRule, TimeUnit, TraceOptions, bad};
 use super::reader::TraceReader;
 use super::record::{Record, TIME_MAX, TraceCounts};
 use super::stream::Input;
 use crate::Issue;
 use std::collections::VecDeque;
-use std::fs::File;
-use std::path::Path;
+use std::sync::Arc;
 use tailcut_units::{Command, SimTime, Span};
 
 /// Requests read ahead to learn the devices before the layout is fixed.
@@ -33,6 +35,9 @@ pub struct TraceSource {
     reader: TraceReader,
     ahead: VecDeque<Record>,
     layout: Layout,
+    dense: Option<Arc<DenseMap>>,
+    /// Where the last record was found in it.
+    near: usize,
     pieces: Option<Pieces>,
     pieces_at: SimTime,
     lap: u32,
@@ -52,11 +57,32 @@ impl TraceSource {
     /// # Errors
     /// See [`TraceError`]: content that cannot be read, also among the first requests, or
     /// an option out of bounds.
-    pub fn open(path: &Path, options: &TraceOptions, capacity: u64) -> Result<TraceSource, TraceError> {
-        let name = path.display().to_string();
-        let path = path.to_path_buf();
-        let opener = move || File::open(&path).map(|f| Box::new(f) as Input);
-        TraceSource::from_opener(&name, Box::new(opener), options, capacity)
+    pub fn open(
+        file: impl Into<TraceFile>,
+        options: &TraceOptions,
+        capacity: u64,
+    ) -> Result<TraceSource, TraceError> {
+        let file = file.into();
+        let name = file.name();
+        TraceSource::from_opener(&name, Box::new(move || file.open()), options, capacity)
+    }
+
+    /// The same with addresses numbered by `dense`, all devices together, from the first
+    /// byte of the drive's `capacity`.
+    pub(crate) fn numbered(self, dense: Arc<DenseMap>, capacity: u64) -> Result<TraceSource, TraceError> {
+        let layout = Layout::new(capacity, &[0], DeviceRule::Overlay)?;
+        Ok(TraceSource { layout, dense: Some(dense), ..self })
+    }
+
+    /// Bytes of the drive that the first lap touches, in pages of 4 KiB; `None` where the
+    /// pages touched are not known one by one.
+    pub(crate) fn drive_footprint(&self, touched: &Footprint) -> Option<u64> {
+        let (pages, exact) = touched.pages();
+        match &self.dense {
+            Some(dense) => Some(self.layout.fold_range(dense.pages())),
+            None if !exact || pages == 0 => None,
+            None => Some(self.layout.fold(touched)),
+        }
     }
 
     /// Open anything that can be read again from its start; `file` is its name in messages.
@@ -89,6 +115,8 @@ impl TraceSource {
             reader,
             ahead,
             layout: Layout::new(capacity, &devices, options.device_rule)?,
+            dense: None,
+            near: 0,
             pieces: None,
             pieces_at: SimTime::ZERO,
             lap: 0,
@@ -129,7 +157,9 @@ impl TraceSource {
                     }
                 },
             };
-            return Ok(Some(self.place(&record)));
+            if let Some(issue) = self.place(&record) {
+                return Ok(Some(issue));
+            }
         }
     }
 
@@ -143,13 +173,21 @@ impl TraceSource {
     }
 
     #[inline]
-    fn place(&mut self, record: &Record) -> Issue {
+    fn place(&mut self, record: &Record) -> Option<Issue> {
         self.lap_requests += 1;
         self.last_time = record.time;
         self.mapped.requests += 1;
         let at = if self.options.closed_loop { SimTime::ZERO } else { SimTime(self.lap_start + record.time) };
         self.pieces_at = at;
-        issue(at, self.layout.place(record, self.lap, &mut self.mapped, &mut self.pieces))
+        let numbered;
+        let record = match &self.dense {
+            None => record,
+            Some(dense) => {
+                numbered = dense.place(record, &mut self.near, &mut self.mapped)?;
+                &numbered
+            }
+        };
+        Some(issue(at, self.layout.place(record, self.lap, &mut self.mapped, &mut self.pieces)))
     }
 
     #[cold]
@@ -185,6 +223,7 @@ impl TraceSource {
             moved: self.mapped.moved,
             split: self.mapped.split,
             late_devices: self.mapped.late_devices,
+            untouched_trims: self.mapped.untouched_trims,
             laps: self.mapped.laps,
             ..file.clone()
         }

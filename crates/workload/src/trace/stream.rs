@@ -2,6 +2,7 @@
 
 use super::error::TraceError;
 use super::gzip::{Streams, TrailingGarbage};
+use crate::interrupt::{Interrupt, Interruptible};
 use std::io::{self, Cursor, Read};
 
 /// The longest line of a text format, in bytes.
@@ -29,11 +30,13 @@ pub(crate) struct ByteStream {
     end: usize,
     ended: bool,
     base: u64,
+    interrupt: Interrupt,
 }
 
 impl ByteStream {
     /// Begin to read; gzip and zstd are recognised by their first bytes.
-    pub fn open(file: &str, mut input: Input) -> Result<ByteStream, TraceError> {
+    pub fn open(file: &str, input: Input, interrupt: &Interrupt) -> Result<ByteStream, TraceError> {
+        let mut input = Interruptible { input, interrupt: interrupt.clone() };
         let mut magic = [0u8; 4];
         let mut have = 0;
         while have < magic.len() {
@@ -67,6 +70,7 @@ impl ByteStream {
             end: 0,
             ended: false,
             base: 0,
+            interrupt: interrupt.clone(),
         })
     }
 
@@ -111,17 +115,28 @@ impl ByteStream {
         self.start = (self.start + bytes).min(self.end);
     }
 
-    /// The next line without its line break, and whether it had one. `None` at the end.
-    /// A line above [`LINE_MAX`] comes back as its first `LINE_MAX + 1` bytes.
+    /// The next line without its line break, and whether it had one. `None` at the end. A
+    /// break is a line feed, a carriage return, or both in this order. A line above
+    /// [`LINE_MAX`] comes back as its first `LINE_MAX + 1` bytes.
     #[inline]
     pub fn line(&mut self) -> Result<Option<(&[u8], bool)>, TraceError> {
         let mut searched = 0;
         loop {
             let window = &self.buffer[self.start..self.end];
-            if let Some(at) = memchr::memchr(b'\n', &window[searched..]) {
-                let from = self.start;
+            if let Some(at) = memchr::memchr2(b'\n', b'\r', &window[searched..]) {
                 let length = searched + at;
-                self.start += length + 1;
+                let line_break = match window[length..] {
+                    [b'\r', b'\n', ..] => 2,
+                    [b'\r'] if !self.ended && length <= LINE_MAX => {
+                        // A line feed may stand behind the buffer.
+                        self.fill(length + 2)?;
+                        searched = length;
+                        continue;
+                    }
+                    _ => 1,
+                };
+                let from = self.start;
+                self.start += length + line_break;
                 return Ok(Some((&self.buffer[from..from + length], true)));
             }
             searched = window.len();
@@ -140,6 +155,9 @@ impl ByteStream {
 
     #[cold]
     fn fill(&mut self, want: usize) -> Result<(), TraceError> {
+        if self.interrupt.is_raised() {
+            return Err(TraceError::Interrupted { file: self.file.clone() });
+        }
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.base += self.start as u64;
@@ -159,6 +177,9 @@ impl ByteStream {
 
     fn fault(&self, source: io::Error) -> TraceError {
         let (file, at) = (self.file.clone(), self.base + self.end as u64);
+        if self.interrupt.is_raised() {
+            return TraceError::Interrupted { file };
+        }
         match self.compression {
             None => TraceError::Io { file, action: "read", source },
             // zstd reports an early end as this kind too ("incomplete frame").

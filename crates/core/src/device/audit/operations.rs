@@ -56,10 +56,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     put(id, 1, "waits behind the first of its plane")?;
                     let o = &s.ops[id];
                     law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
-                    law!(
-                        u.fronts[o.occupant as usize] & o.planes != 0,
-                        "operation {id} waits behind none"
-                    );
+                    law!(u.fronts[o.occupant as usize] & o.planes != 0, "operation {id} waits behind none");
                 }
             }
             if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {

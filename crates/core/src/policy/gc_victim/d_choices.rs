@@ -7,7 +7,7 @@
 //! **Why it matters for the tail.** Nearly greedy's write amplification at a constant
 //! cost of choice.
 //!
-//! **Parameters and source.** `d`, 1 or more; MQSim calls it RGA. Van Houdt
+//! **Parameters and source.** `d`, 1 to 1,024; MQSim calls it RGA. Van Houdt
 //! (SIGMETRICS'13).
 //!
 //! **Left out.** Nothing.
@@ -17,6 +17,9 @@
 use super::{GcVictim, PolicyContext, VictimView, fewest_valid};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
+
+/// The most draws: beyond it, the scan of `greedy` costs less and finds more.
+const D_MAX: u32 = 1024;
 
 /// The number of draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,10 +43,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `d` is 0.
+    /// Refused when `d` is out of bounds.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        if c.d == 0 {
-            return Err("policy.gc_victim.d-choices.d is 0; it takes 1 or more".to_string());
+        if !(1..=D_MAX).contains(&c.d) {
+            return Err(format!("policy.gc_victim.d-choices.d is {}; it takes 1 to {D_MAX}", c.d));
         }
         Ok(Policy { d: c.d, seed: x.seed })
     }

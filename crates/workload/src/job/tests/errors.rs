@@ -45,7 +45,14 @@ const BAD: &[(&str, &[&str])] = &[
     ("randread,time_based=maybe", &["not a boolean", "0 or 1"]),
     ("randread,verify=crc32c", &["`verify` is not supported"]),
     ("randread,latency_target=5ms", &["not supported", "measured latency"]),
-    ("read;read,stonewall", &["startdelay", "[job1]"]),
+    (",,,,", &["a comma with nothing before it"]),
+    (",randread", &["a comma with nothing before it"]),
+    ("randread,norandommap,,bs=4k", &["a comma with nothing before it"]),
+    ("randread,,", &["`rw=randread,,`", "unknown mode"]),
+    (";", &["an empty job"]),
+    ("randread;;randwrite", &["an empty job", "[job1]"]),
+    ("randread;", &["an empty job", "[job1]"]),
+    ("read;read,wait_for=job0", &["stonewall"]),
     ("randread,norandommap,5", &["follows no option"]),
     ("", &["no job"]),
     ("act:0", &["0 is less than 1"]),
@@ -97,7 +104,8 @@ fn file_errors_name_their_line() {
         ("[]\n", "j.fio:1: `[]` is not a [section] header"),
         ("[global]\nbs=4k\n", "j.fio: no job"),
         ("[a]\nsize=${SIZE}\n", "j.fio:2 [a]: `size=${SIZE}`: variables are not expanded"),
-        ("[a]\nrw=read\n[b]\nrw=read\nstonewall\n", "j.fio:3 [b]: option `stonewall`"),
+        ("[a]\rrw=read\r\niodeth=4\n", "j.fio:3 [a]: unknown option `iodeth`"),
+        ("[a] rw=randread\n", "j.fio:1: `[a] rw=randread` is not a [section] header"),
     ];
     for (text, start) in cases {
         let error = JobSet::from_job_file("j.fio", text).unwrap_err().to_string();

@@ -5,6 +5,26 @@ use crate::job::JobSet;
 use std::collections::HashSet;
 use tailcut_units::HostOp;
 
+/// By job: its name and group.
+fn groups(text: &str) -> Vec<(String, u32)> {
+    let set = JobSet::from_job_file("j.fio", text).unwrap();
+    set.open(GIB, 1).unwrap().jobs().into_iter().map(|j| (j.name, j.group)).collect()
+}
+
+#[test]
+fn a_stonewall_begins_a_group_with_all_clones_and_followers() {
+    let of = |names: &[(&str, u32)]| names.iter().map(|(n, g)| (n.to_string(), *g)).collect::<Vec<_>>();
+    let text = "[a]\nrw=write\n[b]\nrw=read\n[c]\nstonewall\nnumjobs=2\n[d]\n[e]\nwait_for_previous=1\n[f]\nstonewall=0\n";
+    assert_eq!(groups(text), of(&[("a", 0), ("b", 0), ("c.0", 1), ("c.1", 1), ("d", 1), ("e", 2), ("f", 2)]));
+    // In front of the first it has nothing to wait for; in [global] it is each job's.
+    assert_eq!(groups("[a]\nstonewall\n[b]\n"), of(&[("a", 0), ("b", 0)]));
+    assert_eq!(groups("[global]\nstonewall\n[a]\n[b]\n[c]\n"), of(&[("a", 0), ("b", 1), ("c", 2)]));
+    let inline = open("write;read,stonewall,numjobs=2;read", GIB);
+    assert_eq!(inline.jobs().iter().map(|j| j.group).collect::<Vec<_>>(), [0, 1, 1, 1]);
+    // Ageing and the region are those of all jobs.
+    assert_eq!(inline.region(), 0..GIB);
+}
+
 #[test]
 fn a_random_job_covers_every_block_once_and_ends() {
     for text in ["randwrite,bs=4k", "randrw,bs=4k,rwmixread=30", "randtrim,bs=4k", "randread,bs=4k,loops=1"] {

@@ -4,7 +4,7 @@
 //! timestamp in microseconds.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
@@ -45,5 +45,9 @@ impl LineParser for AliCloud {
         let bytes = fields.number("length")?;
         let time = fields.time("timestamp", self.unit)?;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Open("timestamp")
     }
 }

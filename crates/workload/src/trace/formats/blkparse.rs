@@ -3,18 +3,23 @@
 //! `major,minor cpu sequence time pid event rwbs sector + sectors [process]`: time in
 //! seconds with a fraction, sectors of 512 bytes. The D events (issued to the driver) are
 //! replayed; where the first 1,000 lines hold Q events (queued) and no D, the Q events. All
-//! other events are counted and skipped, as is the summary at the end. In rwbs, D means a
+//! other events are counted and skipped, as is the summary at the end. Far more queued than
+//! issued requests are a warning: the file is not whole. In rwbs, D means a
 //! discard, R a read, W a write and F alone a flush; a write with a preflush is a write.
 //! The device is major × 2^20 + minor.
 
 use super::{Format, fiu::linux_device};
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed, sample_lines};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, sample_lines};
 use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::fields::{Words, bad_value, number};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
+
+/// Requests that may be under way when tracing stops. Beyond twice the issued ones (a request
+/// to a volume is queued there and at its disk) so many more must be queued.
+const QUEUED_MIN: u64 = 16;
 
 const LAYOUT: &str = "major,minor cpu sequence time (s) pid event rwbs sector + sectors [process]";
 
@@ -30,7 +35,13 @@ pub(crate) static FORMAT: Format = Format {
         let (queued, issued) = (seen(b"Q"), seen(b"D"));
         let wanted = if queued && !issued { b'Q' } else { b'D' };
         setup.note = if wanted == b'Q' { "Q events (no D events found)" } else { "D events" };
-        Box::new(Lines::new(Blkparse { unit, wanted, summary: false }))
+        Box::new(Lines::new(Blkparse {
+            unit,
+            wanted,
+            summary: false,
+            events: Events::default(),
+            named: false,
+        }))
     },
 };
 
@@ -38,6 +49,18 @@ struct Blkparse {
     unit: u64,
     wanted: u8,
     summary: bool,
+    events: Events,
+    /// The process stood behind a request.
+    named: bool,
+}
+
+/// Events counted, to tell whether the file is whole.
+#[derive(Clone, Copy, Default)]
+struct Events {
+    queued: u64,
+    /// Queued, then made part of another request.
+    merged: u64,
+    issued: u64,
 }
 
 /// The event of a line that has the shape of one.
@@ -79,6 +102,12 @@ impl LineParser for Blkparse {
         let time = words.text("time")?;
         words.text("pid")?;
         let event = words.text("event")?;
+        match event {
+            b"Q" => self.events.queued += 1,
+            b"M" | b"F" => self.events.merged += 1,
+            b"D" => self.events.issued += 1,
+            _ => {}
+        }
         if *event != [self.wanted] {
             return Ok(Parsed::Other);
         }
@@ -101,9 +130,35 @@ impl LineParser for Blkparse {
             other => return Err(bad_value("separator", other, "+")),
         }
         let bytes = sectors("sectors", words.number("sectors")?)?;
+        self.named |= words.next().is_some();
         let op = op(rwbs)?;
         // "FWS 0 + 0": a flush that the driver saw as an empty write.
         let op = if bytes == 0 && rwbs.contains(&b'F') { HostOp::Flush } else { op };
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    /// An event ends with `[process]` or, after a completion, with `[error]`; an unplug
+    /// with a count behind it. Some converters leave the process out everywhere.
+    fn ending(&self, line: &[u8]) -> Ending {
+        if self.summary || line.last() == Some(&b']') {
+            return Ending::Whole;
+        }
+        let named = line.contains(&b'[');
+        match event(line) {
+            Some(b"U") if named => Ending::Open("count"),
+            _ if !named && !self.named => Ending::Open("sectors"),
+            _ => Ending::Cut(Reason::Missing { name: "]", layout: LAYOUT }),
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let Events { queued, merged, issued } = self.events;
+        let waiting = queued.saturating_sub(merged);
+        (self.wanted == b'D' && waiting > issued.saturating_mul(2).saturating_add(QUEUED_MIN)).then(|| {
+            format!(
+                "of {waiting} requests that were queued (Q less what was merged) only {issued} were issued (D): \
+                 the file is truncated, or events were lost; what was not issued is not replayed"
+            )
+        })
     }
 }

@@ -4,7 +4,7 @@
 //! in 512 bytes, bit 0 of the flags (decimal or 0x hex) = read.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, number32};
 use crate::trace::options::TimeUnit;
@@ -50,5 +50,9 @@ impl LineParser for DiskSim {
         };
         let op = if flags & 1 == 1 { HostOp::Read } else { HostOp::Write };
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Open("flags")
     }
 }

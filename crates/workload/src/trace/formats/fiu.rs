@@ -6,7 +6,7 @@
 //! major × 2^20 + minor, as Linux numbers devices.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::fields::{Words, bad_value, number, time};
@@ -17,6 +17,8 @@ use tailcut_units::HostOp;
 const LAYOUT: &str = "time (ns), pid, process, lba (512 B), sectors, R|W, major, minor, md5";
 /// Words of one line looked at; process names have at most 16 bytes.
 const WORDS: usize = 20;
+/// Hexadecimal digits of a hash.
+const MD5_DIGITS: usize = 32;
 type Split<'a> = [&'a [u8]; WORDS];
 
 pub(crate) static FORMAT: Format = Format {
@@ -61,6 +63,15 @@ impl LineParser for Fiu {
         let op = if matches!(words[at], b"R" | b"r") { HostOp::Read } else { HostOp::Write };
         let device = linux_device(number("major", words[at + 1])?, number("minor", words[at + 2])?)?;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, line: &[u8]) -> Ending {
+        let Ok((words, at)) = split(line) else { return Ending::Whole };
+        match words.get(at + 3).map_or(0, |md5| md5.len()) {
+            0 => Ending::Open("minor"),
+            MD5_DIGITS => Ending::Whole,
+            have => Ending::Cut(Reason::CutField { name: "md5", have, need: MD5_DIGITS }),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! 512, on at least 95 % of the first 1,000 lines.
 
 use super::{Format, disksim};
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, bad_value, number};
 use crate::trace::options::TimeUnit;
@@ -50,5 +50,10 @@ impl LineParser for Heimdall {
             other => return Err(bad_value("op", other, "1 (read) or 0 (write)")),
         };
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    /// The last field is one character.
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Whole
     }
 }

@@ -8,7 +8,7 @@
 //! other events. The device is the file's order of first appearance.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, bad_value};
 use crate::trace::names::Names;
@@ -84,5 +84,14 @@ impl LineParser for Iolog {
             _ => (words.number("offset")?, words.number("length")?),
         };
         Ok(Parsed::Request(Raw { time: self.now, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, line: &[u8]) -> Ending {
+        let mut words = Words::new(line, LAYOUT).skip(usize::from(self.version == 3) + 1);
+        match words.next() {
+            Some(b"read" | b"write" | b"trim") => Ending::Open("length"),
+            Some(b"wait") => Ending::Open("wait"),
+            _ => Ending::Whole,
+        }
     }
 }

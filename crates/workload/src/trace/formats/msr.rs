@@ -5,7 +5,7 @@
 //! several hosts in one file, 65,536 × (order of the host's first appearance) is added.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::fields::{Csv, bad_value};
@@ -63,5 +63,12 @@ impl LineParser for Msr {
         fields.text("response")?;
         let device = host << 16 | disk as u32;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, line: &[u8]) -> Ending {
+        match line.last() {
+            Some(b',') => Ending::Cut(Reason::Missing { name: "response", layout: LAYOUT }),
+            _ => Ending::Open("response"),
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! timestamp in seconds with a fraction. The device is the application storage unit.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
@@ -45,5 +45,9 @@ impl LineParser for Spc {
         };
         let time = fields.time("timestamp", self.unit)?;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Open("timestamp")
     }
 }

@@ -9,7 +9,7 @@
 //! else ns.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, bad_value, number};
 use crate::trace::options::TimeUnit;
@@ -52,6 +52,11 @@ impl LineParser for SsdSim {
             other => return Err(bad_value("op", other, "1 (read) or 0 (write)")),
         };
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    /// The last field is one character.
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Whole
     }
 }
 

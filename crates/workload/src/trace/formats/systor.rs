@@ -5,7 +5,7 @@
 //! in bytes. Records are written at completion, so times are not in order.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
@@ -47,5 +47,9 @@ impl LineParser for Systor {
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Open("size")
     }
 }

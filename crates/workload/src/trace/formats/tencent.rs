@@ -4,7 +4,7 @@
 //! 512-byte sectors, ioType 0 = read, 1 = write. All requests of a second share its time.
 
 use super::Format;
-use crate::trace::decode::{LineParser, Lines, Outcome, Parsed};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
@@ -46,5 +46,9 @@ impl LineParser for Tencent {
         };
         let device = fields.number32("volumeID")?;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+    }
+
+    fn ending(&self, _: &[u8]) -> Ending {
+        Ending::Open("volumeID")
     }
 }

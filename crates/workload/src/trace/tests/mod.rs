@@ -1,6 +1,7 @@
 //! Tests of the trace readers as a whole.
 
 mod convert;
+mod doubts;
 mod errors;
 mod formats;
 mod mutations;

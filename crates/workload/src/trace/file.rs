@@ -1,0 +1,162 @@
+//! Where a trace is read from, as often as needed.
+
+use super::error::TraceError;
+use super::stream::Input;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Content hashed whole up to this, else by its ends and its middle.
+const HASHED_MAX: u64 = 256 << 20;
+/// Bytes hashed at a time, and of each part of a long file.
+const HASHED_PART: u64 = 1 << 20;
+
+/// A trace file, or what came through standard input.
+#[derive(Clone, Debug)]
+pub enum TraceFile {
+    /// A file of the user's.
+    Path(PathBuf),
+    /// A copy of standard input in a temporary file that has no name, so that it goes with
+    /// the process, however that ends.
+    Spooled(Arc<File>),
+}
+
+impl<P: AsRef<Path>> From<P> for TraceFile {
+    fn from(path: P) -> TraceFile {
+        TraceFile::Path(path.as_ref().to_path_buf())
+    }
+}
+
+impl TraceFile {
+    /// Copy all of standard input to a temporary file: a trace is read more than once.
+    ///
+    /// # Errors
+    /// Standard input cannot be read, or the folder for temporary files is full.
+    pub fn standard_input() -> Result<TraceFile, TraceError> {
+        TraceFile::spool(&mut io::stdin().lock())
+    }
+
+    fn spool(input: &mut impl Read) -> Result<TraceFile, TraceError> {
+        let mut copy = || -> io::Result<File> {
+            let mut file = tempfile::tempfile()?;
+            io::copy(input, &mut file)?;
+            Ok(file)
+        };
+        let file = copy().map_err(|source| TraceError::Io {
+            file: format!("standard input, copied to {}", std::env::temp_dir().display()),
+            action: "read or keep it",
+            source,
+        })?;
+        Ok(TraceFile::Spooled(Arc::new(file)))
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> String {
+        match self {
+            TraceFile::Path(path) => path.display().to_string(),
+            TraceFile::Spooled(_) => "standard input".to_string(),
+        }
+    }
+
+    /// Its size in bytes, as it is stored.
+    ///
+    /// # Errors
+    /// It is not there any more.
+    pub fn size(&self) -> io::Result<u64> {
+        match self {
+            TraceFile::Path(path) => Ok(std::fs::metadata(path)?.len()),
+            TraceFile::Spooled(file) => Ok(file.metadata()?.len()),
+        }
+    }
+
+    /// Its bytes from the start.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(&self) -> io::Result<Input> {
+        self.open_at(0)
+    }
+
+    fn open_at(&self, at: u64) -> io::Result<Input> {
+        Ok(match self {
+            TraceFile::Path(path) => {
+                let mut file = File::open(path)?;
+                if at > 0 {
+                    file.seek(SeekFrom::Start(at))?;
+                }
+                Box::new(file)
+            }
+            TraceFile::Spooled(file) => Box::new(At { file: Arc::clone(file), at }),
+        })
+    }
+
+    /// A hash of the content, of a very long one by its length, start, middle and end; 0 if
+    /// it cannot be read (opening it will say why).
+    pub(crate) fn content_hash(&self) -> u64 {
+        let hash = || -> io::Result<u64> {
+            let length = self.size()?;
+            let mut hash = Xxh3Default::new();
+            hash.update(&length.to_le_bytes());
+            let parts = match length > HASHED_MAX {
+                true => [0, length / 2, length - HASHED_PART].map(|at| (at, HASHED_PART)).to_vec(),
+                false => vec![(0, length)],
+            };
+            let mut buffer = vec![0; HASHED_PART as usize];
+            for (at, bytes) in parts {
+                let mut input = self.open_at(at)?.take(bytes);
+                loop {
+                    match input.read(&mut buffer)? {
+                        0 => break,
+                        n => hash.update(&buffer[..n]),
+                    }
+                }
+            }
+            Ok(hash.digest())
+        };
+        hash().unwrap_or(0)
+    }
+}
+
+/// Reads a shared file from a position of its own.
+struct At {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for At {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let bytes = std::os::unix::fs::FileExt::read_at(&*self.file, to, self.at)?;
+        #[cfg(windows)]
+        let bytes = std::os::windows::fs::FileExt::seek_read(&*self.file, to, self.at)?;
+        self.at += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spooled_input_reads_again_and_again_and_hashes_as_its_file() {
+        let bytes: Vec<u8> = (0..3_000_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+        let spooled = TraceFile::spool(&mut &bytes[..]).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &bytes).unwrap();
+        let (mut one, mut other) = (spooled.open().unwrap(), spooled.open().unwrap());
+        let mut start = [0; 100];
+        one.read_exact(&mut start).unwrap();
+        let (mut rest, mut all) = (Vec::new(), Vec::new());
+        other.read_to_end(&mut all).unwrap();
+        one.read_to_end(&mut rest).unwrap();
+        assert!(start == bytes[..100] && rest == bytes[100..] && all == bytes);
+        let named = TraceFile::from(file.path());
+        assert_eq!((spooled.size().unwrap(), named.size().unwrap()), (3_000_000, 3_000_000));
+        assert_eq!(spooled.content_hash(), named.content_hash());
+        assert_ne!(named.content_hash(), 0);
+        assert_eq!(spooled.name(), "standard input");
+    }
+}

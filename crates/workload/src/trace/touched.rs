@@ -1,0 +1,43 @@
+//! The pages that a trace touches, and where they go.
+
+use super::dense::DenseMap;
+use super::error::TraceError;
+use super::footprint::Footprint;
+use super::options::{DeviceRule, Remap, TraceOptions, bad};
+use std::sync::Arc;
+
+/// Runs of pages in a dense map, at most: 256 MiB.
+const RUNS_MAX: usize = 8 << 20;
+
+/// What a first pass over a trace found out for the replay.
+#[derive(Clone)]
+pub(crate) struct Touched {
+    /// Every page, unless there were too many.
+    pub pages: Arc<Footprint>,
+    /// Their numbers, for a dense remap.
+    pub dense: Option<Arc<DenseMap>>,
+}
+
+impl std::fmt::Debug for Touched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Touched").field("pages", &self.pages.pages()).finish_non_exhaustive()
+    }
+}
+
+impl Touched {
+    /// Of a whole pass with the same options.
+    pub fn new(pages: Footprint, options: &TraceOptions) -> Result<Touched, TraceError> {
+        let overlaid = options.remap == Remap::Dense && options.device_rule == DeviceRule::Overlay;
+        let pages = if overlaid { pages.overlaid() } else { pages };
+        let dense = match options.remap {
+            Remap::Modulo => None,
+            Remap::Dense => {
+                let exact = pages.pages().1;
+                let map = exact.then(|| DenseMap::new(&pages, overlaid, RUNS_MAX)).flatten();
+                let too_many = || bad("remap", "dense", "modulo: the trace touches too many scattered pages");
+                Some(Arc::new(map.ok_or_else(too_many)?))
+            }
+        };
+        Ok(Touched { pages: Arc::new(pages), dense })
+    }
+}
