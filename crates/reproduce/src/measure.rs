@@ -45,6 +45,10 @@ pub enum Measure {
     PerformanceRating,
     /// The multiplier up to which the stress test is passed.
     StressRating,
+    /// The same by the tool's own rule.
+    OfficialPerformanceRating,
+    /// The same by the tool's own rule.
+    OfficialStressRating,
 }
 
 /// A figure of collections. Nothing collected is a result: all of them are zero then.
@@ -108,7 +112,7 @@ const GIB: f64 = 1_073_741_824.0;
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), rating.performance, rating.stress, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
@@ -130,6 +134,8 @@ impl Measure {
             "starved" => Some(Measure::Starved),
             "rating.performance" => Some(Measure::PerformanceRating),
             "rating.stress" => Some(Measure::StressRating),
+            "rating.official_performance" => Some(Measure::OfficialPerformanceRating),
+            "rating.official_stress" => Some(Measure::OfficialStressRating),
             _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
         };
         let class =
@@ -182,7 +188,13 @@ impl Measure {
 
     /// Whether it comes of a search and not of a run.
     pub fn is_rating(&self) -> bool {
-        matches!(self, Measure::PerformanceRating | Measure::StressRating)
+        matches!(
+            self,
+            Measure::PerformanceRating
+                | Measure::StressRating
+                | Measure::OfficialPerformanceRating
+                | Measure::OfficialStressRating
+        )
     }
 
     /// Its value of a search.
@@ -190,6 +202,8 @@ impl Measure {
         match self {
             Measure::PerformanceRating => Ok(f64::from(rating.performance)),
             Measure::StressRating => Ok(f64::from(rating.stress)),
+            Measure::OfficialPerformanceRating => Ok(f64::from(rating.official_performance)),
+            Measure::OfficialStressRating => Ok(f64::from(rating.official_stress)),
             _ => Err("a search gives ratings only".to_string()),
         }
     }
@@ -237,7 +251,7 @@ impl Measure {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
             }
-            Measure::PerformanceRating | Measure::StressRating => Err(missing("search")),
+            _ => Err(missing("search")),
         }
     }
 }
