@@ -194,9 +194,15 @@ fn some(labels: &[String], all: usize) -> String {
     if labels.len() == all { "all checks".to_string() } else { labels.join(", ") }
 }
 
-/// The document with these sections made anew and the others of `old` kept.
+/// The document with these sections made anew and the others of `old` kept, but for those of
+/// built-in experiments that are gone.
 pub fn document(old: Option<&str>, new: &[Section]) -> String {
     let mut sections: BTreeMap<String, String> = old.map(split).unwrap_or_default();
+    let paper = |id: &str| id.split('/').next().unwrap_or_default().to_string();
+    sections.retain(|id, _| {
+        let mut known = EXPERIMENTS.iter().map(|(known, _)| *known);
+        known.clone().any(|k| k == id) || !known.any(|k| paper(k) == paper(id))
+    });
     sections.extend(new.iter().map(|s| (s.id.clone(), s.text.clone())));
     let known = EXPERIMENTS.iter().map(|(id, _)| id.to_string());
     let mut order: Vec<String> = known.filter(|id| sections.contains_key(id)).collect();
@@ -334,6 +340,8 @@ mod tests {
         let again = document(Some(&both), &[part("atc19/fig4", "m", "new")]);
         assert_eq!(again, both.replace("old", "new"));
         assert_eq!(document(Some(&both), &[]), both);
+        let gone = document(None, &[part("atc19/fig4", "m", ""), part("atc19/fig44", "m", "gone")]);
+        assert!(gone.contains("gone") && !document(Some(&gone), &[]).contains("gone"), "renamed or removed");
     }
 
     #[test]

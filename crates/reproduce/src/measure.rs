@@ -45,6 +45,8 @@ pub enum Measure {
     PerformanceRating,
     /// The multiplier up to which the stress test is passed.
     StressRating,
+    /// The same, with free blocks that hold.
+    SustainedRating,
     /// The same by the tool's own rule.
     OfficialPerformanceRating,
     /// The same by the tool's own rule.
@@ -112,7 +114,7 @@ const GIB: f64 = 1_073_741_824.0;
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.blocked, gc.queue_blocked, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), rating.performance, rating.stress, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
@@ -134,6 +136,7 @@ impl Measure {
             "starved" => Some(Measure::Starved),
             "rating.performance" => Some(Measure::PerformanceRating),
             "rating.stress" => Some(Measure::StressRating),
+            "rating.sustained" => Some(Measure::SustainedRating),
             "rating.official_performance" => Some(Measure::OfficialPerformanceRating),
             "rating.official_stress" => Some(Measure::OfficialStressRating),
             _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
@@ -192,6 +195,7 @@ impl Measure {
             self,
             Measure::PerformanceRating
                 | Measure::StressRating
+                | Measure::SustainedRating
                 | Measure::OfficialPerformanceRating
                 | Measure::OfficialStressRating
         )
@@ -202,6 +206,7 @@ impl Measure {
         match self {
             Measure::PerformanceRating => Ok(f64::from(rating.performance)),
             Measure::StressRating => Ok(f64::from(rating.stress)),
+            Measure::SustainedRating => Ok(f64::from(rating.sustained)),
             Measure::OfficialPerformanceRating => Ok(f64::from(rating.official_performance)),
             Measure::OfficialStressRating => Ok(f64::from(rating.official_stress)),
             _ => Err("a search gives ratings only".to_string()),

@@ -348,6 +348,8 @@ fn tried(searches: &[(&String, &Vec<Rating>)]) -> Shown {
         "large reads, mean",
         "large writes, mean",
         "longest large",
+        "free blocks, first third",
+        "last third",
         "first free blocks used up",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
@@ -365,6 +367,8 @@ fn tried(searches: &[(&String, &Vec<Rating>)]) -> Shown {
             row.extend(t.above.map(|share| percent(share, 1.0)));
             row.extend(t.means_ns.map(time));
             row.push(time(t.lag_ns as f64));
+            let free = |i: usize| t.free_blocks.map_or("-".to_string(), |free| format!("{:.0}", free[i]));
+            row.extend([free(0), free(1)]);
             row.push(t.used_up_ns.map_or("never".to_string(), |ns| time(ns as f64)));
             rows.push(row);
         }

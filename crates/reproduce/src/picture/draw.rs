@@ -54,6 +54,8 @@ const ROWS: (u32, u32) = (420, 19);
 /// Height of the title, and of the axis below.
 const TOP: u32 = 34;
 const BELOW: u32 = 52;
+/// Room at the left edge.
+const EDGE: u32 = 8;
 /// Size of texts as the plotting crate counts it, and width of a character of that.
 const SIZE: f64 = 15.0;
 const CHARACTER: f64 = 6.7;
@@ -98,7 +100,7 @@ fn draw<'a>(
     out: &'a mut String,
 ) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>> {
     let labels: Vec<String> = chart.y.ticks.iter().map(|(_, label)| cut(label)).collect();
-    let left = width(labels.iter()) + if chart.y.label.is_empty() { 14 } else { 34 };
+    let left = width(labels.iter()) + if chart.y.label.is_empty() { 22 } else { 44 };
     let notes = width(chart.notes.iter().map(|(_, note)| note)) + if chart.notes.is_empty() { 8 } else { 18 };
     let legend = if chart.rows { 0 } else { width(chart.series.iter().map(|s| &s.name)) + 44 };
     let (wide, high) = match chart.rows {
@@ -118,10 +120,11 @@ fn draw<'a>(
     };
     draw_legend(chart, colours, &style, legend_at, &root)?;
     let top = TOP + if chart.rows { 20 } else { 0 };
-    let area = root.margin(top as i32, 4, 0, (notes + legend) as i32);
+    // The label of the upright axis stands at the very edge of the area.
+    let area = root.margin(top as i32, 4, EDGE as i32, (notes + legend) as i32);
     let mut plot: Plot<'_, '_> = ChartBuilder::on(&area)
         .x_label_area_size(BELOW - 6)
-        .y_label_area_size(left)
+        .y_label_area_size(left - EDGE)
         .build_cartesian_2d(chart.x.clone(), chart.y.clone())?;
     for ([from, to], row) in &chart.bands {
         let corners = [(*from, row - 0.38), (*to, row + 0.38)];

@@ -12,7 +12,7 @@ use crate::file::{Band, Check, CheckKind, Experiment, SeriesOf, SeriesTable};
 use crate::measure::{Measure, Of as Figure};
 use crate::sweep::Sweep;
 use crate::table::{Column, Of};
-use crate::unit::{Kind, Short};
+use crate::unit::Kind;
 use tailcut_report::text::duration;
 use tailcut_stats::percentile::LEVELS;
 
@@ -71,7 +71,7 @@ impl Axis {
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * ten).into_iter().find(|s| *s >= raw).unwrap_or(raw);
         let first = (from / step).ceil() as i64;
         let ticks = (first..).map(|i| i as f64 * step).take_while(|t| *t <= to);
-        Axis { label, from, to, ticks: ticks.map(|t| (t, Short(t).to_string())).collect() }
+        Axis { label, from, to, ticks: ticks.map(|t| (t, plain(t))).collect() }
     }
 
     /// The same with logarithms of positive values.
@@ -80,7 +80,11 @@ impl Axis {
         let room = 0.06 * (to - from).max(0.5);
         let (from, to) = (from - room, to + room);
         let decades = (from.floor() as i32)..=(to.ceil() as i32);
-        let parts: &[f64] = if to - from > 2.2 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let parts: &[f64] = match to - from {
+            wide if wide > 2.2 => &[1.0],
+            narrow if narrow < 0.9 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
+            _ => &[1.0, 2.0, 5.0],
+        };
         let ticks = decades.flat_map(|d| parts.iter().map(move |p| p * 10f64.powi(d)));
         let ticks = ticks.map(|v| (v.log10(), show(v))).filter(|(at, _)| (from..=to).contains(at));
         Axis { label, from, to, ticks: ticks.collect() }
@@ -90,6 +94,11 @@ impl Axis {
 fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (from, to) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
     if from > to { (0.0, 1.0) } else { (from, to) }
+}
+
+/// A round number without zeros behind.
+fn plain(v: f64) -> String {
+    ((v * 1e6).round() / 1e6).to_string()
 }
 
 fn time(ns: f64) -> String {
@@ -207,7 +216,7 @@ pub(crate) fn over_axis<'a>(
     let ticks = named.iter().map(|v| (place(v), v.to_string())).collect();
     let x = Axis { label, from: from - room, to: to + room, ticks };
     let y = match log {
-        true => Axis::log(column.label(), ys().map(|y| 10f64.powf(y)), |v| Short(v).to_string()),
+        true => Axis::log(column.label(), ys().map(|y| 10f64.powf(y)), plain),
         false => Axis::linear(column.label(), ys(), true),
     };
     Some(Chart { x, y, rows: false, bands: Vec::new(), series, notes: Vec::new() })
