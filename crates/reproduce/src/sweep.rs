@@ -363,7 +363,7 @@ point = [{ name = \"1\", set = [\"ftl.extent=block\"] }, { name = \"2\", set = [
         ];
         for (text, needle) in wrong {
             let error = file(&text).expect_err(needle);
-            assert!(error.contains(needle) && error.contains("run `r`"), "{needle}: {error}");
+            assert!(error.contains(needle) && error.contains("run `r"), "{needle}: {error}");
         }
     }
 }
