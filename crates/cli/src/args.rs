@@ -312,10 +312,8 @@ pub struct ReproduceArgs {
     /// The folder of real traces
     #[arg(long, value_name = "DIR", env = "TAILCUT_TRACES")]
     pub traces: Option<PathBuf>,
-    /// Rate ACT by the tool's own rule, not by the paper's
-    #[arg(long)]
-    pub official: bool,
-    /// Write the sections of what ran to this Markdown file, keeping its other sections
+    /// Write the sections of what ran to this Markdown file, keeping its other sections, and
+    /// their pictures to `figures` beside it
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print the results as JSON on standard output, the tables on standard error

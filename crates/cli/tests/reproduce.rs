@@ -60,7 +60,7 @@ fn run(folder: &Path, args: &[&str]) -> common::Ended {
 #[test]
 fn the_list_has_every_experiment_and_its_time() {
     let text = tailcut(&["reproduce", "--list"]).ok();
-    for needle in ["atc19/table2", "atc19/fig4", "jsa14/read-latency", "quick", "full"] {
+    for needle in ["atc19/table2", "atc19/fig4", "jsa14/load", "quick", "full"] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
 }
@@ -75,12 +75,12 @@ fn an_unknown_id_is_refused_with_the_nearest() {
 fn a_miss_is_a_result_and_with_strict_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let text = run(folder.path(), &[]).ok();
-    for needle in ["as the baseline [rps]", "in band", "out of band", "1 in band, 1 out of band"] {
+    for needle in ["as the baseline [rps]", "in band", "out of band", "2 values (1 in band, 1 out)"] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
     let strict = run(folder.path(), &["--strict"]);
     assert_eq!(strict.code, Some(1), "{}", strict.err);
-    assert!(strict.err.contains("1 out of band"));
+    assert!(strict.err.contains("1 out of band"), "{}", strict.err);
     let quick = run(folder.path(), &["--quick", "--strict"]).ok();
     assert!(quick.contains("2 judged at full size only"), "{quick}");
 }
@@ -89,7 +89,7 @@ fn a_miss_is_a_result_and_with_strict_a_failure() {
 fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.md");
-    let other = "<!-- begin atc19/fig4 | 3 in band -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
+    let other = "<!-- begin atc19/fig4 | values 3/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
     std::fs::write(&report, other).unwrap();
     let out = run(folder.path(), &["--json", "--report", report.to_str().unwrap()]).ok();
     let json: Value = serde_json::from_str(&out).unwrap();
@@ -98,8 +98,14 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
     assert_eq!(verdicts, ["in_band", "out_of_band"]);
     assert_eq!(checks[0]["value"], 1.0);
     let text = std::fs::read_to_string(&report).unwrap();
-    for needle in ["\nkept\n", "## test/small: two checks", "**out of band**", "to be missed"] {
+    let total = "**5 checks against a published value: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
+    for needle in ["\nkept\n", "## test/small: two checks", "**out of band**", "to be missed", total] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+    for theme in ["light", "dark"] {
+        let name = format!("test-small-1.{theme}.svg");
+        let svg = std::fs::read_to_string(folder.path().join("figures").join(&name)).expect(&name);
+        assert!(text.contains(&name) && svg.contains("much too fast [rps]"), "{svg}");
     }
 }
 

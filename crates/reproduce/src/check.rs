@@ -1,7 +1,7 @@
 //! From what ran to verdicts.
 
 use crate::execute::Results;
-use crate::file::{Band, Check, Experiment};
+use crate::file::{Band, Check, CheckKind, Experiment};
 use crate::measure::Measure;
 use crate::unit::{Kind, Short, Unit};
 use crate::valid::unit_of;
@@ -36,8 +36,10 @@ impl Verdict {
 /// A check, judged.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// What it is about.
+    /// What it is about, with the values of the axes.
     pub label: String,
+    /// What the comparison decides.
+    pub kind: CheckKind,
     /// The run, or the runs averaged over.
     pub run: String,
     /// The scheme.
@@ -73,28 +75,35 @@ pub fn judge(e: &Experiment, results: &Results) -> Vec<Outcome> {
 }
 
 fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
-    let scheme = c.scheme.as_ref().or(e.defaults.scheme.as_ref()).cloned().unwrap_or_default();
-    let band = c.band.as_ref().or(e.defaults.band.as_ref());
-    let measured = value(c, &scheme, results);
-    let unit = match Measure::parse(&c.measure) {
-        Ok(m) if c.relative_to.is_none() => unit_of(&c.unit, m.kind()),
-        _ => unit_of(&c.unit, Kind::Ratio),
-    }
-    .expect("validated when read");
-    let taken = measured.as_ref().ok().map(|v| unit.take(*v));
-    let verdict = match (&c.not_comparable, &measured, band) {
-        (Some(why), ..) => Verdict::NotComparable(why.clone()),
-        (None, Err(_), _) if results.quick && !c.quick => Verdict::FullSizeOnly,
+    let band = e.band(c);
+    let kind = c.kind(band);
+    let found = c.found.as_ref().and_then(|name| results.found.iter().find(|f| f.name == *name));
+    let at = found.and_then(|f| Some((f.axis.as_str(), f.value.as_deref()?)));
+    let unit = unit(c);
+    let taken = match (&c.found, at) {
+        (Some(name), None) => Err(format!("at no value of the axis has every check of `{name}` a value")),
+        _ => value(e, c, at, results),
+    };
+    let runs = e.about(c, at);
+    let verdict = match (excused(e, c, kind, &runs, results), &taken, band) {
+        (Some(why), ..) => Verdict::NotComparable(why),
+        (None, ..) if results.quick && !c.quick => Verdict::FullSizeOnly,
         (None, Err(why), _) => Verdict::NotComparable(why.clone()),
-        (None, Ok(_), _) if results.quick && !c.quick => Verdict::FullSizeOnly,
-        (None, Ok(v), Some(band)) if holds(band, c.published, unit.take(*v)) => Verdict::InBand,
+        (None, Ok(v), Some(band)) if holds(band, c.published, *v) => Verdict::InBand,
         (None, Ok(_), _) => Verdict::OutOfBand,
     };
+    let mut label = c.label.clone();
+    for (axis, value) in c.at.iter().map(|(a, v)| (a.as_str(), v.as_str())).chain(at) {
+        let said = crate::find::axis(e, axis).map(|a| a.said(value));
+        label.push_str(&format!(", {}", said.unwrap_or_default()));
+    }
     let source = c.source.as_ref().or(e.defaults.source.as_ref()).cloned().unwrap_or_default();
+    let value = taken.ok();
     Outcome {
-        label: c.label.clone(),
-        run: c.about().collect::<Vec<_>>().join(", "),
-        scheme,
+        label,
+        kind,
+        run: runs.join(", "),
+        scheme: e.scheme(c).unwrap_or_default().to_string(),
         measure: c.measure.clone(),
         published: match (c.published, &c.says) {
             (Some(v), None) => unit.show(v),
@@ -105,33 +114,65 @@ fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
         trust: c.trust.or(e.defaults.trust).map_or(String::new(), |t| t.to_string()),
         band: band.map_or(String::new(), |b| band_text(b, &unit)),
         because: band.and_then(|b| b.because.clone()).unwrap_or_default(),
-        measured: taken.map_or("-".to_string(), |v| unit.show(v)),
-        value: taken,
+        measured: value.map_or("-".to_string(), |v| unit.show(v)),
+        value,
         verdict,
         note: c.note.clone(),
     }
 }
 
-/// The measured value in its kind's own unit: of one run, or the mean over several.
-fn value(c: &Check, scheme: &str, results: &Results) -> Result<f64, String> {
+/// Why there is nothing to judge, whatever was measured.
+fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results: &Results) -> Option<String> {
+    if let Some(why) = &c.not_comparable {
+        return Some(why.clone());
+    }
+    let about: Vec<_> = e.run.iter().filter(|r| runs.contains(&r.name)).collect();
+    let stand_in = about.iter().find_map(|r| r.stand_in.as_ref()).filter(|_| kind == CheckKind::Value);
+    if let Some(why) = stand_in {
+        return Some(format!("a stand-in: {why}"));
+    }
+    about.iter().find_map(|run| results.lacks(run))
+}
+
+/// The unit that a check is judged in.
+fn unit(c: &Check) -> Unit {
+    let ratio = c.relative_to.as_ref().is_some_and(|to| !to.difference);
+    match Measure::parse(&c.measure) {
+        Ok(m) if !ratio => unit_of(&c.unit, m.kind()),
+        _ => unit_of(&c.unit, Kind::Ratio),
+    }
+    .expect("validated when read")
+}
+
+/// The measured value in the check's unit: of one run, or the mean over several.
+pub(crate) fn value(
+    e: &Experiment,
+    c: &Check,
+    found: Option<(&str, &str)>,
+    results: &Results,
+) -> Result<f64, String> {
     let measure = Measure::parse(&c.measure)?;
+    let scheme = e.scheme(c).unwrap_or_default();
+    let runs = e.about(c, found);
     let mut sum = 0.0;
-    let mut count = 0.0;
-    for run in c.about() {
+    for run in &runs {
         let mut one = results.value(run, scheme, &measure)?;
         if let Some(to) = &c.relative_to {
             let other = to.measure.as_ref().map_or(Ok(measure.clone()), |m| Measure::parse(m))?;
-            let run = to.run.as_deref().unwrap_or(run);
+            let at = to.run.as_ref().and_then(|name| e.point(name, c, found));
+            let run = at.as_deref().unwrap_or(run);
             let by = results.value(run, to.scheme.as_deref().unwrap_or(scheme), &other)?;
-            if by == 0.0 {
+            if to.difference {
+                one -= by;
+            } else if by == 0.0 {
                 return Err("what it is relative to is zero".to_string());
+            } else {
+                one /= by;
             }
-            one /= by;
         }
         sum += one;
-        count += 1.0;
     }
-    Ok(sum / count)
+    Ok(unit(c).take(sum / runs.len() as f64))
 }
 
 fn holds(band: &Band, published: Option<f64>, measured: f64) -> bool {

@@ -2,9 +2,11 @@
 
 use crate::check::{Outcome, judge};
 use crate::error::ReproduceError;
-use crate::file::{Experiment, Replay, Run};
+use crate::file::{Experiment, Replay, Run, Variant};
+use crate::find::{Found, found};
 use crate::follow::{Follow, Shifted};
 use crate::measure::Measure;
+use crate::scale::Scale;
 use crate::search::{self, Rating};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +23,6 @@ use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
 pub struct Options {
     /// Quick sizes.
     pub quick: bool,
-    /// Ratings by the ACT tool's own rule, not the paper's.
-    pub official: bool,
     /// The folder of traces.
     pub traces: Option<PathBuf>,
     /// Where aged drives are kept.
@@ -61,11 +61,24 @@ pub struct Results {
     pub runs: Vec<RunOutput>,
     /// The searches in order: their names, and the ratings by scheme.
     pub searches: Vec<(String, Result<Vec<Rating>, String>)>,
+    /// The finds in order.
+    pub found: Vec<Found>,
     /// The checks, judged.
     pub outcomes: Vec<Outcome>,
 }
 
 impl Results {
+    /// What the run needs to show anything and has not, in a sentence; `None` if it did not run.
+    pub fn lacks(&self, run: &Run) -> Option<String> {
+        let ran = self.run(&run.name).filter(|r| r.missing.is_none())?;
+        let above_zero = |name: &&String| {
+            let measure = Measure::parse(name);
+            measure.is_ok_and(|m| ran.schemes.iter().any(|s| m.of(s).is_ok_and(|v| v > 0.0)))
+        };
+        let missing = run.needs.iter().find(|name| !above_zero(name))?;
+        Some(format!("the run shows nothing of it: `{missing}` is zero under every scheme"))
+    }
+
     /// The value of a measure, in its kind's own unit.
     ///
     /// # Errors
@@ -84,6 +97,15 @@ impl Results {
         measure.of(found.ok_or_else(|| format!("`{scheme}` did not run"))?)
     }
 
+    /// The schemes that ran under a run or a search, in order.
+    pub fn schemes(&self, run: &str) -> Vec<&str> {
+        if let Some((_, ratings)) = self.searches.iter().find(|(name, _)| name == run) {
+            return ratings.iter().flatten().map(|r| r.scheme.as_str()).collect();
+        }
+        let ran = self.run(run).filter(|r| r.missing.is_none());
+        ran.iter().flat_map(|r| &r.schemes).map(|s| s.name.as_str()).collect()
+    }
+
     /// The run of this name.
     pub fn run(&self, name: &str) -> Option<&RunOutput> {
         self.runs.iter().find(|r| r.name == name)
@@ -97,24 +119,23 @@ impl Results {
 /// no progress are results: their checks are not comparable.
 pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Result<Results, ReproduceError> {
     let clock = Instant::now();
-    let tasks = |run: &Run| run.names().count();
-    let searched: usize = e.search.iter().map(|s| s.schemes.len()).sum();
-    follow.begins(&e.id, e.run.iter().map(tasks).sum::<usize>() + searched);
+    follow.begins(&e.id, e.tasks());
     let mut first = 0;
     let mut jobs = Vec::new();
     for run in &e.run {
         jobs.push(Job { e, run, first, options, follow });
-        first += tasks(run);
+        first += run.names().count();
     }
     let runs = run_all(&jobs, options.threads)?;
     let mut searches = Vec::new();
     for s in &e.search {
         searches.push((s.name.clone(), search::run(e, s, options, first, follow)?));
-        first += s.schemes.len();
+        first += s.names().count();
     }
     let (id, quick) = (e.id.clone(), options.quick);
     let seconds = clock.elapsed().as_secs_f64();
-    let mut results = Results { id, quick, seconds, runs, searches, outcomes: Vec::new() };
+    let mut results = Results { id, quick, seconds, runs, searches, found: Vec::new(), outcomes: Vec::new() };
+    results.found = found(e, &results);
     results.outcomes = judge(e, &results);
     Ok(results)
 }
@@ -253,21 +274,32 @@ impl Job<'_> {
 
     fn schemes(&self) -> Result<Vec<SchemeSpec>, ReproduceError> {
         let run = self.run;
-        let plain = run.schemes.iter().map(|s| (s, s, &[][..]));
-        let variants = run.variant.iter().map(|v| (&v.name, &v.scheme, &v.set[..]));
-        plain
-            .chain(variants)
-            .map(|(name, scheme, set)| {
-                let quick = run.quick_set.iter().filter(|_| self.options.quick);
-                let sets: Vec<&String> = run.set.iter().chain(quick).chain(set).collect();
-                scheme_spec(&self.e.id, &run.name, &run.device, (name, scheme), &sets)
-            })
-            .collect()
+        let quick = run.quick_set.iter().filter(|_| self.options.quick);
+        let sets: Vec<&String> = run.set.iter().chain(quick).collect();
+        scheme_specs((&self.e.id, &run.name), &run.device, (&run.schemes, &run.variant), &sets)
     }
 }
 
+/// Schemes and variants on a device, with keys set in all of them, resolved.
+pub(crate) fn scheme_specs(
+    (file, run): (&str, &str),
+    device: &str,
+    (schemes, variants): (&[String], &[Variant]),
+    sets: &[&String],
+) -> Result<Vec<SchemeSpec>, ReproduceError> {
+    let plain = schemes.iter().map(|s| (s, s, &[][..]));
+    let variants = variants.iter().map(|v| (&v.name, &v.scheme, &v.set[..]));
+    plain
+        .chain(variants)
+        .map(|(name, scheme, set)| {
+            let sets: Vec<&String> = sets.iter().copied().chain(set).collect();
+            scheme_spec(file, run, device, (name, scheme), &sets)
+        })
+        .collect()
+}
+
 /// A scheme on a device, resolved.
-pub(crate) fn scheme_spec(
+fn scheme_spec(
     file: &str,
     run: &str,
     device: &str,
@@ -296,11 +328,16 @@ fn replay(run: &Run, how: &Options) -> TraceReplay {
     let laps = if how.quick { r.quick_loop } else { r.laps };
     let options = TraceOptions {
         loop_count: laps.unwrap_or(1),
-        rate_scale: r.rate_scale.unwrap_or(1.0),
-        size_scale: r.size_scale.unwrap_or(1.0),
+        rate_scale: factor(&r.rate_scale),
+        size_scale: factor(&r.size_scale),
         device_rule: if r.overlay { DeviceRule::Overlay } else { DeviceRule::Slices },
         interrupt: how.interrupt.clone(),
         ..TraceOptions::default()
     };
     TraceReplay { options, depth: r.closed_loop, ..TraceReplay::default() }
+}
+
+/// A scale that was checked when the file was read; 1 without one.
+fn factor(scale: &Option<Scale>) -> f64 {
+    scale.as_ref().and_then(|s| s.value().ok()).unwrap_or(1.0)
 }

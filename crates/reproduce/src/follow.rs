@@ -35,12 +35,3 @@ impl Watch for Shifted<'_> {
         self.to.stopped()
     }
 }
-
-/// Hands on the wish to stop and nothing else: one step of a search.
-pub(crate) struct Quiet<'a>(pub &'a dyn Follow);
-
-impl Watch for Quiet<'_> {
-    fn stopped(&self) -> bool {
-        self.0.stopped()
-    }
-}

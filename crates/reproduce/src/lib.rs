@@ -5,27 +5,36 @@
 //! how far that is to be trusted, and a band that was set from the paper's own words
 //! before any result of ours was seen. A miss is shown as a miss.
 //!
-//! Reading order: [`file`] is the format; [`list`] what is built in; [`execute`] runs it;
-//! [`search`] finds the ratings of the ACT tool; [`check`] judges; [`text`] and
-//! [`markdown`] show the result.
+//! Reading order: [`file`] is the format; [`sweep`] repeats runs along axes; [`list`] is what is
+//! built in; [`execute`] runs it; [`search`] finds the ratings of the ACT tool; [`check`] judges,
+//! where needed at a value of an axis that [`find`] finds; [`tally`] counts; [`text`],
+//! [`markdown`] and [`picture`] show the result; [`version`] knows which results a new version
+//! of the model leaves as they are.
 
 pub mod check;
 pub mod error;
 pub mod execute;
 pub mod file;
+pub mod find;
 pub mod follow;
 pub mod list;
 pub mod markdown;
 pub mod measure;
+pub mod picture;
+pub mod scale;
 pub mod search;
+pub mod sweep;
 pub mod table;
+pub mod tally;
 pub mod text;
 pub mod unit;
+pub mod version;
 
 mod valid;
 
 pub use check::{Outcome, Verdict};
 pub use error::ReproduceError;
 pub use execute::{Options, Results, RunOutput, reproduce};
-pub use file::Experiment;
+pub use file::{CheckKind, Experiment};
 pub use follow::Follow;
+pub use tally::Tally;

@@ -2,7 +2,7 @@
 
 use crate::error::ReproduceError;
 use crate::file::Experiment;
-use crate::valid;
+use crate::{sweep, valid};
 use std::path::Path;
 
 macro_rules! experiments {
@@ -22,8 +22,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "atc19/fig6",
     "atc19/fig7",
     "atc19/table4",
-    "jsa14/read-latency",
-    "jsa14/write-latency",
+    "jsa14/load",
     "fast17/authors",
     "fast17/fig5",
     "fast17/fig6",
@@ -46,6 +45,7 @@ pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
     for run in experiment.run.iter_mut().filter(|r| r.schemes.is_empty() && r.variant.is_empty()) {
         run.variant.clone_from(&experiment.variant);
     }
+    sweep::expand(&mut experiment).map_err(fail)?;
     valid::check(&experiment).map_err(fail)?;
     Ok(experiment)
 }

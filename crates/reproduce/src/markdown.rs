@@ -5,8 +5,11 @@ use crate::check::{Outcome, Verdict};
 use crate::execute::Results;
 use crate::file::Experiment;
 use crate::list::EXPERIMENTS;
+use crate::picture::{self, Theme};
 use crate::table::tables;
+use crate::tally::Tally;
 use crate::text::outcome;
+use crate::version;
 use std::collections::BTreeMap;
 use tailcut_sim::MODEL_VERSION;
 
@@ -26,6 +29,10 @@ What the papers publish, beside what the model gives. Made by `tailcut reproduce
 docs/reproduction.md` (`make reproduce`) from the files in `experiments/`; do not edit it
 here: texts belong to those files.
 
+A check is of one of three kinds. A **value** compares with what was published in figures or in
+words, and could have come out otherwise. An **order** is a direction: which of two is longer.
+What is **structural** is true by construction and tests the bookkeeping alone.
+
 Every check has a band, set from the paper's own stated error or from the precision of its
 words before the result was seen, and with its reason beside it. A value outside its band is
 a miss and is shown as one. *Not comparable* says why a comparison would mean nothing.
@@ -36,11 +43,27 @@ such as the authors' code; **inferred** for the reason given; **remembered**, co
 source, and never compared with.
 ";
 
-/// One section, with its markers.
-pub fn section(e: &Experiment, results: &Results) -> String {
+/// A section of a document.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The experiment's id.
+    pub id: String,
+    /// The text with its markers.
+    pub text: String,
+    /// Its pictures: file names in [`FIGURES`] beside the document, and their content.
+    pub pictures: Vec<(String, String)>,
+}
+
+/// The folder of pictures, beside the document.
+pub const FIGURES: &str = "figures";
+
+/// The section of an experiment.
+pub fn section(e: &Experiment, results: &Results) -> Section {
     let words = outcome(e, results);
+    let mark = if e.judges() { Tally::of(&results.outcomes).mark() } else { words.clone() };
     let size = if results.quick { "quick" } else { "full" };
-    let mut out = format!("<!-- begin {} | {words} -->\n", e.id);
+    let mut out = format!("<!-- begin {} | {mark} -->\n", e.id);
+    let mut pictures = Pictures { id: e.id.replace('/', "-"), files: Vec::new() };
     out.push_str(&format!("## {}: {}\n\n", e.id, e.title));
     out.push_str(&format!("{}. {}\n\n", e.source.trim_end_matches('.'), e.shows.trim()));
     out.push_str(&format!(
@@ -49,12 +72,15 @@ pub fn section(e: &Experiment, results: &Results) -> String {
         e.id, e.time.full, e.time.quick
     ));
     if e.judges() {
-        out.push_str("| check | scheme | published | trust | measured | band | verdict |\n");
-        out.push_str("| --- | --- | --: | --- | --: | --- | --- |\n");
+        out.push_str("| check | scheme | kind | published | trust | measured | band | verdict |\n");
+        out.push_str("| --- | --- | --- | --: | --- | --: | --- | --- |\n");
         for o in &results.outcomes {
             out.push_str(&row(o));
         }
         out.push('\n');
+        if let Some(chart) = picture::checks(e, results) {
+            out.push_str(&pictures.add("published and measured", &chart));
+        }
         out.push_str(&remarks(&results.outcomes));
     } else {
         for run in &results.runs {
@@ -64,12 +90,39 @@ pub fn section(e: &Experiment, results: &Results) -> String {
     }
     for table in tables(e, results) {
         out.push_str(&format!("{}\n", table.markdown()));
+        if let Some(chart) = &table.chart {
+            out.push_str(&pictures.add(&table.title, chart));
+        }
     }
     if let Some(text) = &e.discussion {
         out.push_str(&format!("{}\n\n", text.trim()));
     }
     out.push_str(&format!("<!-- end {} -->\n", e.id));
-    out
+    Section { id: e.id.clone(), text: out, pictures: pictures.files }
+}
+
+/// The pictures of a section.
+struct Pictures {
+    id: String,
+    files: Vec<(String, String)>,
+}
+
+impl Pictures {
+    /// Draw one for light and dark pages; what the document says in its place.
+    fn add(&mut self, title: &str, chart: &picture::Chart) -> String {
+        let n = self.files.len() / 2 + 1;
+        let name = |theme: &str| format!("{}-{n}.{theme}.svg", self.id);
+        let (light, dark) = (name("light"), name("dark"));
+        let title = format!("{}: {title}", self.id.replacen('-', "/", 1));
+        let text = format!(
+            "<picture>\n<source media=\"(prefers-color-scheme: dark)\" srcset=\"{FIGURES}/{dark}\">\n\
+             <img alt=\"{}\" src=\"{FIGURES}/{light}\">\n</picture>\n\n",
+            title.replace(['"', '<', '>'], "'")
+        );
+        self.files.push((light, chart.svg(&title, Theme::Light)));
+        self.files.push((dark, chart.svg(&title, Theme::Dark)));
+        text
+    }
 }
 
 fn row(o: &Outcome) -> String {
@@ -77,7 +130,8 @@ fn row(o: &Outcome) -> String {
         Verdict::OutOfBand => "**out of band**".to_string(),
         ref v => v.words().to_string(),
     };
-    let cells = [&o.label, &o.scheme, &o.published, &o.trust, &o.measured, &o.band, &verdict];
+    let kind = o.kind.to_string();
+    let cells = [&o.label, &o.scheme, &kind, &o.published, &o.trust, &o.measured, &o.band, &verdict];
     let cells = cells.map(|c| c.replace('|', "\\|"));
     format!("| {} |\n", cells.join(" | "))
 }
@@ -140,26 +194,106 @@ fn some(labels: &[String], all: usize) -> String {
     if labels.len() == all { "all checks".to_string() } else { labels.join(", ") }
 }
 
-/// The document with these sections made anew and the others of `old` kept.
-pub fn document(old: Option<&str>, new: &[(String, String)]) -> String {
+/// The document with these sections made anew and the others of `old` kept, but for those of
+/// built-in experiments that are gone.
+pub fn document(old: Option<&str>, new: &[Section]) -> String {
     let mut sections: BTreeMap<String, String> = old.map(split).unwrap_or_default();
-    sections.extend(new.iter().cloned());
+    let paper = |id: &str| id.split('/').next().unwrap_or_default().to_string();
+    sections.retain(|id, _| {
+        let mut known = EXPERIMENTS.iter().map(|(known, _)| *known);
+        known.clone().any(|k| k == id) || !known.any(|k| paper(k) == paper(id))
+    });
+    sections.extend(new.iter().map(|s| (s.id.clone(), s.text.clone())));
     let known = EXPERIMENTS.iter().map(|(id, _)| id.to_string());
     let mut order: Vec<String> = known.filter(|id| sections.contains_key(id)).collect();
     let others: Vec<String> = sections.keys().filter(|id| !order.contains(id)).cloned().collect();
     order.extend(others);
     let composed = !order.is_empty() && order.iter().all(|id| id.starts_with("composed/"));
-    let head = if composed { COMPARISONS } else { HEAD };
-    let mut out = format!("{head}\n| experiment | result |\n| --- | --- |\n");
-    for id in &order {
-        let first = sections[id].lines().next().unwrap_or_default();
-        let words = first.split_once('|').map_or("", |(_, w)| w.trim_end_matches("-->").trim());
-        out.push_str(&format!("| [{id}](#{}) | {words} |\n", anchor(&sections[id])));
-    }
+    let mut out = if composed { comparisons(&order, &sections) } else { judged(&order, &sections) };
     for id in &order {
         out.push_str(&format!("\n{}", sections[id]));
     }
     out
+}
+
+/// The head of a document of comparisons.
+fn comparisons(order: &[String], sections: &BTreeMap<String, String>) -> String {
+    let mut out = format!("{COMPARISONS}\n| experiment | result | model version |\n| --- | --- | --: |\n");
+    for id in order {
+        let section = &sections[id];
+        out.push_str(&format!("| {} | {} | {} |\n", link(id, section), mark(section), made_at(section)));
+    }
+    out
+}
+
+/// The head of a document of checks: totals, and a row a section.
+fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
+    let tallies: Vec<Option<Tally>> = order.iter().map(|id| Tally::of_mark(mark(&sections[id]))).collect();
+    let mut all = Tally::default();
+    tallies.iter().flatten().for_each(|t| all += *t);
+    let mut out = format!("{HEAD}\n{}\n\n", totals(&all));
+    out.push_str(
+        "| experiment | values in band | values out | orders in band | orders out | structural \
+         | not comparable | model version |\n",
+    );
+    out.push_str("| --- | --: | --: | --: | --: | --: | --: | --: |\n");
+    for (id, tally) in order.iter().zip(&tallies) {
+        let section = &sections[id];
+        let cells = match tally {
+            Some(t) => [
+                t.values.held,
+                t.values.missed,
+                t.orders.held,
+                t.orders.missed,
+                t.structural.all(),
+                t.not_comparable,
+            ]
+            .map(|n| n.to_string()),
+            // Made before checks were told apart by kind.
+            None => [(); 6].map(|()| "?".to_string()),
+        };
+        let (link, version) = (link(id, section), made_at(section));
+        out.push_str(&format!("| {link} | {} | {version} |\n", cells.join(" | ")));
+    }
+    out
+}
+
+/// The first thing to read: how many checks of each kind there are and how they came out.
+fn totals(all: &Tally) -> String {
+    let Tally { values, orders, structural, not_comparable, full_only } = all;
+    let broken = match structural.missed {
+        0 => String::new(),
+        n => format!(" ({n} broken)"),
+    };
+    let full = match full_only {
+        0 => String::new(),
+        n => format!(", {n} judged at full size only"),
+    };
+    format!(
+        "**{} checks against a published value: {} in band, {} out. {} orders: {} in band, {} out. {} \
+         structural{broken}, {not_comparable} not comparable{full}.**",
+        values.all(),
+        values.held,
+        values.missed,
+        orders.all(),
+        orders.held,
+        orders.missed,
+        structural.all(),
+    )
+}
+
+fn link(id: &str, section: &str) -> String {
+    format!("[{id}](#{})", anchor(section))
+}
+
+/// What the first line of a section says of its result.
+fn mark(section: &str) -> &str {
+    let first = section.lines().next().unwrap_or_default();
+    first.split_once('|').map_or("", |(_, w)| w.trim_end_matches("-->").trim())
+}
+
+fn made_at(section: &str) -> String {
+    version::stated(section).map_or("?".to_string(), |v| v.to_string())
 }
 
 /// The anchor that Markdown viewers give a section's heading.
@@ -170,7 +304,7 @@ fn anchor(section: &str) -> String {
 }
 
 /// The sections of a document by id.
-fn split(document: &str) -> BTreeMap<String, String> {
+pub fn split(document: &str) -> BTreeMap<String, String> {
     let mut sections = BTreeMap::new();
     let mut open: Option<(String, String)> = None;
     for line in document.lines() {
@@ -193,20 +327,40 @@ fn split(document: &str) -> BTreeMap<String, String> {
 mod tests {
     use super::*;
 
+    fn part(id: &str, mark: &str, text: &str) -> Section {
+        let text = format!("<!-- begin {id} | {mark} -->\n## {id}: t\n\n{text}\n<!-- end {id} -->\n");
+        Section { id: id.to_string(), text, pictures: Vec::new() }
+    }
+
     #[test]
     fn sections_not_made_anew_stay_as_they_are() {
-        let part = |id: &str, text: &str| {
-            (
-                id.to_string(),
-                format!("<!-- begin {id} | 1 in band -->\n## {id}: t\n\n{text}\n<!-- end {id} -->\n"),
-            )
-        };
-        let both = document(None, &[part("atc19/fig4", "old"), part("atc19/table2", "kept")]);
+        let both = document(None, &[part("atc19/fig4", "m", "old"), part("atc19/table2", "m", "kept")]);
         let (table, fig) = (both.find("kept").unwrap(), both.find("old").unwrap());
         assert!(table < fig, "in the order of the list");
-        let again = document(Some(&both), &[part("atc19/fig4", "new")]);
+        let again = document(Some(&both), &[part("atc19/fig4", "m", "new")]);
         assert_eq!(again, both.replace("old", "new"));
         assert_eq!(document(Some(&both), &[]), both);
-        assert!(both.contains("| [atc19/fig4](#atc19fig4-t) | 1 in band |"), "{both}");
+        let gone = document(None, &[part("atc19/fig4", "m", ""), part("atc19/fig44", "m", "gone")]);
+        assert!(gone.contains("gone") && !document(Some(&gone), &[]).contains("gone"), "renamed or removed");
+    }
+
+    #[test]
+    fn the_head_counts_checks_by_kind_over_all_sections() {
+        let marks = [
+            "values 5/2, orders 1/1, structural 3/0, not comparable 4, full size only 0",
+            "values 1/0, orders 0/1, structural 0/0, not comparable 1, full size only 0",
+        ];
+        let new = part("atc19/fig4", marks[0], "Model version 5.");
+        let text = document(None, &[new, part("atc19/table2", marks[1], "Model version 4.")]);
+        for needle in [
+            "**8 checks against a published value: 6 in band, 2 out. 3 orders: 1 in band, 2 out. 3 \
+             structural, 5 not comparable.**",
+            "| [atc19/fig4](#atc19fig4-t) | 5 | 2 | 1 | 1 | 3 | 4 | 5 |",
+            "| [atc19/table2](#atc19table2-t) | 1 | 0 | 0 | 1 | 0 | 1 | 4 |",
+        ] {
+            assert!(text.contains(needle), "{needle}\n{text}");
+        }
+        let old = document(None, &[part("atc19/fig4", "19 in band, 1 out of band", "")]);
+        assert!(old.contains("| [atc19/fig4](#atc19fig4-t) | ? | ? | ? | ? | ? | ? | ? |"), "{old}");
     }
 }

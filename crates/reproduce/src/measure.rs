@@ -48,6 +48,12 @@ pub enum Measure {
     PerformanceRating,
     /// The multiplier up to which the stress test is passed.
     StressRating,
+    /// The same, with free blocks that hold.
+    SustainedRating,
+    /// The same by the tool's own rule.
+    OfficialPerformanceRating,
+    /// The same by the tool's own rule.
+    OfficialStressRating,
 }
 
 /// A figure of collections. Nothing collected is a result: all of them are zero then.
@@ -115,7 +121,7 @@ const GIB: f64 = 1_073_741_824.0;
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
@@ -137,6 +143,9 @@ impl Measure {
             "starved" => Some(Measure::Starved),
             "rating.performance" => Some(Measure::PerformanceRating),
             "rating.stress" => Some(Measure::StressRating),
+            "rating.sustained" => Some(Measure::SustainedRating),
+            "rating.official_performance" => Some(Measure::OfficialPerformanceRating),
+            "rating.official_stress" => Some(Measure::OfficialStressRating),
             _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
         };
         if let Some(occupant) = text.strip_prefix("planes_per.")
@@ -194,7 +203,14 @@ impl Measure {
 
     /// Whether it comes of a search and not of a run.
     pub fn is_rating(&self) -> bool {
-        matches!(self, Measure::PerformanceRating | Measure::StressRating)
+        matches!(
+            self,
+            Measure::PerformanceRating
+                | Measure::StressRating
+                | Measure::SustainedRating
+                | Measure::OfficialPerformanceRating
+                | Measure::OfficialStressRating
+        )
     }
 
     /// Its value of a search.
@@ -202,6 +218,9 @@ impl Measure {
         match self {
             Measure::PerformanceRating => Ok(f64::from(rating.performance)),
             Measure::StressRating => Ok(f64::from(rating.stress)),
+            Measure::SustainedRating => Ok(f64::from(rating.sustained)),
+            Measure::OfficialPerformanceRating => Ok(f64::from(rating.official_performance)),
+            Measure::OfficialStressRating => Ok(f64::from(rating.official_stress)),
             _ => Err("a search gives ratings only".to_string()),
         }
     }
@@ -253,7 +272,7 @@ impl Measure {
                 let operations = scheme.operations.get(occupant);
                 operations.map(|o| o.planes).ok_or_else(|| missing(&format!("operation of {occupant}")))
             }
-            Measure::PerformanceRating | Measure::StressRating => Err(missing("search")),
+            _ => Err(missing("search")),
         }
     }
 }

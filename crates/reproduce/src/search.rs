@@ -1,43 +1,65 @@
 //! The ratings of Aerospike's certification tool (ACT): the largest multiplier of its
 //! load that a drive stands.
 //!
-//! Two rules. The paper's (Kim et al., section 3.3), over all small reads of the run:
-//! 95 % within 1 ms, 99 % within 8 ms, 99.9 % within 64 ms, and the mean latency of each
-//! request type below its period; the last alone is the stress test. The tool's own: in
-//! every slice (an hour of the tool's; here the search's `slice` of virtual time) fewer
-//! than 5 % of small reads above 1 ms, 1 % above 8 ms, 0.1 % above 64 ms, and no large
-//! request more than ten seconds late, which alone is the stress test.
+//! Two readings of two rules, over the requests that arrive from `after` on:
+//!
+//! - The paper's (Kim et al., section 3.3). Stress: the mean latency of large reads and that
+//!   of large writes lie below their period, so that the drive keeps up. Performance: that,
+//!   and of the small reads 95 % within 1 ms, 99 % within 8 ms, 99.9 % within 64 ms.
+//! - The tool's own. Stress: no large request is more than ten seconds late, at which the
+//!   tool aborts. Performance: that, and in every slice (an hour of the tool's; here the
+//!   search's `slice` of virtual time) fewer than 5 % of the small reads above 1 ms, 1 % above
+//!   8 ms, 0.1 % above 64 ms.
+//!
+//! The paper asks the mean of *each* type to lie below its period. For small reads that
+//! contradicts its own Table 3: a drive that breaks one of the three limits has a mean of at
+//! least min(5 % x 1 ms, 1 % x 8 ms, 0.1 % x 64 ms) = 50 us, the period at 10 times the load,
+//! and could never be rated 32 for stress and 14 for performance. So small reads count by
+//! their limits alone.
+//!
+//! Two minutes do not show a drive that collects a little less than is written and lives on its
+//! free blocks for an hour. So there is a third reading, *sustained*: the paper's stress test,
+//! and the free blocks of the last third of the judged time are no fewer than those of the first,
+//! but for the 4 % by which whole superblocks make them go up and down.
 //!
 //! A run ends when all its requests have: what a drive would leave waiting for ever waits
-//! for the end of the load here, and counts with that latency.
+//! for the end of the load here, and counts with that latency. It also ends as soon as the
+//! rule that is asked for has failed for certain: nothing of what is left could bring the
+//! mean below the period again.
 //!
-//! The search halves the interval, so it takes for granted that a load heavier than one
-//! that fails fails too.
+//! The search tries the largest multiplier, then halves the interval. So it takes for granted
+//! that a load heavier than one that fails fails too.
 
 use crate::error::ReproduceError;
-use crate::execute::{Options, scheme_spec};
+use crate::execute::{Options, scheme_specs};
 use crate::file::{Experiment, Search};
-use crate::follow::{Follow, Quiet};
+use crate::follow::Follow;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tailcut_report::summary::Scheme;
 use tailcut_sim::measure::SinkError;
-use tailcut_sim::{ExperimentError, SchemeSpec, Sink, summarise};
+use tailcut_sim::{ExperimentError, SchemeSpec, Sink, Watch, summarise};
 use tailcut_stats::{Interval, Sample};
 use tailcut_units::quantity::parse_time;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
-/// What a scheme stands.
+/// What a scheme stands: multipliers, 0 where it does not stand the least one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Rating {
     /// The scheme.
     pub scheme: String,
-    /// The largest multiplier that passes the performance test; 0 if none does.
+    /// By the paper's rule, performance.
     pub performance: u32,
-    /// The largest multiplier that passes the stress test; 0 if none does.
+    /// By the paper's rule, stress.
     pub stress: u32,
+    /// By the paper's rule, stress, with free blocks that hold.
+    pub sustained: u32,
+    /// By the tool's rule, performance.
+    pub official_performance: u32,
+    /// By the tool's rule, stress.
+    pub official_stress: u32,
     /// Every multiplier tried, with what it came to.
     pub tried: Vec<Tried>,
 }
@@ -47,24 +69,45 @@ pub struct Rating {
 pub struct Tried {
     /// The multiplier.
     pub multiplier: u32,
-    /// Whether the performance test is passed.
-    pub performance: bool,
-    /// Whether the stress test is passed.
-    pub stress: bool,
-    /// Shares of small reads above 1, 8 and 64 ms: of the worst slice.
+    /// The paper's rule.
+    pub paper: Passed,
+    /// The tool's rule; unknown where the run ended when the paper's had failed.
+    pub official: Option<Passed>,
+    /// Shares of small reads above 1, 8 and 64 ms.
     pub above: [f64; 3],
     /// Mean latency of small reads, large reads and large writes in ns.
     pub means_ns: [f64; 3],
+    /// The longest of the large requests in ns.
+    pub lag_ns: u64,
+    /// Free blocks, mean of the first and of the last third of the judged time.
+    pub free_blocks: Option<[f64; 2]>,
+    /// When as much had been written to flash as was free at the start, in ns.
+    pub used_up_ns: Option<u64>,
+}
+
+/// Which tests are passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Passed {
+    /// The stress test.
+    pub stress: bool,
+    /// The performance test.
+    pub performance: bool,
 }
 
 /// The tool's limits: latency in ns and share allowed above it.
 const LIMITS: [(u64, f64); 3] = [(1_000_000, 0.05), (8_000_000, 0.01), (64_000_000, 0.001)];
 
-/// Small reads and large requests a second at multiplier 1.
-const RATES: [f64; 3] = [2000.0, 24.0, 24.0];
+/// Large reads, and large writes, a second at multiplier 1.
+const LARGE_RATE: f64 = 24.0;
 
 /// The tool aborts when large requests lag by more.
 const MAX_LAG_NS: u64 = 10_000_000_000;
+
+/// Free blocks may be so much fewer at the end, in parts of those at the start.
+const FALL: f64 = 0.04;
+
+/// Jobs of the load in the order of [`Tried::means_ns`].
+const JOBS: usize = 3;
 
 /// Search every scheme; `Err` inside says why there is nothing to show.
 pub(crate) fn run(
@@ -75,19 +118,15 @@ pub(crate) fn run(
     follow: &dyn Follow,
 ) -> Result<Result<Vec<Rating>, String>, ReproduceError> {
     if options.quick && s.quick.is_none() {
-        (0..s.schemes.len()).for_each(|i| follow.done(first + i));
+        (0..s.names().count()).for_each(|i| follow.done(first + i));
         return Ok(Err("this search has no quick size".to_string()));
     }
-    let slice_ns = parse_time(&s.slice).map(|t| t.0).ok().filter(|&ns| ns > 0).ok_or_else(|| {
-        let message = format!("search `{}`: slice: `{}` is no length of time", s.name, s.slice);
-        ReproduceError::File { file: e.id.clone(), message }
-    })?;
-    let specs: Result<Vec<SchemeSpec>, _> =
-        s.schemes.iter().map(|n| scheme_spec(&e.id, &s.name, &s.device, (n, n), &[])).collect();
-    let specs = specs?;
-    let searcher = Searcher { e, s, options, slice_ns, follow };
-    // The first load ages the drive for all of them.
-    searcher.attempt(&specs[0], 1)?;
+    // Checked when the file was read.
+    let time = |text: &String| parse_time(text).map_or(0, |t| t.0);
+    let (slice_ns, after_ns) = (time(&s.slice).max(1), s.after.as_ref().map_or(0, time));
+    let sets: Vec<&String> = s.set.iter().collect();
+    let specs = scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets)?;
+    let searcher = Searcher { e, s, options, slice_ns, after_ns, follow };
     let slots: Mutex<Vec<Option<Result<Rating, ReproduceError>>>> =
         Mutex::new(specs.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
@@ -116,38 +155,66 @@ struct Searcher<'a> {
     s: &'a Search,
     options: &'a Options,
     slice_ns: u64,
+    after_ns: u64,
     follow: &'a dyn Follow,
+}
+
+/// The rule that an attempt is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Paper,
+    Official,
 }
 
 impl Searcher<'_> {
     fn rate(&self, spec: &SchemeSpec) -> Result<Rating, ReproduceError> {
         let mut tried: BTreeMap<u32, Tried> = BTreeMap::new();
-        let stress = self.bisect(spec, self.s.most, &mut tried, |t| t.stress)?;
-        let performance = self.bisect(spec, stress, &mut tried, |t| t.performance)?;
+        let most = self.s.most / self.s.step;
+        let mut of = |most, rule, passes: fn(&Tried) -> bool| {
+            let result = self.bisect(spec, most, &mut tried, rule, passes);
+            result.map(|steps| (steps, steps * self.s.step))
+        };
+        let (steps, stress) = of(most, Rule::Paper, |t| t.paper.stress)?;
+        let (_, performance) = of(steps, Rule::Paper, |t| t.paper.performance)?;
+        let (_, sustained) = of(steps, Rule::Paper, Tried::is_sustained)?;
+        let (steps, official_stress) = of(most, Rule::Official, |t| t.official.is_some_and(|p| p.stress))?;
+        let performs = |t: &Tried| t.official.is_some_and(|p| p.performance);
+        let (_, official_performance) = of(steps, Rule::Official, performs)?;
         let tried = tried.into_values().collect();
-        Ok(Rating { scheme: spec.name.clone(), performance, stress, tried })
+        let scheme = spec.name.clone();
+        Ok(Rating { scheme, performance, stress, sustained, official_performance, official_stress, tried })
     }
 
-    /// The largest multiplier up to `most` that passes, if all below it pass too.
+    /// The most steps up to `most` that pass, if all below it pass too.
     fn bisect(
         &self,
         spec: &SchemeSpec,
         most: u32,
         tried: &mut BTreeMap<u32, Tried>,
-        passes: impl Fn(&Tried) -> bool,
+        rule: Rule,
+        passes: fn(&Tried) -> bool,
     ) -> Result<u32, ReproduceError> {
-        let (mut pass, mut fail) = (0, most + 1);
+        let mut passed = |steps: u32| -> Result<bool, ReproduceError> {
+            let multiplier = steps * self.s.step;
+            let known = |t: &&Tried| rule == Rule::Paper || t.official.is_some();
+            if tried.get(&multiplier).filter(known).is_none() {
+                let new = self.attempt(spec, multiplier, rule)?;
+                tried.insert(multiplier, new);
+            }
+            Ok(passes(&tried[&multiplier]))
+        };
+        if most == 0 || passed(most)? {
+            return Ok(most);
+        }
+        let (mut pass, mut fail) = (0, most);
         while fail - pass > 1 {
             let middle = pass + (fail - pass) / 2;
-            if let Entry::Vacant(place) = tried.entry(middle) {
-                place.insert(self.attempt(spec, middle)?);
-            }
-            if passes(&tried[&middle]) { pass = middle } else { fail = middle }
+            if passed(middle)? { pass = middle } else { fail = middle }
         }
         Ok(pass)
     }
 
-    fn attempt(&self, spec: &SchemeSpec, multiplier: u32) -> Result<Tried, ReproduceError> {
+    fn attempt(&self, spec: &SchemeSpec, multiplier: u32, rule: Rule) -> Result<Tried, ReproduceError> {
         let s = self.s;
         let size = if self.options.quick { s.quick.as_deref().unwrap_or(&s.full) } else { &s.full };
         let text = s.workload.replace("{multiplier}", &multiplier.to_string()).replace("{size}", size);
@@ -175,91 +242,172 @@ impl Searcher<'_> {
             source: Box::new(source),
         };
         let plan = experiment.plan().map_err(failed)?;
-        let counts = Arc::new(Mutex::new(BTreeMap::new()));
+        let judged_ns = plan.runtime.map_or(0, |r| r.0).saturating_sub(self.after_ns);
+        let (counts, hopeless) = (Arc::new(Mutex::new(Counts::default())), Arc::new(AtomicBool::new(false)));
         let sink = |_: usize, _: &[String]| -> Result<Option<Box<dyn Sink>>, SinkError> {
-            let slice_ns = if self.options.official { self.slice_ns } else { u64::MAX };
-            Ok(Some(Box::new(Counting { slice_ns, slices: BTreeMap::new(), out: Arc::clone(&counts) })))
+            Ok(Some(Box::new(Counting {
+                rule,
+                slice_ns: self.slice_ns,
+                after_ns: self.after_ns,
+                judged_ns,
+                counts: Counts::default(),
+                out: Arc::clone(&counts),
+                hopeless: Arc::clone(&hopeless),
+            })))
         };
-        let result = match experiment.run(&plan, &Quiet(self.follow), &sink) {
+        let watch = Until { to: self.follow, hopeless: &hopeless };
+        let result = match experiment.run(&plan, &watch, &sink) {
             Ok(results) => results.into_iter().flatten().next().flatten(),
             // A drive that gets nowhere stands nothing.
-            Err(ExperimentError::Stuck { .. }) => return Ok(Tried::failed(multiplier)),
+            Err(ExperimentError::Stuck { .. }) => return Ok(Tried::stuck(multiplier)),
             Err(e) => return Err(failed(e)),
         };
-        let Some(result) = result.filter(|r| !r.outcome.partial) else {
+        let cut = hopeless.load(Ordering::Relaxed);
+        let Some(result) = result.filter(|r| !r.outcome.partial || (cut && !self.follow.stopped())) else {
             return Err(ReproduceError::Interrupted);
         };
         let scheme = summarise(&spec.name, &result);
-        let slices = counts.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let official = self.options.official;
-        Ok(judge(multiplier, official, &slices, &scheme))
+        let counts = counts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let geometry = &spec.config.geometry;
+        let block = geometry.page * u64::from(geometry.pages);
+        let mut tried = judge(multiplier, (cut, rule), &counts);
+        tried.used_up_ns = used_up(&scheme, block);
+        tried.free_blocks = free_blocks(&scheme, self.after_ns, judged_ns);
+        Ok(tried)
     }
+}
+
+/// When as much had been programmed as the blocks hold that were free at the start.
+fn used_up(scheme: &Scheme, block_bytes: u64) -> Option<u64> {
+    let mut left = scheme.series.first()?.free_blocks? as f64 * block_bytes as f64;
+    let bytes = scheme.write.bw_bytes / scheme.write.iops;
+    for point in &scheme.series {
+        let programs = point.write_iops * bytes * point.waf.unwrap_or(1.0).max(1.0);
+        left -= programs * point.length_ns as f64 / 1e9;
+        if left <= 0.0 {
+            return Some(point.at_ns + point.length_ns);
+        }
+    }
+    None
+}
+
+/// Mean free blocks in the first and in the last third of the judged time.
+fn free_blocks(scheme: &Scheme, after_ns: u64, judged_ns: u64) -> Option<[f64; 2]> {
+    let mean = |from: u64| {
+        let within = |at: &u64| (from..from + judged_ns / 3).contains(at);
+        let points = scheme.series.iter().filter(|p| within(&p.at_ns)).filter_map(|p| p.free_blocks);
+        let (sum, n) = points.fold((0, 0), |(sum, n), free| (sum + free, n + 1));
+        (n > 0).then(|| sum as f64 / f64::from(n))
+    };
+    Some([mean(after_ns)?, mean(after_ns + judged_ns / 3 * 2)?])
 }
 
 impl Tried {
-    fn failed(multiplier: u32) -> Tried {
-        Tried { multiplier, performance: false, stress: false, above: [1.0; 3], means_ns: [f64::MAX; 3] }
+    /// Whether the stress test is passed without living on free blocks.
+    fn is_sustained(&self) -> bool {
+        self.paper.stress && self.free_blocks.is_none_or(|[first, last]| last >= first * (1.0 - FALL))
+    }
+
+    fn stuck(multiplier: u32) -> Tried {
+        Tried {
+            multiplier,
+            paper: Passed::default(),
+            official: Some(Passed::default()),
+            above: [1.0; 3],
+            means_ns: [f64::MAX; 3],
+            lag_ns: u64::MAX,
+            free_blocks: None,
+            used_up_ns: None,
+        }
     }
 }
 
-fn judge(
-    multiplier: u32,
-    official: bool,
-    slices: &BTreeMap<u64, Counts>,
-    scheme: &tailcut_report::summary::Scheme,
-) -> Tried {
-    let mut above = [0.0f64; 3];
-    for slice in slices.values() {
-        for (worst, n) in above.iter_mut().zip(slice.above) {
-            *worst = worst.max(n as f64 / slice.all.max(1) as f64);
-        }
+fn judge(multiplier: u32, (cut, rule): (bool, Rule), counts: &Counts) -> Tried {
+    let share = |c: &SmallReads| c.above.map(|n| n as f64 / c.all.max(1) as f64);
+    let mut all = SmallReads::default();
+    for slice in counts.slices.values() {
+        all.all += slice.all;
+        all.above.iter_mut().zip(slice.above).for_each(|(sum, n)| *sum += n);
     }
-    let mut means_ns = [0.0; 3];
-    let mut lag = 0;
-    for (i, (mean, job)) in means_ns.iter_mut().zip(&scheme.jobs).enumerate() {
-        let side = if job.write.total_ios > 0 { &job.write } else { &job.read };
-        *mean = side.lat_ns.mean;
-        if i > 0 {
-            lag = lag.max(side.lat_ns.max);
-        }
-    }
-    let period = |rate: f64| 1e9 / (rate * f64::from(multiplier));
-    let stress = match official {
-        true => lag <= MAX_LAG_NS,
-        false => means_ns.iter().zip(RATES).all(|(&mean, rate)| mean < period(rate)),
-    };
-    let within = above.iter().zip(LIMITS).all(|(&share, (_, most))| match official {
-        true => share < most,
-        false => share <= most,
-    });
-    Tried { multiplier, performance: stress && within, stress, above, means_ns }
+    let means_ns = counts.sums.map(|(sum, n)| sum as f64 / n.max(1) as f64);
+    let period = 1e9 / (LARGE_RATE * f64::from(multiplier));
+    let above = share(&all);
+    let keeps_up = means_ns[1..].iter().all(|&mean| mean < period);
+    let within = above.iter().zip(LIMITS).all(|(&share, (_, most))| share <= most);
+    let paper = Passed { stress: keeps_up, performance: keeps_up && within };
+    let in_time = counts.lag_ns <= MAX_LAG_NS;
+    let below = |c: &SmallReads| share(c).iter().zip(LIMITS).all(|(&share, (_, most))| share < most);
+    let every = counts.slices.values().all(below);
+    let official = Passed { stress: in_time, performance: in_time && every };
+    let known = !cut || rule == Rule::Official || !in_time;
+    let lag_ns = counts.lag_ns;
+    let official = known.then_some(official);
+    Tried { multiplier, paper, official, above, means_ns, lag_ns, free_blocks: None, used_up_ns: None }
+}
+
+/// What is counted of the requests that are judged.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    /// Small reads by slice.
+    slices: BTreeMap<u64, SmallReads>,
+    /// Sum of latencies in ns and number, by job.
+    sums: [(u128, u64); JOBS],
+    /// The longest large request.
+    lag_ns: u64,
 }
 
 /// Small reads of one slice.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct SmallReads {
     all: u64,
     above: [u64; 3],
 }
 
-/// Counts small reads (the first job) by slice of their arrival.
+/// Counts requests by their arrival.
 struct Counting {
+    rule: Rule,
     slice_ns: u64,
-    slices: BTreeMap<u64, Counts>,
-    out: Arc<Mutex<BTreeMap<u64, Counts>>>,
+    after_ns: u64,
+    judged_ns: u64,
+    counts: Counts,
+    out: Arc<Mutex<Counts>>,
+    hopeless: Arc<AtomicBool>,
+}
+
+impl Counting {
+    /// One more, in ns.
+    fn count(&mut self, job: usize, arrived: u64, latency: u64) {
+        let Some(since) = arrived.checked_sub(self.after_ns) else { return };
+        let Some((sum, n)) = self.counts.sums.get_mut(job) else { return };
+        *sum += u128::from(latency);
+        *n += 1;
+        if job == 0 {
+            let slice = self.counts.slices.entry(since / self.slice_ns).or_default();
+            slice.all += 1;
+            for (n, (limit, _)) in slice.above.iter_mut().zip(LIMITS) {
+                *n += u64::from(latency > limit);
+            }
+            return;
+        }
+        self.counts.lag_ns = self.counts.lag_ns.max(latency);
+        if self.has_failed() {
+            self.hopeless.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the rule has failed, whatever comes. A mean below the period is a sum of
+    /// latencies below the period times the number, which is the time that is judged.
+    fn has_failed(&self) -> bool {
+        match self.rule {
+            Rule::Paper => self.counts.sums[1..].iter().any(|(sum, _)| *sum > u128::from(self.judged_ns)),
+            Rule::Official => self.counts.lag_ns > MAX_LAG_NS,
+        }
+    }
 }
 
 impl Sink for Counting {
     fn request(&mut self, sample: &Sample) -> Result<(), SinkError> {
-        if sample.job != 0 {
-            return Ok(());
-        }
-        let slice = self.slices.entry(sample.arrived.0 / self.slice_ns).or_default();
-        let latency = sample.completed.0 - sample.arrived.0;
-        slice.all += 1;
-        for (n, (limit, _)) in slice.above.iter_mut().zip(LIMITS) {
-            *n += u64::from(latency > limit);
-        }
+        self.count(usize::from(sample.job), sample.arrived.0, sample.latency_ns());
         Ok(())
     }
 
@@ -268,58 +416,100 @@ impl Sink for Counting {
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        *self.out.lock().unwrap_or_else(PoisonError::into_inner) = self.slices;
+        *self.out.lock().unwrap_or_else(PoisonError::into_inner) = self.counts;
         Ok(())
+    }
+}
+
+/// Stops an attempt at the user's wish, and when it is hopeless.
+struct Until<'a> {
+    to: &'a dyn Follow,
+    hopeless: &'a AtomicBool,
+}
+
+impl Watch for Until<'_> {
+    fn stopped(&self) -> bool {
+        self.hopeless.load(Ordering::Relaxed) || self.to.stopped()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailcut_report::summary::{JobSummary, Scheme};
+    use tailcut_report::summary::SeriesPoint;
 
-    fn scheme(means: [f64; 3]) -> Scheme {
-        let job = |i: usize| {
-            let mut job = JobSummary {
-                name: String::new(),
-                runtime_ns: None,
-                read: Default::default(),
-                write: Default::default(),
-            };
-            let side = if i == 2 { &mut job.write } else { &mut job.read };
-            side.total_ios = 100;
-            side.lat_ns.mean = means[i];
-            job
-        };
-        Scheme { jobs: (0..3).map(job).collect(), ..Scheme::default() }
+    fn counts(above: [u64; 3], means: [u64; 3]) -> Counts {
+        Counts {
+            slices: [(0, SmallReads { all: 1000, above })].into(),
+            sums: means.map(|m| (u128::from(m) * 100, 100)),
+            lag_ns: means[1].max(means[2]),
+        }
     }
 
-    fn slices(above: [u64; 3]) -> BTreeMap<u64, Counts> {
-        [(0, Counts { all: 1000, above })].into()
+    fn judged(counts: &Counts) -> Tried {
+        judge(10, (false, Rule::Paper), counts)
     }
 
     #[test]
-    fn the_papers_rule_has_four_parts() {
-        // At 10 times: periods of 50 us and 4.17 ms.
-        let good = [49_000.0, 4e6, 4e6];
-        let ok = |above, means| judge(10, false, &slices(above), &scheme(means));
-        let passed = ok([50, 10, 1], good);
-        assert!(passed.performance && passed.stress);
+    fn the_papers_rule_is_periods_of_large_requests_and_limits_of_small_ones() {
+        // At 10 times a large request comes every 4.17 ms; small reads' mean does not matter.
+        let good = [51_000, 4_000_000, 4_000_000];
+        assert_eq!(judged(&counts([50, 10, 1], good)).paper, Passed { stress: true, performance: true });
         for above in [[51, 0, 0], [50, 11, 0], [50, 10, 2]] {
-            let t = ok(above, good);
-            assert!(!t.performance && t.stress, "{t:?}");
+            let t = judged(&counts(above, good)).paper;
+            assert_eq!(t, Passed { stress: true, performance: false }, "{above:?}");
         }
-        for means in [[50_001.0, 4e6, 4e6], [49_000.0, 4.2e6, 4e6], [49_000.0, 4e6, 4.2e6]] {
-            let t = ok([0, 0, 0], means);
-            assert!(!t.performance && !t.stress, "{t:?}");
+        for means in [[49_000, 4_200_000, 4_000_000], [49_000, 4_000_000, 4_200_000]] {
+            assert_eq!(judged(&counts([0, 0, 0], means)).paper, Passed::default());
         }
     }
 
     #[test]
-    fn the_tools_rule_looks_at_every_slice() {
-        let mut all = slices([40, 0, 0]);
-        assert!(judge(10, true, &all, &scheme([1e9, 1e9, 1e9])).performance, "means do not matter");
-        all.insert(1, Counts { all: 100, above: [5, 0, 0] });
-        assert!(!judge(10, true, &all, &scheme([0.0; 3])).performance);
+    fn the_tools_rule_looks_at_every_slice_and_at_the_lag() {
+        let mut all = counts([40, 0, 0], [0, 9_000_000_000, 0]);
+        let official = |c: &Counts| judged(c).official.expect("known");
+        assert_eq!(official(&all), Passed { stress: true, performance: true });
+        all.slices.insert(1, SmallReads { all: 100, above: [5, 0, 0] });
+        assert_eq!(official(&all), Passed { stress: true, performance: false });
+        all.lag_ns = MAX_LAG_NS + 1;
+        assert_eq!(official(&all), Passed::default());
+        let cut = judge(10, (true, Rule::Paper), &counts([0; 3], [0; 3]));
+        assert_eq!(cut.official, None, "what was cut short for one rule says nothing of the other");
+    }
+
+    #[test]
+    fn a_drive_that_lives_on_its_free_blocks_is_not_sustained() {
+        let mut t = judged(&counts([0; 3], [0; 3]));
+        assert!(t.is_sustained());
+        t.free_blocks = Some([1000.0, 961.0]);
+        assert!(t.is_sustained());
+        t.free_blocks = Some([1000.0, 959.0]);
+        assert!(!t.is_sustained());
+        let point =
+            |at_ns: u64, free: u64| SeriesPoint { at_ns, free_blocks: Some(free), ..SeriesPoint::default() };
+        let series = vec![point(5, 9), point(10, 8), point(19, 6), point(25, 1), point(31, 4), point(39, 2)];
+        let scheme = Scheme { series, ..Scheme::default() };
+        assert_eq!(free_blocks(&scheme, 10, 30), Some([7.0, 3.0]));
+    }
+
+    #[test]
+    fn an_attempt_is_hopeless_once_the_sum_of_latencies_exceeds_the_time() {
+        let (out, hopeless) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let mut sink = Counting {
+            rule: Rule::Paper,
+            slice_ns: 1,
+            after_ns: 1_000,
+            judged_ns: 5_000,
+            counts: Counts::default(),
+            out,
+            hopeless: Arc::clone(&hopeless),
+        };
+        let mut request = |job, arrived, latency| {
+            sink.count(job, arrived, latency);
+            hopeless.load(Ordering::Relaxed)
+        };
+        assert!(!request(1, 999, 1_000_000), "too early to count");
+        assert!(!request(0, 1_000, 1_000_000), "small reads count by their limits");
+        assert!(!request(2, 1_000, 5_000) && request(2, 2_000, 1));
     }
 }

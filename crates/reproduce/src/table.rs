@@ -3,9 +3,12 @@
 
 use crate::execute::{Results, RunOutput};
 use crate::file::{Experiment, SeriesOf, SeriesTable, Table};
+use crate::find::Found;
 use crate::measure::Measure;
-use crate::search::Rating;
-use crate::unit::Unit;
+use crate::picture::{self, Chart};
+use crate::search::{Passed, Rating};
+use crate::sweep::Sweep;
+use crate::unit::{Kind, Short, Unit};
 use crate::valid::unit_of;
 use tailcut_report::summary::{Scheme, SeriesPoint};
 use tailcut_report::text::{Grid, duration, percent, rate};
@@ -18,29 +21,31 @@ pub struct Shown {
     pub title: String,
     /// Rows of cells.
     pub rows: Vec<Vec<String>>,
+    /// The same as a picture, where one shows more than the table.
+    pub chart: Option<Chart>,
 }
 
 /// Every table of an experiment that ran.
 pub fn tables(e: &Experiment, results: &Results) -> Vec<Shown> {
     let mut all = Vec::new();
     for table in &e.table {
-        all.extend(ran(results, &table.run).map(|run| measures(table, run, results)));
+        all.extend(Some(measures(e, table, results)).filter(|t| t.rows.len() > 1));
     }
     for table in &e.series {
-        all.extend(ran(results, &table.run).map(|run| over_time(table, run)));
+        let run = results.run(&table.run).filter(|r| r.missing.is_none() && !r.schemes.is_empty());
+        all.extend(run.map(|run| over_time(table, run)));
     }
-    for (name, ratings) in &results.searches {
-        all.extend(ratings.as_ref().ok().map(|r| tried(name, r)));
+    let searches = results.searches.iter().filter_map(|(name, ratings)| Some((name, ratings.as_ref().ok()?)));
+    let searches: Vec<_> = searches.collect();
+    if !searches.is_empty() {
+        all.push(tried(&searches));
     }
+    all.extend(results.found.iter().filter(|f| f.value.is_some()).map(misses));
     all
 }
 
-fn ran<'a>(results: &'a Results, name: &str) -> Option<&'a RunOutput> {
-    results.run(name).filter(|r| r.missing.is_none() && !r.schemes.is_empty())
-}
-
 /// What a column shows of a scheme.
-pub(crate) enum Column {
+pub(crate) enum Of {
     /// A measure in a unit.
     Measure(Measure, Unit),
     /// What the host could have of the flash, were the scheme alone.
@@ -49,38 +54,84 @@ pub(crate) enum Column {
     Left(f64),
 }
 
-/// Causes that [`Column::Left`] names.
+/// A column of a table.
+pub(crate) struct Column {
+    /// What it shows.
+    pub of: Of,
+    /// Of the measure: divide by this scheme's.
+    pub relative_to: Option<String>,
+    /// Take it from this run.
+    pub run: Option<String>,
+    /// What lies here is marked, in the unit.
+    within: Option<[f64; 2]>,
+    head: String,
+}
+
+/// Causes that [`Of::Left`] names.
 const CAUSES: usize = 3;
 
 impl Column {
-    /// Read a column, and the other run that it is of.
+    /// Read a column.
     ///
     /// # Errors
     /// What there is.
-    pub fn parse(text: &str) -> Result<(Column, Option<&str>), String> {
-        let (text, run) = text.split_once(" @ ").map_or((text, None), |(text, run)| (text, Some(run)));
-        if text == "capacity" {
-            return Ok((Column::Capacity, run));
+    pub fn parse(whole: &str) -> Result<Column, String> {
+        let (text, run) = match whole.split_once(" @ ") {
+            Some((text, run)) => (text, Some(run.to_string())),
+            None => (whole, None),
+        };
+        let (text, within) = match text.split_once(" in ") {
+            Some((text, range)) => (text, Some(limits(range)?)),
+            None => (text, None),
+        };
+        // The name of a scheme may hold blanks.
+        let (name, unit) = match text.contains('/') {
+            true => text.rsplit_once(' ').ok_or("behind the scheme stands `x` or `%`")?,
+            false => text.split_once(' ').unwrap_or((text, "")),
+        };
+        let head = run.as_ref().map_or(name.to_string(), |run| format!("{name}, {run}"));
+        let column = |of, relative_to| Column { of, relative_to, run, within, head };
+        if name == "capacity" {
+            return Ok(column(Of::Capacity, None));
         }
-        if let Some(level) = text.strip_prefix("left.p") {
+        if let Some(level) = name.strip_prefix("left.p") {
             let level = level.parse().ok().filter(|l| BLAME_LEVELS.contains(l));
-            let level = level.ok_or_else(|| format!("`{text}`: blame is kept above {BLAME_LEVELS:?}"))?;
-            return Ok((Column::Left(level), run));
+            let level = level.ok_or_else(|| format!("`{name}`: blame is kept above {BLAME_LEVELS:?}"))?;
+            return Ok(column(Of::Left(level), None));
         }
-        let (name, unit) = text.split_once(' ').unwrap_or((text, ""));
+        if let Some((measure, scheme)) = name.split_once('/') {
+            let of = Of::Measure(Measure::parse(measure)?, unit_of(unit, Kind::Ratio)?);
+            let scheme = scheme.to_string();
+            return Ok(column(of, Some(scheme)));
+        }
         let measure = Measure::parse(name)?;
         let unit = unit_of(unit, measure.kind())?;
-        Ok((Column::Measure(measure, unit), run))
+        Ok(column(Of::Measure(measure, unit), None))
     }
 
-    fn show(&self, run: &RunOutput, scheme: &str) -> Option<String> {
-        let at = run.schemes.iter().position(|s| s.name == scheme)?;
-        match self {
-            Column::Measure(measure, unit) => {
-                measure.of(&run.schemes[at]).ok().map(|v| unit.show(unit.take(v)))
+    /// The number in the column's unit.
+    pub fn value(&self, results: &Results, run: &str, scheme: &str) -> Option<f64> {
+        let Of::Measure(measure, unit) = &self.of else { return None };
+        let mut value = results.value(run, scheme, measure).ok()?;
+        if let Some(to) = &self.relative_to {
+            value /= results.value(run, to, measure).ok().filter(|by| *by != 0.0)?;
+        }
+        Some(unit.take(value))
+    }
+
+    fn show(&self, results: &Results, run: &str, scheme: &str) -> Option<String> {
+        match &self.of {
+            Of::Measure(_, unit) => {
+                let value = self.value(results, run, scheme)?;
+                let mark = if self.holds(value) == Some(true) { " (in)" } else { "" };
+                Some(format!("{}{mark}", unit.show(value)))
             }
-            Column::Capacity => run.capacities.get(at).map(|&share| percent(share, 1.0)),
-            Column::Left(level) => {
+            Of::Capacity => {
+                let (run, at) = found(results, run, scheme)?;
+                run.capacities.get(at).map(|&share| percent(share, 1.0))
+            }
+            Of::Left(level) => {
+                let (run, at) = found(results, run, scheme)?;
                 let blame = run.schemes[at].read.blame.iter().find(|b| b.above == *level)?;
                 let mut causes: Vec<(&str, f64)> =
                     blame.causes.0.iter().map(|(cause, ns)| (cause.as_str(), *ns)).collect();
@@ -94,25 +145,128 @@ impl Column {
             }
         }
     }
+
+    /// Whether a value lies where the column looks for it; `None` if it looks nowhere.
+    fn holds(&self, value: f64) -> Option<bool> {
+        self.within.map(|[from, to]| (from..=to).contains(&value))
+    }
+
+    /// What an axis of its values is called.
+    pub fn label(&self) -> String {
+        let unit = match &self.of {
+            Of::Measure(_, unit) => unit.name,
+            Of::Capacity | Of::Left(_) => "",
+        };
+        if unit.is_empty() { self.head.clone() } else { format!("{} ({unit})", self.head) }
+    }
 }
 
-fn measures(table: &Table, run: &RunOutput, results: &Results) -> Shown {
-    let columns: Vec<_> = table.columns.iter().filter_map(|c| Column::parse(c).ok()).collect();
-    let mut rows = vec![vec!["scheme".to_string()]];
-    rows[0].extend(table.columns.iter().map(|c| {
-        let (what, run) =
-            c.split_once(" @ ").map_or((c.as_str(), String::new()), |(c, r)| (c, format!(", {r}")));
-        format!("{}{run}", what.split(' ').next().unwrap_or(what))
-    }));
-    for scheme in &run.schemes {
-        let mut row = vec![scheme.name.clone()];
-        for (column, other) in &columns {
-            let run = other.map_or(Some(run), |name| ran(results, name));
-            row.push(run.and_then(|r| column.show(r, &scheme.name)).unwrap_or("-".to_string()));
+/// `30..40`, `..40` or `30..`.
+fn limits(text: &str) -> Result<[f64; 2], String> {
+    let wrong = || format!("`in {text}`: it is a range such as `in 30..40`, `in ..40` or `in 30..`");
+    let (from, to) = text.trim().split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str, open: f64| match text.trim() {
+        "" => Ok(open),
+        text => text.parse::<f64>().map_err(|_| wrong()),
+    };
+    let limits = [number(from, f64::NEG_INFINITY)?, number(to, f64::INFINITY)?];
+    if limits[0] <= limits[1] { Ok(limits) } else { Err(wrong()) }
+}
+
+fn found<'a>(results: &'a Results, run: &str, scheme: &str) -> Option<(&'a RunOutput, usize)> {
+    let run = results.run(run)?;
+    run.schemes.iter().position(|s| s.name == scheme).map(|at| (run, at))
+}
+
+/// A row a scheme; of a sweep, a row a value of its axes and scheme.
+fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
+    let columns: Vec<Column> = table.columns.iter().filter_map(|c| Column::parse(c).ok()).collect();
+    let sweep = e.sweeps.iter().find(|s| s.name == table.run);
+    let points = match sweep {
+        Some(sweep) => sweep.points.clone(),
+        None => vec![(Vec::new(), table.run.clone())],
+    };
+    let ran: Vec<(Vec<String>, String)> =
+        points.into_iter().filter(|(_, run)| !results.schemes(run).is_empty()).collect();
+    let axes: Vec<&str> = sweep.iter().flat_map(|s| &s.axes).map(|a| a.name.as_str()).collect();
+    let wanted = |run: &str| -> Vec<&str> {
+        let all = results.schemes(run).into_iter();
+        all.filter(|s| table.schemes.is_empty() || table.schemes.iter().any(|t| t == s)).collect()
+    };
+    let mut head: Vec<String> = axes.iter().map(|a| a.to_string()).collect();
+    let mut rows = Vec::new();
+    if table.by_scheme {
+        let schemes = ran.first().map(|(_, run)| wanted(run)).unwrap_or_default();
+        head.extend(schemes.iter().map(|s| s.to_string()));
+        for (values, run) in &ran {
+            let mut row = values.clone();
+            row.extend(schemes.iter().map(|s| cell(e, &columns[0], results, (run, values, sweep), s)));
+            rows.push(row);
         }
-        rows.push(row);
+    } else {
+        let counted = columns.iter().filter(|c| c.within.is_some()).count();
+        head.push("scheme".to_string());
+        head.extend(columns.iter().map(|c| c.head.clone()));
+        head.extend((counted > 0).then(|| format!("of {counted}")));
+        for (values, run) in &ran {
+            for scheme in wanted(run) {
+                let mut row = values.clone();
+                row.push(scheme.to_string());
+                row.extend(columns.iter().map(|c| cell(e, c, results, (run, values, sweep), scheme)));
+                let holds = |c: &Column| {
+                    let run = other(e, c, (run, values, sweep));
+                    c.value(results, &run, scheme).and_then(|v| c.holds(v)) == Some(true)
+                };
+                let within = columns.iter().filter(|c| holds(c)).count();
+                row.extend((counted > 0).then(|| within.to_string()));
+                rows.push(row);
+            }
+        }
     }
-    Shown { title: table.title.clone(), rows }
+    rows.insert(0, head);
+    let chart = match sweep {
+        Some(sweep) if table.by_scheme => picture::over_axis(&columns[0], sweep, &ran, &wanted, results),
+        Some(_) => None,
+        None => ran.first().and_then(|(_, run)| picture::percentiles(&columns, &wanted(run), results, run)),
+    };
+    Shown { title: table.title.clone(), rows, chart }
+}
+
+/// A point of the table's sweep: its run, the values of the axes, and the sweep.
+type At<'a> = (&'a String, &'a Vec<String>, Option<&'a Sweep>);
+
+fn cell(e: &Experiment, column: &Column, results: &Results, at: At<'_>, scheme: &str) -> String {
+    let run = other(e, column, at);
+    column.show(results, &run, scheme).unwrap_or("-".to_string())
+}
+
+/// The run that a column is of: the row's, or that of another run or sweep where the axes
+/// that they share have the same values.
+fn other(e: &Experiment, column: &Column, (run, values, sweep): At<'_>) -> String {
+    let Some(name) = &column.run else { return run.clone() };
+    let Some(swept) = e.sweeps.iter().find(|s| s.name == *name) else { return name.clone() };
+    let value = |axis: &str| {
+        let at = sweep?.axes.iter().position(|a| a.name == axis)?;
+        values.get(at).map(String::as_str)
+    };
+    swept.run_at(value).unwrap_or_default()
+}
+
+/// How far each value of an axis misses what is published.
+fn misses(found: &Found) -> Shown {
+    let title = format!(
+        "{}: the largest miss of its {} ratios, in parts of what is published; least at {}, which they \
+         are judged at, so that {} of them are predictions",
+        found.name,
+        found.checks,
+        found.said,
+        found.checks - 1
+    );
+    let mut rows = vec![vec![found.axis.clone(), "largest miss".to_string()]];
+    for (value, miss) in &found.misses {
+        rows.push(vec![value.clone(), miss.map_or("-".to_string(), |m| format!("{} %", Short(100.0 * m)))]);
+    }
+    Shown { title, rows, chart: None }
 }
 
 /// Rows of equal length over the longest run, a column a scheme. Completions count in
@@ -122,6 +276,7 @@ fn over_time(table: &SeriesTable, run: &RunOutput) -> Shown {
     let whole = run.schemes.iter().map(end).max().unwrap_or(0).max(1);
     let rows = table.rows.max(1) as u64;
     let step = whole.div_ceil(rows);
+    let mut lines: Vec<Vec<(f64, f64)>> = vec![Vec::new(); run.schemes.len()];
     let mut out = vec![vec!["from".to_string()]];
     out[0].extend(run.schemes.iter().map(|s| s.name.clone()));
     for i in 0..rows {
@@ -130,68 +285,95 @@ fn over_time(table: &SeriesTable, run: &RunOutput) -> Shown {
             break;
         }
         let mut row = vec![duration(from as f64).trim().to_string()];
-        for scheme in &run.schemes {
+        for (k, scheme) in run.schemes.iter().enumerate() {
             let inside: Vec<&SeriesPoint> =
                 scheme.series.iter().filter(|p| (from..to).contains(&p.at_ns)).collect();
-            row.push(figure(table.of, &inside));
+            let value = figure(table.of, &inside);
+            row.push(said(table.of, value));
+            let middle = (from + to.min(whole)) as f64 / 2e9;
+            lines[k].extend(value.map(|v| (middle, v)));
         }
         out.push(row);
     }
-    Shown { title: table.title.clone(), rows: out }
+    let chart = picture::over_time(table, &out[0][1..], &lines, whole);
+    Shown { title: table.title.clone(), rows: out, chart }
 }
 
-fn figure(of: SeriesOf, points: &[&SeriesPoint]) -> String {
+/// The figure of some intervals, `None` where nothing completed in them.
+fn figure(of: SeriesOf, points: &[&SeriesPoint]) -> Option<f64> {
     let seconds: f64 = points.iter().map(|p| p.length_ns as f64 / 1e9).sum();
-    let writes: f64 = points.iter().map(|p| p.write_iops * p.length_ns as f64 / 1e9).sum();
-    let longest = |get: fn(&SeriesPoint) -> u64| points.iter().map(|p| get(p)).max().unwrap_or(0);
-    let time = |ns: f64| if ns > 0.0 { duration(ns).trim().to_string() } else { "none".to_string() };
+    let longest = |get: fn(&SeriesPoint) -> u64| points.iter().map(|p| get(p)).max().unwrap_or(0) as f64;
+    let mean = |get: fn(&SeriesPoint) -> f64, iops: fn(&SeriesPoint) -> f64| {
+        let weight = |p: &SeriesPoint| iops(p) * p.length_ns as f64;
+        let all: f64 = points.iter().map(|p| weight(p)).sum();
+        let sum: f64 = points.iter().map(|p| get(p) * weight(p)).sum();
+        if all > 0.0 { sum / all } else { 0.0 }
+    };
+    let time = |ns: f64| (ns > 0.0).then_some(ns);
     match of {
-        SeriesOf::WriteMax => time(longest(|p| p.write_max_ns) as f64),
-        SeriesOf::ReadMax => time(longest(|p| p.read_max_ns) as f64),
-        SeriesOf::WriteMean => {
-            let sum: f64 =
-                points.iter().map(|p| p.write_mean_ns * p.write_iops * p.length_ns as f64 / 1e9).sum();
-            time(if writes > 0.0 { sum / writes } else { 0.0 })
+        SeriesOf::WriteMax => time(longest(|p| p.write_max_ns)),
+        SeriesOf::ReadMax => time(longest(|p| p.read_max_ns)),
+        SeriesOf::WriteMean => time(mean(|p| p.write_mean_ns, |p| p.write_iops)),
+        SeriesOf::ReadMean => time(mean(|p| p.read_mean_ns, |p| p.read_iops)),
+        SeriesOf::FreeBlocks => points.iter().rev().find_map(|p| p.free_blocks).map(|n| n as f64),
+        SeriesOf::WriteIops => {
+            let writes: f64 = points.iter().map(|p| p.write_iops * p.length_ns as f64 / 1e9).sum();
+            Some(if seconds > 0.0 { writes / seconds } else { 0.0 })
         }
-        SeriesOf::ReadMean => {
-            let weight = |p: &SeriesPoint| p.read_iops * p.length_ns as f64;
-            let reads: f64 = points.iter().map(|p| weight(p)).sum();
-            let sum: f64 = points.iter().map(|p| p.read_mean_ns * weight(p)).sum();
-            time(if reads > 0.0 { sum / reads } else { 0.0 })
-        }
-        SeriesOf::FreeBlocks => {
-            let last = points.iter().rev().find_map(|p| p.free_blocks);
-            last.map_or("-".to_string(), |n| n.to_string())
-        }
-        SeriesOf::WriteIops => rate(if seconds > 0.0 { writes / seconds } else { 0.0 }),
     }
 }
 
-fn tried(name: &str, ratings: &[Rating]) -> Shown {
+fn said(of: SeriesOf, value: Option<f64>) -> String {
+    match (of, value) {
+        (SeriesOf::FreeBlocks, None) => "-".to_string(),
+        (_, None) => "none".to_string(),
+        (SeriesOf::FreeBlocks, Some(v)) => format!("{v:.0}"),
+        (SeriesOf::WriteIops, Some(v)) => rate(v),
+        (_, Some(v)) => duration(v).trim().to_string(),
+    }
+}
+
+fn tried(searches: &[(&String, &Vec<Rating>)]) -> Shown {
     let head = [
+        "search",
         "scheme",
         "multiplier",
         "stress",
         "performance",
+        "by the tool's rule",
         "> 1 ms",
         "> 8 ms",
         "> 64 ms",
         "small reads, mean",
         "large reads, mean",
         "large writes, mean",
+        "longest large",
+        "free blocks, first third",
+        "last third",
+        "first free blocks used up",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
     let yes = |passed: bool| if passed { "passed" } else { "failed" }.to_string();
-    for rating in ratings {
-        for t in &rating.tried {
-            let mut row = vec![rating.scheme.clone(), format!("{}x", t.multiplier)];
-            row.extend([yes(t.stress), yes(t.performance)]);
+    let both = |p: Option<Passed>| match p {
+        None => "not asked".to_string(),
+        Some(Passed { stress: true, performance: false }) => "stress only".to_string(),
+        Some(p) => yes(p.performance),
+    };
+    let time = |ns: f64| duration(ns).trim().to_string();
+    for (name, ratings) in searches {
+        for (rating, t) in ratings.iter().flat_map(|r| r.tried.iter().map(move |t| (r, t))) {
+            let mut row = vec![name.to_string(), rating.scheme.clone(), format!("{}x", t.multiplier)];
+            row.extend([yes(t.paper.stress), yes(t.paper.performance), both(t.official)]);
             row.extend(t.above.map(|share| percent(share, 1.0)));
-            row.extend(t.means_ns.map(|ns| duration(ns).trim().to_string()));
+            row.extend(t.means_ns.map(time));
+            row.push(time(t.lag_ns as f64));
+            let free = |i: usize| t.free_blocks.map_or("-".to_string(), |free| format!("{:.0}", free[i]));
+            row.extend([free(0), free(1)]);
+            row.push(t.used_up_ns.map_or("never".to_string(), |ns| time(ns as f64)));
             rows.push(row);
         }
     }
-    Shown { title: format!("Multipliers tried by the search `{name}`"), rows }
+    Shown { title: "Multipliers tried".to_string(), rows, chart: None }
 }
 
 impl Shown {

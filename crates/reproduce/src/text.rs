@@ -1,55 +1,14 @@
 //! What the terminal shows.
 
-use crate::check::{Outcome, Verdict};
+use crate::check::Verdict;
 use crate::execute::Results;
 use crate::file::Experiment;
 use crate::table::tables;
+use crate::tally::Tally;
 use tailcut_report::text::Grid;
 
 /// Columns of the terminal.
 const WIDTH: usize = 110;
-
-/// How many outcomes there are of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// In band.
-    pub held: usize,
-    /// Out of band.
-    pub missed: usize,
-    /// Not comparable.
-    pub not_comparable: usize,
-    /// Not judged at the quick size.
-    pub full_only: usize,
-}
-
-impl Tally {
-    /// Count.
-    pub fn of(outcomes: &[Outcome]) -> Tally {
-        let mut tally = Tally::default();
-        for o in outcomes {
-            match o.verdict {
-                Verdict::InBand => tally.held += 1,
-                Verdict::OutOfBand => tally.missed += 1,
-                Verdict::NotComparable(_) => tally.not_comparable += 1,
-                Verdict::FullSizeOnly => tally.full_only += 1,
-            }
-        }
-        tally
-    }
-
-    /// In words.
-    pub fn words(&self) -> String {
-        let parts = [
-            (self.held, "in band"),
-            (self.missed, "out of band"),
-            (self.not_comparable, "not comparable"),
-            (self.full_only, "judged at full size only"),
-        ];
-        let said: Vec<String> =
-            parts.iter().filter(|p| p.0 > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        said.join(", ")
-    }
-}
 
 /// What came of an experiment, in a few words.
 pub fn outcome(e: &Experiment, results: &Results) -> String {
@@ -92,13 +51,14 @@ pub fn result(e: &Experiment, results: &Results) -> String {
     let mut out = String::new();
     let mut grid = Grid::default();
     if e.judges() {
-        grid.row(["check", "published", "measured", "band", "verdict"].map(String::from));
+        grid.row(["check", "kind", "published", "measured", "band", "verdict"].map(String::from));
         grid.rule();
     }
     for o in &results.outcomes {
         let label = format!("{} [{}]", o.label, o.scheme);
         let verdict = o.verdict.words().to_string();
-        grid.row([label, o.published.clone(), o.measured.clone(), o.band.clone(), verdict]);
+        let kind = o.kind.to_string();
+        grid.row([label, kind, o.published.clone(), o.measured.clone(), o.band.clone(), verdict]);
     }
     out.push_str(&grid.render());
     let mut notes = Vec::new();

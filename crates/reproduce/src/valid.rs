@@ -1,6 +1,7 @@
 //! What serde cannot see: whether the parts of an experiment file fit together.
 
-use crate::file::{Band, Check, Experiment, Run, Trust};
+use crate::file::{Band, Check, CheckKind, Experiment, Run, Search, Table, Trust};
+use crate::find::axis;
 use crate::measure::Measure;
 use crate::table::Column;
 use crate::unit::{Kind, Unit};
@@ -16,7 +17,7 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     }
     let mut names = BTreeSet::new();
     let all = e.run.iter().map(|r| &r.name).chain(e.search.iter().map(|s| &s.name));
-    for name in all {
+    for name in all.chain(e.sweeps.iter().map(|s| &s.name)) {
         if !names.insert(name.as_str()) {
             return Err(format!("two runs are called `{name}`"));
         }
@@ -25,21 +26,22 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
         check_run(run).map_err(|why| format!("run `{}`: {why}", run.name))?;
     }
     for search in &e.search {
-        if !search.workload.contains("{multiplier}") || !search.workload.contains("{size}") {
-            let name = &search.name;
-            return Err(format!("search `{name}`: workload: it holds `{{multiplier}}` and `{{size}}`"));
+        check_search(search).map_err(|why| format!("search `{}`: {why}", search.name))?;
+    }
+    for find in &e.find {
+        let wrong = |why: String| Err(format!("find `{}`: {why}", find.name));
+        if axis(e, &find.axis).is_none() {
+            return wrong(format!("axis: no sweep has an axis `{}`", find.axis));
+        }
+        if e.check.iter().filter(|c| c.found.as_ref() == Some(&find.name)).count() < 2 {
+            return wrong("fewer than two checks are of it, so that it predicts nothing".to_string());
         }
     }
     for check in &e.check {
         check_check(e, check).map_err(|why| format!("check `{}`: {why}", check.label))?;
     }
     for table in &e.table {
-        run_of(e, &table.run).map_err(|why| format!("table `{}`: {why}", table.title))?;
-        for column in &table.columns {
-            let wrong = |why| format!("table `{}`: {why}", table.title);
-            let (_, run) = Column::parse(column).map_err(wrong)?;
-            run.map_or(Ok(()), |run| run_of(e, run).map(|_| ())).map_err(wrong)?;
-        }
+        check_table(e, table).map_err(|why| format!("table `{}`: {why}", table.title))?;
     }
     for series in &e.series {
         run_of(e, &series.run).map_err(|why| format!("series `{}`: {why}", series.title))?;
@@ -55,15 +57,88 @@ pub(crate) fn unit_of(name: &str, kind: Kind) -> Result<Unit, String> {
     })
 }
 
-fn check_run(run: &Run) -> Result<(), String> {
+fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
+    let known = schemes(e, &table.run)?;
+    if let Some(other) = table.schemes.iter().find(|s| !known.contains(&s.as_str())) {
+        return Err(format!("schemes: `{}` has no `{other}`", table.run));
+    }
+    if table.by_scheme && table.columns.len() != 1 {
+        return Err("columns: by scheme it shows one measure".to_string());
+    }
+    for column in &table.columns {
+        let column = Column::parse(column)?;
+        if let Some(other) = column.relative_to.filter(|s| !known.contains(&s.as_str())) {
+            return Err(format!("columns: `{}` has no `{other}`", table.run));
+        }
+        column.run.map_or(Ok(()), |run| schemes(e, &run).map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// The schemes of a run, a search or a sweep.
+fn schemes<'a>(e: &'a Experiment, name: &str) -> Result<Vec<&'a str>, String> {
+    let sweep = e.sweeps.iter().find(|s| s.name == name);
+    let one = sweep.and_then(|s| s.points.first()).map_or(name, |(_, run)| run);
+    match e.search.iter().find(|s| s.name == one) {
+        Some(search) => Ok(search.names().collect()),
+        None => Ok(run_of(e, one)?.names().collect()),
+    }
+}
+
+fn check_names<'a>(all: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut names = BTreeSet::new();
-    for name in run.names() {
+    for name in all {
         if !names.insert(name) {
             return Err(format!("schemes: `{name}` is there twice"));
         }
     }
-    if names.is_empty() {
-        return Err("schemes: at least one".to_string());
+    if names.is_empty() { Err("schemes: at least one".to_string()) } else { Ok(()) }
+}
+
+/// That no placeholder is left over besides these.
+fn check_filled<'a>(texts: impl Iterator<Item = &'a String>, known: &[&str]) -> Result<(), String> {
+    for text in texts {
+        let mut rest = text.as_str();
+        while let Some(from) = rest.find('{') {
+            let end = rest[from..].find('}').map_or(rest.len(), |end| from + end + 1);
+            let found = &rest[from..end];
+            if !known.contains(&found) {
+                return Err(format!("`{found}` is no axis of it; known are {}", known.join(", ")));
+            }
+            rest = &rest[end..];
+        }
+    }
+    Ok(())
+}
+
+fn check_search(search: &Search) -> Result<(), String> {
+    check_names(search.names())?;
+    let texts = [&search.workload, &search.full].into_iter().chain(&search.quick).chain(&search.set);
+    check_filled(texts, &["{multiplier}", "{size}"])?;
+    if !search.workload.contains("{multiplier}") || !search.workload.contains("{size}") {
+        return Err("workload: it holds `{multiplier}` and `{size}`".to_string());
+    }
+    if search.step == 0 || search.most < search.step {
+        return Err("step: at least 1 and at most `most`".to_string());
+    }
+    for text in search.after.iter().chain([&search.slice]) {
+        tailcut_units::quantity::parse_time(text)
+            .ok()
+            .filter(|t| t.0 > 0)
+            .ok_or_else(|| format!("slice, after: `{text}` is no length of time"))?;
+    }
+    Ok(())
+}
+
+fn check_run(run: &Run) -> Result<(), String> {
+    check_names(run.names())?;
+    let texts = run.workload.iter().chain(&run.full).chain(&run.quick).chain(&run.set);
+    check_filled(texts.chain(run.variant.iter().flat_map(|v| &v.set)), &["{size}"])?;
+    for scale in run.replay.iter().flat_map(|r| r.rate_scale.iter().chain(&r.size_scale)) {
+        scale.value().map_err(|why| format!("replay: {why}"))?;
+    }
+    for name in &run.needs {
+        Measure::parse(name).map_err(|why| format!("needs: {why}"))?;
     }
     match (&run.workload, &run.trace) {
         (Some(text), None) => {
@@ -93,20 +168,26 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
     if c.run.is_some() != c.runs.is_empty() {
         return Err("give either run or runs".to_string());
     }
+    let found = check_at(e, c)?;
+    let found = found.as_ref().map(|(axis, value)| (axis.as_str(), value.as_str()));
     let measure = Measure::parse(&c.measure).map_err(|why| format!("measure: {why}"))?;
-    let scheme = c.scheme.as_ref().or(e.defaults.scheme.as_ref()).ok_or("scheme is missing")?;
-    for run in c.about() {
+    let scheme = e.scheme(c).ok_or("scheme is missing")?;
+    for run in &e.about(c, found) {
         knows(e, run, scheme, &measure)?;
     }
     let mut kind = measure.kind();
     if let Some(to) = &c.relative_to {
         let other = to.measure.as_ref().map_or(Ok(measure), |m| Measure::parse(m))?;
-        for run in c.about() {
-            let run = to.run.as_deref().unwrap_or(run);
-            knows(e, run, to.scheme.as_ref().unwrap_or(scheme), &other)
+        for run in e.about(c, found) {
+            let at = to.run.as_ref().and_then(|name| e.point(name, c, found));
+            knows(e, &at.unwrap_or(run), to.scheme.as_deref().unwrap_or(scheme), &other)
                 .map_err(|why| format!("relative_to: {why}"))?;
         }
-        kind = Kind::Ratio;
+        if !to.difference {
+            kind = Kind::Ratio;
+        } else if kind != other.kind() {
+            return Err("relative_to: a difference is of two measures of one unit".to_string());
+        }
     }
     unit_of(&c.unit, kind)?;
     if c.published.is_none() && c.says.is_none() {
@@ -122,8 +203,52 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
     if trust == Trust::Remembered {
         return Err("trust: what is only remembered is nothing to compare with; say not_comparable".into());
     }
-    let band = c.band.as_ref().or(e.defaults.band.as_ref()).ok_or("band is missing")?;
-    check_band(band, c.published).map_err(|why| format!("band: {why}"))
+    let band = e.band(c).ok_or("band is missing")?;
+    check_band(band, c.published).map_err(|why| format!("band: {why}"))?;
+    check_kind(c, band).map_err(|why| format!("kind: {why}"))
+}
+
+/// Whether the kind fits what is published.
+fn check_kind(c: &Check, band: &Band) -> Result<(), String> {
+    let said = c.says.as_ref().is_some_and(|says| says.contains(|ch: char| ch.is_ascii_digit()));
+    match c.kind(Some(band)) {
+        CheckKind::Value if c.published.is_none() && !said => {
+            Err("no value is published, in `published` or as a number in `says`; is it an order?".to_string())
+        }
+        CheckKind::Order if c.published.is_some() => {
+            Err("a published value is more than an order".to_string())
+        }
+        CheckKind::Order if !band.is_one_sided() => {
+            Err("an order has one limit, at_most or at_least".to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether every axis of the sweeps that a check names has a value; an example of what its
+/// find may come to.
+fn check_at(e: &Experiment, c: &Check) -> Result<Option<(String, String)>, String> {
+    let mut found = None;
+    if let Some(name) = &c.found {
+        let find = e.find.iter().find(|f| f.name == *name);
+        let find = find.ok_or_else(|| format!("found: there is no find `{name}`"))?;
+        let first = axis(e, &find.axis).and_then(|a| a.all().next()).unwrap_or_default();
+        found = Some((find.axis.clone(), first.to_string()));
+    }
+    let swept = e.sweeps.iter().filter(|s| c.named().any(|name| name == s.name));
+    let axes: Vec<&str> = swept.flat_map(|s| &s.axes).map(|a| a.name.as_str()).collect();
+    let of_find = found.as_ref().map(|(axis, _)| axis.as_str());
+    for name in c.at.keys().map(String::as_str).chain(of_find) {
+        if !axes.contains(&name) {
+            return Err(format!("at, found: no sweep that it names has an axis `{name}`"));
+        }
+    }
+    let example = found.as_ref().map(|(axis, value)| (axis.as_str(), value.as_str()));
+    if e.about(c, example).len() != c.named().count() {
+        let axes = axes.join("`, `");
+        return Err(format!("at: give one of the values of each axis of the sweep: `{axes}`"));
+    }
+    Ok(found)
 }
 
 fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
@@ -149,7 +274,7 @@ fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(
         if !measure.is_rating() {
             return Err(format!("measure: `{run}` is a search, which gives ratings only"));
         }
-        let known = search.schemes.iter().any(|s| s == scheme);
+        let known = search.names().any(|s| s == scheme);
         return known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no `{scheme}`"));
     }
     if measure.is_rating() {

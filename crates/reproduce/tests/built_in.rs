@@ -1,14 +1,13 @@
 //! Is every built-in experiment sound, and do the quick sizes come out as they should?
 
 use std::path::{Path, PathBuf};
-use tailcut_reproduce::{Experiment, Options, Results, Verdict, list, markdown, reproduce, text};
+use tailcut_reproduce::{CheckKind, Experiment, Options, Results, Verdict, list, markdown, reproduce, text};
 use tailcut_sim::{Cache, Snapshots};
 use tailcut_testkit::traces;
 
 fn quick(e: &Experiment, traces: Option<PathBuf>, cache: &Path) -> Results {
     let options = Options {
         quick: true,
-        official: false,
         traces,
         snapshots: Snapshots::Cached(Cache::new(cache.to_path_buf(), tailcut_sim::cache::LIMIT)),
         threads: 2,
@@ -44,7 +43,7 @@ fn names_stand_for_experiments_and_unknown_ones_are_refused() {
     let ids =
         |word: &str| -> Vec<String> { list::find(word).expect("known").into_iter().map(|e| e.id).collect() };
     assert_eq!(ids("atc19/fig4"), ["atc19/fig4"]);
-    assert_eq!(ids("jsa14"), ["jsa14/read-latency", "jsa14/write-latency"]);
+    assert_eq!(ids("jsa14"), ["jsa14/load"]);
     assert!(ids("atc19").len() > 5);
     let error = list::find("atc19/fig44").expect_err("unknown");
     assert!(error.is_input() && error.to_string().contains("did you mean `atc19/fig4`"), "{error}");
@@ -71,6 +70,42 @@ fn a_wrong_file_names_the_place_and_the_key() {
     }
 }
 
+/// A value has a published number to miss, an order has none and one limit; a file that
+/// declares another kind than the form allows is refused.
+#[test]
+fn checks_say_what_they_decide() {
+    let mut count = [0; 3];
+    for e in list::all().expect("every file is an experiment") {
+        for c in &e.check {
+            let kind = c.kind(e.band(c));
+            count[kind as usize] += 1;
+            let itself = c.relative_to.as_ref().is_some_and(|to| {
+                let same = |other: &Option<String>, own: Option<&str>| {
+                    other.as_deref().is_none_or(|o| Some(o) == own)
+                };
+                same(&to.run, c.run.as_deref()) && same(&to.scheme, e.scheme(c)) && !to.difference
+            });
+            let place = format!("{}: {}", e.id, c.label);
+            assert!(!itself || kind == CheckKind::Structural, "{place}: relative to itself");
+            let order = c.published.is_none() && e.band(c).is_some_and(|b| b.is_one_sided());
+            assert!(kind != CheckKind::Order || order, "{place}: an order has one limit and no value");
+        }
+    }
+    assert!(count.iter().all(|n| *n > 0), "{count:?}");
+    let (_, good) = list::EXPERIMENTS[0];
+    for (kind, needle) in
+        [("order", "a published value is more than an order"), ("odd", "unknown variant `odd`")]
+    {
+        let text = good.replacen("published =", &format!("kind = \"{kind}\"\npublished ="), 1);
+        let message = list::parse("x.toml", &text).expect_err("refused").to_string();
+        assert!(message.contains(needle), "{message}");
+    }
+    let text =
+        good.replacen("published = 3300", "says = \"fast\"\nband = { at_least = 1, because = \"b\" }", 1);
+    let message = list::parse("x.toml", &text).expect_err("refused").to_string();
+    assert!(message.contains("is it an order?"), "{message}");
+}
+
 /// Every check of every experiment has a value at the quick size, or a reason that is
 /// the size's or the trace's; what is judged there is in band.
 #[test]
@@ -79,6 +114,9 @@ fn quick_sizes_run_and_what_they_judge_is_in_band() {
     let traces = traces();
     for e in list::all().expect("sound") {
         let results = quick(&e, traces.clone(), cache.path());
+        for run in &e.run {
+            assert_shows_something(&e.id, run, &results);
+        }
         for o in &results.outcomes {
             let place = format!("{}: {} [{}]", e.id, o.label, o.scheme);
             let size = |why: &str| {
@@ -99,23 +137,42 @@ fn quick_sizes_run_and_what_they_judge_is_in_band() {
         }
         let (plain, section) = (text::result(&e, &results), markdown::section(&e, &results));
         for o in &results.outcomes {
-            assert!(plain.contains(&o.label) && section.contains(&o.label), "{}: {}", e.id, o.label);
+            assert!(plain.contains(&o.label) && section.text.contains(&o.label), "{}: {}", e.id, o.label);
+        }
+        assert_eq!(markdown::section(&e, &results).pictures, section.pictures, "the same bytes again");
+        for (name, svg) in &section.pictures {
+            assert!(section.text.contains(name) || name.contains(".dark."), "{name} is shown");
+            assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
+            assert!(svg.len() < 60_000, "{name}: {} bytes", svg.len());
         }
     }
 }
 
+/// A quick form that runs shows what the figure is about: what it needs happens, and its
+/// schemes are not all one and the same.
+fn assert_shows_something(id: &str, run: &tailcut_reproduce::file::Run, results: &Results) {
+    let Some(ran) = results.run(&run.name).filter(|r| r.missing.is_none()) else { return };
+    let place = format!("{id}: {}", run.name);
+    assert_eq!(results.lacks(run), None, "{place}");
+    let digests: std::collections::BTreeSet<&str> = ran.schemes.iter().map(|s| s.digest.as_str()).collect();
+    assert!(ran.schemes.len() < 2 || digests.len() > 1, "{place}: all schemes came out the same");
+}
+
 /// Whether all these runs have a quick size.
 fn sized(e: &Experiment, runs: &str) -> bool {
-    runs.split(", ").all(|name| e.run.iter().any(|r| r.name == name && r.has_quick()))
+    let mut about = e.run.iter().filter(|r| runs.contains(r.name.as_str())).peekable();
+    about.peek().is_some() && about.all(|r| r.has_quick())
 }
 
 #[test]
 fn a_trace_that_is_not_there_is_not_comparable() {
     let cache = tempfile::tempdir().expect("a folder");
-    let e = &list::find("atc19/fig7").expect("known")[0];
+    let e = &list::find("fast17/fig10").expect("known")[0];
     let results = quick(e, Some(cache.path().to_path_buf()), cache.path());
     for o in &results.outcomes {
         let Verdict::FullSizeOnly = o.verdict else { panic!("{:?}", o.verdict) };
     }
-    assert!(results.runs.iter().all(|r| r.missing.as_ref().is_some_and(|why| why.contains("tpcc-small"))));
+    assert!(results.runs.iter().all(|r| {
+        r.missing.as_ref().is_some_and(|why| why.contains("dtrs") || why.contains("no quick size"))
+    }));
 }

@@ -8,8 +8,9 @@ use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
 use serde::Serialize;
 use std::path::Path;
 use tailcut_reproduce::search::Rating;
-use tailcut_reproduce::text::Tally;
-use tailcut_reproduce::{Experiment, Options, Outcome, Results, list, markdown, reproduce as run_one, text};
+use tailcut_reproduce::{
+    Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, text,
+};
 use tailcut_sim::{Cache, MODEL_VERSION, Snapshots};
 
 /// List, or run what was named and show it.
@@ -23,7 +24,6 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     let old = args.report.as_deref().map(read).transpose()?.flatten();
     let options = Options {
         quick: args.quick,
-        official: args.official,
         traces: args.traces.clone(),
         snapshots: match args.no_cache {
             true => Snapshots::Off,
@@ -37,7 +37,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     let mut sections = Vec::new();
     for e in &experiments {
         terminal.text(&text::heading(e, args.quick))?;
-        let progress = Progress::of_tasks(tasks(e));
+        let progress = Progress::of_tasks(e.tasks());
         let results = run_one(e, &options, &progress);
         progress.finish();
         let results = results?;
@@ -45,9 +45,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
             terminal.warn(warning);
         }
         terminal.text(&text::result(e, &results))?;
-        sections.push((e.id.clone(), markdown::section(e, &results)));
+        sections.push(markdown::section(e, &results));
         // After each, so that an interruption loses one at most.
-        if let Some(path) = &args.report {
+        if let (Some(path), Some(section)) = (&args.report, sections.last()) {
+            pictures(path, section)?;
             write(path, &markdown::document(old.as_deref(), &sections))?;
         }
         all.push(results);
@@ -61,8 +62,8 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     if args.json {
         print(&json(&experiments, &all))?;
     }
-    match args.strict && tally.missed > 0 {
-        true => Err(CliError::Failed(format!("{} out of band", tally.missed))),
+    match args.strict && tally.missed() > 0 {
+        true => Err(CliError::Failed(format!("{} out of band", tally.missed()))),
         false => Ok(()),
     }
 }
@@ -83,11 +84,6 @@ fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     Ok(all)
 }
 
-fn tasks(e: &Experiment) -> usize {
-    e.run.iter().map(|r| r.names().count()).sum::<usize>()
-        + e.search.iter().map(|s| s.schemes.len()).sum::<usize>()
-}
-
 fn read(path: &Path) -> Result<Option<String>, CliError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -98,6 +94,16 @@ fn read(path: &Path) -> Result<Option<String>, CliError> {
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     std::fs::write(path, text).map_err(|e| CliError::Input(format!("cannot write {}: {e}", path.display())))
+}
+
+/// Write a section's pictures beside the document.
+fn pictures(document: &Path, section: &markdown::Section) -> Result<(), CliError> {
+    let folder = document.with_file_name(markdown::FIGURES);
+    if !section.pictures.is_empty() {
+        let cannot = |e| CliError::Input(format!("cannot make the folder {}: {e}", folder.display()));
+        std::fs::create_dir_all(&folder).map_err(cannot)?;
+    }
+    section.pictures.iter().try_for_each(|(name, svg)| write(&folder.join(name), svg))
 }
 
 #[derive(Serialize)]

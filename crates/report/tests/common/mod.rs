@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, Load, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload,
+    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
@@ -116,6 +116,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             rber_factor_max: 1.0,
             ..Suspends::default()
         }),
+        operations: Ordered(vec![("erase".into(), Operations { count: 12, planes: 1.0 })]),
         erases: Some(12),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),

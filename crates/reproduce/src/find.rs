@@ -1,0 +1,88 @@
+//! The value of an axis at which a set of checks comes nearest to what is published.
+
+use crate::check::value;
+use crate::execute::Results;
+use crate::file::{Band, Check, Experiment};
+use crate::sweep::Axis;
+
+/// What a find came to.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its name.
+    pub name: String,
+    /// The name of the axis.
+    pub axis: String,
+    /// The value with the least largest miss.
+    pub value: Option<String>,
+    /// The value, said with the name and unit of the axis.
+    pub said: String,
+    /// How many checks it rests on.
+    pub checks: usize,
+    /// The largest miss by value, in parts of what is published; none where a check has no
+    /// value there.
+    pub misses: Vec<(String, Option<f64>)>,
+}
+
+/// Every find of an experiment.
+pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
+    e.find
+        .iter()
+        .map(|f| {
+            let checks: Vec<&Check> = e.check.iter().filter(|c| c.found.as_ref() == Some(&f.name)).collect();
+            let axis = axis(e, &f.axis);
+            let values = axis.iter().flat_map(|a| a.all());
+            let misses: Vec<(String, Option<f64>)> =
+                values.map(|v| (v.to_string(), largest(e, &checks, (&f.axis, v), results))).collect();
+            // The first of equals.
+            let best = misses
+                .iter()
+                .filter_map(|(v, miss)| miss.map(|miss| (v, miss)))
+                .min_by(|a, b| a.1.total_cmp(&b.1));
+            let value = best.map(|(v, _)| v.clone());
+            let said = value.as_ref().and_then(|v| axis.map(|a| a.said(v))).unwrap_or_default();
+            Found { name: f.name.clone(), axis: f.axis.clone(), value, said, checks: checks.len(), misses }
+        })
+        .collect()
+}
+
+/// The axis of this name, of the first sweep that has it.
+pub(crate) fn axis<'a>(e: &'a Experiment, name: &str) -> Option<&'a Axis> {
+    e.sweeps.iter().flat_map(|s| &s.axes).find(|a| a.name == name)
+}
+
+fn largest(e: &Experiment, checks: &[&Check], at: (&str, &str), results: &Results) -> Option<f64> {
+    let mut most = 0.0f64;
+    for check in checks {
+        let taken = value(e, check, Some(at), results).ok()?;
+        most = most.max(miss(check.published, e.band(check)?, taken));
+    }
+    Some(most)
+}
+
+/// How far a value lies from the published one, in parts of that; from the nearest limit
+/// where there is none.
+fn miss(published: Option<f64>, band: &Band, value: f64) -> f64 {
+    let by = |of: f64, distance: f64| if distance <= 0.0 { 0.0 } else { distance / of.abs() };
+    if let Some(published) = published {
+        return by(published, (value - published).abs());
+    }
+    let [from, to] = band
+        .range
+        .unwrap_or([band.at_least.unwrap_or(f64::NEG_INFINITY), band.at_most.unwrap_or(f64::INFINITY)]);
+    by(from, from - value).max(by(to, value - to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miss_is_a_part_of_what_is_published() {
+        let band = |text: &str| -> Band { toml::from_str(text).expect("a band") };
+        assert_eq!(miss(Some(-50.0), &band("relative = 25"), -40.0), 0.2);
+        assert_eq!(miss(None, &band("at_most = 4"), 5.0), 0.25);
+        assert_eq!(miss(None, &band("at_most = 4"), -5.0), 0.0);
+        assert_eq!(miss(None, &band("range = [2, 4]"), 1.0), 0.5);
+        assert_eq!(miss(None, &band("at_least = 0"), -1.0), f64::INFINITY);
+    }
+}

@@ -1,0 +1,236 @@
+//! An SVG of a chart.
+
+use super::{Axis, Chart, Series};
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::ops::Range;
+
+/// The page that a picture lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+struct Colours {
+    page: RGBColor,
+    text: RGBColor,
+    grid: RGBColor,
+    band: RGBColor,
+    series: [RGBColor; 8],
+}
+
+impl Theme {
+    fn colours(self) -> Colours {
+        let rgb = |hex: u32| RGBColor((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
+        match self {
+            Theme::Light => Colours {
+                page: rgb(0xffffff),
+                text: rgb(0x1f2328),
+                grid: rgb(0xd8dee4),
+                band: rgb(0xd3e3f5),
+                series: [0x0072b2, 0xd55e00, 0x00805d, 0xaa3377, 0x9a7000, 0x3a9bdc, 0x606060, 0x8b4513]
+                    .map(rgb),
+            },
+            Theme::Dark => Colours {
+                page: rgb(0x0d1117),
+                text: rgb(0xe6edf3),
+                grid: rgb(0x30363d),
+                band: rgb(0x1d3450),
+                series: [0x58a6ff, 0xff9e4a, 0x3fc98f, 0xe07bc0, 0xe6c229, 0x9ad8ff, 0xb0b0b0, 0xd2a679]
+                    .map(rgb),
+            },
+        }
+    }
+}
+
+/// Width of a plain chart without its legend, and its height.
+const PLAIN: (u32, u32) = (640, 360);
+/// Width between the labels and the notes of a chart of rows, and the height of a row.
+const ROWS: (u32, u32) = (420, 19);
+/// Height of the title, and of the axis below.
+const TOP: u32 = 34;
+const BELOW: u32 = 52;
+/// Room at the left edge.
+const EDGE: u32 = 8;
+/// Size of texts as the plotting crate counts it, and width of a character of that.
+const SIZE: f64 = 15.0;
+const CHARACTER: f64 = 6.7;
+/// Longer labels are cut.
+const LABEL: usize = 64;
+
+type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+
+/// With the ticks that it was given, and no others.
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (value - self.from) / (self.to - self.from);
+        from + (share * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<H: KeyPointHint>(&self, _: H) -> Vec<f64> {
+        self.ticks.iter().map(|(at, _)| *at).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.from..self.to
+    }
+}
+
+pub(super) fn svg(chart: &Chart, title: &str, theme: Theme) -> String {
+    let mut text = String::new();
+    // The back end writes into a string, which cannot fail.
+    draw(chart, title, &theme.colours(), &mut text).expect("a string takes everything");
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn draw<'a>(
+    chart: &Chart,
+    title: &str,
+    colours: &Colours,
+    out: &'a mut String,
+) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>> {
+    let labels: Vec<String> = chart.y.ticks.iter().map(|(_, label)| cut(label)).collect();
+    let left = width(labels.iter()) + if chart.y.label.is_empty() { 22 } else { 44 };
+    let notes = width(chart.notes.iter().map(|(_, note)| note)) + if chart.notes.is_empty() { 8 } else { 18 };
+    let legend = if chart.rows { 0 } else { width(chart.series.iter().map(|s| &s.name)) + 44 };
+    let (wide, high) = match chart.rows {
+        true => (ROWS.0, ROWS.1 * chart.y.ticks.len() as u32 + 24),
+        false => PLAIN,
+    };
+    let size = (left + wide + notes + legend, TOP + high + BELOW);
+    let root = SVGBackend::with_string(out, size).into_drawing_area();
+    root.fill(&colours.page)?;
+    let style = TextStyle::from(("sans-serif", SIZE).into_font()).color(&colours.text);
+    let heading = TextStyle::from(("sans-serif", SIZE + 2.0).into_font()).color(&colours.text);
+    let fits = (f64::from(size.0) / (CHARACTER * 1.13)) as usize;
+    root.draw(&Text::new(shorten(title, fits), (10, 9), heading))?;
+    let legend_at = match chart.rows {
+        true => (left as i32, TOP as i32 + 6),
+        false => ((left + wide + notes) as i32, TOP as i32 + 12),
+    };
+    draw_legend(chart, colours, &style, legend_at, &root)?;
+    let top = TOP + if chart.rows { 20 } else { 0 };
+    // The label of the upright axis stands at the very edge of the area.
+    let area = root.margin(top as i32, 4, EDGE as i32, (notes + legend) as i32);
+    let mut plot: Plot<'_, '_> = ChartBuilder::on(&area)
+        .x_label_area_size(BELOW - 6)
+        .y_label_area_size(left - EDGE)
+        .build_cartesian_2d(chart.x.clone(), chart.y.clone())?;
+    for ([from, to], row) in &chart.bands {
+        let corners = [(*from, row - 0.38), (*to, row + 0.38)];
+        plot.draw_series([Rectangle::new(corners, colours.band.filled())])?;
+    }
+    let (xs, ys) = (chart.x.ticks.clone(), chart.y.ticks.clone());
+    plot.configure_mesh()
+        .bold_line_style(colours.grid)
+        .light_line_style(TRANSPARENT)
+        .axis_style(colours.text)
+        .label_style(style.clone())
+        .axis_desc_style(style.clone())
+        .x_desc(chart.x.label.clone())
+        .y_desc(chart.y.label.clone())
+        .x_label_formatter(&|at| label(&xs, *at))
+        .y_label_formatter(&|at| cut(&label(&ys, *at)))
+        .draw()?;
+    for (i, series) in chart.series.iter().enumerate() {
+        let colour = colours.series[i % colours.series.len()];
+        if series.line {
+            plot.draw_series(LineSeries::new(series.points.iter().copied(), colour.stroke_width(2)))?;
+        }
+        draw_marks(&mut plot, series, i, colour)?;
+    }
+    let beside = style.pos(Pos::new(HPos::Left, VPos::Center));
+    for (row, note) in &chart.notes {
+        let (_, y) = plot.backend_coord(&(chart.x.to, *row));
+        root.draw(&Text::new(note.clone(), ((left + wide) as i32 + 4, y), beside.clone()))?;
+    }
+    root.present()
+}
+
+/// A mark of its own for each series: colour alone is not seen by everyone.
+fn draw_marks<'a, 'b>(
+    plot: &mut Plot<'a, 'b>,
+    series: &Series,
+    i: usize,
+    colour: RGBColor,
+) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'b> as DrawingBackend>::ErrorType>> {
+    let points = series.points.iter().copied();
+    let filled = colour.filled();
+    match i % 4 {
+        0 => plot.draw_series(points.map(|p| Circle::new(p, 4, filled)))?,
+        1 => plot.draw_series(points.map(|p| Cross::new(p, 4, colour.stroke_width(2))))?,
+        2 => plot.draw_series(points.map(|p| TriangleMarker::new(p, 5, filled)))?,
+        _ => plot.draw_series(points.map(|p| Circle::new(p, 4, colour.stroke_width(2))))?,
+    };
+    Ok(())
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+/// Names of the series: below each other beside a plain chart, in a row above one of rows.
+fn draw_legend<'a>(
+    chart: &Chart,
+    colours: &Colours,
+    style: &TextStyle<'_>,
+    (mut x, mut y): (i32, i32),
+    root: &Area<'a>,
+) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>> {
+    let style = style.pos(Pos::new(HPos::Left, VPos::Center));
+    for (i, series) in chart.series.iter().enumerate() {
+        let colour = colours.series[i % colours.series.len()];
+        let at = (x + 12, y);
+        if series.line {
+            root.draw(&PathElement::new([(x, y), (x + 24, y)], colour.stroke_width(2)))?;
+        }
+        match i % 4 {
+            0 => root.draw(&Circle::new(at, 4, colour.filled()))?,
+            1 => root.draw(&Cross::new(at, 4, colour.stroke_width(2)))?,
+            2 => root.draw(&TriangleMarker::new(at, 5, colour.filled()))?,
+            _ => root.draw(&Circle::new(at, 4, colour.stroke_width(2)))?,
+        }
+        root.draw(&Text::new(series.name.clone(), (x + 30, y), style.clone()))?;
+        if chart.rows {
+            x += 46 + width([&series.name].into_iter()) as i32;
+        } else {
+            y += 20;
+        }
+    }
+    if !chart.bands.is_empty() {
+        root.draw(&Rectangle::new([(x + 4, y - 6), (x + 24, y + 6)], colours.band.filled()))?;
+        root.draw(&Text::new("band", (x + 30, y), style))?;
+    }
+    Ok(())
+}
+
+fn label(ticks: &[(f64, String)], at: f64) -> String {
+    let near = ticks.iter().min_by(|a, b| (a.0 - at).abs().total_cmp(&(b.0 - at).abs()));
+    near.map_or(String::new(), |(_, label)| label.clone())
+}
+
+/// Pixels of the longest.
+fn width<'a>(texts: impl Iterator<Item = &'a String>) -> u32 {
+    let most = texts.map(|t| t.chars().count().min(LABEL)).max().unwrap_or(0);
+    (most as f64 * CHARACTER) as u32
+}
+
+fn cut(text: &str) -> String {
+    shorten(text, LABEL)
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_string();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}

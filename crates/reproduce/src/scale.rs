@@ -1,0 +1,49 @@
+//! A factor in an experiment file: a number, or a text that the value of an axis completes.
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use std::fmt;
+
+/// A factor, or the text of one with the name of an axis in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale(pub(crate) String);
+
+impl Scale {
+    /// The factor.
+    ///
+    /// # Errors
+    /// What it takes.
+    pub fn value(&self) -> Result<f64, String> {
+        let value = self.0.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0);
+        value.ok_or_else(|| {
+            format!("`{}` is neither a number above zero nor an axis as in `\"{{load}}\"`", self.0)
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Scale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Scale, D::Error> {
+        deserializer.deserialize_any(Factor)
+    }
+}
+
+struct Factor;
+
+impl Visitor<'_> for Factor {
+    type Value = Scale;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, or an axis as in \"{load}\"")
+    }
+
+    fn visit_f64<E: de::Error>(self, v: f64) -> Result<Scale, E> {
+        Ok(Scale(v.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, v: i64) -> Result<Scale, E> {
+        Ok(Scale(v.to_string()))
+    }
+
+    fn visit_str<E: de::Error>(self, v: &str) -> Result<Scale, E> {
+        Ok(Scale(v.to_string()))
+    }
+}

@@ -1,0 +1,369 @@
+//! Sweeps: a run or a search that is repeated along one or more axes.
+//!
+//! ```toml
+//! [[run]]
+//! name = "slc"
+//! device = "wuhe-slc"
+//! schemes = ["rps", "ips"]
+//! workload = "randrw,bs=4k,rate_iops={load*292},{load*975},{size}"
+//! full = "number_ios=300000"
+//! quick = "number_ios=20000"
+//!
+//! [[run.axis]]
+//! name = "load"
+//! unit = "%"
+//! values = ["10", "20", "30"]   # each in place of `{load}`; `{load*292}` is 292 times it
+//! quick = ["20"]                # the values of the quick size; all if not given
+//!
+//! [[run.axis]]
+//! name = "erase width"
+//! point = [{ name = "1", set = ["ftl.extent=block"] }, { name = "8", set = [] }]
+//! ```
+//!
+//! The value of an axis is filled in wherever `{name}` stands in `workload`, `full`,
+//! `quick`, the sets, and a trace's `rate_scale` and `size_scale`; a `point` sets keys. Every
+//! combination of values becomes a run of its own. A table of the sweep has a row for each,
+//! and a check names one: `at = { load = "20", "erase width" = "8" }`.
+//!
+//! `[[find]] name = "the paper's load", axis = "load"` stands for the value of the axis at
+//! which the checks that say `found = "the paper's load"` come nearest to what is published:
+//! the one at which the largest miss among them is least. A value that is found is a free
+//! parameter, so that of k such checks k - 1 are predictions.
+
+use crate::file::{Experiment, Run, Search, Variant};
+use crate::scale::Scale;
+use serde::Deserialize;
+
+/// More runs than this in a sweep are a mistake.
+const MOST: usize = 512;
+
+/// What varies in a sweep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// What checks, tables and placeholders call it.
+    pub name: String,
+    /// What its values are in.
+    #[serde(default)]
+    pub unit: String,
+    /// Its values, as texts.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// Its values, with keys that each sets; in place of `values`.
+    #[serde(default)]
+    pub point: Vec<Point>,
+    /// The values of the quick size; all if none is named.
+    #[serde(default)]
+    pub quick: Vec<String>,
+}
+
+/// A value of an axis that sets keys.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// The value.
+    pub name: String,
+    /// The keys, as `--set` takes them.
+    pub set: Vec<String>,
+}
+
+/// A value of an axis that follows from the results.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Find {
+    /// What checks call it.
+    pub name: String,
+    /// The axis.
+    pub axis: String,
+}
+
+/// A run or search that was repeated.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Its name.
+    pub name: String,
+    /// Its axes.
+    pub axes: Vec<Axis>,
+    /// The values of every repetition and the name of its run or search.
+    pub points: Vec<(Vec<String>, String)>,
+}
+
+impl Axis {
+    /// Its values in order.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(String::as_str).chain(self.point.iter().map(|p| p.name.as_str()))
+    }
+
+    /// A value with its name and unit: `load 80 %`.
+    pub fn said(&self, value: &str) -> String {
+        let space = if self.unit.is_empty() || self.unit == "x" { "" } else { " " };
+        format!("{} {value}{space}{}", self.name, self.unit)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let wrong = |why: String| Err(format!("axis `{}`: {why}", self.name));
+        if self.name.is_empty() || self.name.contains(['{', '}', '*']) {
+            return wrong("name: it has at least one character and none of `{`, `}`, `*`".to_string());
+        }
+        if self.values.is_empty() == self.point.is_empty() {
+            return wrong("give either values or point".to_string());
+        }
+        let all: Vec<&str> = self.all().collect();
+        if let Some(twice) = all.iter().enumerate().find(|(i, v)| all[..*i].contains(v)) {
+            return wrong(format!("`{}` is there twice", twice.1));
+        }
+        if let Some(other) = self.quick.iter().find(|q| !all.contains(&q.as_str())) {
+            return wrong(format!("quick: `{other}` is not one of its values: {}", all.join(", ")));
+        }
+        Ok(())
+    }
+}
+
+impl Sweep {
+    /// The run at the values that `value` gives by axis.
+    pub fn run_at<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+        let wanted: Vec<Option<&str>> = self.axes.iter().map(|a| value(&a.name)).collect();
+        let same = |values: &[String]| values.iter().zip(&wanted).all(|(v, w)| Some(v.as_str()) == *w);
+        self.points.iter().find(|(values, _)| same(values)).map(|(_, run)| run.clone())
+    }
+}
+
+/// Put a run for each point in place of every swept run and search.
+///
+/// # Errors
+/// The axis, what is wrong, what is allowed.
+pub(crate) fn expand(e: &mut Experiment) -> Result<(), String> {
+    let mut sweeps = Vec::new();
+    let mut runs = Vec::new();
+    for run in std::mem::take(&mut e.run) {
+        let wrong = |why| format!("run `{}`: {why}", run.name);
+        runs.extend(repeat(run.clone(), &mut sweeps).map_err(wrong)?);
+    }
+    let mut searches = Vec::new();
+    for search in std::mem::take(&mut e.search) {
+        let wrong = |why| format!("search `{}`: {why}", search.name);
+        searches.extend(repeat(search.clone(), &mut sweeps).map_err(wrong)?);
+    }
+    (e.run, e.search, e.sweeps) = (runs, searches, sweeps);
+    Ok(())
+}
+
+/// What can be repeated along axes.
+trait Swept: Clone {
+    fn name(&mut self) -> &mut String;
+    fn axes(&mut self) -> &mut Vec<Axis>;
+    fn set(&mut self) -> &mut Vec<String>;
+    fn no_quick(&mut self);
+    /// Every text that a value may stand in.
+    fn texts(&mut self) -> Vec<&mut String>;
+}
+
+impl Swept for Run {
+    fn name(&mut self) -> &mut String {
+        &mut self.name
+    }
+
+    fn axes(&mut self) -> &mut Vec<Axis> {
+        &mut self.axis
+    }
+
+    fn set(&mut self) -> &mut Vec<String> {
+        &mut self.set
+    }
+
+    fn no_quick(&mut self) {
+        self.quick = None;
+        if let Some(replay) = &mut self.replay {
+            replay.quick_loop = None;
+        }
+    }
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts: Vec<&mut String> = Vec::new();
+        texts.extend([&mut self.workload, &mut self.full, &mut self.quick].into_iter().flatten());
+        if let Some(replay) = &mut self.replay {
+            let scales = [&mut replay.rate_scale, &mut replay.size_scale];
+            texts.extend(scales.into_iter().flatten().map(|Scale(text)| text));
+        }
+        texts.extend(self.set.iter_mut().chain(&mut self.quick_set));
+        texts.extend(sets(&mut self.variant));
+        texts
+    }
+}
+
+impl Swept for Search {
+    fn name(&mut self) -> &mut String {
+        &mut self.name
+    }
+
+    fn axes(&mut self) -> &mut Vec<Axis> {
+        &mut self.axis
+    }
+
+    fn set(&mut self) -> &mut Vec<String> {
+        &mut self.set
+    }
+
+    fn no_quick(&mut self) {
+        self.quick = None;
+    }
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.workload, &mut self.full];
+        texts.extend(self.quick.as_mut());
+        texts.extend(self.set.iter_mut());
+        texts.extend(sets(&mut self.variant));
+        texts
+    }
+}
+
+fn sets(variants: &mut [Variant]) -> impl Iterator<Item = &mut String> {
+    variants.iter_mut().flat_map(|v| v.set.iter_mut())
+}
+
+/// One for each combination of values, the last axis varying fastest; itself without axes.
+fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, String> {
+    let axes = std::mem::take(one.axes());
+    if axes.is_empty() {
+        return Ok(vec![one]);
+    }
+    let name = one.name().clone();
+    let mut all = vec![(Vec::new(), one)];
+    for (i, axis) in axes.iter().enumerate() {
+        axis.check()?;
+        if axes[..i].iter().any(|other| other.name == axis.name) {
+            return Err(format!("axis `{}` is there twice", axis.name));
+        }
+        let mut next = Vec::new();
+        for (values, base) in &all {
+            for value in axis.all() {
+                let values: Vec<String> = values.iter().cloned().chain([value.to_string()]).collect();
+                next.push((values, at(base, axis, value)?));
+            }
+        }
+        if next.len() > MOST {
+            return Err(format!("axis: {} runs; at most {MOST} make a sweep", next.len()));
+        }
+        all = next;
+    }
+    let mut sweep = Sweep { name: name.clone(), axes, points: Vec::new() };
+    let mut out = Vec::new();
+    for (values, mut one) in all {
+        let said: Vec<String> = sweep.axes.iter().zip(&values).map(|(a, v)| a.said(v)).collect();
+        *one.name() = format!("{name} ({})", said.join(", "));
+        sweep.points.push((values, one.name().clone()));
+        out.push(one);
+    }
+    sweeps.push(sweep);
+    Ok(out)
+}
+
+/// It, at one value of an axis.
+fn at<T: Swept>(base: &T, axis: &Axis, value: &str) -> Result<T, String> {
+    let mut one = base.clone();
+    let mut filled = false;
+    for text in one.texts() {
+        let new = fill(text, &axis.name, value).map_err(|why| format!("axis `{}`: {why}", axis.name))?;
+        filled |= new != *text;
+        *text = new;
+    }
+    if let Some(point) = axis.point.iter().find(|p| p.name == value) {
+        one.set().extend(point.set.iter().cloned());
+        filled |= axis.point.iter().any(|p| !p.set.is_empty());
+    }
+    if !filled {
+        return Err(format!("axis `{}`: `{{{0}}}` stands nowhere, so that it changes nothing", axis.name));
+    }
+    if !axis.quick.is_empty() && !axis.quick.iter().any(|q| q == value) {
+        one.no_quick();
+    }
+    Ok(one)
+}
+
+/// The text with the value in place of `{axis}`, and so many times it of `{axis*292}`.
+fn fill(text: &str, axis: &str, value: &str) -> Result<String, String> {
+    let mut out = text.replace(&format!("{{{axis}}}"), value);
+    let open = format!("{{{axis}*");
+    while let Some(from) = out.find(&open) {
+        let factor = out[from + open.len()..].split('}').next().unwrap_or_default().to_string();
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+        let product = (number(value)? * number(factor.trim())? * 1e6).round() / 1e6;
+        let end = from + open.len() + factor.len();
+        if !out[end..].starts_with('}') {
+            return Err(format!("`{open}` is not closed"));
+        }
+        out.replace_range(from..=end, &product.to_string());
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::list::parse;
+
+    const HEAD: &str = "id = \"a/b\"\ntitle = \"t\"\nsource = \"s\"\nshows = \"s\"\n[time]\nquick = \"1 s\"\nfull = \"1 s\"\n";
+
+    fn file(run: &str) -> Result<Experiment, String> {
+        parse("x", &format!("{HEAD}{run}")).map_err(|e| e.to_string())
+    }
+
+    const TWO: &str = "
+[[run]]
+name = \"r\"
+device = \"tiny\"
+schemes = [\"fifo\"]
+workload = \"randread,rate_iops={load*50},{size}\"
+full = \"number_ios={load}\"
+quick = \"number_ios=1\"
+[[run.axis]]
+name = \"load\"
+unit = \"%\"
+values = [\"10\", \"20\"]
+quick = [\"20\"]
+[[run.axis]]
+name = \"width\"
+point = [{ name = \"1\", set = [\"ftl.extent=block\"] }, { name = \"2\", set = [] }]
+";
+
+    #[test]
+    fn a_sweep_is_a_run_for_every_combination() {
+        let e = file(TWO).expect("sound");
+        let names: Vec<&str> = e.run.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "r (load 10 %, width 1)",
+                "r (load 10 %, width 2)",
+                "r (load 20 %, width 1)",
+                "r (load 20 %, width 2)"
+            ]
+        );
+        let [a, _, c, d] = &e.run[..] else { panic!() };
+        assert_eq!(a.workload.as_deref(), Some("randread,rate_iops=500,{size}"));
+        assert_eq!((a.full.as_deref(), a.has_quick()), (Some("number_ios=10"), false));
+        assert_eq!((&c.set, c.has_quick()), (&vec!["ftl.extent=block".to_string()], true));
+        assert!(d.set.is_empty() && d.axis.is_empty());
+        let at = |axis: &str| if axis == "load" { Some("20") } else { Some("1") };
+        assert_eq!(e.sweeps[0].run_at(at).as_deref(), Some("r (load 20 %, width 1)"));
+        assert_eq!(e.sweeps[0].run_at(|_| None), None);
+    }
+
+    #[test]
+    fn an_axis_that_makes_no_sense_is_refused() {
+        let wrong = [
+            (TWO.replace("\"20\"]\nquick", "\"10\"]\nquick"), "`10` is there twice"),
+            (TWO.replace("quick = [\"20\"]", "quick = [\"30\"]"), "quick: `30` is not one of its values"),
+            (TWO.replace("{load*50}", "{load*x}"), "`x` is no number"),
+            (TWO.replace("{load*50}", "{laod}"), "`{laod}`"),
+            (TWO.replace("{load*50},{size}", "{size}{load*2"), "is not closed"),
+            (TWO.replace("values = [\"10\", \"20\"]", ""), "give either values or point"),
+            (TWO.replace("{load*50}", "50").replace("={load}", "=1"), "stands nowhere"),
+            (TWO.replace("name = \"width\"", "name = \"load\""), "axis `load` is there twice"),
+        ];
+        for (text, needle) in wrong {
+            let error = file(&text).expect_err(needle);
+            assert!(error.contains(needle) && error.contains("run `r"), "{needle}: {error}");
+        }
+    }
+}

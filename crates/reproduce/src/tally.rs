@@ -1,0 +1,150 @@
+//! Verdicts counted, by what the comparisons decide.
+
+use crate::check::{Outcome, Verdict};
+use crate::file::CheckKind;
+use std::ops::AddAssign;
+
+/// How many checks of one kind were judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// In band.
+    pub held: usize,
+    /// Out of band.
+    pub missed: usize,
+}
+
+impl Judged {
+    /// Both together.
+    pub fn all(self) -> usize {
+        self.held + self.missed
+    }
+}
+
+/// How many outcomes there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Against a published value.
+    pub values: Judged,
+    /// Directions and orders.
+    pub orders: Judged,
+    /// True by construction.
+    pub structural: Judged,
+    /// Not comparable, of any kind.
+    pub not_comparable: usize,
+    /// Not judged at the quick size, of any kind.
+    pub full_only: usize,
+}
+
+impl Tally {
+    /// Count.
+    pub fn of(outcomes: &[Outcome]) -> Tally {
+        let mut tally = Tally::default();
+        for o in outcomes {
+            let judged = match o.kind {
+                CheckKind::Value => &mut tally.values,
+                CheckKind::Order => &mut tally.orders,
+                CheckKind::Structural => &mut tally.structural,
+            };
+            match o.verdict {
+                Verdict::InBand => judged.held += 1,
+                Verdict::OutOfBand => judged.missed += 1,
+                Verdict::NotComparable(_) => tally.not_comparable += 1,
+                Verdict::FullSizeOnly => tally.full_only += 1,
+            }
+        }
+        tally
+    }
+
+    /// Out of band, of any kind.
+    pub fn missed(&self) -> usize {
+        self.values.missed + self.orders.missed + self.structural.missed
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let judged = [(self.values, "value", "values"), (self.orders, "order", "orders")];
+        let mut parts: Vec<String> = Vec::new();
+        for (j, one, many) in judged.into_iter().filter(|(j, ..)| j.all() > 0) {
+            let what = if j.all() == 1 { one } else { many };
+            parts.push(format!("{} {what} ({} in band, {} out)", j.all(), j.held, j.missed));
+        }
+        if self.structural.all() > 0 {
+            parts.push(format!("{} structural", self.structural.all()));
+        }
+        if self.structural.missed > 0 {
+            parts.push(format!("{} of them broken", self.structural.missed));
+        }
+        let rest = [(self.not_comparable, "not comparable"), (self.full_only, "judged at full size only")];
+        parts.extend(rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+        if parts.is_empty() { "no checks".to_string() } else { parts.join(", ") }
+    }
+
+    /// For the head of a section, to be read again: `values 12/2, orders 3/0, …`.
+    pub fn mark(&self) -> String {
+        let Tally { values, orders, structural, not_comparable, full_only } = self;
+        let pair = |j: &Judged| format!("{}/{}", j.held, j.missed);
+        format!(
+            "values {}, orders {}, structural {}, not comparable {not_comparable}, full size only {full_only}",
+            pair(values),
+            pair(orders),
+            pair(structural)
+        )
+    }
+
+    /// What [`Tally::mark`] wrote.
+    pub fn of_mark(text: &str) -> Option<Tally> {
+        let mut parts = text.trim().split(", ");
+        let mut part = |name: &str| parts.next()?.strip_prefix(name).map(str::trim).map(String::from);
+        let pair = |text: String| {
+            let (held, missed) = text.split_once('/')?;
+            Some(Judged { held: held.parse().ok()?, missed: missed.parse().ok()? })
+        };
+        Some(Tally {
+            values: pair(part("values")?)?,
+            orders: pair(part("orders")?)?,
+            structural: pair(part("structural")?)?,
+            not_comparable: part("not comparable")?.parse().ok()?,
+            full_only: part("full size only")?.parse().ok()?,
+        })
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        let pairs = [
+            (&mut self.values, other.values),
+            (&mut self.orders, other.orders),
+            (&mut self.structural, other.structural),
+        ];
+        for (sum, more) in pairs {
+            sum.held += more.held;
+            sum.missed += more.missed;
+        }
+        self.not_comparable += other.not_comparable;
+        self.full_only += other.full_only;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_is_said_and_read_again() {
+        let mut tally = Tally {
+            values: Judged { held: 12, missed: 2 },
+            orders: Judged { held: 1, missed: 0 },
+            structural: Judged { held: 3, missed: 0 },
+            not_comparable: 4,
+            full_only: 0,
+        };
+        assert_eq!(
+            tally.words(),
+            "14 values (12 in band, 2 out), 1 order (1 in band, 0 out), 3 structural, 4 not comparable"
+        );
+        assert_eq!(Tally::of_mark(&tally.mark()), Some(tally));
+        assert_eq!(Tally::of_mark("19 in band, 1 out of band"), None);
+        tally += tally;
+        assert_eq!((tally.values.held, tally.missed(), tally.not_comparable), (24, 4, 8));
+    }
+}

@@ -1,0 +1,103 @@
+//! Which version of the model an experiment needs at least.
+//!
+//! A new model version does not change every result. What each version can change is here
+//! as data; the newest one that can change an experiment is the oldest at which its section
+//! of a document is still true.
+
+use crate::error::ReproduceError;
+use crate::execute::scheme_specs;
+use crate::file::Experiment;
+use tailcut_sim::SchemeSpec;
+use toml::Value;
+
+/// What a version of the model can change.
+pub struct ModelChange {
+    /// The version; what it changed is in `CHANGELOG.md`.
+    pub version: u32,
+    /// The choices that it concerns, as the resolved configuration has them: a drive with any
+    /// of them can give other results. Every drive if there is none.
+    pub choices: &'static [&'static str],
+}
+
+/// Every version, in order.
+pub const CHANGES: [ModelChange; 5] = [
+    ModelChange { version: 1, choices: &[] },
+    ModelChange { version: 2, choices: &[] },
+    ModelChange { version: 3, choices: &["age.overwrites.uniform"] },
+    ModelChange {
+        version: 4,
+        choices: &["policy.redundancy.rain", "policy.gc_schedule.preemptive.states.four"],
+    },
+    ModelChange { version: 5, choices: &[] },
+];
+
+/// The newest version that can change a result of the experiment.
+///
+/// # Errors
+/// A scheme that cannot be resolved.
+pub fn needed(e: &Experiment) -> Result<u32, ReproduceError> {
+    let mut configs = Vec::new();
+    for run in &e.run {
+        let sets: Vec<&String> = run.set.iter().collect();
+        configs.extend(scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &sets)?);
+    }
+    for s in &e.search {
+        let sets: Vec<&String> = s.set.iter().collect();
+        configs.extend(scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets)?);
+    }
+    let touched = CHANGES.iter().filter(|c| configs.iter().any(|config| touches(c, config)));
+    Ok(touched.map(|c| c.version).max().unwrap_or(1))
+}
+
+fn touches(change: &ModelChange, spec: &SchemeSpec) -> bool {
+    let config = Value::try_from(&spec.config).expect("a configuration is a table");
+    change.choices.is_empty() || change.choices.iter().any(|c| has(&config, c))
+}
+
+/// Whether a configuration has a choice: the last part of the path is a table there, or the
+/// value itself.
+fn has(config: &Value, path: &str) -> bool {
+    let step = |value: Option<&Value>, part: &str| match value {
+        Some(Value::Table(table)) => table.get(part).cloned(),
+        Some(Value::String(text)) if text == part => Some(Value::Boolean(true)),
+        _ => None,
+    };
+    path.split('.').fold(Some(config.clone()), |value, part| step(value.as_ref(), part)).is_some()
+}
+
+/// The model version that a section of a document states.
+pub fn stated(section: &str) -> Option<u32> {
+    let rest = section.split_once("Model version ")?.1;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::list;
+    use tailcut_sim::MODEL_VERSION;
+
+    #[test]
+    fn every_version_is_there_and_says_what_it_can_change() {
+        let versions: Vec<u32> = CHANGES.iter().map(|c| c.version).collect();
+        assert_eq!(versions, (1..=MODEL_VERSION).collect::<Vec<_>>());
+        // Version 4 is about parity: drives with it are concerned and others are not.
+        let specs = |e: &Experiment| {
+            let run = &e.run[0];
+            scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &[]).expect("sound")
+        };
+        let concerned = |id: &str, version: usize| {
+            let e = &list::find(id).expect("known")[0];
+            specs(e).iter().any(|s| touches(&CHANGES[version - 1], s))
+        };
+        assert!(concerned("fast17/fig5", 3) && concerned("fast17/fig5", 4) && concerned("fast17/fig9", 4));
+        assert!(!concerned("atc19/fig4", 3) && !concerned("atc19/fig4", 4) && concerned("atc19/fig4", 2));
+    }
+
+    #[test]
+    fn a_section_states_its_version() {
+        assert_eq!(stated("Running time: 3 s. Model version 12.\n\nModel version 3."), Some(12));
+        assert_eq!(stated("nothing"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Is a sweep run at every point, shown by its axes, and judged where a find says?
+
+use tailcut_reproduce::table::tables;
+use tailcut_reproduce::{Options, Results, Verdict, list, markdown, reproduce};
+use tailcut_sim::Snapshots;
+use tailcut_workload::Interrupt;
+
+const FILE: &str = r#"
+id = "test/sweep"
+title = "reads by depth and delay"
+source = "nobody"
+shows = "That more requests outstanding wait for longer."
+
+[time]
+quick = "1 s"
+full = "1 s"
+
+[defaults]
+scheme = "fifo"
+source = "nobody"
+trust = "stated"
+band = { relative = 10, because = "set beforehand" }
+
+[[run]]
+name = "reads"
+device = "tiny"
+schemes = ["fifo", "rps"]
+workload = "randread,bs=4k,iodepth={depth},{size}"
+full = "number_ios=3000"
+
+[[run.axis]]
+name = "depth"
+values = ["1", "4", "16"]
+
+[[run.axis]]
+name = "delay"
+unit = "us"
+point = [
+    { name = "20", set = ["host.submit_latency=20us"] },
+    { name = "40", set = ["host.submit_latency=40us"] },
+]
+
+[[run]]
+name = "alone"
+device = "tiny"
+schemes = ["fifo", "rps"]
+workload = "randread,bs=4k,iodepth=1,{size}"
+full = "number_ios=3000"
+set = ["host.submit_latency={delay}us"]
+
+[[run.axis]]
+name = "delay"
+values = ["20", "40"]
+
+[[find]]
+name = "where it slows"
+axis = "depth"
+
+[[check]]
+label = "by so much slower at depth"
+run = "reads"
+at = { "delay" = "20" }
+found = "where it slows"
+measure = "read.mean"
+relative_to = { run = "alone" }
+published = 1
+unit = "x"
+
+[[check]]
+label = "as fast at any depth"
+run = "reads"
+at = { "delay" = "20" }
+found = "where it slows"
+measure = "read.mean"
+relative_to = { run = "alone", difference = true }
+says = "0 us more"
+unit = "us"
+band = { at_most = 0.001, because = "exact" }
+
+[[check]]
+label = "what the way takes longer"
+run = "reads"
+at = { "delay" = "40", depth = "1" }
+measure = "read.p50"
+relative_to = { run = "twenty", difference = true }
+published = 20
+unit = "us"
+
+[[run]]
+name = "twenty"
+device = "tiny"
+schemes = ["fifo"]
+set = ["host.submit_latency=20us"]
+workload = "randread,bs=4k,iodepth=1,{size}"
+full = "number_ios=3000"
+
+[[table]]
+title = "grid"
+run = "reads"
+columns = ["read.mean us in ..100", "read.mean us @ alone", "read.mean/fifo x in 0.5..1.5"]
+
+[[table]]
+title = "lines"
+run = "reads"
+columns = ["read.mean us"]
+by_scheme = true
+"#;
+
+fn run(text: &str) -> (tailcut_reproduce::Experiment, Results) {
+    let e = list::parse("sweep.toml", text).expect("sound");
+    let options = Options {
+        quick: false,
+        traces: None,
+        snapshots: Snapshots::Off,
+        threads: 2,
+        interrupt: Interrupt::default(),
+    };
+    let results = reproduce(&e, &options, &()).expect("runs");
+    (e, results)
+}
+
+#[test]
+fn a_sweep_is_shown_by_its_axes_and_judged_at_the_value_that_is_found() {
+    let (e, results) = run(FILE);
+    let found = &results.found[0];
+    assert_eq!((found.value.as_deref(), found.said.as_str(), found.checks), (Some("1"), "depth 1", 2));
+    let misses: Vec<f64> = found.misses.iter().map(|(_, miss)| miss.expect("every value ran")).collect();
+    assert!(misses[0] < 1e-6 && misses[1] > misses[0] && misses[2] > misses[1], "{misses:?}");
+    for o in &results.outcomes {
+        assert_eq!(o.verdict, Verdict::InBand, "{}: {}", o.label, o.measured);
+    }
+    assert_eq!(results.outcomes[0].label, "by so much slower at depth, delay 20 us, depth 1");
+    assert_eq!(results.outcomes[0].run, "reads (depth 1, delay 20 us)");
+    let shown = tables(&e, &results);
+    let [grid, lines, finds] = &shown[..] else { panic!("{}", shown.len()) };
+    assert_eq!(grid.rows.len(), 1 + 3 * 2 * 2, "depths, delays, schemes");
+    assert_eq!(
+        grid.rows[0],
+        ["depth", "delay", "scheme", "read.mean", "read.mean, alone", "read.mean/fifo", "of 2"]
+    );
+    let row = &grid.rows[1];
+    assert_eq!(row[..3], ["1", "20", "fifo"]);
+    assert!(row[3].ends_with(" us (in)") && row[3].starts_with(row[4].as_str()), "{row:?}");
+    assert_eq!(row[5..], ["1x (in)", "2"]);
+    assert_eq!(lines.rows[0], ["depth", "delay", "fifo", "rps"]);
+    assert_eq!(lines.rows.len(), 7);
+    assert!(lines.chart.is_some() && grid.chart.is_none());
+    assert!(finds.title.contains("1 of them are predictions"), "{}", finds.title);
+    let section = markdown::section(&e, &results);
+    let svg = &section.pictures[2].1;
+    for needle in ["fifo, delay 20 us", "rps, delay 40 us", "read.mean (us)", "depth"] {
+        assert!(svg.contains(needle), "{needle}");
+    }
+}
+
+#[test]
+fn a_check_of_a_sweep_names_a_value_of_every_axis() {
+    let wrong = [
+        (FILE.replacen("\"delay\" = \"20\"", "\"delay\" = \"30\"", 1), "give one of the values of each axis"),
+        (FILE.replacen("found = \"where it slows\"", "", 1), "give one of the values"),
+        (FILE.replacen("found = \"where it slows\"", "found = \"x\"", 1), "there is no find `x`"),
+        (FILE.replacen("axis = \"depth\"", "axis = \"dept\"", 1), "no sweep has an axis `dept`"),
+        (FILE.replacen("depth = \"1\"", "deep = \"1\"", 1), "has an axis `deep`"),
+        (FILE.replacen("in ..100", "in 100", 1), "it is a range"),
+        (FILE.replacen("read.mean/fifo", "read.mean/fif", 1), "`reads` has no `fif`"),
+        (FILE.replacen("by_scheme = true", "by_scheme = true\nschemes = [\"es\"]", 1), "has no `es`"),
+    ];
+    for (text, needle) in wrong {
+        assert_ne!(text, FILE);
+        let error = list::parse("x.toml", &text).expect_err(needle).to_string();
+        assert!(error.contains(needle), "{needle}: {error}");
+    }
+}
