@@ -157,8 +157,11 @@ fn a_sweep_is_shown_by_its_axes_and_judged_at_the_value_that_is_found() {
 fn a_check_of_a_sweep_names_a_value_of_every_axis() {
     let wrong = [
         (FILE.replacen("\"delay\" = \"20\"", "\"delay\" = \"30\"", 1), "give one of the values of each axis"),
-        (FILE.replacen("found = \"where it slows\"", "", 1), "give one of the values"),
-        (FILE.replacen("found = \"where it slows\"", "found = \"x\"", 1), "there is no find `x`"),
+        (FILE.replacen("found = \"where it slows\"", "", 1), "fewer than two checks are of it"),
+        (
+            FILE.replacen("measure = \"read.p50\"", "found = \"x\"\nmeasure = \"read.p50\"", 1),
+            "there is no find `x`",
+        ),
         (FILE.replacen("axis = \"depth\"", "axis = \"dept\"", 1), "no sweep has an axis `dept`"),
         (FILE.replacen("depth = \"1\"", "deep = \"1\"", 1), "has an axis `deep`"),
         (FILE.replacen("in ..100", "in 100", 1), "it is a range"),
