@@ -28,7 +28,15 @@ pub const CHANGES: [ModelChange; 5] = [
         version: 4,
         choices: &["policy.redundancy.rain", "policy.gc_schedule.preemptive.states.four"],
     },
-    ModelChange { version: 5, choices: &[] },
+    ModelChange {
+        version: 5,
+        choices: &[
+            "policy.buffer.lru.queue_limit",
+            "suspend.erase.serve.all",
+            "policy.read_path.gc-tolerant-authors",
+            "policy.gc_schedule.instant",
+        ],
+    },
 ];
 
 /// The newest version that can change a result of the experiment.
