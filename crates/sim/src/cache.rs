@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use tailcut_core::device::SnapshotError;
 
 /// Bytes the cache holds unless told otherwise.
-pub const LIMIT: u64 = 20_000_000_000;
+pub const LIMIT: u64 = 20 << 30;
 
 /// A folder of aged states, each named by its key.
 #[derive(Clone, Debug)]

@@ -201,9 +201,8 @@ impl Past<'_> {
         Ok(device)
     }
 
-    /// Whether the configuration says how the drive is overwritten, whatever the trace does.
     fn is_uniform(&self, config: &DeviceConfig) -> bool {
-        self.workload.trace().is_some() && config.age.overwrites == Overwrites::Uniform
+        overwrites(self.workload, config) == Overwrites::Uniform
     }
 
     fn age(&self, device: &mut Device, factory: &Factory) -> Result<AgeReport, PastError> {
@@ -254,6 +253,15 @@ impl Past<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What overwrites a filled drive before this workload: a job is its own way to age a drive,
+/// of a trace the configuration decides.
+pub fn overwrites(workload: &WorkloadSpec, config: &DeviceConfig) -> Overwrites {
+    match workload {
+        WorkloadSpec::Jobs { .. } => Overwrites::Workload,
+        WorkloadSpec::Trace(_) => config.age.overwrites,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::terminal::print;
 use std::fmt::Write;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
-use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
+use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{TraceInfo, convert, info};
 
 /// Look at, convert or cut a trace.
@@ -73,10 +73,7 @@ fn info_text(file: &str, i: &TraceInfo) -> String {
     let about = if i.footprint_exact { "" } else { "about " };
     let pages = grouped(i.footprint_bytes >> 20);
     line("footprint", format!("{about}{pages} MiB in distinct 4 KiB pages"));
-    line(
-        "moved",
-        format!("{} read, {} written", human_capacity(i.read_bytes), human_capacity(i.write_bytes)),
-    );
+    line("moved", format!("{} read, {} written", human_bytes(i.read_bytes), human_bytes(i.write_bytes)));
     line("span", format!("{:.3} s", i.span_ns as f64 / 1e9));
     line("volumes", grouped(i.devices));
     let ratio = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.2}"));

@@ -8,7 +8,7 @@ use std::io::BufWriter;
 use std::sync::Mutex;
 use tailcut_core::device::Shape;
 use tailcut_report::OutputFolder;
-use tailcut_report::parquet::{RequestsWriter, SeriesWriter};
+use tailcut_report::parquet::{self, RequestsWriter, SeriesWriter};
 use tailcut_sim::Sink;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::Tracks;
@@ -36,6 +36,9 @@ impl Sinks {
         file: impl Fn(&str, usize, &str) -> String,
         wanted: &OutputArgs,
     ) -> Result<Sinks, CliError> {
+        if wanted.requests_parquet || wanted.series_parquet.is_some() {
+            parquet::available()?;
+        }
         let mut files = Vec::new();
         for (i, scheme) in schemes.iter().enumerate() {
             let mut create = |wanted: bool, kind, extension| match (&mut folder, wanted) {

@@ -406,7 +406,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let now = s.now;
         let t = &self.shape.timing;
         let op = &mut s.ops[id];
-        let mut command = t.command_ns * u64::from(op.planes.count_ones());
+        let mut planes = op.planes.count_ones();
         let (data, array) = match op.kind {
             OpKind::Read => (0, t.read_ns(op.page)),
             OpKind::Program => (t.transfer_codewords_ns(op.codewords), t.program_ns(op.page)),
@@ -415,8 +415,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             OpKind::Copyback => (0, t.read_ns(op.page)),
         };
         if op.kind == OpKind::Read && op.joined != NONE {
-            command = t.command_ns * u64::from(self.joined_planes(id));
+            planes = self.joined_planes(id);
         }
+        let command = t.command_ns * u64::from(planes);
         let s = &mut self.state;
         let op = &mut s.ops[id];
         op.started = now;
@@ -426,7 +427,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         charge(&mut op.ledger, Cause::ARRAY, array);
         let unit = op.unit;
         s.channels[op.channel as usize].occupy(op.occupant, now, command + data);
-        s.units[unit as usize].phase = Phase::Array;
+        let u = &mut s.units[unit as usize];
+        u.phase = Phase::Array;
+        u.plane_ns += array * u64::from(planes);
         let begun = now + command + data;
         self.observe(id, Step::ChannelIn, begun);
         self.observe_from(id, Step::Array, begun, begun + array);
