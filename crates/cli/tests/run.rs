@@ -71,6 +71,46 @@ fn the_same_inputs_give_the_same_digests_on_any_number_of_threads() {
     assert_ne!(once[0], once[2]);
 }
 
+/// Reads one at a time on a drive of one die: of each read's time, the parts in which die,
+/// plane, channel and link have it, by hand.
+#[test]
+fn time_in_use_is_that_of_the_operations() {
+    let of = |more: &[&str]| {
+        let sets = [
+            "geometry={channels=1,dies_per_chip=1,planes=1,bad_blocks='0%'}",
+            "timing={read=['40us'],program={pulses=[10]}}",
+            "ecc.decode=0ns",
+            "ftl={over_provisioning='20%',write_planes=1,gc={copy_planes=1,program_planes=1}}",
+        ];
+        let sets = sets.iter().chain(more).flat_map(|s| ["--set", s]);
+        let args = ["run", "tiny", "--json", "--workload", "randread,bs=8k,iodepth=1,number_ios=500"];
+        let s = summary(&tailcut(&args.into_iter().chain(sets).collect::<Vec<_>>()).ok());
+        s["schemes"][0].clone()
+    };
+    // Submission, controller, command, sense, 8 KiB at 400 MB/s and at 1 GB/s, completion.
+    let each = 2_000.0 + 1_000.0 + 200.0 + 40_000.0 + 20_480.0 + 8_192.0 + 2_000.0;
+    let (die, channel) = (200.0 + 40_000.0 + 20_480.0, 200.0 + 20_480.0);
+    let used = |scheme: &serde_json::Value, part: &str, expected: [f64; 2]| {
+        for (of, expected) in ["mean", "busiest"].into_iter().zip(expected) {
+            let share = scheme["utilisation"][part][of].as_f64().unwrap();
+            assert!((share - expected / each).abs() < 1e-9, "{part}, {of}: {share}, not {}", expected / each);
+        }
+    };
+    let one = of(&[]);
+    assert_eq!(one["read"]["lat_ns"]["mean"].as_f64(), Some(each));
+    used(&one, "dies", [die, die]);
+    used(&one, "planes", [40_000.0, 40_000.0]);
+    used(&one, "channels", [channel, channel]);
+    used(&one, "host_link", [8_192.0 / 2.0, 8_192.0]);
+
+    // Two planes that work alone: half the time is each one's on average, whichever is asked.
+    let two = of(&["geometry={planes=2,busy_unit='plane'}", "ftl.extent=block"]);
+    used(&two, "dies", [die / 2.0, die / 2.0]);
+    let planes = &two["utilisation"]["planes"];
+    let (mean, busiest) = (planes["mean"].as_f64().unwrap(), planes["busiest"].as_f64().unwrap());
+    assert!((mean - 20_000.0 / each).abs() < 1e-9 && mean < busiest && busiest < 1.2 * mean, "{planes}");
+}
+
 /// One drive, its spare flash given in the two ways that are in use, and said in both.
 #[test]
 fn over_provisioning_is_by_raw_or_by_user() {
