@@ -35,6 +35,17 @@ pub enum Command {
     Bench(BenchArgs),
     /// The tour: about ten seconds, no files needed
     Demo(DemoArgs),
+    /// Print the script with which a shell completes commands and options
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one for each command to a folder
+    Man {
+        /// The folder, which is made if it is not there
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -223,13 +234,16 @@ pub enum ShowCommand {
         #[arg(long)]
         markdown: bool,
     },
-    /// The resolved configuration and where each value comes from
+    /// The resolved configuration: each value, the layer that gave it, and its source
     Config {
         /// Device preset or a device file ending in .toml
         device: String,
         /// Scheme or `A+B`
         #[arg(long)]
         scheme: Vec<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         layers: LayerArgs,
     },

@@ -2,6 +2,7 @@
 
 pub mod demo;
 pub mod explain;
+pub mod manual;
 pub mod rain_bound;
 pub mod reproduce;
 pub mod show;

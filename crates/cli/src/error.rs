@@ -53,10 +53,7 @@ impl From<TraceError> for CliError {
 
 impl From<ReportError> for CliError {
     fn from(e: ReportError) -> CliError {
-        match e {
-            ReportError::Parquet(_) | ReportError::Hlog(_) => CliError::Failed(e.to_string()),
-            _ => CliError::Input(e.to_string()),
-        }
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
     }
 }
 

@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => command::reproduce::reproduce(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Demo(args) => command::demo::demo(&args),
+        Command::Completions { shell } => command::manual::completions(shell),
+        Command::Man { dir } => command::manual::man(dir.as_deref()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

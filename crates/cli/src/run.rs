@@ -7,7 +7,7 @@ mod summary;
 mod timeline;
 
 pub use describe::{counts_text, past_text, plan_text};
-pub use summary::{Finished, explain_slowest, finished};
+pub use summary::{Finished, config_values, explain_slowest, finished};
 
 use self::files::file_name;
 use self::sink::Sinks;
@@ -65,7 +65,8 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     for warning in &plan.warnings {
         terminal.warn(warning);
     }
-    let finished = execute(&experiment, &plan, args, folder.as_mut())?;
+    let mut finished = execute(&experiment, &plan, args, folder.as_mut())?;
+    finished.configured(&resolved)?;
     report(args, terminal, &experiment, &plan, &finished)?;
     if let Some(folder) = folder {
         let path = folder.path().display().to_string();
@@ -113,7 +114,12 @@ fn report(
         terminal.warn(warning);
     }
     let schemes = &finished.summary.schemes;
-    terminal.text(&format!("\n{}\n{}", tables::comparison(schemes), tables::blame(schemes)))?;
+    terminal.text(&format!(
+        "\n{}{}\n{}",
+        tables::comparison(schemes),
+        tables::utilisation(schemes),
+        tables::blame(schemes)
+    ))?;
     if let Some(top) = args.output.list_slowest {
         terminal.text(&format!("\n{}", explain_slowest(finished, top, None)?))?;
     }

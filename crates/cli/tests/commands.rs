@@ -103,6 +103,86 @@ fn a_trace_ages_its_drive_with_its_own_writes() {
 }
 
 #[test]
+fn a_configuration_says_where_its_values_come_from() {
+    let args = ["show", "config", "z-ssd", "--scheme", "t-es", "--set", "geometry.blocks=700"];
+    let text = tailcut(&args).ok();
+    assert!(text.contains("channels = 4") && text.contains("# device z-ssd: ATC'19 Table 1\n"), "{text}");
+    let json = tailcut(&[&args[..], &["--json"]].concat()).ok();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["device"], "z-ssd");
+    let blocks = serde_json::json!({"value": 700, "layer": "--set geometry.blocks=700"});
+    assert_eq!(json["config"]["geometry.blocks"], blocks);
+    let read = serde_json::json!({"value": ["3us"], "layer": "device z-ssd", "source": "ATC'19 Table 1; SLC has one page type"});
+    assert_eq!(json["config"]["timing.read"], read);
+    assert_eq!(json["config"]["policy.suspend_erase.timeout.after"]["layer"], "scheme t-es");
+}
+
+/// A device of one's own is another one with changes.
+#[test]
+fn a_device_file_may_have_a_base() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("lab")).unwrap();
+    std::fs::write(dir.path().join("lab/half.toml"), "base = 'tiny'\n[geometry]\nblocks = 64  # measured\n")
+        .unwrap();
+    let mine = dir.path().join("mine.toml");
+    std::fs::write(&mine, "base = 'lab/half.toml'\n[geometry]\npages = 32\n").unwrap();
+    let mine = mine.to_str().unwrap();
+    let run = |device: &str, sets: &[&str]| {
+        let sets: Vec<&str> = sets.iter().flat_map(|s| ["--set", s]).collect();
+        let args = ["run", device, "--workload", "randread,number_ios=500", "--json"];
+        digests(&summary(&tailcut(&[&args[..], &sets].concat()).ok()))
+    };
+    assert_eq!(run(mine, &[]), run("tiny", &["geometry.blocks=64", "geometry.pages=32"]));
+    let json: Value = serde_json::from_str(&tailcut(&["show", "config", mine, "--json"]).ok()).unwrap();
+    assert_eq!(json["config"]["geometry.blocks"]["source"], "measured");
+}
+
+/// What shells and `man` know comes from the command line itself.
+#[test]
+fn shells_and_man_know_the_commands() {
+    let commands = ["run", "explain", "show", "trace", "reproduce", "bench", "demo"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = tailcut(&["completions", shell]).ok();
+        for word in commands.iter().chain(&["--requests-parquet", "rain-bound"]) {
+            let option = word.trim_start_matches('-');
+            assert!(script.contains(option), "{shell}: no {word}");
+        }
+    }
+    tailcut(&["completions", "csh"]).refused(&["csh", "fish"]);
+    let page = tailcut(&["man"]).ok();
+    assert!(
+        page.contains(".TH tailcut 1")
+            && commands.iter().all(|c| page.contains(&format!("tailcut\\-{c}(1)"))),
+        "{page}"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("man1");
+    tailcut(&["man", "--dir", folder.to_str().unwrap()]).ok();
+    let pages = common::files(&folder);
+    for name in ["tailcut.1", "tailcut-run.1", "tailcut-trace-info.1", "tailcut-show-config.1"] {
+        assert!(pages.contains(&name.to_string()), "no {name} in {pages:?}");
+    }
+    let run = std::fs::read_to_string(folder.join("tailcut-run.1")).unwrap();
+    assert!(run.contains("precondition") && run.contains("requests\\-parquet"), "{run}");
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    tailcut(&["man", "--dir", file.to_str().unwrap()]).refused(&["cannot write to", "file"]);
+}
+
+/// The script does complete, where there is a shell to ask.
+#[cfg(unix)]
+#[test]
+fn bash_completes_a_command() {
+    let script = tailcut(&["completions", "bash"]).ok();
+    let ask =
+        "\nCOMP_WORDS=(tailcut repr); COMP_CWORD=1; _tailcut tailcut repr tailcut; echo \"${COMPREPLY[@]}\"";
+    match std::process::Command::new("bash").args(["-c", &(script + ask)]).output() {
+        Ok(done) => assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "reproduce", "{done:?}"),
+        Err(e) => println!("skipped: no bash here ({e})"),
+    }
+}
+
+#[test]
 fn the_tour_runs_and_says_what_to_try_next() {
     let text = tailcut(&["demo", "--requests", "20000"]).ok();
     for needle in ["baseline", "rps", "#3  read", "sum = latency", "Next", "tailcut trace info"] {

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{command, digests, end, files, summary, tailcut};
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStdout, Stdio};
 
 const JOB: &str = "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=20000";
 
@@ -13,6 +13,7 @@ fn the_summary_keeps_its_contract_and_adds_up() {
     let ended = tailcut(&["run", "tiny", "--scheme", "baseline,rps", "--workload", JOB, "--json"]);
     // Standard output is the summary alone; the tables are for people.
     assert!(ended.err.contains("IOPS") && ended.err.contains("die_wait.erase"), "{}", ended.err);
+    assert!(ended.err.contains("In use, mean and busiest"), "{}", ended.err);
     let said = ended.err.clone();
     let s = summary(&ended.ok());
     assert_eq!((s["device"].as_str(), s["partial"].as_bool()), (Some("tiny"), Some(false)));
@@ -31,6 +32,17 @@ fn the_summary_keeps_its_contract_and_adds_up() {
         let share = |name: &str| scheme["channel"][name].as_f64().unwrap();
         assert!((share("idle") + share("useful") + share("ecc_wait") - 1.0).abs() < 1e-9);
         assert!(share("idle") > 0.0 && share("useful") > 0.0, "{}", scheme["channel"]);
+        let used = |part: &str, of: &str| scheme["utilisation"][part][of].as_f64().unwrap();
+        assert!((used("channels", "mean") - (1.0 - share("idle"))).abs() < 1e-9);
+        for part in ["dies", "planes", "channels", "host_link"] {
+            let (mean, busiest) = (used(part, "mean"), used(part, "busiest"));
+            assert!(0.0 < mean && mean <= busiest && busiest <= 1.0, "{part}: {mean} {busiest}");
+        }
+        // A die holds its operation for at least as long as its planes are in the array.
+        assert!(used("planes", "busiest") < used("dies", "busiest"));
+        let pages = &scheme["config"]["geometry.pages"];
+        assert_eq!((&pages["value"], &pages["layer"]), (&64.into(), &"device tiny".into()));
+        assert!(pages["source"].as_str().unwrap().starts_with("assumption"), "{pages}");
         let gc = |name: &str| scheme["gc"][name].as_f64().unwrap();
         assert!(gc("blocked_reads_fraction") > 0.0 && gc("queued_behind_fraction") > 0.0);
         assert!(gc("blocked_reads_fraction") + gc("queued_behind_fraction") <= 1.0);
@@ -57,6 +69,93 @@ fn the_same_inputs_give_the_same_digests_on_any_number_of_threads() {
     // This drive is first come, first served by itself.
     assert_eq!(once[0], once[1]);
     assert_ne!(once[0], once[2]);
+}
+
+/// Reads one at a time on a drive of one die: of each read's time, the parts in which die,
+/// plane, channel and link have it, by hand.
+#[test]
+fn time_in_use_is_that_of_the_operations() {
+    let of = |more: &[&str]| {
+        let sets = [
+            "geometry={channels=1,dies_per_chip=1,planes=1,bad_blocks='0%'}",
+            "timing={read=['40us'],program={pulses=[10]}}",
+            "ecc.decode=0ns",
+            "ftl={over_provisioning='20%',write_planes=1,gc={copy_planes=1,program_planes=1}}",
+        ];
+        let sets = sets.iter().chain(more).flat_map(|s| ["--set", s]);
+        let args = ["run", "tiny", "--json", "--workload", "randread,bs=8k,iodepth=1,number_ios=500"];
+        let s = summary(&tailcut(&args.into_iter().chain(sets).collect::<Vec<_>>()).ok());
+        s["schemes"][0].clone()
+    };
+    // Submission, controller, command, sense, 8 KiB at 400 MB/s and at 1 GB/s, completion.
+    let each = 2_000.0 + 1_000.0 + 200.0 + 40_000.0 + 20_480.0 + 8_192.0 + 2_000.0;
+    let (die, channel) = (200.0 + 40_000.0 + 20_480.0, 200.0 + 20_480.0);
+    let used = |scheme: &serde_json::Value, part: &str, expected: [f64; 2]| {
+        for (of, expected) in ["mean", "busiest"].into_iter().zip(expected) {
+            let share = scheme["utilisation"][part][of].as_f64().unwrap();
+            assert!((share - expected / each).abs() < 1e-9, "{part}, {of}: {share}, not {}", expected / each);
+        }
+    };
+    let one = of(&[]);
+    assert_eq!(one["read"]["lat_ns"]["mean"].as_f64(), Some(each));
+    used(&one, "dies", [die, die]);
+    used(&one, "planes", [40_000.0, 40_000.0]);
+    used(&one, "channels", [channel, channel]);
+    used(&one, "host_link", [8_192.0 / 2.0, 8_192.0]);
+
+    // Two planes that work alone: half the time is each one's on average, whichever is asked.
+    let two = of(&["geometry={planes=2,busy_unit='plane'}", "ftl.extent=block"]);
+    used(&two, "dies", [die / 2.0, die / 2.0]);
+    let planes = &two["utilisation"]["planes"];
+    let (mean, busiest) = (planes["mean"].as_f64().unwrap(), planes["busiest"].as_f64().unwrap());
+    assert!((mean - 20_000.0 / each).abs() < 1e-9 && mean < busiest && busiest < 1.2 * mean, "{planes}");
+}
+
+/// One drive, its spare flash given in the two ways that are in use, and said in both.
+#[test]
+fn over_provisioning_is_by_raw_or_by_user() {
+    let of = |set: &str| {
+        let args = ["run", "tiny", "--set", set, "--workload", JOB, "--json"];
+        let ended = tailcut(&args);
+        let text = ended.err.clone();
+        let expected =
+            "over-provisioning is 20.0 % of raw, (raw - user) / raw, or 25.0 % of user, (raw - user) / user";
+        assert!(text.contains(expected), "{set}: {text}");
+        let s = summary(&ended.ok());
+        (s["host_capacity_bytes"].as_u64().unwrap(), digests(&s))
+    };
+    let raw = of("ftl.over_provisioning=20%");
+    assert_eq!(raw, of("ftl.over_provisioning_of_user=25%"));
+    assert_eq!(raw, of(&format!("ftl.user_capacity={}B", raw.0)));
+    let none = ["run", "tiny", "--set", "ftl.over_provisioning_of_user=0%", "--workload", JOB];
+    tailcut(&none).refused(&["ftl.over_provisioning_of_user", "no spare blocks left"]);
+    let both =
+        ["run", "tiny", "--set", "ftl={user_capacity='300MiB', over_provisioning='20%'}", "--workload", JOB];
+    tailcut(&both).refused(&["give exactly one of", "user_capacity", "over_provisioning_of_user"]);
+}
+
+/// The text says how the drive was overwritten, not how drives are in general.
+#[test]
+fn ageing_is_said_as_it_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("t.csv");
+    let line = |i: u64| {
+        format!("{},web,0,Write,{},8192,500\n", 128_166_372_000_000_000 + i * 5_000, i * 7919 % 9000 * 4096)
+    };
+    std::fs::write(&file, (0..500).map(line).collect::<String>()).unwrap();
+    let of = |workload: &str, way: &str| {
+        let set = format!("age.overwrites={way}");
+        let text = tailcut(&["run", "tiny", "--set", &set, "--workload", workload]).ok();
+        text.lines().find(|l| l.starts_with("precondition")).unwrap_or_else(|| panic!("{text}")).to_string()
+    };
+    let trace = file.to_str().unwrap();
+    let said = of(trace, "workload");
+    assert!(said.contains("then overwritten as the workload writes"), "{said}");
+    let said = of(trace, "uniform");
+    assert!(said.contains("then overwritten at random, a mapping unit at a time (age.overwrites)"), "{said}");
+    // A job ages the drive by its own writes, whatever the device has for traces.
+    let said = of(JOB, "uniform");
+    assert!(said.contains("then overwritten as the workload writes"), "{said}");
 }
 
 #[test]
@@ -208,6 +307,19 @@ fn ctrl_c_leaves_a_partial_run() {
 /// begin, and return its exit code.
 #[cfg(unix)]
 fn interrupt_after(dir: &std::path::Path, out: &std::path::Path, wait: u64) -> Option<i32> {
+    let (mut child, lines) = endless(dir, out);
+    std::thread::sleep(std::time::Duration::from_millis(wait));
+    signal(&child, "-INT");
+    for line in lines {
+        line.unwrap();
+    }
+    child.wait().unwrap().code()
+}
+
+/// An endless run that has said its last word before the requests begin, and the rest of
+/// its output.
+#[cfg(unix)]
+fn endless(dir: &std::path::Path, out: &std::path::Path) -> (Child, Lines<BufReader<ChildStdout>>) {
     let job = "randread,iodepth=4,number_ios=4000000000,norandommap";
     let mut child = command(dir)
         .args(["run", "tiny", "--precondition", "none", "--workload", job, "--out"])
@@ -218,13 +330,69 @@ fn interrupt_after(dir: &std::path::Path, out: &std::path::Path, wait: u64) -> O
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     while !lines.next().unwrap().unwrap().starts_with("precondition") {}
-    std::thread::sleep(std::time::Duration::from_millis(wait));
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    (child, lines)
+}
+
+#[cfg(unix)]
+fn signal(child: &Child, signal: &str) {
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
-    for line in lines {
-        line.unwrap();
+}
+
+/// Two processes, one folder: the second is refused while the first writes, whatever it
+/// asks for, and the first keeps what it measured.
+#[cfg(unix)]
+#[test]
+fn two_runs_into_one_folder_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let (mut first, lines) = endless(dir.path(), &out);
+    let process = format!("process {}", first.id());
+    let second = ["run", "tiny", "--workload", "randread,number_ios=100", "--out", out.to_str().unwrap()];
+    for force in [&[][..], &["--force"]] {
+        tailcut(&[&second[..], force].concat()).refused(&["another run", &process, out.to_str().unwrap()]);
     }
-    child.wait().unwrap().code()
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&first, "-INT");
+    lines.for_each(|line| drop(line.unwrap()));
+    assert_eq!(first.wait().unwrap().code(), Some(1));
+    let names = ["config.toml", "latency.hlog", "slowest.jsonl", "summary.json"];
+    assert_eq!(files(&out), names);
+    assert_eq!(summary(&std::fs::read_to_string(out.join("summary.json")).unwrap())["partial"], true);
+
+    // Now the second may, if it says so.
+    tailcut(&second).refused(&["already holds a run"]);
+    tailcut(&[&second[..], &["--force"]].concat()).ok();
+    let written = summary(&std::fs::read_to_string(out.join("summary.json")).unwrap());
+    assert_eq!((written["partial"].as_bool(), &written["workload"]["requests"]), (Some(false), &100.into()));
+}
+
+/// A run that is killed has no time to tidy up, and must not keep the next one out.
+#[cfg(unix)]
+#[test]
+fn a_killed_run_keeps_nobody_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let (mut first, lines) = endless(dir.path(), &out);
+    signal(&first, "-KILL");
+    lines.for_each(drop);
+    assert_eq!(first.wait().unwrap().code(), None);
+    assert!(files(&out).contains(&".tailcut.lock".to_string()), "{:?}", files(&out));
+    let again = ["run", "tiny", "--workload", "randread,number_ios=100", "--out", out.to_str().unwrap()];
+    tailcut(&again).ok();
+    assert_eq!(files(&out), ["config.toml", "latency.hlog", "slowest.jsonl", "summary.json"]);
+}
+
+#[test]
+fn a_folder_of_something_else_is_refused_before_anything_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("thesis.tex"), "mine").unwrap();
+    let out = dir.path().to_str().unwrap();
+    let args = ["run", "tiny", "--workload", "randread,number_ios=100", "--out", out];
+    for force in [&[][..], &["--force"]] {
+        tailcut(&[&args[..], force].concat()).refused(&[out, "thesis.tex", "holds no run"]);
+    }
+    assert_eq!(files(dir.path()), ["thesis.tex"]);
 }
 
 #[test]

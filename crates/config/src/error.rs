@@ -95,6 +95,18 @@ pub enum ConfigError {
         /// What is wrong.
         problem: Box<Problem>,
     },
+    /// Several keys without which there is no drive.
+    #[error(
+        "{layer}: {} keys are missing, and a drive has no default for them: {}; give them, or begin with another drive: base = \"z-ssd\"",
+        keys.len(),
+        keys.join(", ")
+    )]
+    Missing {
+        /// The layer that should have them.
+        layer: String,
+        /// All of them, dotted.
+        keys: Vec<String>,
+    },
     /// Two schemes that cannot be one.
     #[error(transparent)]
     Conflict(Box<Conflict>),

@@ -6,10 +6,11 @@
 use crate::error::{ConfigError, Conflict, Problem};
 use crate::tree::{Data, Origin, Tree};
 use std::collections::BTreeMap;
+use tailcut_core::ftl::config::FtlConfig;
 use tailcut_core::policy::FAMILIES;
 
-/// The two ways to give the capacity, under `ftl`: a layer's replaces the other one.
-const CAPACITY: [&str; 2] = ["user_capacity", "over_provisioning"];
+/// The ways to give the capacity, under `ftl`: a layer's replaces the others.
+const CAPACITY: [&str; 3] = FtlConfig::CAPACITY_KEYS;
 
 /// Bring the policies of a layer into one form: `{ member = { keys } }`.
 pub(crate) fn normalise(layer: &mut Tree) -> Result<(), ConfigError> {
@@ -57,10 +58,8 @@ fn merge(base: &mut Tree, over: &Tree, path: &mut Vec<String>) {
         return;
     }
     if path.len() == 1 && path[0] == "ftl" {
-        for (this, other) in [(0, 1), (1, 0)] {
-            if above.contains_key(CAPACITY[this]) && !above.contains_key(CAPACITY[other]) {
-                below.remove(CAPACITY[other]);
-            }
+        if CAPACITY.iter().any(|key| above.contains_key(*key)) {
+            below.retain(|key, _| !CAPACITY.contains(&key.as_str()));
         }
     }
     for (key, value) in above {
@@ -139,10 +138,12 @@ pub(crate) fn refuse_conflict(a: (&str, &Tree), b: (&str, &Tree)) -> Result<(), 
             }
         }
     }
-    for (this, other) in [(CAPACITY[0], CAPACITY[1]), (CAPACITY[1], CAPACITY[0])] {
-        let (this, other) = (format!("ftl.{this}"), format!("ftl.{other}"));
-        if let (Some((x, _)), Some((y, _))) = (first.get(&this), second.get(&other)) {
-            return conflict(&this, x, &other, y);
+    for (this, other) in CAPACITY.iter().flat_map(|this| CAPACITY.iter().map(move |other| (this, other))) {
+        let (this_key, other_key) = (format!("ftl.{this}"), format!("ftl.{other}"));
+        if this != other
+            && let (Some((x, _)), Some((y, _))) = (first.get(&this_key), second.get(&other_key))
+        {
+            return conflict(&this_key, x, &other_key, y);
         }
     }
     Ok(())

@@ -1,15 +1,17 @@
 //! All layers in order, and what comes of them.
 
+use crate::base::load_device;
 use crate::error::{ConfigError, Problem};
 use crate::merge::{leaves, normalise, overlay, refuse_conflict};
+use crate::missing::read_whole;
 use crate::preset::PresetKind;
-use crate::read::read;
 use crate::set::parse_set;
-use crate::tree::{Data, Source, Tree, parse};
+use crate::tree::{Data, Origin, Source, Tree, parse};
 use crate::write;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::ftl::config::FtlConfig;
 
 /// A drive's configuration, and where each value of it came from.
 #[derive(Clone, Debug)]
@@ -18,16 +20,37 @@ pub struct Resolved {
     pub device: String,
     /// The configuration.
     pub config: DeviceConfig,
-    /// It as a complete device file in canonical form: reading it gives `config` again.
+    /// It as a complete device file in canonical form, with the sources of the values as
+    /// comments: reading it gives `config` again, and the sources.
     pub toml: String,
-    /// Each key, dotted, and the layer whose value it has: `device z-ssd`,
-    /// `scheme rps`, `file x.toml`, `--set key=value`; a policy's key that no layer gives
-    /// names the layer that chose the policy: `scheme x, default of lru`.
-    pub provenance: BTreeMap<String, String>,
+    /// Every value, in the order of the structs.
+    pub entries: Vec<Entry>,
+}
+
+/// One value of a resolved configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its key, dotted.
+    pub key: String,
+    /// The value, as a device file has it.
+    pub value: toml::Value,
+    /// The layer that gave it: `device z-ssd`, `scheme rps`, `file x.toml`, `--set key=value`;
+    /// of a policy's key that no layer gives, the layer that chose the policy: `scheme x,
+    /// default of lru`.
+    pub layer: String,
+    /// Where that layer has it from: paper and table, data sheet, assumption and its reason.
+    pub source: Option<String>,
+}
+
+impl Resolved {
+    /// The entry of a key.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.key == key)
+    }
 }
 
 /// Lay `schemes`, `files` and `sets` (in this order) over the device, which is a preset
-/// or a path ending in `.toml`. A scheme is a preset, such a path, or several joined by
+/// or a path ending in `.toml`, and itself may lie over another (`base`). A scheme is a preset, such a path, or several joined by
 /// `+`, which must not set one key to different values.
 pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
     device: &str,
@@ -35,10 +58,10 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
     files: &[F],
     sets: &[T],
 ) -> Result<Resolved, ConfigError> {
-    let mut tree = load(PresetKind::Device, device)?;
+    let mut tree = load_device(device)?;
     let mut overlays: Vec<(String, Tree)> = Vec::new();
     for name in schemes.iter().flat_map(|s| parts(s.as_ref())) {
-        let layer = load(PresetKind::Scheme, name)?;
+        let layer = load_scheme(name)?;
         for (other, before) in &overlays {
             refuse_conflict((other, before), (name, &layer))?;
         }
@@ -48,7 +71,9 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
         overlay(&mut tree, layer);
     }
     for file in files {
-        overlay(&mut tree, &load_file(file.as_ref())?);
+        let layer = load_file(file.as_ref())?;
+        refuse_base(&layer)?;
+        overlay(&mut tree, &layer);
     }
     for set in sets {
         let mut layer = parse_set(set.as_ref())?;
@@ -71,67 +96,86 @@ pub fn parse_device(name: &str, text: &str) -> Result<Resolved, ConfigError> {
 }
 
 fn finish(device: &str, tree: &Tree) -> Result<Resolved, ConfigError> {
-    let config: DeviceConfig = read(tree)?;
+    let config = read_whole(tree)?;
     check_capacity(&config, tree)?;
-    let entries = write::entries(&config);
     let set = leaves(tree);
-    let provenance = entries.iter().map(|(key, _)| (key.clone(), origin_of(key, &set))).collect();
-    let toml = write::document(&entries, None);
-    Ok(Resolved { device: device.to_string(), config, toml, provenance })
+    let entries = write::values(&config).into_iter().map(|(key, value)| {
+        let (layer, source) = origin_of(&key, &set);
+        Entry { key, value, layer, source }
+    });
+    let entries: Vec<Entry> = entries.collect();
+    let toml = write::document(&entries, |e| e.source.clone());
+    Ok(Resolved { device: device.to_string(), config, toml, entries })
 }
 
-/// The layer of `key`; for a key that a member's defaults filled in, those.
-fn origin_of(key: &str, set: &BTreeMap<String, (String, crate::tree::Origin)>) -> String {
+/// The layer of `key` and the source that it names; for a key that a member's defaults
+/// filled in, those.
+fn origin_of(key: &str, set: &BTreeMap<String, (String, Origin)>) -> (String, Option<String>) {
     if let Some((_, origin)) = set.get(key) {
-        return origin.source.name.clone();
+        return (origin.source.name.clone(), origin.citation.as_ref().map(|c| c.to_string()));
     }
     // Only a policy's keys have defaults: here is `policy.family.member.key`, and what a
     // layer gave is the member.
     let parts: Vec<&str> = key.split('.').collect();
     let family = parts[..parts.len().min(2)].join(".");
     let layer = set.get(&family).map_or("no layer", |(_, origin)| &origin.source.name);
-    format!("{layer}, default of {}", parts.get(2).unwrap_or(&key))
+    (format!("{layer}, default of {}", parts.get(2).unwrap_or(&key)), None)
 }
 
-/// Exactly one of the two ways to give the capacity.
+/// Exactly one of the ways to give the capacity.
 fn check_capacity(config: &DeviceConfig, tree: &Tree) -> Result<(), ConfigError> {
-    let sentence = match (config.ftl.user_capacity, config.ftl.over_provisioning) {
-        (Some(_), Some(_)) => "give one of user_capacity and over_provisioning, not both",
-        (None, None) => "give user_capacity (e.g. \"240GB\") or over_provisioning (e.g. \"7%\")",
-        _ => return Ok(()),
-    };
-    let ftl = match &tree.data {
-        Data::Table(t) => t.get("ftl"),
-        _ => None,
-    };
+    if config.ftl.capacity_rule().is_some() {
+        return Ok(());
+    }
+    let [bytes, of_raw, of_user] = FtlConfig::CAPACITY_KEYS;
+    let sentence = format!(
+        "give exactly one of {bytes} (e.g. \"240GB\"), {of_raw} ((raw - user) / raw, e.g. \"7%\") and \
+         {of_user} ((raw - user) / user, e.g. \"28%\")"
+    );
     Err(ConfigError::Key {
-        place: ftl.unwrap_or(tree).origin.key_place(),
+        place: tree.at("ftl").unwrap_or(tree).origin.key_place(),
         key: "ftl".to_string(),
-        problem: Box::new(Problem::Invalid(sentence.to_string())),
+        problem: Box::new(Problem::Invalid(sentence)),
     })
 }
 
-/// A preset or file as a normalised layer.
-fn load(kind: PresetKind, name: &str) -> Result<Tree, ConfigError> {
+/// A scheme as a normalised layer. It describes itself, not the drive it is laid over.
+fn load_scheme(name: &str) -> Result<Tree, ConfigError> {
     let mut tree = if name.ends_with(".toml") {
         load_file(Path::new(name))?
     } else {
-        let preset = kind.find(name)?;
-        let mut tree = parse(&Source::bare(&format!("{} {name}", kind.word())), preset.text)?;
-        normalise(&mut tree)?;
-        tree
+        load_preset(PresetKind::Scheme, name)?
     };
-    // A scheme describes itself, not the drive it is laid over.
-    if let (PresetKind::Scheme, Data::Table(t)) = (kind, &mut tree.data) {
+    refuse_base(&tree)?;
+    if let Data::Table(t) = &mut tree.data {
         t.remove("description");
     }
     Ok(tree)
 }
 
-fn load_file(path: &Path) -> Result<Tree, ConfigError> {
+/// A preset as a normalised layer.
+pub(crate) fn load_preset(kind: PresetKind, name: &str) -> Result<Tree, ConfigError> {
+    let preset = kind.find(name)?;
+    let mut tree = parse(&Source::bare(&format!("{} {name}", kind.word())), preset.text)?;
+    normalise(&mut tree)?;
+    Ok(tree)
+}
+
+/// A file as a normalised layer.
+pub(crate) fn load_file(path: &Path) -> Result<Tree, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Read { path: PathBuf::from(path), source })?;
     let mut tree = parse(&Source::text(&format!("file {}", path.display()), &text), &text)?;
     normalise(&mut tree)?;
     Ok(tree)
+}
+
+fn refuse_base(layer: &Tree) -> Result<(), ConfigError> {
+    let Some(base) = layer.at("base") else { return Ok(()) };
+    let sentence = "only a device file has a base; this is laid over a device that is there";
+    Err(ConfigError::Key {
+        place: base.origin.key_place(),
+        key: "base".to_string(),
+        problem: Box::new(Problem::Invalid(sentence.to_string())),
+    })
 }

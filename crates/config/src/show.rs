@@ -8,7 +8,7 @@ use crate::write;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::FAMILIES;
 use tailcut_units::Span;
-use tailcut_units::quantity::{human_bytes, human_capacity, human_rate, human_time};
+use tailcut_units::quantity::{human_bytes, human_rate, human_time};
 
 /// One line of `tailcut show devices`.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,11 +39,10 @@ impl DeviceEntry {
         let (g, t) = (&config.geometry, &config.timing);
         let counts = [g.channels, g.chips_per_channel, g.dies_per_chip, g.planes, g.blocks, g.pages];
         let raw_bytes = counts.iter().fold(g.page, |n, &c| n.saturating_mul(u64::from(c)));
-        let host_bytes = config.ftl.user_capacity.unwrap_or_else(|| {
-            let spare = config.ftl.over_provisioning.unwrap_or(0.0);
-            let units = raw_bytes as f64 * (1.0 - spare) / config.ftl.mapping_unit.max(1) as f64;
-            (units as u64).saturating_mul(config.ftl.mapping_unit)
-        });
+        let rule = config.ftl.capacity_rule();
+        let user_bytes = rule.and_then(|(_, rule)| rule.user_bytes(raw_bytes)).unwrap_or(0);
+        let unit = config.ftl.mapping_unit.max(1);
+        let host_bytes = user_bytes / unit * unit;
         let step = t.program.pulse.0.saturating_add(t.program.verify.0);
         let program = t.program.pulses.iter().map(|&n| Span(step.saturating_mul(u64::from(n))));
         let e = &t.erase;
@@ -88,8 +87,8 @@ pub fn devices_text() -> Result<String, ConfigError> {
         .map(|d| {
             vec![
                 d.name.clone(),
-                human_capacity(d.raw_bytes),
-                human_capacity(d.host_bytes),
+                human_bytes(d.raw_bytes),
+                human_bytes(d.host_bytes),
                 d.geometry.clone(),
                 shown_range(d.read),
                 shown_range(d.program),
@@ -149,8 +148,11 @@ pub fn policies_markdown() -> String {
     text
 }
 
-/// `tailcut show config`: every key, its value, and the layer that gave it; itself a
-/// device file.
+/// `tailcut show config`: every key, its value, the layer that gave it, and where that has
+/// it from; itself a device file.
 pub fn show_config(resolved: &Resolved) -> String {
-    write::document(&write::entries(&resolved.config), Some(&resolved.provenance))
+    write::document(&resolved.entries, |e| {
+        let source = e.source.as_ref().map_or(String::new(), |s| format!(": {s}"));
+        Some(format!("{}{source}", e.layer))
+    })
 }

@@ -1,4 +1,9 @@
 //! A parsed layer in which each value knows where it came from.
+//!
+//! The comment beside a value is its *source*: the paper and table, the data sheet, or the
+//! word `assumption` and the reason. Lines below that hold nothing but an indented comment
+//! continue it. A comment beside a table's header is the source of every value of the table
+//! that has none of its own. A comment that begins its line is for the reader of the file.
 
 use crate::error::{ConfigError, Place};
 use std::collections::BTreeMap;
@@ -54,11 +59,13 @@ pub(crate) struct Origin {
     key: Option<usize>,
     /// Byte offset of the value.
     value: Option<usize>,
+    /// The source of the value, as its layer has it.
+    pub(crate) citation: Option<Arc<str>>,
 }
 
 impl Origin {
     pub(crate) fn of(source: &Arc<Source>) -> Origin {
-        Origin { source: Arc::clone(source), key: None, value: None }
+        Origin { source: Arc::clone(source), key: None, value: None, citation: None }
     }
     pub(crate) fn key_place(&self) -> Place {
         self.source.place(self.key.or(self.value))
@@ -90,6 +97,23 @@ impl Tree {
         Tree { data: Data::Table(BTreeMap::new()), origin }
     }
 
+    /// What is at a dotted key.
+    pub(crate) fn at(&self, key: &str) -> Option<&Tree> {
+        key.split('.').try_fold(self, |tree, part| match &tree.data {
+            Data::Table(t) => t.get(part),
+            _ => None,
+        })
+    }
+
+    /// Put a value at a dotted key whose table is there.
+    pub(crate) fn put(&mut self, key: &str, value: Tree) {
+        let mut tree = self;
+        for part in key.split('.') {
+            let Data::Table(t) = &mut tree.data else { return };
+            tree = t.entry(part.to_string()).or_insert_with(|| value.clone());
+        }
+    }
+
     /// The value as TOML would have it, for messages.
     pub(crate) fn shown(&self) -> String {
         match &self.data {
@@ -115,62 +139,96 @@ pub(crate) fn parse(source: &Arc<Source>, text: &str) -> Result<Tree, ConfigErro
         place: source.place(e.span().map(|s| s.start)),
         message: e.message().to_string(),
     })?;
-    convert_table(source, table.get_ref(), Origin::of(source), DEPTH)
+    Layer { source, text }.table(table.get_ref(), Origin::of(source), DEPTH)
 }
 
-fn convert_table(
-    source: &Arc<Source>,
-    table: &DeTable<'_>,
-    origin: Origin,
-    depth: usize,
-) -> Result<Tree, ConfigError> {
-    let mut tree = BTreeMap::new();
-    for (key, value) in table.iter() {
-        let origin = Origin {
-            source: Arc::clone(source),
-            key: Some(key.span().start),
-            value: Some(value.span().start),
-        };
-        tree.insert(
-            key.get_ref().to_string(),
-            convert(source, value.get_ref(), origin, value.span(), depth)?,
-        );
-    }
-    Ok(Tree { data: Data::Table(tree), origin })
+struct Layer<'a> {
+    source: &'a Arc<Source>,
+    text: &'a str,
 }
 
-fn convert(
-    source: &Arc<Source>,
-    value: &DeValue<'_>,
-    origin: Origin,
-    span: Range<usize>,
-    depth: usize,
-) -> Result<Tree, ConfigError> {
-    let syntax = |message: String| ConfigError::Syntax { place: source.place(Some(span.start)), message };
-    if depth == 0 {
-        return Err(syntax("nested more deeply than any configuration".to_string()));
-    }
-    let data = match value {
-        DeValue::String(s) => Data::Text(s.to_string()),
-        DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
-            Ok(n) => Data::Integer(n),
-            Err(_) => return Err(syntax(format!("`{}` is too large a number", n.as_str()))),
-        },
-        DeValue::Float(x) => match x.as_str().parse() {
-            Ok(x) => Data::Float(x),
-            Err(_) => return Err(syntax(format!("`{}` is not a number", x.as_str()))),
-        },
-        DeValue::Boolean(b) => Data::Bool(*b),
-        // No key takes a date; as text it is refused with what the key does take.
-        DeValue::Datetime(d) => Data::Text(d.to_string()),
-        DeValue::Array(list) => {
-            let items = list.iter().map(|item| {
-                let origin = Origin { value: Some(item.span().start), ..origin.clone() };
-                convert(source, item.get_ref(), origin, item.span(), depth - 1)
-            });
-            Data::List(items.collect::<Result<_, _>>()?)
+impl Layer<'_> {
+    fn table(&self, table: &DeTable<'_>, origin: Origin, depth: usize) -> Result<Tree, ConfigError> {
+        let mut tree = BTreeMap::new();
+        for (key, value) in table.iter() {
+            let own = match value.get_ref() {
+                DeValue::Table(_) if !self.is_inline(value.span().start) => {
+                    self.beside_header(key.span().end)
+                }
+                _ => self.beside(value.span().end),
+            };
+            let origin = Origin {
+                source: Arc::clone(self.source),
+                key: Some(key.span().start),
+                value: Some(value.span().start),
+                citation: own.or_else(|| origin.citation.clone()),
+            };
+            let value = self.value(value.get_ref(), origin, value.span(), depth)?;
+            tree.insert(key.get_ref().to_string(), value);
         }
-        DeValue::Table(t) => return convert_table(source, t, origin, depth - 1),
-    };
-    Ok(Tree { data, origin })
+        Ok(Tree { data: Data::Table(tree), origin })
+    }
+
+    fn is_inline(&self, start: usize) -> bool {
+        self.text.get(start..).is_some_and(|t| t.starts_with('{'))
+    }
+
+    /// The comment behind a value that ends at `end`, with the lines that continue it.
+    fn beside(&self, end: usize) -> Option<Arc<str>> {
+        let mut lines = self.text.get(end..)?.lines();
+        let mut comment = lines.next()?.trim_start().strip_prefix('#')?.trim().to_string();
+        for line in lines {
+            let Some(more) = line.trim_start().strip_prefix('#').filter(|_| !line.starts_with('#')) else {
+                break;
+            };
+            comment.push(' ');
+            comment.push_str(more.trim());
+        }
+        let comment = comment.trim();
+        (!comment.is_empty()).then(|| comment.into())
+    }
+
+    /// The same of `[table]`, whose name ends at `end`.
+    fn beside_header(&self, end: usize) -> Option<Arc<str>> {
+        let behind = self.text.get(end..)?;
+        let blank = behind.len() - behind.trim_start_matches([' ', '\t']).len();
+        behind[blank..].starts_with(']').then(|| self.beside(end + blank + 1))?
+    }
+
+    fn value(
+        &self,
+        value: &DeValue<'_>,
+        origin: Origin,
+        span: Range<usize>,
+        depth: usize,
+    ) -> Result<Tree, ConfigError> {
+        let syntax =
+            |message: String| ConfigError::Syntax { place: self.source.place(Some(span.start)), message };
+        if depth == 0 {
+            return Err(syntax("nested more deeply than any configuration".to_string()));
+        }
+        let data = match value {
+            DeValue::String(s) => Data::Text(s.to_string()),
+            DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
+                Ok(n) => Data::Integer(n),
+                Err(_) => return Err(syntax(format!("`{}` is too large a number", n.as_str()))),
+            },
+            DeValue::Float(x) => match x.as_str().parse() {
+                Ok(x) => Data::Float(x),
+                Err(_) => return Err(syntax(format!("`{}` is not a number", x.as_str()))),
+            },
+            DeValue::Boolean(b) => Data::Bool(*b),
+            // No key takes a date; as text it is refused with what the key does take.
+            DeValue::Datetime(d) => Data::Text(d.to_string()),
+            DeValue::Array(list) => {
+                let items = list.iter().map(|item| {
+                    let origin = Origin { value: Some(item.span().start), ..origin.clone() };
+                    self.value(item.get_ref(), origin, item.span(), depth - 1)
+                });
+                Data::List(items.collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(t) => return self.table(t, origin, depth - 1),
+        };
+        Ok(Tree { data, origin })
+    }
 }

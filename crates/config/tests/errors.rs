@@ -1,6 +1,6 @@
 //! Whether every mistake gets one clear message: where, what, and what is allowed.
 
-use tailcut_config::{ConfigError, Problem, parse_device, resolve};
+use tailcut_config::{ConfigError, parse_device, resolve};
 
 const NONE: [&str; 0] = [];
 
@@ -10,9 +10,17 @@ fn set_error(set: &str) -> String {
 
 /// The error of `tiny` as a file with one line replaced.
 fn file_error(from: &str, to: &str) -> String {
-    let toml = resolve("tiny", &NONE, &NONE, &NONE).expect("valid").toml;
+    let toml = without_comments(&resolve("tiny", &NONE, &NONE, &NONE).expect("valid").toml);
     assert!(toml.contains(from), "{from} in\n{toml}");
     parse_device("my.toml", &toml.replacen(from, to, 1)).expect_err(to).to_string()
+}
+
+/// A canonical text without the sources of its values.
+fn without_comments(toml: &str) -> String {
+    let bare = toml.lines().map(|l| l.split("  # ").next().unwrap_or(l).trim_end());
+    let kept: Vec<&str> =
+        bare.zip(toml.lines()).filter(|(b, l)| !b.is_empty() || l.is_empty()).map(|(b, _)| b).collect();
+    kept.join("\n") + "\n"
 }
 
 #[test]
@@ -92,12 +100,27 @@ fn a_file_names_line_and_column() {
             ":8:10: `99999999999999999999` is too large a number",
         ),
         ("page = \"8KiB\"", "page = 8192", ":10:8: geometry.page: `8192` has no unit; write e.g. \"16KiB\""),
-        ("over_provisioning = \"12%\"", "", ": ftl: give user_capacity"),
+        (
+            "over_provisioning = \"12%\"",
+            "",
+            ": ftl: give exactly one of user_capacity (e.g. \"240GB\"), over_",
+        ),
         (
             "over_provisioning = \"12%\"",
             "over_provisioning = '1%'\nuser_capacity = '1MB'",
-            ": ftl: give one of",
+            ": ftl: give exactly one of",
         ),
+        (
+            "over_provisioning = \"12%\"",
+            "over_provisioning = '1%'\nover_provisioning_of_user = '1.1%'",
+            ": ftl: give exactly one of",
+        ),
+        (
+            "over_provisioning = \"12%\"",
+            "over_provisioning_of_user = '0.1'",
+            "`0.1` has no unit; write e.g. \"28%\"",
+        ),
+        ("over_provisioning = \"12%\"", "base = 'tiny'", ": there is no key `ftl.base`"),
         (
             "schedule = \"fifo\"",
             "schedule = {}",
@@ -128,9 +151,101 @@ fn an_unknown_preset_lists_the_known() {
     assert!(error.starts_with("cannot read missing.toml: "), "{error}");
 }
 
+/// Whoever writes a device file learns at once what belongs in it.
 #[test]
-fn a_missing_section_is_named() {
-    let error = parse_device("empty.toml", "").expect_err("nothing in it");
-    let ConfigError::Key { key, problem, .. } = error else { panic!("{error}") };
-    assert_eq!((key.as_str(), *problem), ("description", Problem::Missing));
+fn missing_keys_are_named_all_at_once() {
+    let error = parse_device("empty.toml", "description = 'x'").expect_err("nothing in it");
+    let ConfigError::Missing { keys, .. } = &error else { panic!("{error}") };
+    let text = error.to_string();
+    assert!(text.starts_with("file empty.toml: ") && text.contains("base = \"z-ssd\""), "{text}");
+    // Written down with some values, they are a device.
+    let tiny = resolve("tiny", &NONE, &NONE, &NONE).expect("valid");
+    let known: Vec<&str> = tiny.entries.iter().map(|e| e.key.as_str()).collect();
+    for key in keys {
+        let first = key.split(" or ").next().expect("never empty");
+        let is_known =
+            |k: &&str| *k == first || k.starts_with(&format!("{first}.")) || first.starts_with("ftl.user");
+        assert!(known.iter().any(|k| is_known(k)), "{key}");
+    }
+    let of_tables = known.iter().filter(|k| !k.starts_with("policy.") && **k != "description").count();
+    let families = tailcut_core::policy::FAMILIES.len();
+    assert_eq!(keys.len(), of_tables + families, "{keys:?}");
+
+    // Here and there one.
+    let bare = without_comments(&tiny.toml);
+    let gone = [
+        "blocks = 128\n",
+        "erase.verify = \"100us\"\n",
+        "gc_victim = \"greedy\"\n",
+        "over_provisioning = \"12%\"\n",
+    ];
+    let holed = gone.iter().fold(bare.clone(), |text, line| {
+        assert!(text.contains(line), "{line} in\n{text}");
+        text.replacen(line, "", 1)
+    });
+    let error = parse_device("my.toml", &holed).expect_err("four are missing");
+    let expected = "file my.toml: 4 keys are missing, and a drive has no default for them: geometry.blocks, \
+                    timing.erase.verify, ftl.user_capacity or ftl.over_provisioning or \
+                    ftl.over_provisioning_of_user, policy.gc_victim; give them, or begin with another drive: base = \"z-ssd\"";
+    assert_eq!(error.to_string(), expected);
+
+    // A typing error is what to mend first: it is why a key seems to be missing.
+    let error =
+        parse_device("my.toml", &holed.replacen("read = ", "raed = ", 1)).expect_err("a typing error");
+    assert!(error.to_string().contains("there is no key `timing.raed` (did you mean `read`?)"), "{error}");
+}
+
+/// The error of a device file in a folder with other files, without the folder's name.
+fn base_error(files: &[(&str, &str)]) -> String {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("in the folder")).expect("a folder can be made");
+        std::fs::write(path, text).expect("a file can be written");
+    }
+    let first = dir.path().join(files[0].0);
+    let error =
+        resolve(first.to_str().expect("UTF-8"), &NONE, &NONE, &NONE).expect_err("no such base").to_string();
+    let canonical = dir.path().canonicalize().expect("it is there");
+    error.replace(&format!("{}/", canonical.display()), "").replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn a_base_that_is_none_is_named() {
+    assert_eq!(
+        base_error(&[("a.toml", "base = \"z-sdd\"")]),
+        "a.toml:1:8: base cannot be `z-sdd` (did you mean `z-ssd`?); it is one of: z-ssd, z-ssd-artifact, ttflash-256g, \
+         cnex-westlake, mqsim-default, mqsim-e, mqsim-e-xfer0, wuhe-slc, wuhe-mlc, tiny, a path ending in .toml"
+    );
+    assert!(
+        base_error(&[("a.toml", "base = 3")])
+            .starts_with("a.toml:1:8: base is 3, but takes the name of a device")
+    );
+    let gone = base_error(&[("below/a.toml", "base = '../b.toml'")]);
+    assert!(gone.starts_with("below/a.toml:1:8: base: cannot read below/../b.toml: "), "{gone}");
+    assert_eq!(
+        base_error(&[("a.toml", "base = 'x/b.toml'"), ("x/b.toml", "base = '../a.toml'")]),
+        "x/b.toml:1:8: base: bases go round in a circle: a.toml -> x/b.toml -> x/../a.toml"
+    );
+    let own = base_error(&[("a.toml", "\nbase = './a.toml'")]);
+    assert_eq!(own, "a.toml:2:8: base: bases go round in a circle: a.toml -> ./a.toml");
+    // What is wrong in a base is said of the base.
+    let deep =
+        base_error(&[("a.toml", "base = 'b.toml'"), ("b.toml", "base = 'tiny'\n[geometry]\nblcks = 1")]);
+    assert!(deep.starts_with("b.toml:3:1: there is no key `geometry.blcks`"), "{deep}");
+}
+
+/// Layers lie over a device that is there.
+#[test]
+fn only_a_device_has_a_base() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("layer.toml");
+    std::fs::write(&path, "base = \"tiny\"").expect("a file can be written");
+    let scheme =
+        resolve("tiny", &[path.to_str().expect("UTF-8")], &NONE, &NONE).expect_err("a scheme").to_string();
+    let file = resolve("tiny", &NONE, &[&path], &NONE).expect_err("a layer").to_string();
+    for error in [scheme, file] {
+        assert!(error.contains("layer.toml:1:1: base: only a device file has a base"), "{error}");
+    }
+    assert!(set_error("base=tiny").contains("there is no key `base`"));
 }

@@ -15,7 +15,13 @@ fn value(r: &Resolved, key: &str) -> String {
     let (table, rest) = key.split_once('.').unwrap_or(("", key));
     let section = r.toml.split(&format!("[{table}]\n")).nth(1).unwrap_or(&r.toml);
     let line = section.lines().find_map(|l| l.strip_prefix(&format!("{rest} = ")));
-    line.unwrap_or_else(|| panic!("no {key} in\n{}", r.toml)).to_string()
+    let line = line.unwrap_or_else(|| panic!("no {key} in\n{}", r.toml));
+    line.split("  # ").next().unwrap_or(line).trim_end().to_string()
+}
+
+/// The layer that gave `key`.
+fn layer<'a>(r: &'a Resolved, key: &str) -> &'a str {
+    &r.entry(key).unwrap_or_else(|| panic!("no {key}")).layer
 }
 
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
@@ -43,8 +49,8 @@ fn set_values_need_no_quotes() {
     for (set, key, expected) in table {
         let r = with(&[set]);
         assert_eq!(value(&r, key), expected, "{set}");
-        let changed: Vec<&String> =
-            r.provenance.iter().filter(|(_, l)| l.starts_with("--set")).map(|(k, _)| k).collect();
+        let changed: Vec<&str> =
+            r.entries.iter().filter(|e| e.layer.starts_with("--set")).map(|e| e.key.as_str()).collect();
         assert_eq!(changed, [key], "{set}");
     }
 }
@@ -56,8 +62,8 @@ fn the_same_member_merges_and_another_replaces() {
         (value(&r, "policy.flush.watermark.high"), value(&r, "policy.flush.watermark.low")),
         ("\"90%\"".into(), "\"60%\"".into())
     );
-    assert_eq!(r.provenance["policy.flush.watermark.high"], "--set policy.flush.watermark.high=90%");
-    assert_eq!(r.provenance["policy.flush.watermark.low"], "device tiny");
+    assert_eq!(layer(&r, "policy.flush.watermark.high"), "--set policy.flush.watermark.high=90%");
+    assert_eq!(layer(&r, "policy.flush.watermark.low"), "device tiny");
 
     let r = with(&["policy.flush=watermark"]);
     assert_eq!(
@@ -70,30 +76,33 @@ fn the_same_member_merges_and_another_replaces() {
     assert!(matches!(r.config.policy.flush, FlushConfig::Watermark(_)));
     assert_eq!(value(&r, "policy.flush.watermark.low"), "\"80%\"", "replaced twice: the member's default");
     assert_eq!(
-        r.provenance["policy.flush.watermark.low"],
+        layer(&r, "policy.flush.watermark.low"),
         "--set policy.flush.watermark.high=90%, default of watermark"
     );
 }
 
 #[test]
-fn one_way_to_give_the_capacity_replaces_the_other() {
+fn one_way_to_give_the_capacity_replaces_the_others() {
     let r = with(&["ftl.user_capacity=300MiB"]);
     assert_eq!((r.config.ftl.user_capacity, r.config.ftl.over_provisioning), (Some(300 << 20), None));
     let r = resolve("z-ssd", &NONE, &NONE, &["ftl.over_provisioning=20%"]).expect("valid");
     assert_eq!((r.config.ftl.user_capacity, r.config.ftl.over_provisioning), (None, Some(0.2)));
     let r = with(&["ftl.user_capacity=300MiB", "ftl.over_provisioning=20%"]);
     assert_eq!((r.config.ftl.user_capacity, r.config.ftl.over_provisioning), (None, Some(0.2)));
+    let r = with(&["ftl.user_capacity=300MiB", "ftl.over_provisioning_of_user=125%"]);
+    let f = &r.config.ftl;
+    assert_eq!((f.user_capacity, f.over_provisioning, f.over_provisioning_of_user), (None, None, Some(1.25)));
 }
 
 #[test]
 fn later_layers_win() {
     let (_dir, path) = file("[policy]\nschedule = 'read-priority'\n[geometry]\nblocks = 99\n");
-    let layer = format!("file {}", path.display());
+    let given = format!("file {}", path.display());
     let r = resolve("tiny", &["fifo"], &[&path], &["geometry.blocks=98"]).expect("valid");
     assert_eq!((r.config.policy.schedule.name(), r.config.geometry.blocks), ("read-priority", 98));
-    assert_eq!(r.provenance["policy.schedule"], layer);
-    assert_eq!(r.provenance["geometry.blocks"], "--set geometry.blocks=98");
-    assert_eq!(r.provenance["geometry.pages"], "device tiny");
+    assert_eq!(layer(&r, "policy.schedule"), given);
+    assert_eq!(layer(&r, "geometry.blocks"), "--set geometry.blocks=98");
+    assert_eq!(layer(&r, "geometry.pages"), "device tiny");
 }
 
 #[test]

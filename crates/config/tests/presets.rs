@@ -109,23 +109,55 @@ fn a_bound_without_collection_differs_from_its_scheme_in_collection_only() {
 }
 
 #[test]
-fn every_key_of_a_preset_comes_from_the_preset() {
+fn every_key_of_a_preset_comes_from_a_preset() {
     for p in DEVICES {
-        let r = preset(p.name);
-        for (key, layer) in &r.provenance {
-            assert_eq!(layer, &format!("device {}", p.name), "{key}: no value may be left to a default");
+        for e in &preset(p.name).entries {
+            let own = e.layer == format!("device {}", p.name);
+            // One built-in device is another one with changes.
+            assert!(
+                own || p.name == "mqsim-e-xfer0" && e.layer == "device mqsim-e",
+                "{}: {}",
+                e.key,
+                e.layer
+            );
         }
     }
 }
 
-/// A number of a preset without a comment on its line or above its group is a number
-/// without a source.
+/// Where each value comes from is data: no value of a device or a scheme is without.
 #[test]
-fn every_section_of_a_preset_names_its_source() {
-    // `tiny` says once that all is assumed, `mqsim-e-xfer0` where the sources are.
-    for p in DEVICES.iter().filter(|p| !["tiny", "mqsim-e-xfer0"].contains(&p.name)) {
-        for section in p.text.split("\n[").skip(1) {
-            assert!(section.contains('#') || section.starts_with("controller"), "{}: [{section}", p.name);
+fn every_value_has_a_source() {
+    let sourceless = |r: &Resolved, layer: &str| -> Vec<String> {
+        let of = r.entries.iter().filter(|e| e.layer.starts_with(layer) && e.key != "description");
+        of.filter(|e| e.source.is_none() && !e.layer.contains(", default of"))
+            .map(|e| e.key.clone())
+            .collect()
+    };
+    for p in DEVICES {
+        assert_eq!(sourceless(&preset(p.name), "device"), [""; 0], "{} has values without a source", p.name);
+    }
+    for s in SCHEMES {
+        let all = DEVICES
+            .iter()
+            .map(|d| resolve(d.name, &[s.name], &NONE, &NONE).unwrap_or_else(|e| panic!("{e}")));
+        let mut set = false;
+        for r in all {
+            assert_eq!(sourceless(&r, "scheme"), [""; 0], "{} has values without a source", s.name);
+            set |= r.entries.iter().any(|e| e.layer.starts_with("scheme"));
+        }
+        assert_eq!(set, s.name != "baseline", "{}", s.name);
+    }
+}
+
+/// A source is for whoever does not have the file before them.
+#[test]
+fn a_source_stands_for_itself() {
+    for p in DEVICES {
+        for e in preset(p.name).entries {
+            let source = e.source.unwrap_or_default().to_lowercase();
+            for nothing in ["see above", "see below", "as above", "todo"] {
+                assert!(!source.contains(nothing), "{}: {} = {}: {source}", p.name, e.key, e.value);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Builds the summary of a scheme from what was measured, and of several runs from each.
 
 use crate::counters::{DeviceCounters, SchemeFacts};
+use crate::ordered::Ordered;
 use crate::summary::{BlameSummary, DirectionSummary, JobSummary, Latency, Scheme, SeriesPoint};
 use tailcut_stats::blame::{Blame, BlameTable};
 use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
@@ -53,7 +54,9 @@ impl Scheme {
             erases: counters.erases,
             pe_cycles: counters.pe_cycles,
             channel: counters.channel,
+            utilisation: counters.utilisation,
             energy_mj: counters.energy_mj,
+            config: Ordered::default(),
         }
     }
 

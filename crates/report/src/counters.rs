@@ -2,7 +2,9 @@
 //! the device. What the device has no mechanism for stays `None` and out of the summary.
 
 use crate::ordered::Ordered;
-use crate::summary::{Channel, Gc, Load, Operations, PeCycles, Precondition, Suspends, WriteStall};
+use crate::summary::{
+    Channel, Gc, Load, Operations, PeCycles, Precondition, Suspends, Utilisation, WriteStall,
+};
 
 /// Counters of the device over the measurement.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +25,8 @@ pub struct DeviceCounters {
     pub pe_cycles: Option<PeCycles>,
     /// What the channels' time went to.
     pub channel: Option<Channel>,
+    /// How much of the time the parts of the drive were in use.
+    pub utilisation: Option<Utilisation>,
     /// Energy of the flash in millijoules.
     pub energy_mj: Option<f64>,
 }

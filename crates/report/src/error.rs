@@ -13,6 +13,34 @@ pub enum ReportError {
         /// The first result found in it.
         file: String,
     },
+    /// The output folder has files in it that are no run's.
+    #[error("`{}` is not empty (`{file}`) and holds no run of tailcut: name a new or an empty folder", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// A file in it.
+        file: String,
+    },
+    /// Another process writes to the output folder.
+    #[error(
+        "another run{} is writing to `{}`: wait for its end, or name another folder",
+        process.map_or(String::new(), |p| format!(" (process {p})")),
+        path.display()
+    )]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// The process, if it says who it is.
+        process: Option<u32>,
+    },
+    /// The output folder changed while the run was under way.
+    #[error("the results in `{}` are not those that were there when this run began; they are left alone, and this run is in `{}`", path.display(), to.display())]
+    Changed {
+        /// The folder.
+        path: PathBuf,
+        /// Where the results are instead.
+        to: PathBuf,
+    },
     /// The output folder cannot be created or written.
     #[error("cannot write to folder `{}`: {source}", path.display())]
     NotWritable {
@@ -49,7 +77,13 @@ pub enum ReportError {
         /// Ours.
         known: u32,
     },
+    /// The program was built without what writes Parquet files.
+    #[error(
+        "this is the quick build of `make demo`, which writes no Parquet files; `make build` makes one that does"
+    )]
+    NoParquet,
     /// A Parquet file could not be written.
+    #[cfg(feature = "parquet")]
     #[error("parquet: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
     /// A histogram could not be written.
@@ -76,6 +110,16 @@ pub enum ReportError {
 }
 
 impl ReportError {
+    /// Whether the user's input is at fault, not the run or the machine.
+    pub fn is_input(&self) -> bool {
+        match self {
+            #[cfg(feature = "parquet")]
+            ReportError::Parquet(_) => false,
+            ReportError::Hlog(_) | ReportError::Changed { .. } => false,
+            _ => true,
+        }
+    }
+
     /// An I/O error of the file at `path`.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ReportError + '_ {
         move |source| ReportError::Io { path: path.to_path_buf(), source }

@@ -4,9 +4,10 @@ use crate::error::ReportError;
 use crate::slowest::{self, SlowLine};
 use crate::summary::{BlameSummary, Scheme, Summary};
 use crate::tables::{above, plural};
-use crate::text::{Grid, bytes, cut, grouped, percent, round_parts};
+use crate::text::{Grid, cut, grouped, percent, round_parts};
 use std::path::Path;
 use tailcut_stats::{Blame, percentile};
+use tailcut_units::quantity::human_bytes;
 use tailcut_units::{Cause, Direction};
 
 /// What to explain.
@@ -142,7 +143,7 @@ fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
         "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, took {} ns\n",
         r.index,
         cut(&r.job, 24),
-        bytes(u64::from(r.bytes)),
+        human_bytes(u64::from(r.bytes)),
         r.offset,
         grouped(r.arrived_ns),
         grouped(r.latency_ns),

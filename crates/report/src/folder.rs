@@ -1,9 +1,12 @@
 //! The output folder: results appear in it whole or not at all.
 
 use crate::error::ReportError;
+use crate::lock::{LOCK, Lock, LockError};
+use serde::Deserialize;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The file that makes a folder a run; it is moved in last.
 pub const SUMMARY: &str = "summary.json";
@@ -11,7 +14,7 @@ pub const SUMMARY: &str = "summary.json";
 pub const CONFIG: &str = "config.toml";
 
 /// What results look like: first and last part of their names.
-const RESULTS: [(&str, &str); 8] = [
+const RESULTS: [(&str, &str); 7] = [
     ("summary", ".json"),
     ("config", ".toml"),
     ("latency", ".hlog"),
@@ -19,7 +22,6 @@ const RESULTS: [(&str, &str); 8] = [
     ("requests", ".parquet"),
     ("series", ".parquet"),
     ("timeline", ".pftrace"),
-    ("report", ".html"),
 ];
 
 /// Appended to a name while its file is being written.
@@ -28,28 +30,48 @@ const PARTIAL: &str = ".partial";
 /// A folder that receives the results of one run.
 ///
 /// Files are written under temporary names; [`commit`](OutputFolder::commit) moves them in
-/// place, the summary last. Dropped without that, it removes them.
+/// place, the summary last. Dropped without that, it removes them. While it lives, no other
+/// process writes to the folder.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
     pending: Vec<String>,
+    /// The results that were there at the beginning, which `commit` replaces.
+    former: Vec<Former>,
+    lock: Lock,
+}
+
+/// A result as it was found: none but this is ever replaced.
+#[derive(Debug, PartialEq)]
+struct Former {
+    name: String,
+    bytes: u64,
+    modified: Option<SystemTime>,
 }
 
 impl OutputFolder {
-    /// Creates the folder if needed and checks that it can be written. A folder that
+    /// Creates the folder if needed and checks that it can be written. A folder is refused
+    /// that another run is writing to, and one with files in it that are no run's. One that
     /// holds a run is refused unless `force` is set; then that run is replaced at commit.
     pub fn prepare(path: &Path, force: bool) -> Result<OutputFolder, ReportError> {
         let not_writable = |source| ReportError::NotWritable { path: path.to_path_buf(), source };
         fs::create_dir_all(path).map_err(not_writable)?;
-        let present = results_in(path).map_err(not_writable)?;
-        if let (Some(file), false) = (present.first(), force) {
-            return Err(ReportError::HoldsRun { path: path.to_path_buf(), file: file.clone() });
+        // Asked now, not after an hour of simulation; and before a lock is left in a folder
+        // that has nothing to do with runs.
+        refuse_foreign(path)?;
+        let lock = Lock::take(path).map_err(|e| match e {
+            LockError::Held(process) => ReportError::Busy { path: path.to_path_buf(), process },
+            LockError::Io(source) => not_writable(source),
+        })?;
+        let former = results_in(path).map_err(not_writable)?;
+        if let (Some(file), false) = (former.first(), force) {
+            return Err(ReportError::HoldsRun { path: path.to_path_buf(), file: file.name.clone() });
         }
-        // Asked now, not after an hour of simulation.
-        let probe = path.join(format!(".tailcut{PARTIAL}"));
-        File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(not_writable)?;
-        remove_stale(path).map_err(not_writable)?;
-        Ok(OutputFolder { path: path.to_path_buf(), pending: Vec::new() })
+        // Nobody else writes here, so these are of a run that was killed.
+        for name in names_in(path).map_err(not_writable)?.iter().filter(|n| is_partial(n)) {
+            fs::remove_file(path.join(name)).map_err(not_writable)?;
+        }
+        Ok(OutputFolder { path: path.to_path_buf(), pending: Vec::new(), former, lock })
     }
 
     /// The folder.
@@ -76,20 +98,47 @@ impl OutputFolder {
 
     /// Puts all files in place. An earlier run is removed first, its summary before
     /// everything else, so that at no moment two runs look like one.
+    ///
+    /// # Errors
+    /// If the folder does not hold what it held at the beginning, that is left alone and the
+    /// files go to a new folder beside it, which the error names.
     pub fn commit(mut self) -> Result<(), ReportError> {
-        let mut old = results_in(&self.path).map_err(ReportError::io(&self.path))?;
-        old.sort_by_key(|name| name != SUMMARY);
-        for name in old {
+        let found = results_in(&self.path).map_err(ReportError::io(&self.path))?;
+        if found != self.former || !self.lock.holds() {
+            let to = self.put_beside()?;
+            return Err(ReportError::Changed { path: self.path.clone(), to });
+        }
+        for Former { name, .. } in found {
             let path = self.path.join(name);
             fs::remove_file(&path).map_err(ReportError::io(&path))?;
         }
+        let to = self.path.clone();
+        self.put_in(&to)
+    }
+
+    /// Moves the files to where they belong, the summary last.
+    fn put_in(&mut self, to: &Path) -> Result<(), ReportError> {
         self.pending.sort_by_key(|name| name == SUMMARY);
         for name in &self.pending {
-            let path = self.path.join(name);
+            let path = to.join(name);
             fs::rename(self.partial(name), &path).map_err(ReportError::io(&path))?;
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// Moves the files to a new folder: `run.2` for `run`.
+    fn put_beside(&mut self) -> Result<PathBuf, ReportError> {
+        let number = |n: u32| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(format!(".{n}"));
+            PathBuf::from(name)
+        };
+        let free = (2..).map(number).find(|p| fs::symlink_metadata(p).is_err());
+        let to = free.expect("some number is free");
+        fs::create_dir(&to).map_err(ReportError::io(&to))?;
+        self.put_in(&to)?;
+        Ok(to)
     }
 
     fn partial(&self, name: &str) -> PathBuf {
@@ -113,112 +162,43 @@ fn is_result(name: &str) -> bool {
     })
 }
 
-/// Remove what a run left that was killed while it wrote.
-fn remove_stale(path: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name.to_string_lossy().strip_suffix(PARTIAL).is_some_and(is_result) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
+fn is_partial(name: &str) -> bool {
+    name.strip_suffix(PARTIAL).is_some_and(is_result)
+}
+
+fn names_in(path: &Path) -> std::io::Result<Vec<String>> {
+    fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
 /// The results in a folder, the summary first, then by name.
-fn results_in(path: &Path) -> std::io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if is_result(&name) {
-            names.push(name);
-        }
+fn results_in(path: &Path) -> std::io::Result<Vec<Former>> {
+    let mut results = Vec::new();
+    for name in names_in(path)?.into_iter().filter(|n| is_result(n)) {
+        let is = fs::metadata(path.join(&name))?;
+        results.push(Former { name, bytes: is.len(), modified: is.modified().ok() });
     }
-    names.sort_by_key(|name| (name != SUMMARY, name.clone()));
-    Ok(names)
+    results.sort_by(|a, b| (a.name != SUMMARY, &a.name).cmp(&(b.name != SUMMARY, &b.name)));
+    Ok(results)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(path: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(path)
-            .unwrap()
-            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
+/// Refuse a folder that has files in it and never held a run: neither a summary of this
+/// program nor the lock of a run that was killed.
+fn refuse_foreign(path: &Path) -> Result<(), ReportError> {
+    #[derive(Deserialize)]
+    #[allow(dead_code)] // That they are there is what matters.
+    struct Head {
+        tailcut: String,
+        schema: u32,
     }
-
-    #[test]
-    fn a_run_appears_whole_and_is_not_overwritten_unasked() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("new/run");
-        let mut folder = OutputFolder::prepare(&path, false).unwrap();
-        folder.write(SUMMARY, "{}").unwrap();
-        folder.write("requests.t-es.parquet", "x").unwrap();
-        assert_eq!(names(&path), ["requests.t-es.parquet.partial", "summary.json.partial"]);
-        folder.commit().unwrap();
-        assert_eq!(names(&path), ["requests.t-es.parquet", "summary.json"]);
-
-        let refused = OutputFolder::prepare(&path, false).unwrap_err();
-        assert!(matches!(&refused, ReportError::HoldsRun { file, .. } if file == SUMMARY));
-        assert!(refused.to_string().contains(path.to_str().unwrap()));
-
-        fs::write(path.join("notes.txt"), "mine").unwrap();
-        let mut folder = OutputFolder::prepare(&path, true).unwrap();
-        folder.write(CONFIG, "a = 1").unwrap();
-        folder.commit().unwrap();
-        // The former run is gone as a whole; what is not ours stays.
-        assert_eq!(names(&path), ["config.toml", "notes.txt"]);
+    let not_writable = |source| ReportError::NotWritable { path: path.to_path_buf(), source };
+    let names = names_in(path).map_err(not_writable)?;
+    let Some(file) = names.iter().filter(|n| !is_partial(n)).min() else { return Ok(()) };
+    let ours = || {
+        let summary = File::open(path.join(SUMMARY)).ok()?;
+        serde_json::from_reader::<_, Head>(BufReader::new(summary)).ok()
+    };
+    if names.iter().any(|n| n == LOCK) || ours().is_some() {
+        return Ok(());
     }
-
-    #[test]
-    fn a_run_given_up_leaves_nothing_and_keeps_the_former() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(SUMMARY), "old").unwrap();
-        let mut folder = OutputFolder::prepare(dir.path(), true).unwrap();
-        folder.write(SUMMARY, "new").unwrap();
-        drop(folder);
-        assert_eq!(names(dir.path()), [SUMMARY]);
-        assert_eq!(fs::read_to_string(dir.path().join(SUMMARY)).unwrap(), "old");
-    }
-
-    #[test]
-    fn what_a_killed_run_left_goes_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in
-            ["requests.parquet.partial", "config.t-es.toml.partial", "notes.partial", "a.toml.partial"]
-        {
-            fs::write(dir.path().join(name), "half").unwrap();
-        }
-        drop(OutputFolder::prepare(dir.path(), false).unwrap());
-        assert_eq!(names(dir.path()), ["a.toml.partial", "notes.partial"]);
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        fs::write(&file, "").unwrap();
-        for path in [file.clone(), file.join("below")] {
-            let error = OutputFolder::prepare(&path, true).unwrap_err();
-            assert!(matches!(error, ReportError::NotWritable { .. }));
-            assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_write_protected_folder_is_refused_at_once() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
-        // Root may write anyway; then there is nothing to test.
-        if File::create(dir.path().join("probe")).is_err() {
-            let error = OutputFolder::prepare(dir.path(), false).unwrap_err();
-            assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
-        }
-    }
+    Err(ReportError::NotARun { path: path.to_path_buf(), file: file.clone() })
 }

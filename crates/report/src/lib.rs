@@ -20,6 +20,7 @@ pub mod text;
 pub mod timeline;
 
 mod build;
+mod lock;
 
 pub use counters::{DeviceCounters, SchemeFacts};
 pub use error::ReportError;

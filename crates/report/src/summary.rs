@@ -135,9 +135,27 @@ pub struct Scheme {
     /// What the channels' time went to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Channel>,
+    /// How much of the time the parts of the drive were in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<Utilisation>,
     /// Energy of the flash in millijoules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<f64>,
+    /// The drive's configuration by dotted key.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub config: Ordered<ConfigValue>,
+}
+
+/// One value of the drive's configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfigValue {
+    /// The value, as a device file has it.
+    pub value: serde_json::Value,
+    /// The layer that gave it: a device, a scheme, a file, or `--set`.
+    pub layer: String,
+    /// Where the layer has it from: paper and table, data sheet, or an assumption.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// Reads or writes, of all jobs or of one.
@@ -417,6 +435,32 @@ pub struct Channel {
     pub uncorrectable: Option<f64>,
     /// Stalled for the error-correction engine.
     pub ecc_wait: f64,
+}
+
+/// Shares of the measured time in which parts of the drive were in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Utilisation {
+    /// An operation had the die, from its command to its last byte: waiting for the channel
+    /// counts, since no other operation could begin. Where planes work independently, the
+    /// mean over the planes of a die.
+    pub dies: Use,
+    /// The plane was in the array: it sensed, programmed or erased, or did so in an
+    /// operation on several planes; what suspensions repeat is left out. Where they do not
+    /// work independently, the busiest is the mean over the planes of one die.
+    pub planes: Use,
+    /// An operation had the channel.
+    pub channels: Use,
+    /// The link to the host moved data; of its two directions.
+    pub host_link: Use,
+}
+
+/// How much of the time things of a kind were in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Use {
+    /// Mean over all.
+    pub mean: f64,
+    /// The one that was in use most.
+    pub busiest: f64,
 }
 
 fn is_zero(n: &u64) -> bool {

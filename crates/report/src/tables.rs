@@ -70,6 +70,31 @@ pub fn comparison(schemes: &[Scheme]) -> String {
     out
 }
 
+/// How much of the time the parts of each drive were in use: over all of a kind, and the
+/// busiest one. Nothing where no drive says so.
+pub fn utilisation(schemes: &[Scheme]) -> String {
+    if schemes.iter().all(|s| s.utilisation.is_none()) {
+        return String::new();
+    }
+    let mut grid = Grid::with_widths(&WIDTHS[..1]);
+    let head =
+        ["scheme", "dies", "busiest", "planes", "busiest", "channels", "busiest", "host link", "busiest"];
+    grid.row(head.map(String::from));
+    grid.rule();
+    for scheme in schemes {
+        let mut row = vec![cut(&scheme.name, NAME)];
+        match &scheme.utilisation {
+            Some(u) => {
+                let each = [u.dies, u.planes, u.channels, u.host_link];
+                row.extend(each.iter().flat_map(|u| [u.mean, u.busiest].map(|share| percent(share, 1.0))));
+            }
+            None => row.extend(vec!["-".to_string(); head.len() - 1]),
+        }
+        grid.row(row);
+    }
+    format!("\nIn use, mean and busiest\n{}", grid.render())
+}
+
 fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
     let mut grid = Grid::with_widths(&WIDTHS);
     let mut head = vec!["scheme".to_string(), "IOPS".into(), "mean".into()];

@@ -33,15 +33,6 @@ pub fn rate(value: f64) -> String {
     format!("{value:.decimals$}{unit}")
 }
 
-/// A length in bytes, exactly, in the largest binary unit that divides it: `4 KiB`.
-pub fn bytes(n: u64) -> String {
-    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    match units.into_iter().find(|&(_, bits)| n > 0 && n.is_multiple_of(1 << bits)) {
-        Some((unit, bits)) => format!("{} {unit}", n >> bits),
-        None => format!("{n} B"),
-    }
-}
-
 /// A whole number with thousands apart: `1,234,567`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -147,7 +138,6 @@ mod tests {
         let said: Vec<String> = durations.into_iter().map(duration).collect();
         assert_eq!(said, ["0 ns", "7 ns", "999 ns", "1.00 us", "83.4 us", "1.23 ms", "100 us", "61.0 s "]);
         assert_eq!([rate(0.0), rate(950.0), rate(12_345.0), rate(1.2e6)], ["0", "950", "12.3k", "1.20M"]);
-        assert_eq!([bytes(0), bytes(4096), bytes(1 << 20), bytes(513)], ["0 B", "4 KiB", "1 MiB", "513 B"]);
         assert_eq!([grouped(0), grouped(999), grouped(1_234_567)], ["0", "999", "1,234,567"]);
     }
 

@@ -101,7 +101,10 @@ fn a_level_not_kept_is_computed_from_the_requests_or_refused() {
 fn tables_of_a_run_fit_and_add_up() {
     let dir = tempfile::tempdir().unwrap();
     let summary = leave(dir.path());
-    let text = tables::comparison(&summary.schemes) + &tables::blame(&summary.schemes);
+    let used = tables::utilisation(&summary.schemes);
+    let expected = "t-es      50.0 %   75.0 %  25.0 %   37.5 %    50.0 %   50.0 %      6.2 %   12.5 %";
+    assert!(used.lines().any(|l| l.ends_with(expected)), "{used}");
+    let text = tables::comparison(&summary.schemes) + &used + &tables::blame(&summary.schemes);
     assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
     assert!(text.contains("Reads\n") && text.contains("Writes\n"));
     // p99.999 of 140,000 reads rests on one.

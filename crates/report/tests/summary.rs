@@ -46,6 +46,9 @@ fn the_schema_refuses_what_is_not_in_the_contract() {
     spoil("/schemes/0/gc", "kept_out_fraction", Value::from(1.5));
     spoil("/schemes/0/channel", "uncorrectable", Value::from(2));
     spoil("/schemes/0/channel", "ecc_wait", Value::Null);
+    spoil("/schemes/0/utilisation/dies", "busiest", Value::from(1.01));
+    spoil("/schemes/0/utilisation", "host_link", Value::from(0.5));
+    spoil("/schemes/0", "config", serde_json::json!({"geometry.blocks": {"value": 3}}));
     spoil("/schemes/0/series/0", "read_p99", Value::from(1));
     spoil("/schemes/0/series/0", "planes_collecting", Value::from(1));
     spoil("/schemes/0/gc/groups/0", "mean", Value::from(-1));

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tailcut_core::device::SnapshotError;
 
 /// Bytes the cache holds unless told otherwise.
-pub const LIMIT: u64 = 20_000_000_000;
+pub const LIMIT: u64 = 20 << 30;
 
 /// What files are called that are being written.
 const TEMPORARY: &str = ".tailcut-";

@@ -5,7 +5,10 @@ use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
-use tailcut_core::device::{ChannelTime, Counters, Device, GroupTurns, Observer, Shape, SuspensionWear};
+use tailcut_core::device::{
+    ChannelTime, Counters, Device, GroupTurns, Observer, Shape, SuspensionWear, Usage,
+};
+use tailcut_core::nand::config::BusyUnit;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -58,6 +61,10 @@ pub struct RunOutcome {
     pub counters: Counters,
     /// What the channels did over the measurement.
     pub channel: ChannelTime,
+    /// How long each part of the drive was in use over the measurement.
+    pub usage: Usage,
+    /// Planes of a die, and whether each is a busy unit of its own.
+    pub die_planes: (u32, bool),
     /// Physical blocks erased with an extent.
     pub blocks_per_extent: u32,
     /// The drive has stripes with parity.
@@ -151,6 +158,7 @@ pub fn measure<'a, S: Source, O: Observer>(
     }
     device.reset_counters();
     let channel = device.channel_time();
+    let usage = device.usage();
     run.groups_from.extend(device.group_turns(start).map(|g| g.lane_ns));
     run.groups.clone_from(&run.groups_from);
     while !over && !run.broken() {
@@ -183,6 +191,8 @@ pub fn measure<'a, S: Source, O: Observer>(
         measured,
         counters: device.counters().clone(),
         channel: device.channel_time().since(&channel),
+        usage: device.usage().since(&usage),
+        die_planes: (device.shape().layout.planes, device.shape().busy == BusyUnit::Plane),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         has_parity: device.shape().has_parity(),
         groups,

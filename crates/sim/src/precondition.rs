@@ -226,9 +226,8 @@ impl Past<'_> {
         Ok(device)
     }
 
-    /// Whether the configuration says how the drive is overwritten, whatever the trace does.
     fn is_uniform(&self, config: &DeviceConfig) -> bool {
-        self.workload.trace().is_some() && config.age.overwrites == Overwrites::Uniform
+        overwrites(self.workload, config) == Overwrites::Uniform
     }
 
     /// What overwriting came to, where the drive was overwritten.
@@ -292,6 +291,15 @@ impl Past<'_> {
             (Err(e), _) => past.warnings.push(e.to_string()),
         }
         Ok(())
+    }
+}
+
+/// What overwrites a filled drive before this workload: a job is its own way to age a drive,
+/// of a trace the configuration decides.
+pub fn overwrites(workload: &WorkloadSpec, config: &DeviceConfig) -> Overwrites {
+    match workload {
+        WorkloadSpec::Jobs { .. } => Overwrites::Workload,
+        WorkloadSpec::Trace(_) => config.age.overwrites,
     }
 }
 

@@ -6,7 +6,8 @@ use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, GroupTurns};
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, WriteStall,
+    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, Use, Utilisation,
+    WriteStall,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 use tailcut_units::Occupant;
@@ -88,6 +89,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         }),
         energy_mj: Some(o.energy_mj.0),
         channel: channel(&o.channel),
+        utilisation: utilisation(o),
     }
 }
 
@@ -125,6 +127,28 @@ fn suspends(o: &RunOutcome) -> Option<Suspends> {
         per_block_max: u64::from(w.most),
         rber_factor_mean: w.rber_mean,
         rber_factor_max: w.rber_most,
+    })
+}
+
+/// Shares of the time in which parts of the drive were in use; `None` when none has passed.
+fn utilisation(o: &RunOutcome) -> Option<Utilisation> {
+    let (planes, independent) = o.die_planes;
+    let total = o.usage.at as f64;
+    let of = |parts: &[u64], each: u32| {
+        let shares: Vec<f64> = parts
+            .chunks(each as usize)
+            .map(|part| part.iter().sum::<u64>() as f64 / (part.len() as f64 * total))
+            .collect();
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        Use { mean: shares.iter().sum::<f64>() / shares.len().max(1) as f64, busiest: most }
+    };
+    // What is counted by die goes over its planes, and the other way round.
+    let scaled = |u: Use, by: u32| Use { mean: u.mean / f64::from(by), busiest: u.busiest / f64::from(by) };
+    (o.usage.at > 0).then(|| Utilisation {
+        dies: of(&o.usage.units, if independent { planes } else { 1 }),
+        planes: scaled(of(&o.usage.planes, 1), if independent { 1 } else { planes }),
+        channels: of(&o.usage.channels, 1),
+        host_link: of(&o.usage.link, 1),
     })
 }
 

@@ -70,6 +70,7 @@ pub fn small_drive() -> DeviceConfig {
             mapping_unit: 4096,
             user_capacity: None,
             over_provisioning: Some(0.25),
+            over_provisioning_of_user: None,
             extent: ExtentKind::Superblock,
             write_planes: 2,
             join_reads: false,

@@ -149,6 +149,7 @@ const CHANGES: &[Change] = &[
     ("controller.command", "'501ns'", &[]),
     ("ftl.mapping_unit", "'8KiB'", &[]),
     ("ftl.over_provisioning", "'26%'", &[]),
+    ("ftl.over_provisioning_of_user", "'34%'", &[]),
     ("ftl.user_capacity", "'12MiB'", &[]),
     ("ftl.extent", "'line'", &[]),
     ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1"), ("ftl.gc.program_planes", "1")]),
@@ -257,7 +258,7 @@ fn with(base: &Table, changes: &[(&str, &str)]) -> Table {
     table
 }
 
-/// Drives that between them have every key: each member of each family, and both ways to
+/// Drives that between them have every key: each member of each family, and each way to
 /// give the capacity.
 fn bases() -> Vec<Table> {
     let first = table_of(&small_drive());
@@ -272,12 +273,13 @@ fn bases() -> Vec<Table> {
         set(&mut queued, key, parse(value));
     }
     out.push(queued);
-    let mut sized = first;
-    let scattered = with(&sized, &[("age.free", "'15%'")]);
-    out.push(scattered);
-    sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");
-    set(&mut sized, "ftl.user_capacity", parse("'11MiB'"));
-    out.push(sized);
+    out.push(with(&first, &[("age.free", "'15%'")]));
+    for (key, value) in [("user_capacity", "'11MiB'"), ("over_provisioning_of_user", "'33%'")] {
+        let mut sized = first.clone();
+        sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");
+        set(&mut sized, &format!("ftl.{key}"), parse(value));
+        out.push(sized);
+    }
     // As the configuration writes itself, defaults included.
     out.into_iter().map(|t| table_of(&t.try_into::<DeviceConfig>().expect("a base is complete"))).collect()
 }

@@ -61,7 +61,12 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     let finished = finished(DEVICE, &experiment, &plan, results?)?;
     let measured = &finished.summary.schemes;
     terminal.text(&past_text(&experiment, &plan, &finished))?;
-    terminal.text(&format!("\n{}\n{}", tables::comparison(measured), tables::blame(measured)))?;
+    terminal.text(&format!(
+        "\n{}{}\n{}",
+        tables::comparison(measured),
+        tables::utilisation(measured),
+        tables::blame(measured)
+    ))?;
     terminal.text("\nWhat the three slowest of each waited for, to the nanosecond:\n\n")?;
     terminal.text(&explain_slowest(&finished, 3, None)?)?;
     terminal.text(NEXT)

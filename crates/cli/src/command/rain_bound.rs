@@ -9,7 +9,7 @@ use tailcut_config::resolve;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::redundancy::RedundancyConfig;
 use tailcut_sim::rotation_bound::{self as bound, PlaneLoad, RotationBound};
-use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
+use tailcut_units::quantity::{human_bytes, human_rate, human_time};
 
 /// Every step, with the numbers it starts from.
 #[derive(Serialize)]
@@ -84,7 +84,8 @@ fn work_out(c: &DeviceConfig, args: &RainBoundArgs) -> Bound {
 
 fn text(b: &Bound, args: &RainBoundArgs, c: &DeviceConfig) -> String {
     let time = |ns: u64| human_time(tailcut_units::Span(ns));
-    let bytes = |n: f64| human_capacity(n as u64);
+    let bytes = |n: f64| human_bytes(n as u64);
+    let rate = |n: f64| human_rate(n as u64);
     let mut out = String::new();
     let mut line = |name: &str, value: String, how: String| {
         let _ = writeln!(out, "{name:<26}{value:>12}   {how}");
@@ -100,7 +101,7 @@ fn text(b: &Bound, args: &RainBoundArgs, c: &DeviceConfig) -> String {
         Some(n) => format!("plane x {} / {}, --dwpd and --day", round(n), time(b.day_ns)),
         None => "full speed: register / user write".to_string(),
     };
-    line("written to a plane", format!("{}/s", bytes(b.load.write_bytes_per_s)), how);
+    line("written to a plane", rate(b.load.write_bytes_per_s), how);
     line("pages written", format!("{}/s", round(b.bound.pages_per_s)), "written / page".into());
     line("pages moved", format!("{}/s", round(b.bound.copybacks_per_s)), "pages written x valid".into());
     if args.erase {
@@ -123,7 +124,7 @@ fn text(b: &Bound, args: &RainBoundArgs, c: &DeviceConfig) -> String {
     line("largest N", largest(b.bound.lasting_widest), holds(lasting));
     line(
         "written to the drive",
-        format!("{}/s", bytes(b.most_written_bytes_per_s)),
+        rate(b.most_written_bytes_per_s),
         format!("at most: planes, {} channels, host link", c.geometry.channels),
     );
     let least = b.least_buffer_bytes.map_or("none".to_string(), bytes);

@@ -3,11 +3,28 @@
 use crate::args::ShowCommand;
 use crate::command::rain_bound::rain_bound;
 use crate::error::CliError;
+use crate::run::config_values;
 use crate::terminal::{Terminal, print};
+use serde::Serialize;
 use tailcut_config::{
-    devices_text, policies_markdown, policies_text, resolve, schemes_text, show_config, workloads_text,
+    Resolved, devices_text, policies_markdown, policies_text, resolve, schemes_text, show_config,
+    workloads_text,
 };
 use tailcut_core::device::Device;
+use tailcut_report::Ordered;
+use tailcut_report::summary::ConfigValue;
+
+/// A resolved configuration with its sources, as the summary of a run has it.
+fn config_json(resolved: &Resolved) -> Result<String, CliError> {
+    #[derive(Serialize)]
+    struct Config<'a> {
+        device: &'a str,
+        config: Ordered<ConfigValue>,
+    }
+    let config = Config { device: &resolved.device, config: config_values(resolved)? };
+    let text = serde_json::to_string_pretty(&config);
+    Ok(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n")
+}
 
 /// Print what was asked for.
 pub fn show(what: &ShowCommand) -> Result<(), CliError> {
@@ -18,9 +35,12 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
         ShowCommand::Policies { markdown: true } => print(&policies_markdown()),
         ShowCommand::Policies { markdown: false } => print(&policies_text()),
         ShowCommand::RainBound(args) => rain_bound(args),
-        ShowCommand::Config { device, scheme, layers } => {
+        ShowCommand::Config { device, scheme, json, layers } => {
             let resolved = resolve(device, scheme, &layers.config, &layers.set)?;
-            print(&show_config(&resolved))?;
+            match json {
+                true => print(&config_json(&resolved)?)?,
+                false => print(&show_config(&resolved))?,
+            }
             // It is shown even if it makes no drive: that may be why it is looked at.
             match Device::new(&resolved.config, 1, ()) {
                 Ok(device) => {

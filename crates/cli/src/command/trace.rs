@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
-use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
+use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, convert, info};
 
 /// Look at, convert or cut a trace.
@@ -100,15 +100,12 @@ fn info_text(file: &str, i: &TraceInfo) -> String {
     line("mean size", format!("{:.1} KiB", i.mean_bytes / 1024.0));
     let about = if i.footprint_exact { "" } else { "about " };
     let pages = grouped(i.footprint_bytes >> 20);
-    let spread = human_capacity(i.address_bytes);
+    let spread = human_bytes(i.address_bytes);
     line(
         "footprint",
         format!("{about}{pages} MiB in distinct 4 KiB pages, spread over {spread} of addresses"),
     );
-    line(
-        "moved",
-        format!("{} read, {} written", human_capacity(i.read_bytes), human_capacity(i.write_bytes)),
-    );
+    line("moved", format!("{} read, {} written", human_bytes(i.read_bytes), human_bytes(i.write_bytes)));
     line("span", format!("{:.3} s", i.span_ns as f64 / 1e9));
     line("volumes", grouped(i.devices));
     let ratio = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.2}"));

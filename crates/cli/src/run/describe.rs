@@ -3,10 +3,11 @@
 use super::summary::Finished;
 use std::fmt::Write;
 use tailcut_core::device::Capacity;
+use tailcut_core::device::config::Overwrites;
 use tailcut_report::text::{grouped, percent};
-use tailcut_sim::{Experiment, PastKind, Plan};
+use tailcut_sim::{Experiment, PastKind, Plan, overwrites};
 use tailcut_units::Span;
-use tailcut_units::quantity::{human_bytes, human_capacity, human_time};
+use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
 
@@ -49,17 +50,16 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
         (true, PastKind::Scattered) => "by default, since the workload may write and age.free is set",
         (true, _) => "by default, since the workload does not write",
     };
+    let filled = human_bytes(plan.filled);
     let what = match plan.past {
         PastKind::None => "none: the drive is empty".to_string(),
-        PastKind::Sequential => format!("sequential: {} filled once, in order", human_capacity(plan.filled)),
-        PastKind::Steady => {
-            format!("steady: {} filled, then overwritten as the workload writes", human_capacity(plan.filled))
-        }
+        PastKind::Sequential => format!("sequential: {filled} filled once, in order"),
+        PastKind::Steady => format!("steady: {filled} filled, then overwritten {}", overwritten(experiment)),
         PastKind::Scattered => {
             let free = experiment.schemes[0].config.age.free.map_or(String::new(), |level| level.to_string());
             format!(
                 "scattered: {} filled, {free} of the blocks of every plane free, stale pages at random in the others",
-                human_capacity(plan.filled)
+                filled
             )
         }
     };
@@ -67,22 +67,44 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     out
 }
 
+/// What brings a filled drive to its steady state, in words.
+fn overwritten(experiment: &Experiment) -> String {
+    let way = |overwrites: Overwrites| match overwrites {
+        Overwrites::Workload => "as the workload writes",
+        Overwrites::Uniform => "at random, a mapping unit at a time (age.overwrites)",
+    };
+    let ways = experiment.schemes.iter().map(|s| (&s.name, overwrites(experiment.workload, &s.config)));
+    let ways: Vec<(&String, &str)> = ways.map(|(name, overwrites)| (name, way(overwrites))).collect();
+    if ways.iter().all(|w| w.1 == ways[0].1) {
+        return ways[0].1.to_string();
+    }
+    let each: Vec<String> = ways.iter().map(|(name, way)| format!("{name}: {way}")).collect();
+    each.join("; ")
+}
+
 fn capacity_text(c: &Capacity) -> String {
     let Capacity { raw, bad, user, parity, reserved, spare } = *c;
-    let parity = if parity > 0 { format!(" + {} parity", human_bytes(parity)) } else { String::new() };
+    let (with, less) = match parity {
+        0 => (String::new(), ""),
+        n => (format!(" + {} parity", human_bytes(n)), " - parity"),
+    };
+    let over = (raw - user - parity) as f64;
     format!(
-        "{} raw = {} bad{parity} + {} spare + {} user; spare is {} of user, {} of it reserved for writing on",
+        "{} raw = {} bad{with} + {} spare + {} user, {} of the spare reserved for writing on\n\
+         {:14}over-provisioning is {} of raw, (raw - user{less}) / raw, or {} of user, (raw - user{less}) / user",
         human_bytes(raw),
         human_bytes(bad),
         human_bytes(spare),
         human_bytes(user),
-        percent(spare as f64, user as f64),
         human_bytes(reserved),
+        "",
+        percent(over, raw as f64),
+        percent(over, user as f64),
     )
 }
 
 fn exact_bytes(n: u64) -> String {
-    format!("{} ({} bytes)", human_capacity(n), grouped(n))
+    format!("{} ({} bytes)", human_bytes(n), grouped(n))
 }
 
 fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
@@ -96,13 +118,13 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
         }
     }
     let o = &trace.options;
-    let mut how = vec![format!("laid on the first {}", human_capacity(plan.filled))];
+    let mut how = vec![format!("laid on the first {}", human_bytes(plan.filled))];
     let rule = match o.remap {
         Remap::Modulo => "modulo its size",
         Remap::Dense => "densely",
     };
     how.push(match plan.drive_footprint {
-        Some(bytes) => format!("{rule}: footprint {} there", human_capacity(bytes)),
+        Some(bytes) => format!("{rule}: footprint {} there", human_bytes(bytes)),
         None => rule.to_string(),
     });
     let devices = trace.info.as_ref().map_or(1, |i| i.devices);
@@ -139,8 +161,8 @@ fn info_text(info: &TraceInfo) -> String {
         info.time_unit_from,
         grouped(info.requests),
         percent(info.read_fraction, 1.0),
-        human_capacity(info.mean_bytes as u64),
-        human_capacity(info.footprint_bytes),
+        human_bytes(info.mean_bytes as u64),
+        human_bytes(info.footprint_bytes),
         human_time(Span(info.span_ns)),
     )
 }

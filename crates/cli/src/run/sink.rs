@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Mutex;
 use tailcut_core::device::Shape;
-use tailcut_report::parquet::{RequestsWriter, SeriesWriter};
+use tailcut_report::parquet::{self, RequestsWriter, SeriesWriter};
 use tailcut_report::{OutputFolder, ReportError};
 use tailcut_sim::Sink;
 use tailcut_sim::measure::SinkError;
@@ -42,6 +42,9 @@ impl Sinks {
         file: impl Fn(&str, usize, &str) -> String,
         wanted: &OutputArgs,
     ) -> Result<Sinks, CliError> {
+        if wanted.requests_parquet || wanted.series_parquet.is_some() {
+            parquet::available()?;
+        }
         let mut files = Vec::new();
         for (i, scheme) in schemes.iter().enumerate() {
             let mut create = |wanted: bool, kind, extension| match (&mut folder, wanted) {

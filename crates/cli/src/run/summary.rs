@@ -1,11 +1,12 @@
 //! From what ran to the summary.
 
 use crate::error::CliError;
+use tailcut_config::Resolved;
 use tailcut_core::device::Counters;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
-use tailcut_report::summary::{SCHEMA, Scheme, Workload};
-use tailcut_report::{ReportError, Summary};
+use tailcut_report::summary::{ConfigValue, SCHEMA, Scheme, Workload};
+use tailcut_report::{Ordered, ReportError, Summary};
 use tailcut_sim::timeline::Covered;
 use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult, summarise};
 use tailcut_stats::Measured;
@@ -31,6 +32,28 @@ pub struct Finished {
     pub split: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
+}
+
+impl Finished {
+    /// Put into the summary what each scheme's drive is made of, and where it is from.
+    pub fn configured(&mut self, resolved: &[(String, Resolved)]) -> Result<(), CliError> {
+        for scheme in &mut self.summary.schemes {
+            let Some((_, resolved)) = resolved.iter().find(|(name, _)| *name == scheme.name) else {
+                continue;
+            };
+            scheme.config = config_values(resolved)?;
+        }
+        Ok(())
+    }
+}
+
+/// A resolved configuration as JSON has it.
+pub fn config_values(resolved: &Resolved) -> Result<Ordered<ConfigValue>, CliError> {
+    let entry = |e: &tailcut_config::Entry| {
+        let value = serde_json::to_value(&e.value).map_err(|e| CliError::Failed(e.to_string()))?;
+        Ok((e.key.clone(), ConfigValue { value, layer: e.layer.clone(), source: e.source.clone() }))
+    };
+    resolved.entries.iter().map(entry).collect()
 }
 
 /// Sum up what ran. Schemes that Ctrl-C left no time for are not in it.

@@ -485,7 +485,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         charge(&mut op.ledger, Cause::ARRAY, array);
         let (unit, mut along) = (op.unit, if kind == OpKind::Read { NONE } else { op.joined });
         s.channels[op.channel as usize].occupy(op.occupant, now, command + data);
-        s.units[unit as usize].phase = Phase::Array;
+        let u = &mut s.units[unit as usize];
+        u.phase = Phase::Array;
+        u.plane_ns += array * u64::from(planes);
         let begun = now + command + data;
         self.observe(id, Step::ChannelIn, begun);
         while along != NONE {

@@ -97,6 +97,9 @@ pub(super) struct HostSide {
     controller_free: u64,
     down_free: u64,
     up_free: u64,
+    /// Nanoseconds of transfers granted so far, to the end of each, in the two directions.
+    down_ns: u64,
+    up_ns: u64,
     read_ready: Ring,
     write_ready: Ring,
     read_done: Ring,
@@ -121,6 +124,8 @@ impl HostSide {
             controller_free: 0,
             down_free: 0,
             up_free: 0,
+            down_ns: 0,
+            up_ns: 0,
             read_ready: ring(),
             write_ready: ring(),
             read_done: ring(),
@@ -203,6 +208,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let begin = decided.max(s.host.down_free);
             let span = Span::transfer(u64::from(command.bytes), self.shape.host.link_rate).0;
             s.host.down_free = begin + span;
+            s.host.down_ns += span;
             charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - decided);
             charge(&mut r.ledger, Cause::HOST_LINK, span);
             charge(&mut r.ledger, Cause::CONTROLLER, s.buffer_write_ns);
@@ -269,6 +275,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
+    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
+    pub(super) fn link_ns(&self) -> [u64; 2] {
+        let (s, now) = (&self.state, self.state.now);
+        // Data for the host follow one another from now on, whatever is granted already.
+        let up = s.host.up_ns - s.host.up_free.saturating_sub(now).min(s.host.up_ns);
+        // Data from the host wait for the controller first.
+        let ahead = |&(there, id): &(u64, u32)| {
+            let bytes = u64::from(s.requests[id].command.bytes);
+            let span = Span::transfer(bytes, self.shape.host.link_rate).0;
+            (there - s.buffer_write_ns).saturating_sub(now).min(span)
+        };
+        let down = s.host.down_ns - s.host.write_ready.iter().map(ahead).sum::<u64>();
+        [up, down]
+    }
+
     pub(super) fn fetch_read(&mut self) {
         let s = &mut self.state;
         let id = pop(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY);
@@ -309,6 +330,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let begin = s.now.max(s.host.up_free);
         let span = Span::transfer(bytes, self.shape.host.link_rate).0;
         s.host.up_free = begin + span;
+        s.host.up_ns += span;
         if last {
             let r = &mut s.requests[id];
             charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - s.now);

@@ -454,12 +454,11 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let f = &config.ftl;
     let p = &config.policy;
     let text = format!(
-        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {seed} {what}",
+        "{} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {seed} {what}",
         super::snapshot::VERSION,
         config.geometry,
         f.mapping_unit,
-        f.user_capacity,
-        f.over_provisioning,
+        f.capacity_rule(),
         f.extent,
         f.write_planes,
         p.placement,

@@ -1,6 +1,6 @@
 //! The queued servers: busy units (dies or planes) and channels.
 
-use super::op::{Queue, WAIT_HOLD, WAIT_HOLD_ERASE, WAIT_IDLE, WAIT_SLOTS};
+use super::op::{Queue, WAIT_HOLD, WAIT_HOLD_ERASE, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
 use crate::ftl::NONE;
 use crate::nand::suspend::Resume;
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,9 @@ pub struct Unit {
     pub arrived: [u64; Occupant::COUNT],
     /// Nanoseconds so far by holder (or by the reason for having none).
     pub held: [u64; WAIT_SLOTS],
+    /// Time in the array, once for each plane that an operation addresses, to the end of
+    /// each operation; what suspensions repeat is not in it.
+    pub plane_ns: u64,
     /// The slot of `held` that time counts to now, and since when.
     pub slot: u8,
     pub since: u64,
@@ -140,6 +143,7 @@ impl Unit {
             backlog: vec![Queue::default(); lines as usize * Occupant::COUNT],
             arrived: [0; Occupant::COUNT],
             held: [0; WAIT_SLOTS],
+            plane_ns: 0,
             slot: WAIT_IDLE as u8,
             since: 0,
             run: Run::NONE,
@@ -197,6 +201,16 @@ impl Unit {
         }
         self.settle(now);
         self.held
+    }
+
+    /// Nanoseconds up to `now` in which an operation had the unit, or was being stopped,
+    /// suspended or resumed there.
+    pub fn taken(&self, now: u64) -> u64 {
+        let end = if self.phase == Phase::Out { self.until.min(now) } else { now };
+        let slots = (0..Occupant::COUNT).chain([WAIT_POINT, WAIT_OVERHEAD]);
+        let counted: u64 = slots.clone().map(|slot| self.held[slot]).sum();
+        let is_taken = slots.into_iter().any(|slot| slot == usize::from(self.slot));
+        counted + if is_taken { end.saturating_sub(self.since) } else { 0 }
     }
 
     /// Charge what occupants held the unit for since its account was `seen`.

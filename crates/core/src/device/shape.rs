@@ -1,7 +1,7 @@
 //! Everything that follows from a configuration: checked once, constant afterwards.
 
 use super::config::DeviceConfig;
-use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::config::{CopyMode, ExtentKind, FtlConfig};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
@@ -158,7 +158,7 @@ impl Shape {
         let schedule = |problem| ConfigProblem { key: "policy.gc_schedule".into(), problem };
         let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
-        let capacity = check_room(&layout, &fill, raw, user, capacity_key(c), reserve)?;
+        let capacity = check_room(&layout, &fill, raw, user, &capacity_key(c), reserve)?;
         let most_stripes =
             stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &fill, s, reserve));
         let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
@@ -596,29 +596,19 @@ fn check_ftl(c: &DeviceConfig) -> Result<(), ConfigProblem> {
 }
 
 fn user_bytes(c: &DeviceConfig, raw: u64) -> Result<u64, ConfigProblem> {
-    let user = match (c.ftl.user_capacity, c.ftl.over_provisioning) {
-        (Some(bytes), None) => bytes,
-        (None, Some(share)) if (0.0..1.0).contains(&share) => {
-            // In 2^-32 steps and integers, so that every machine agrees.
-            let kept = libm::round((1.0 - share) * 4_294_967_296.0) as u128;
-            ((u128::from(raw) * kept) >> 32) as u64
-        }
-        (None, Some(_)) => {
-            return refuse("ftl.over_provisioning", "a share from 0% up to, not including, 100%");
-        }
-        _ => {
-            return refuse(
-                "ftl.user_capacity",
-                "give exactly one of ftl.user_capacity and ftl.over_provisioning",
-            );
-        }
+    let Some((key, rule)) = c.ftl.capacity_rule() else {
+        let keys = FtlConfig::CAPACITY_KEYS.map(|k| format!("ftl.{k}")).join(", ");
+        return refuse("ftl.user_capacity", format!("give exactly one of {keys}"));
+    };
+    let Some(user) = rule.user_bytes(raw) else {
+        return refuse(&format!("ftl.{key}"), "a share from 0% up to, not including, 100%");
     };
     if user < c.ftl.mapping_unit {
-        return refuse("ftl.user_capacity", format!("{user} bytes is less than one mapping unit"));
+        return refuse(&format!("ftl.{key}"), format!("{user} bytes is less than one mapping unit"));
     }
     if user > raw {
         return refuse(
-            "ftl.user_capacity",
+            &format!("ftl.{key}"),
             format!("{user} bytes is more than the raw capacity of {raw} bytes"),
         );
     }
@@ -626,8 +616,8 @@ fn user_bytes(c: &DeviceConfig, raw: u64) -> Result<u64, ConfigProblem> {
 }
 
 /// The key that set the host's capacity.
-fn capacity_key(c: &DeviceConfig) -> &'static str {
-    if c.ftl.user_capacity.is_some() { "ftl.user_capacity" } else { "ftl.over_provisioning" }
+fn capacity_key(c: &DeviceConfig) -> String {
+    format!("ftl.{}", c.ftl.capacity_rule().map_or("user_capacity", |(key, _)| key))
 }
 
 /// Usable extents of each lane. A bad block is replaced by a good one of its plane, so

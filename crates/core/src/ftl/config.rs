@@ -32,12 +32,15 @@ pub struct FtlConfig {
     /// Granularity of the map; divides the page or is a multiple of it.
     #[serde(with = "quantity::bytes")]
     pub mapping_unit: u64,
-    /// Capacity the host sees. Exactly one of this and `over_provisioning` is given.
+    /// Capacity the host sees. Exactly one of this and the two keys below is given.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_bytes")]
     pub user_capacity: Option<u64>,
-    /// Share of the raw capacity that the host does not see.
+    /// Over-provisioning by the raw capacity: (raw − user) / raw.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub over_provisioning: Option<f64>,
+    /// Over-provisioning by the user's capacity, as vendors give it: (raw − user) / user.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_ratio")]
+    pub over_provisioning_of_user: Option<f64>,
     /// What is opened, collected and erased as one.
     pub extent: ExtentKind,
     /// Planes of a die that one program operation covers.
@@ -51,6 +54,53 @@ pub struct FtlConfig {
     pub join_programs: bool,
     /// Collection mechanics.
     pub gc: GcConfig,
+}
+
+/// How a drive's capacity is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CapacityRule {
+    /// In bytes.
+    User(u64),
+    /// (raw − user) / raw.
+    OfRaw(f64),
+    /// (raw − user) / user.
+    OfUser(f64),
+}
+
+impl FtlConfig {
+    /// The keys that give the capacity, of which exactly one is set.
+    pub const CAPACITY_KEYS: [&str; 3] = ["user_capacity", "over_provisioning", "over_provisioning_of_user"];
+
+    /// The one of the keys that is set, and its value; `None` if none is, or several are.
+    pub fn capacity_rule(&self) -> Option<(&'static str, CapacityRule)> {
+        let given = [
+            self.user_capacity.map(CapacityRule::User),
+            self.over_provisioning.map(CapacityRule::OfRaw),
+            self.over_provisioning_of_user.map(CapacityRule::OfUser),
+        ];
+        let mut set = Self::CAPACITY_KEYS.into_iter().zip(given).filter_map(|(key, rule)| Some((key, rule?)));
+        set.next().filter(|_| set.next().is_none())
+    }
+}
+
+impl CapacityRule {
+    /// The user's bytes of so many raw ones; `None` where the rule leaves none. Shares are
+    /// taken in steps of 2^-32 and in integers, so that every machine agrees.
+    pub fn user_bytes(self, raw: u64) -> Option<u64> {
+        const ONE: f64 = 4_294_967_296.0;
+        match self {
+            CapacityRule::User(bytes) => Some(bytes),
+            CapacityRule::OfRaw(share) if (0.0..1.0).contains(&share) => {
+                let kept = libm::round((1.0 - share) * ONE) as u128;
+                Some(((u128::from(raw) * kept) >> 32) as u64)
+            }
+            CapacityRule::OfUser(ratio) if ratio >= 0.0 => {
+                let per_user = libm::round((1.0 + ratio) * ONE) as u128;
+                Some(((u128::from(raw) << 32) / per_user) as u64)
+            }
+            CapacityRule::OfRaw(_) | CapacityRule::OfUser(_) => None,
+        }
+    }
 }
 
 /// Collection mechanics (who decides when and what is in `policy`).

@@ -1,7 +1,8 @@
 //! Rows in, columns out: what both files share.
 
 use ::parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
-use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+pub use ::parquet::data_type::ByteArray;
+use ::parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;

@@ -1,8 +1,19 @@
 //! Parquet files: every request with its ledger, and the fine series.
 
+#[cfg(not(feature = "parquet"))]
+#[path = "absent.rs"]
+mod columns;
+#[cfg(feature = "parquet")]
 mod columns;
 mod requests;
 mod series;
 
+use crate::error::ReportError;
+
 pub use requests::RequestsWriter;
 pub use series::SeriesWriter;
+
+/// Whether Parquet files can be written: a quick build leaves their crate out.
+pub fn available() -> Result<(), ReportError> {
+    if cfg!(feature = "parquet") { Ok(()) } else { Err(ReportError::NoParquet) }
+}

@@ -1,8 +1,7 @@
 //! `requests.parquet`: one row a request.
 
-use super::columns::{Columns, Kind};
+use super::columns::{ByteArray, Columns, Kind};
 use crate::error::ReportError;
-use ::parquet::data_type::ByteArray;
 use std::io::Write;
 use tailcut_stats::Sample;
 use tailcut_units::{Cause, HostOp, Status};

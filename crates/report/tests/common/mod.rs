@@ -3,7 +3,8 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Workload,
+    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Use,
+    Utilisation, Workload,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
@@ -120,6 +121,12 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         erases: Some(12),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),
+        utilisation: Some(Utilisation {
+            dies: Use { mean: 0.5, busiest: 0.75 },
+            planes: Use { mean: 0.25, busiest: 0.375 },
+            channels: Use { mean: 0.5, busiest: 0.5 },
+            host_link: Use { mean: 0.0625, busiest: 0.125 },
+        }),
         energy_mj: None,
         write_stall: None,
     };

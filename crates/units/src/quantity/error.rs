@@ -28,6 +28,8 @@ impl Kind {
     };
     /// A share of a whole.
     pub const FRACTION: Kind = Kind { name: "a share", example: "7%", units: "%", finest: "0.0001 %" };
+    /// One quantity by another, which may exceed it.
+    pub const RATIO: Kind = Kind { name: "a ratio", example: "28%", units: "%", finest: "0.0001 %" };
     /// Bytes a second.
     pub const RATE: Kind = Kind {
         name: "a rate",

@@ -1,9 +1,11 @@
 //! Quantities with units: `"100us"`, `"16KiB"`, `"7%"`, `"1.2GB/s"`.
 //!
 //! [`time`], [`times`], [`time_limit`], [`count_limit`], [`bytes`], [`maybe_bytes`],
-//! [`fraction`], [`maybe_fraction`], [`rate`] and [`power`] are for `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The
+//! [`fraction`], [`maybe_fraction`], [`maybe_ratio`], [`rate`] and [`power`] are for
+//! `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The
 //! `parse_*` functions read what the `format_*` functions write, to the last bit, and
-//! fit clap's value parsers; the `human_*` functions round, for people.
+//! fit clap's value parsers; the `human_*` functions round, for people: capacities and
+//! lengths in binary units, rates in decimal ones, as the field does.
 //!
 //! A bare number is always refused: no reader can tell microseconds from nanoseconds.
 
@@ -21,11 +23,11 @@ mod watt;
 mod with;
 
 pub use error::{Kind, QuantityError};
-pub use human::{human_bytes, human_capacity, human_rate, human_time};
+pub use human::{human_bytes, human_rate, human_time};
 pub use level::{Level, parse_level};
 pub use limit::{count_limit, time_limit};
-pub use share::{format_fraction, parse_fraction};
+pub use share::{format_fraction, parse_fraction, parse_ratio};
 pub use size::{format_bytes, format_rate, parse_bytes, parse_rate};
 pub use span::{format_time, parse_time};
 pub use watt::{format_power, parse_power};
-pub use with::{bytes, fraction, maybe_bytes, maybe_fraction, power, rate, time, times};
+pub use with::{bytes, fraction, maybe_bytes, maybe_fraction, maybe_ratio, power, rate, time, times};

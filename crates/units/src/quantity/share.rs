@@ -1,19 +1,11 @@
-//! Shares of a whole.
+//! Shares of a whole, and ratios.
 
-use super::decimal::split;
+use super::decimal::{Decimal, split};
 use super::error::{Kind, QuantityError};
 
 /// Read a share such as `"7%"`, 0 to 100 %, as the float nearest to what is written.
 pub fn parse_fraction(text: &str) -> Result<f64, QuantityError> {
-    let (number, unit) = split(Kind::FRACTION, text)?;
-    match unit {
-        "%" => {}
-        "" => return Err(QuantityError::NoUnit(Kind::FRACTION, text.trim().to_string())),
-        _ => {
-            let (text, unit) = (text.trim().to_string(), unit.to_string());
-            return Err(QuantityError::WrongUnit(Kind::FRACTION, text, unit));
-        }
-    }
+    let number = percent(Kind::FRACTION, text)?;
     let above = match number.whole.len() {
         0..=2 => false,
         3 => number.whole != "100" || !number.part.is_empty(),
@@ -22,12 +14,34 @@ pub fn parse_fraction(text: &str) -> Result<f64, QuantityError> {
     if above {
         return Err(QuantityError::TooLarge(Kind::FRACTION, text.trim().to_string(), "100%"));
     }
-    // Moving the point in the text rounds once; dividing by 100 would round twice.
-    let moved = format!("0{}{}e-{}", number.whole, number.part, number.part.len() + 2);
-    moved.parse().map_err(|_| QuantityError::NotANumber(Kind::FRACTION, text.trim().to_string()))
+    nearest(Kind::FRACTION, text, &number)
 }
 
-/// The shortest text that [`parse_fraction`] reads back as `share`.
+/// Read a ratio such as `"28%"` or `"150%"`, as the float nearest to what is written.
+pub fn parse_ratio(text: &str) -> Result<f64, QuantityError> {
+    let number = percent(Kind::RATIO, text)?;
+    if number.whole.len() > 5 {
+        return Err(QuantityError::TooLarge(Kind::RATIO, text.trim().to_string(), "99999%"));
+    }
+    nearest(Kind::RATIO, text, &number)
+}
+
+fn percent(kind: Kind, text: &str) -> Result<Decimal<'_>, QuantityError> {
+    let (number, unit) = split(kind, text)?;
+    match unit {
+        "%" => Ok(number),
+        "" => Err(QuantityError::NoUnit(kind, text.trim().to_string())),
+        _ => Err(QuantityError::WrongUnit(kind, text.trim().to_string(), unit.to_string())),
+    }
+}
+
+fn nearest(kind: Kind, text: &str, number: &Decimal<'_>) -> Result<f64, QuantityError> {
+    // Moving the point in the text rounds once; dividing by 100 would round twice.
+    let moved = format!("0{}{}e-{}", number.whole, number.part, number.part.len() + 2);
+    moved.parse().map_err(|_| QuantityError::NotANumber(kind, text.trim().to_string()))
+}
+
+/// The shortest text that [`parse_fraction`] or [`parse_ratio`] reads back as `share`.
 pub fn format_fraction(share: f64) -> String {
     // `{:e}` prints the fewest digits that name this float.
     let scientific = format!("{share:e}");

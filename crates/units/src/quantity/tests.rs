@@ -21,6 +21,8 @@ struct All {
     share: f64,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "maybe_fraction")]
     perhaps_share: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "maybe_ratio")]
+    ratio: Option<f64>,
     #[serde(with = "rate")]
     speed: u64,
     level: Level,
@@ -37,6 +39,10 @@ fn texts_mean_what_they_say() {
     assert_eq!([parse_rate("1.2GB/s"), parse_rate("inf")], [Ok(1_200_000_000), Ok(u64::MAX)]);
     assert_eq!([parse_fraction("7%"), parse_fraction("12.5%")], [Ok(0.07), Ok(0.125)]);
     assert_eq!([parse_fraction("100%"), parse_fraction("0%")], [Ok(1.0), Ok(0.0)]);
+    assert_eq!(
+        [parse_ratio("7%"), parse_ratio("150%"), parse_ratio("99999%")],
+        [Ok(0.07), Ok(1.5), Ok(999.99)]
+    );
     assert_eq!([parse_level("4"), parse_level("30%")], [Ok(Level::Count(4)), Ok(Level::Share(300_000))]);
 }
 
@@ -76,6 +82,8 @@ fn wrong_texts_are_refused_with_the_reason() {
         (parse_bytes("0.3B").err(), "`0.3B` is too fine; a size is a whole number of times one byte"),
         (parse_fraction("101%").err(), "`101%` is too large; a share is at most 100%"),
         (parse_fraction("100.1%").err(), "`100.1%` is too large; a share is at most 100%"),
+        (parse_ratio("100000%").err(), "`100000%` is too large; a ratio is at most 99999%"),
+        (parse_ratio("1.5").err(), "`1.5` has no unit; write e.g. \"28%\" (%)"),
         (parse_fraction("0.07").err(), "`0.07` has no unit; write e.g. \"7%\" (%)"),
         (parse_rate("0B/s").err(), "`0B/s` is zero; a rate is more than that"),
         (
@@ -131,7 +139,8 @@ proptest! {
         let size = size / 10u64.pow(decades);
         let share_small = share / 10f64.powi(decades as i32 * 10);
         let many = many.into_iter().map(|n| Span(n >> decades)).collect();
-        let all = All { one: Span(one), many, size, perhaps, share, perhaps_share: Some(share_small), speed, level };
+        let ratio = Some(share * 900.0);
+        let all = All { one: Span(one), many, size, perhaps, share, perhaps_share: Some(share_small), ratio, speed, level };
         let text = toml::to_string(&all).expect("serialises");
         prop_assert_eq!(toml::from_str::<All>(&text), Ok(all), "{}", text);
     }
@@ -147,7 +156,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in "\\PC*", number in "-?[0-9.]{0,45}", unit in "(ns|us|ms|s|B|KiB|PB|%|/s|GB/s| )?") {
         for t in [text.clone(), format!("{number}{unit}"), format!("{number}{text}")] {
-            let _ = (parse_time(&t), parse_bytes(&t), parse_rate(&t), parse_fraction(&t), parse_level(&t));
+            let _ = (parse_time(&t), parse_bytes(&t), parse_rate(&t), parse_ratio(&t), parse_level(&t));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{Kind, QuantityError};
 use super::{format_bytes, format_fraction, format_power, format_rate, format_time};
-use super::{parse_bytes, parse_fraction, parse_power, parse_rate, parse_time};
+use super::{parse_bytes, parse_fraction, parse_power, parse_rate, parse_ratio, parse_time};
 use crate::time::Span;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -62,6 +62,7 @@ macro_rules! quantity {
 quantity!(Time Span, TIME, parse_time);
 quantity!(Bytes u64, BYTES, parse_bytes);
 quantity!(Fraction f64, FRACTION, parse_fraction);
+quantity!(Ratio f64, RATIO, parse_ratio);
 quantity!(Rate u64, RATE, parse_rate);
 quantity!(Power u64, POWER, parse_power);
 
@@ -126,6 +127,10 @@ maybe!(
 maybe!(
     /// An optional share; give the field `#[serde(default)]` too.
     maybe_fraction Fraction f64, format_fraction
+);
+maybe!(
+    /// An optional ratio, which may exceed 100 %; give the field `#[serde(default)]` too.
+    maybe_ratio Ratio f64, format_fraction
 );
 
 /// A list of [`Span`]s as `["40us", "60us"]`.

@@ -104,6 +104,8 @@ pub struct HostForm {
     pub _controller_free: u64,
     pub _down_free: u64,
     pub _up_free: u64,
+    pub _down_ns: u64,
+    pub _up_ns: u64,
     pub read_ready: Vec<(u64, u32)>,
     pub write_ready: Vec<(u64, u32)>,
     pub read_done: Vec<(u64, u32)>,

@@ -1,0 +1,33 @@
+//! `tailcut completions` and `tailcut man`: what shells and `man` know of the command line,
+//! from its definition.
+
+use crate::args::Cli;
+use crate::error::CliError;
+use crate::terminal::print;
+use clap::CommandFactory;
+use std::path::Path;
+
+const NAME: &str = "tailcut";
+
+/// The completion script of a shell.
+pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+/// The manual page of the program, or those of all commands as `tailcut-run.1` and so on.
+pub fn man(dir: Option<&Path>) -> Result<(), CliError> {
+    match dir {
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+            print(&String::from_utf8_lossy(&page))
+        }
+        Some(dir) => {
+            let written =
+                std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
+            written.map_err(|e| CliError::Input(format!("cannot write to {}: {e}", dir.display())))
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Is what README.md says true?
+
+mod common;
+
+use common::tailcut;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(root().join("README.md")).expect("it is there")
+}
+
+/// The fenced blocks of a text: what stands behind the fence, and the lines.
+fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(kind) = line.strip_prefix("```") {
+            blocks.push((kind, lines.by_ref().take_while(|l| *l != "```").collect()));
+        }
+    }
+    blocks
+}
+
+/// The tables at the head are the tour's own output. `UPDATE=1` rewrites them.
+#[test]
+fn the_sample_is_what_the_tour_prints() {
+    let tour = tailcut(&["demo"]).ok();
+    let paragraph = |start: &str| {
+        let all = tour.split("\n\n").map(|p| p.trim_matches('\n'));
+        all.into_iter().find(|p| p.starts_with(start)).unwrap_or_else(|| panic!("no `{start}` in\n{tour}"))
+    };
+    let sample = ["Reads\n", "In use", "rps, slowest reads\n"].map(paragraph).join("\n\n");
+    let text = readme();
+    let (before, rest) = text.split_once("```\n").expect("a block begins");
+    let (shown, after) = rest.split_once("\n```\n").expect("the block ends");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(root().join("README.md"), format!("{before}```\n{sample}\n```\n{after}"))
+            .expect("it can be written");
+        return;
+    }
+    assert_eq!(shown, sample, "the tour prints something else; UPDATE=1 rewrites the sample");
+}
+
+/// Every command line of the page is one that the program takes.
+#[test]
+fn its_commands_are_commands() {
+    let text = readme();
+    let mut tried = 0;
+    for (_, lines) in blocks(&text).iter().filter(|(kind, _)| *kind == "sh") {
+        for line in lines.join("\n").replace("\\\n", " ").lines() {
+            let Some(rest) = line.strip_prefix("target/release/tailcut ") else { continue };
+            let words = words(rest.split("  #").next().expect("never empty"));
+            // `--help` ends the program before it runs, and after what stands before it is read.
+            let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+            words.push("--help");
+            let ended = tailcut(&words);
+            assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
+            for option in words.iter().filter(|w| w.starts_with("--")) {
+                let name = option.split('=').next().expect("never empty");
+                assert!(ended.out.contains(name), "{line}: `{name}` is not in the help");
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried >= 12, "only {tried} command lines were found");
+}
+
+/// Words of a command line, single quotes taken off.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (i, part) in line.split('\'').enumerate() {
+        match i % 2 {
+            0 => words.extend(part.split_whitespace().map(String::from)),
+            _ => words.push(part.to_string()),
+        }
+    }
+    words
+}
+
+/// What it links to is there, and what it names is built in.
+#[test]
+fn its_links_and_names_hold() {
+    let text = readme();
+    let links: Vec<&str> = text.split("](").skip(1).filter_map(|l| l.split(')').next()).collect();
+    for link in links.iter().filter(|l| !l.contains("://")) {
+        assert!(root().join(link).exists(), "{link} is not there");
+    }
+    let toolchain = std::fs::read_to_string(root().join("Cargo.toml")).expect("it is there");
+    let version = toolchain
+        .lines()
+        .find_map(|l| l.strip_prefix("rust-version = "))
+        .expect("a version")
+        .trim_matches('"');
+    assert!(text.contains(&format!("A Rust toolchain ({version} or newer)")), "it is {version}");
+    let built_in = ["devices", "schemes"].map(|kind| tailcut(&["show", kind]).ok()).concat();
+    let runs = text.lines().filter_map(|l| l.strip_prefix("target/release/tailcut run "));
+    for device in runs.filter_map(|l| l.split_whitespace().next()).filter(|d| *d != "my-ssd.toml") {
+        assert!(
+            built_in.lines().any(|l| l.split_whitespace().next() == Some(device)),
+            "{device} is not built in"
+        );
+    }
+}

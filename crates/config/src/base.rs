@@ -1,0 +1,66 @@
+//! A device that is another one with changes: `base = "z-ssd"`, or a file.
+
+use crate::error::{ConfigError, Problem};
+use crate::merge::overlay;
+use crate::preset::PresetKind;
+use crate::resolve::{load_file, load_preset};
+use crate::tree::{Data, Tree};
+use std::path::{Path, PathBuf};
+
+/// The key, beside `description`.
+const BASE: &str = "base";
+
+/// A device, which is a preset or a path ending in `.toml`, laid over its base, and so on.
+pub(crate) fn load_device(name: &str) -> Result<Tree, ConfigError> {
+    load(name, &mut Vec::new())
+}
+
+/// `above`: the devices whose base this is, the first one first.
+fn load(name: &str, above: &mut Vec<String>) -> Result<Tree, ConfigError> {
+    let path = name.ends_with(".toml").then(|| Path::new(name));
+    let mut tree = match path {
+        Some(path) => load_file(path)?,
+        None => load_preset(PresetKind::Device, name)?,
+    };
+    let Data::Table(top) = &mut tree.data else { return Ok(tree) };
+    let Some(base) = top.remove(BASE) else { return Ok(tree) };
+    let wrong = |problem: Problem| ConfigError::Key {
+        place: base.origin.value_place(),
+        key: BASE.to_string(),
+        problem: Box::new(problem),
+    };
+    let Data::Text(text) = &base.data else {
+        let expected = "the name of a device in quotes, or the path of a device file".to_string();
+        return Err(wrong(Problem::WrongType { found: base.shown(), expected }));
+    };
+    let below = match path {
+        // From where the file is, not from where the program was started.
+        Some(path) if text.ends_with(".toml") => {
+            path.parent().unwrap_or(Path::new("")).join(text).to_string_lossy().into_owned()
+        }
+        _ => text.clone(),
+    };
+    above.push(identity(name));
+    if let Some(first) = above.iter().position(|a| *a == identity(&below)) {
+        let circle: Vec<&str> = above[first..].iter().map(String::as_str).chain([below.as_str()]).collect();
+        return Err(wrong(Problem::Invalid(format!("bases go round in a circle: {}", circle.join(" -> ")))));
+    }
+    let mut whole = load(&below, above).map_err(|e| match e {
+        ConfigError::Read { path, source } => {
+            wrong(Problem::Invalid(format!("cannot read {}: {source}", path.display())))
+        }
+        ConfigError::UnknownPreset { name, nearest, known, .. } => {
+            let allowed = known.iter().map(|k| k.to_string()).chain(["a path ending in .toml".to_string()]);
+            wrong(Problem::UnknownMember { found: name, nearest, allowed: allowed.collect() })
+        }
+        other => other,
+    })?;
+    overlay(&mut whole, &tree);
+    Ok(whole)
+}
+
+/// One text for one file, however it is named.
+fn identity(name: &str) -> String {
+    let path = if name.ends_with(".toml") { std::fs::canonicalize(name).ok() } else { None };
+    path.unwrap_or_else(|| PathBuf::from(name)).to_string_lossy().into_owned()
+}

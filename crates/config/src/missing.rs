@@ -1,0 +1,80 @@
+//! Every key that is missing, in one message.
+
+use crate::error::{ConfigError, Problem};
+use crate::preset::PresetKind;
+use crate::read::read;
+use crate::resolve::load_preset;
+use crate::tree::{Data, Tree};
+use crate::write;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::ftl::config::FtlConfig;
+use tailcut_core::policy::FAMILIES;
+
+/// The device that lends its values where others are missing, to see what else is: its keys
+/// are those that every device has.
+const LENDER: &str = "tiny";
+
+/// Read the tree. Where keys are missing that have no default, the error names all of them.
+pub(crate) fn read_whole(tree: &Tree) -> Result<DeviceConfig, ConfigError> {
+    let first = match read(tree) {
+        Err(error) if missing(&error).is_some() => error,
+        done => return done,
+    };
+    let lender = load_preset(PresetKind::Device, LENDER)?;
+    let mut filled = tree.clone();
+    let mut keys = Vec::new();
+    let mut error = first;
+    // Each turn fills in one key, and the lender has no more of them than it has.
+    while let Some(key) = missing(&error) {
+        let Some(value) = lender.at(&key) else { return Err(error) };
+        name_all(&key, value, &mut keys);
+        filled.put(&key, value.clone());
+        match read::<DeviceConfig>(&filled) {
+            Err(next) if missing(&next).as_deref() != Some(key.as_str()) => error = next,
+            Err(same) => return Err(same),
+            Ok(config) => {
+                if config.ftl.capacity_rule().is_none() {
+                    keys.push(capacity());
+                }
+                let order = write::values(&read::<DeviceConfig>(&lender)?);
+                // As the keys stand in a canonical file.
+                keys.sort_by_key(|key| order.iter().position(|(k, _)| same(k, key)));
+                return Err(if keys.len() == 1 {
+                    error
+                } else {
+                    ConfigError::Missing { layer: tree.origin.key_place().layer, keys }
+                });
+            }
+        }
+    }
+    Err(error)
+}
+
+fn missing(error: &ConfigError) -> Option<String> {
+    match error {
+        ConfigError::Key { key, problem, .. } if **problem == Problem::Missing => Some(key.clone()),
+        _ => None,
+    }
+}
+
+/// The keys of a value that has to be given: a table's own, of a policy family the family.
+fn name_all(key: &str, value: &Tree, keys: &mut Vec<String>) {
+    let is_family = FAMILIES.iter().any(|f| key == format!("policy.{}", f.name));
+    match &value.data {
+        Data::Table(t) if !is_family => {
+            t.iter().for_each(|(name, value)| name_all(&format!("{key}.{name}"), value, keys));
+        }
+        _ if FtlConfig::CAPACITY_KEYS.iter().any(|k| key == format!("ftl.{k}")) => keys.push(capacity()),
+        _ => keys.push(key.to_string()),
+    }
+}
+
+/// Whether a key as it was named is this one, or has it below it.
+fn same(key: &str, named: &str) -> bool {
+    let alternatives = named.split(" or ").any(|n| key == n);
+    alternatives || key.strip_prefix(named).is_some_and(|rest| rest.starts_with('.'))
+}
+
+fn capacity() -> String {
+    format!("ftl.{}", FtlConfig::CAPACITY_KEYS.join(" or ftl."))
+}
