@@ -41,7 +41,8 @@ fn lanes_that_collect(device: Device<Vec<StepEvent>>) -> (BTreeSet<u32>, Host<Ve
         // Static placement: consecutive pages go round the lanes.
         host.submit(lane, HostOp::Write, lane * PAGE, PAGE as u32);
     }
-    host.submit(lanes, HostOp::Flush, 0, 0);
+    // Once all are in the buffer.
+    host.submit(1_000_000, HostOp::Flush, 0, 0);
     host.drain();
     let erases = host.device.observer().iter().filter(|e| e.kind == OpKind::Erase);
     (erases.map(|e| e.unit).collect(), host)
@@ -55,9 +56,8 @@ fn all_lanes_come_to_their_collection_together() {
         assert_eq!(device.gauges().free_extents, 16 * u64::from(free));
         let (collected, host) = lanes_that_collect(device);
         assert_eq!(collected.len(), 16, "seed {seed}: each lane is at its threshold");
-        // The open block comes off once; the collection's own is not yet full.
         assert!(host.device.counters().collections >= 16);
-        // Overwritten until steady, a drive has lanes at and above it.
+        // Overwritten until steady, lanes are anywhere between one collection and the next.
         let mut steady = Device::new(&blocks(), seed, Vec::new()).unwrap();
         let bytes = steady.host_bytes() / 2;
         steady.fill(bytes);
