@@ -5,13 +5,16 @@
 mod common;
 
 use common::{command, files, summary};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the program may take from the signal to its end.
-const SOON: Duration = Duration::from_secs(1);
+/// What the program may take from the signal to its end: processor time, so that a busy
+/// machine is not taken for a slow program.
+const SOON: f64 = 1.0;
+/// Wherever processor time is not known, and for a program that sleeps.
+const LATE: Duration = Duration::from_secs(120);
 
 /// A zstd file of little more than blank lines: small, and minutes to read.
 fn long_to_read(path: &Path) {
@@ -33,17 +36,42 @@ fn signal(child: &Child, name: &str) {
     assert!(kill.success());
 }
 
+/// Processor seconds of a process so far, from the kernel's ticks of 10 ms.
+fn cpu_seconds(child: &Child) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    // Behind the name in parentheses, which may hold blanks, the state is the first field.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    Some(ticks as f64 / 100.0)
+}
+
+/// Wait until a run has said what it will do: from then on it minds signals.
+fn said_its_plan(child: &mut Child) {
+    let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    while !lines.next().expect("it says its plan").unwrap().starts_with("precondition") {}
+}
+
+/// Wait until the program has used so much processor time, in seconds.
+fn uses(child: &Child, seconds: f64) {
+    let (started, before) = (Instant::now(), cpu_seconds(child));
+    while cpu_seconds(child).zip(before).is_some_and(|(now, before)| now - before < seconds) {
+        assert!(started.elapsed() < LATE, "it does not come to anything");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Send the signal after a while; how the program ended, and what it said on standard error.
 fn stop(mut child: Child, after: Duration, name: &str) -> (Option<i32>, String) {
     std::thread::sleep(after);
     assert!(child.try_wait().unwrap().is_none(), "it was over before it could be interrupted");
-    let asked = Instant::now();
+    let (asked, before) = (Instant::now(), cpu_seconds(&child));
     signal(&child, name);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        assert!(asked.elapsed() < SOON, "it still runs {:?} after SIG{name}", asked.elapsed());
+        let used = cpu_seconds(&child).zip(before).map_or(0.0, |(now, before)| now - before);
+        assert!(used < SOON && asked.elapsed() < LATE, "it still runs {used} s after SIG{name}");
         std::thread::sleep(Duration::from_millis(5));
     };
     let mut said = String::new();
@@ -59,7 +87,7 @@ fn converting_stops_and_leaves_no_file() {
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
     for (name, more) in [("INT", &[][..]), ("TERM", &["--remap", "dense"])] {
         let child = start(dir.path(), &[&["trace", "convert", file, out], more].concat());
-        let (code, said) = stop(child, Duration::from_millis(300), name);
+        let (code, said) = stop(child, Duration::from_millis(1000), name);
         assert_eq!((code, said.contains("interrupted")), (Some(1), true), "{said}");
         assert_eq!(files(dir.path()), ["long.zst"]);
     }
@@ -90,8 +118,11 @@ fn ageing_stops_by_the_workload_and_by_the_policy() {
         ("INT", &["randwrite,number_ios=1000", "--set", "policy.gc_victim={d-choices={d=1024}}"]),
         ("TERM", &["trim,number_ios=10"]),
     ] {
-        let child = start(dir.path(), &[&run[..], more].concat());
-        let (code, said) = stop(child, Duration::from_millis(1500), name);
+        let mut child = start(dir.path(), &[&run[..], more].concat());
+        said_its_plan(&mut child);
+        // Behind the sequential fill.
+        uses(&child, 1.5);
+        let (code, said) = stop(child, Duration::from_millis(500), name);
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("interrupted before the first request"), "{said}");
         assert_eq!(files(out.as_ref()), [""; 0]);
@@ -118,8 +149,10 @@ fn a_run_stops_with_its_partial_results_in_its_slow_moments_too() {
         let out = dir.path().join(name).join(workload.len().to_string());
         let args = ["run", "tiny", "--precondition", "none", "--out", out.to_str().unwrap()];
         let more = ["--requests-parquet", "--workload", workload];
-        let child = start(dir.path(), &[&args[..], &more].concat());
-        let (code, said) = stop(child, Duration::from_millis(4000), name);
+        let mut child = start(dir.path(), &[&args[..], &more].concat());
+        said_its_plan(&mut child);
+        uses(&child, 1.0);
+        let (code, said) = stop(child, Duration::from_millis(500), name);
         assert_eq!((code, said.contains("the results are partial")), (Some(1), true), "{said}");
         let text = std::fs::read_to_string(out.join("summary.json")).unwrap();
         assert_eq!(summary(&text)["partial"], true);

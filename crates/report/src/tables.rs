@@ -41,8 +41,8 @@ pub fn overload(schemes: &[Scheme]) -> String {
              for {} without a break\n  more waited than the drive's queue holds: latencies below measure the backlog\n\n",
             cut(&scheme.name, NAME),
             grouped(load.backlog),
-            duration(load.behind_ns as f64),
-            duration(load.longest_backlog_ns as f64),
+            duration(load.behind_ns as f64).trim_end(),
+            duration(load.longest_backlog_ns as f64).trim_end(),
         ));
     }
     out

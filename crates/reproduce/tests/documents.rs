@@ -1,0 +1,69 @@
+//! Are the documents of the repository of this model, and whole?
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tailcut_reproduce::{Experiment, list, markdown, version};
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// The document that an experiment's section belongs to.
+fn document(e: &Experiment) -> &'static str {
+    if e.judges() { "reproduction.md" } else { "composed.md" }
+}
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(docs().join(name)).unwrap_or_else(|e| panic!("docs/{name}: {e}"))
+}
+
+/// A section that an older model made is not what `tailcut reproduce` would give now, unless
+/// nothing that has changed since concerns its drives.
+#[test]
+fn no_section_is_older_than_the_model_that_could_change_it() {
+    let mut old = Vec::new();
+    for e in list::all().expect("sound") {
+        let sections = markdown::split(&text(document(&e)));
+        let needed = version::needed(&e).expect("every scheme can be resolved");
+        match sections.get(&e.id).map(|s| version::stated(s)) {
+            None => old.push(format!("{}: not in docs/{}", e.id, document(&e))),
+            Some(Some(stated)) if stated >= needed => {}
+            Some(stated) => old.push(format!(
+                "{}: made by model version {}, and version {needed} can change it",
+                e.id,
+                stated.map_or("?".to_string(), |v| v.to_string())
+            )),
+        }
+    }
+    assert!(old.is_empty(), "`make reproduce` makes anew:\n{}", old.join("\n"));
+}
+
+/// Sections of experiments that are gone, and quick sizes, do not stay.
+#[test]
+fn every_section_is_of_an_experiment_at_its_full_size() {
+    let all = list::all().expect("sound");
+    for name in ["reproduction.md", "composed.md"] {
+        for (id, section) in markdown::split(&text(name)) {
+            assert!(
+                all.iter().any(|e| e.id == id && document(e) == name),
+                "docs/{name}: {id} is no experiment"
+            );
+            assert!(section.contains(", full size: "), "docs/{name}: {id} was made at the quick size");
+        }
+    }
+}
+
+#[test]
+fn every_picture_is_shown_and_every_picture_shown_is_there() {
+    let mut shown = BTreeSet::new();
+    for name in ["reproduction.md", "composed.md"] {
+        for part in text(name).split(&format!("\"{}/", markdown::FIGURES)).skip(1) {
+            shown.insert(part.split('"').next().unwrap_or_default().to_string());
+        }
+    }
+    let folder = docs().join(markdown::FIGURES);
+    let files = std::fs::read_dir(&folder).map_or(Vec::new(), Iterator::collect);
+    let there: BTreeSet<String> =
+        files.into_iter().map(|f| f.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(shown, there, "`make reproduce` writes them; what is in no document is to be deleted");
+}
