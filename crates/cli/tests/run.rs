@@ -80,7 +80,7 @@ fn time_in_use_is_that_of_the_operations() {
             "geometry={channels=1,dies_per_chip=1,planes=1,bad_blocks='0%'}",
             "timing={read=['40us'],program={pulses=[10]}}",
             "ecc.decode=0ns",
-            "ftl={over_provisioning='20%',write_planes=1,gc={copy_planes=1,program_planes=1}}",
+            "ftl={over_provisioning='20%',write_planes=1,gc={copy_planes=1,program_planes=1,erase_planes=1}}",
         ];
         let sets = sets.iter().chain(more).flat_map(|s| ["--set", s]);
         let args = ["run", "tiny", "--json", "--workload", "randread,bs=8k,iodepth=1,number_ios=500"];

@@ -99,8 +99,19 @@ fn planes_that_work_alone_have_tracks_of_their_own() {
         ["--set", "geometry.busy_unit=plane", "--set", "ftl.write_planes=1", "--set", "ftl.extent=block"];
     run(
         dir.path(),
-        &[&set[..], &["--set", "ftl.gc.copy_planes=1", "--set", "ftl.gc.program_planes=1", "--timeline"]]
-            .concat(),
+        &[
+            &set[..],
+            &[
+                "--set",
+                "ftl.gc.copy_planes=1",
+                "--set",
+                "ftl.gc.program_planes=1",
+                "--set",
+                "ftl.gc.erase_planes=1",
+                "--timeline",
+            ],
+        ]
+        .concat(),
     );
     let t = read(dir.path(), "timeline.pftrace");
     assert_eq!(t.tracks.len(), 1 + 2 + 8);

@@ -79,6 +79,7 @@ fn in_use_is_what_operations_took() {
     // Planes of an operation are not observed: with one page a write, they are known.
     let mut narrow = small_drive();
     (narrow.ftl.write_planes, narrow.ftl.gc.copy_planes, narrow.ftl.gc.program_planes) = (1, 1, 1);
+    narrow.ftl.gc.erase_planes = 1;
     narrow.ftl.mapping_unit = 8192;
     narrow.geometry.planes = 1;
     for (config, planes_known) in

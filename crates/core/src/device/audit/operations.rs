@@ -39,7 +39,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     put(id, 1, "waits for its die")?;
                     law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
                     law!(o.occupant == occupant, "operation {id} waits as {}", occupant.name());
-                    let by_page = s.joins.gathers(occupant) && o.kind == OpKind::Read;
+                    let by_page = s.joins.gathers(occupant);
                     law!(
                         i == 0 || by_page || o.arrived > last,
                         "operation {id} stands before an earlier one"
