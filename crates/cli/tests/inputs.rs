@@ -73,7 +73,7 @@ fn pages_far_apart_meet_by_modulo_and_not_by_dense_numbering() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("far.csv");
     // 1,000 pages all over 1 TiB: on the tiny drive's 100,000 some of them meet.
-    let page = |i: u64| (i * 2_654_435_761 ^ i << 17) % (1 << 28);
+    let page = |i: u64| ((i * 2_654_435_761) ^ (i << 17)) % (1 << 28);
     let highest = (0..1000).map(page).max().unwrap();
     let line = |i: u64| {
         let op = if i.is_multiple_of(2) { 'r' } else { 'w' };

@@ -165,7 +165,7 @@ fn missing_keys_are_named_all_at_once() {
         let first = key.split(" or ").next().expect("never empty");
         let is_known =
             |k: &&str| *k == first || k.starts_with(&format!("{first}.")) || first.starts_with("ftl.user");
-        assert!(known.iter().any(|k| is_known(k)), "{key}");
+        assert!(known.iter().any(is_known), "{key}");
     }
     let of_tables = known.iter().filter(|k| !k.starts_with("policy.") && **k != "description").count();
     let families = tailcut_core::policy::FAMILIES.len();

@@ -65,12 +65,12 @@ fn touches(change: &ModelChange, spec: &SchemeSpec) -> bool {
 /// Whether a configuration has a choice: the last part of the path is a table there, or the
 /// value itself.
 fn has(config: &Value, path: &str) -> bool {
-    let step = |value: Option<&Value>, part: &str| match value {
-        Some(Value::Table(table)) => table.get(part).cloned(),
-        Some(Value::String(text)) if text == part => Some(Value::Boolean(true)),
+    let step = |value: Value, part: &str| match value {
+        Value::Table(table) => table.get(part).cloned(),
+        Value::String(text) if text == part => Some(Value::Boolean(true)),
         _ => None,
     };
-    path.split('.').fold(Some(config.clone()), |value, part| step(value.as_ref(), part)).is_some()
+    path.split('.').try_fold(config.clone(), step).is_some()
 }
 
 /// The model version that a section of a document states.

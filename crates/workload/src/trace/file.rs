@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_spooled_input_reads_again_and_again_and_hashes_as_its_file() {
-        let bytes: Vec<u8> = (0..3_000_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..3_000_000u32).map(|i| ((i * 7) >> 3) as u8).collect();
         let spooled = TraceFile::spool(&mut &bytes[..]).unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();

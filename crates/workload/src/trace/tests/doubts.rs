@@ -69,7 +69,7 @@ fn a_last_line_without_a_line_break_names_the_field_that_may_be_cut() {
         let said = warnings(text);
         assert_eq!(said.len(), usize::from(field.is_some()), "{name}: {said:?}");
         let line = format!("line {}: the file ends without a line break", text.lines().count());
-        for field in field {
+        for field in field.into_iter() {
             assert!(said[0].contains(&line) && said[0].contains(field), "{name}: {said:?}");
         }
         // With its line break nothing is in doubt.
