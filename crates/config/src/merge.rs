@@ -57,10 +57,9 @@ fn merge(base: &mut Tree, over: &Tree, path: &mut Vec<String>) {
         base.clone_from(over);
         return;
     }
-    if path.len() == 1 && path[0] == "ftl"
-        && CAPACITY.iter().any(|key| above.contains_key(*key)) {
-            below.retain(|key, _| !CAPACITY.contains(&key.as_str()));
-        }
+    if path.len() == 1 && path[0] == "ftl" && CAPACITY.iter().any(|key| above.contains_key(*key)) {
+        below.retain(|key, _| !CAPACITY.contains(&key.as_str()));
+    }
     for (key, value) in above {
         match below.get_mut(key) {
             None => {
