@@ -202,6 +202,9 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     if let PlacementConfig::Static(m) = &mut p.placement {
         m.order = one_of(s, &["CWDP", "PDWC", "WCPD", "DPCW"]).to_string();
     }
+    if let PlacementConfig::Die(m) = &mut p.placement {
+        m.order = one_of(s, &["CWD", "DWC"]).to_string();
+    }
     // Drawn aside, so that older seeds keep their drives.
     if s.clone().below(4) == 0 {
         p.background = BackgroundConfig::Scrub(scrub::Config {
@@ -320,21 +323,22 @@ fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
         f.gc.join_reads = chance(s, 2);
         f.join_programs = !parity && chance(s, 2);
     }
-    let fixed = c.policy.placement.name() == "static" && !parity;
+    let bound = c.policy.placement.name() != "dynamic" && !parity;
+    let fixed = c.policy.placement.name() == "static";
     let unit = u64::from(f.write_planes) * g.page;
     if let BufferConfig::Lru(m) = &mut c.policy.buffer
-        && fixed
+        && bound
         && chance(s, 2)
     {
-        let of = if f.extent == ExtentKind::Line {
-            QueueOf::Lane
-        } else {
-            one_of(s, &[QueueOf::Die, QueueOf::Lane])
+        let of = match (f.extent, fixed || !blocks) {
+            (ExtentKind::Line, _) => QueueOf::Lane,
+            (_, true) => one_of(s, &[QueueOf::Die, QueueOf::Lane]),
+            (_, false) => QueueOf::Die,
         };
         m.queue_limit = Some(QueueLimit { of, bytes: unit * one_of(s, &[1, 1, 2, 7]) });
     }
     if let FlushConfig::Watermark(m) = &mut c.policy.flush
-        && fixed
+        && bound
         && blocks
         && g.planes > 1
         && chance(s, 2)

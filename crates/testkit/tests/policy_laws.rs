@@ -13,7 +13,7 @@ use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushV
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
 use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
-use tailcut_core::policy::placement::{LaneView, PlacementConfig, PlacementPolicy};
+use tailcut_core::policy::placement::{LaneView, NO_ROOM, PlacementConfig, PlacementPolicy};
 use tailcut_core::policy::read_path::{BlockedView, ReadPathConfig, ReadPathPolicy};
 use tailcut_core::policy::redundancy::{RedundancyConfig, RedundancyPolicy};
 use tailcut_core::policy::schedule::{QueueView, ScheduleConfig, SchedulePolicy};
@@ -25,10 +25,6 @@ use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView};
 use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
 use tailcut_units::{Occupant, Span, Stream};
-
-/// Set in a lane's load where no room was found, and in an extent's count where it
-/// cannot be collected.
-const FLAG: u32 = 1 << 31;
 
 /// Drives of many shapes, as policies see them.
 fn contexts() -> Vec<PolicyContext> {
@@ -196,10 +192,17 @@ fn flush(name: &str, x: &PolicyContext) {
 }
 
 fn placement(name: &str, x: &PolicyContext) {
-    let orders: &[&str] = if name == "static" { &["CWDP", "PDWC", "DCPW"] } else { &[""] };
+    let orders: &[&str] = match name {
+        "static" => &["CWDP", "PDWC", "DCPW"],
+        "die" => &["CWD", "DWC", "WCD"],
+        _ => &[""],
+    };
     for &letters in orders {
         let mut config: PlacementConfig = member(name);
         if let PlacementConfig::Static(c) = &mut config {
+            c.order = letters.to_string();
+        }
+        if let PlacementConfig::Die(c) = &mut config {
             c.order = letters.to_string();
         }
         let mut p = PlacementPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -208,31 +211,42 @@ fn placement(name: &str, x: &PolicyContext) {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..x.lanes).collect::<Vec<_>>(), "{name} {letters}: each lane once");
         assert!(chunk > 0 && x.units_per_extent.is_multiple_of(chunk), "{name}: a chunk crosses extents");
-        let fixed = p.fixed_lane(0).is_some();
+        let (lanes, levels) = (p.pool_lanes(), p.levels());
+        assert!(x.lanes.is_multiple_of(lanes), "{name}: pools of {lanes} lanes of {}", x.lanes);
         for lpn in 0..(3 * x.lanes * chunk).min(5_000) {
-            let expected = fixed.then(|| order[(lpn / chunk) as usize % order.len()]);
-            assert_eq!(p.fixed_lane(lpn), expected, "{name} {letters}: unit {lpn}");
-        }
-        if fixed {
-            continue;
+            let filled = order[(lpn / chunk) as usize % order.len()];
+            assert_eq!(
+                p.pool(lpn),
+                filled / lanes,
+                "{name} {letters}: unit {lpn} is filled into another pool"
+            );
         }
         let mut s = Stream::new(x.seed, "placement laws", 0);
         let mut twin = p.clone();
         for _ in 0..100 {
             let mut load: Vec<u32> = (0..x.lanes).map(|_| s.below(9) as u32).collect();
             for _ in 0..s.below(u64::from(x.lanes) + 1) {
-                load[s.below(u64::from(x.lanes)) as usize] |= FLAG;
+                load[s.below(u64::from(x.lanes)) as usize] |= NO_ROOM;
             }
-            let lane = p.free_lane(&LaneView { load: &load });
-            assert_eq!(lane, twin.free_lane(&LaneView { load: &load }), "{name} is not determined");
-            assert!(lane < x.lanes, "{name} names lane {lane} of {}", x.lanes);
-            let room = load.iter().any(|&l| l < FLAG);
-            assert!(!room || load[lane as usize] < FLAG, "{name} names a lane without room");
+            let written: Vec<u64> = (0..x.lanes).map(|_| s.below(9)).collect();
+            let view = LaneView { load: &load, written: &written };
+            let pool = s.below(u64::from(x.lanes / lanes)) as u32;
+            let lane = p.lane(pool, &view);
+            assert_eq!(lane, twin.lane(pool, &view), "{name} is not determined");
+            assert_eq!(lane / lanes, pool, "{name} leaves the pool");
+            let of = (pool * lanes) as usize..((pool + 1) * lanes) as usize;
+            let has_room = |l: &usize| load[*l] < NO_ROOM;
+            let room = of.clone().any(|l| has_room(&l));
+            assert!(lanes == 1 || !room || has_room(&(lane as usize)), "{name} names a lane without room");
+            let least = of.filter(has_room).map(|l| written[l]).min();
+            assert!(!levels || least.is_none_or(|n| written[lane as usize] == n), "{name} does not level");
         }
         let idle = vec![0; x.lanes as usize];
         let mut met = vec![0; x.lanes as usize];
-        for _ in 0..2 * x.lanes {
-            met[p.free_lane(&LaneView { load: &idle }) as usize] += 1;
+        for i in 0..2 * x.lanes {
+            let view = LaneView { load: &idle, written: &met };
+            let lane = p.lane(i % (x.lanes / lanes), &view);
+            met[lane as usize] += 1;
         }
         assert!(met.iter().all(|&n| n == 2), "{name} gives idle lanes unequal shares: {met:?}");
     }
@@ -335,7 +349,7 @@ fn gc_victim(name: &str, x: &PolicyContext) {
         let full = round % 3;
         let valid: Vec<u32> = (0..extents)
             .map(|_| match s.below(4) {
-                0 => FLAG | s.below(u64::from(n) + 1) as u32,
+                0 => NO_ROOM | s.below(u64::from(n) + 1) as u32,
                 1 if full > 0 => n,
                 _ if full == 2 => n,
                 _ => s.below(u64::from(n) + 1) as u32,

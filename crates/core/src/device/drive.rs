@@ -125,6 +125,8 @@ pub(super) struct State {
     pub stalled: Stalled,
     /// Host programs queued or under way by lane, with a mark where no room was found.
     pub lane_load: Vec<u32>,
+    /// Write units of the host that went to each lane.
+    pub lane_written: Vec<u64>,
     pub collections: Vec<Collection>,
     /// By lane: it is short of space.
     pub urgent: Vec<bool>,
@@ -456,8 +458,7 @@ impl State {
         let lanes = shape.layout.lanes;
         let lists = match &shape.stripes {
             Some(_) => StripeState::most_entries(shape.stripes.as_ref(), slots, lanes),
-            None if shape.fixed_placement => lanes,
-            None => 1,
+            None => lanes / shape.pool_lanes,
         };
         let stripes = StripeState::new(shape.stripes.as_ref(), slots, lanes);
         let width = shape.stripes.as_ref().map_or(0, |s| s.width);
@@ -520,6 +521,7 @@ impl State {
             afterwards: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             stalled: Stalled::new(lists, groups),
             lane_load: vec![0; lanes as usize],
+            lane_written: vec![0; lanes as usize],
             urgent: vec![false; lanes as usize],
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
@@ -616,9 +618,9 @@ fn check_combinations(
         );
         return refuse("schedule", p.schedule.name(), &why);
     }
-    if policies.flush.by_die() && p.placement.name() != "static" {
+    if policies.flush.by_die() && policies.placement.pool_lanes() > config.geometry.planes {
         let why = format!(
-            "with together `die` and policy.placement `{}`, which names the die of a write when it leaves",
+            "with together `die` and policy.placement `{}`, which names the die of a write when it leaves: take static or die",
             p.placement.name()
         );
         return refuse("flush", p.flush.name(), &why);

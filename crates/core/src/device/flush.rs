@@ -9,7 +9,7 @@ use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::ftl::list::{Link, List};
 use crate::policy::flush::{FlushVerdict, FlushView};
-use crate::policy::placement::LaneView;
+use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
@@ -56,10 +56,7 @@ impl Group {
     }
 }
 
-/// Set in a lane's load once it was found without room.
-const FULL: u32 = 1 << 31;
-
-/// Groups that wait for room: one list a lane, or one for all where placement is free.
+/// Groups that wait for room: one list a pool of lanes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stalled {
     lists: Vec<List>,
@@ -126,11 +123,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 FlushVerdict::SameLane => self.flush_one(list),
                 FlushVerdict::OldestDie => {
                     let oldest = s.buffer.oldest_list().expect("a policy flushes only what is dirty");
-                    let planes = self.shape.layout.planes;
-                    let first = oldest - oldest % planes;
-                    for lane in first..first + planes {
-                        if self.state.buffer.dirty_in(lane) > 0 {
-                            self.flush_one(lane);
+                    let lists = self.shape.layout.planes / self.shape.pool_lanes;
+                    let first = oldest - oldest % lists;
+                    for list in first..first + lists {
+                        for _ in 0..self.shape.pool_lanes {
+                            if self.state.buffer.dirty_in(list) > 0 {
+                                self.flush_one(list);
+                            }
                         }
                     }
                 }
@@ -149,7 +148,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let group = s.groups.take();
         let g = &mut s.groups[group];
         g.writer = Writer::Host;
-        g.lane = list;
+        g.lane = self.shape.first_lane(list);
         g.stripe = NONE;
         g.reads = 0;
         g.ready = s.now;
@@ -162,7 +161,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             count += 1;
         }
         s.groups[group].count = count;
-        s.write_queues.depart(list, count);
+        s.write_queues.depart(self.shape.first_lane(list), count);
         for i in 0..count {
             self.fill_short_slot(group, i);
         }
@@ -208,7 +207,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The write unit's data are complete: find it a lane and a row.
     #[inline]
     fn place_group(&mut self, group: u32) {
-        let list = self.stall_list(self.state.groups[group].lane);
+        let list = self.shape.pool_of(self.state.groups[group].lane);
         if self.state.stalled.first(list).is_some() || !self.program_somewhere(group) {
             self.state.stalled.push(list, group);
             self.begin_stall(group);
@@ -223,38 +222,36 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.groups[group].seen = s.units[unit as usize].account(s.now);
     }
 
-    /// A group that waited has a row of its lane. Where placement is free it waited for any
-    /// lane, and a line lies on every die: then no single die says why.
+    /// A group that waited has a row. It waited for any lane of its pool: where those lie on
+    /// several dies, no single die says why.
     fn end_stall(&mut self, group: u32) {
         let s = &mut self.state;
         let g = &mut s.groups[group];
-        let units = self.shape.units_of_lane(g.lane);
-        if !self.shape.fixed_placement || units.len() > 1 || s.now == g.ready {
+        let units = self.shape.units_of_pool(self.shape.pool_of(g.lane));
+        if units.len() > 1 || s.now == g.ready {
             return;
         }
         s.units[units.start as usize].charge_since(&g.seen, s.now, &mut g.stalled);
     }
 
-    /// The list in which a group bound for `lane` waits.
-    fn stall_list(&self, lane: u32) -> u32 {
-        if self.shape.fixed_placement { lane } else { 0 }
-    }
-
-    /// Try the group's lane, or lanes as the policy names them until one has room.
+    /// Try the group's lane, or lanes of its pool as the policy names them until one has room.
     fn program_somewhere(&mut self, group: u32) -> bool {
-        if self.shape.fixed_placement {
-            return self.program_group(group, self.state.groups[group].lane);
+        let lane = self.state.groups[group].lane;
+        if self.shape.is_fixed() {
+            return self.program_group(group, lane);
         }
-        for _ in 0..self.shape.layout.lanes {
+        let pool = self.shape.pool_of(lane);
+        for _ in 0..self.shape.pool_lanes {
             let s = &mut self.state;
-            let lane = s.policies.placement.free_lane(&LaneView { load: &s.lane_load });
-            if s.lane_load[lane as usize] >= FULL {
+            let view = LaneView { load: &s.lane_load, written: &s.lane_written };
+            let lane = s.policies.placement.lane(pool, &view);
+            if s.lane_load[lane as usize] >= NO_ROOM {
                 return false;
             }
             if self.program_group(group, lane) {
                 return true;
             }
-            self.state.lane_load[lane as usize] |= FULL;
+            self.state.lane_load[lane as usize] |= NO_ROOM;
         }
         false
     }
@@ -270,6 +267,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         s.groups[group].lane = lane;
         s.lane_load[lane as usize] += 1;
+        s.lane_written[lane as usize] += 1;
         let opened = s.extents.free(lane) != free;
         self.queue_program(group, pua, Occupant::UserProgram);
         if opened {
@@ -412,8 +410,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.shape.has_parity() {
             return self.resume_stalled_stripes(lane);
         }
-        self.state.lane_load[lane as usize] &= !FULL;
-        let list = self.stall_list(lane);
+        self.state.lane_load[lane as usize] &= !NO_ROOM;
+        let list = self.shape.pool_of(lane);
         while let Some(group) = self.state.stalled.first(list) {
             if !self.program_somewhere(group) {
                 return;

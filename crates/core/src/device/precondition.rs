@@ -9,7 +9,7 @@ use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::policy::gc_victim::VictimView;
-use crate::policy::placement::LaneView;
+use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_units::{Command, HostOp, Stream};
@@ -51,8 +51,10 @@ struct Pen {
 struct Pass {
     host: Vec<Pen>,
     collection: Vec<Pen>,
-    /// Lane loads as a free placement sees them: none.
-    idle: Vec<u32>,
+    /// Lane loads as placement sees them: none, or no room.
+    load: Vec<u32>,
+    /// Rows of the host by lane.
+    written: Vec<u64>,
     host_units: u64,
     programs: u64,
     collections: u64,
@@ -77,9 +79,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
         let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units));
         let units = self.shape.fill.end(units as u32);
-        for (lane, units) in self.shape.fill.units_by_lane(units).into_iter().enumerate() {
-            let lane = lane as u32;
-            self.state.extents.fill_lane(&self.shape.layout, lane, units);
+        let by_lane = self.shape.fill.units_by_lane(units);
+        let levels = self.state.policies.placement.levels();
+        for (lane, &units) in (0..).zip(&by_lane) {
+            let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
+            let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
+            let rows = most.div_ceil(self.shape.layout.units_per_row);
+            self.state.extents.fill_lane(&self.shape.layout, lane, units, rows);
             let start = lane * self.shape.layout.stride * self.shape.layout.units_per_extent;
             self.map.set_valid_range(start, units);
         }
@@ -235,27 +241,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Program a unit, in no time.
     #[inline]
     fn put(&mut self, pass: &mut Pass, lpn: u32) {
-        let pen = if self.shape.fixed_placement {
-            let lane = match &self.shape.stripes {
-                Some(stripes) => self.state.homes.lane(stripes, lpn),
-                None => self
-                    .state
-                    .policies
-                    .placement
-                    .fixed_lane(lpn)
-                    .expect("a static placement names every lane"),
-            };
-            if pass.host[lane as usize].left == 0 {
-                pass.host[lane as usize] = self.host_row(pass, lane);
-            }
-            &mut pass.host[lane as usize]
-        } else {
-            if pass.host[0].left == 0 {
-                let lane = self.state.policies.placement.free_lane(&LaneView { load: &pass.idle });
-                pass.host[0] = self.host_row(pass, lane);
-            }
-            &mut pass.host[0]
+        let pool = match &self.shape.stripes {
+            Some(stripes) => self.state.homes.lane(stripes, lpn),
+            None => self.state.policies.placement.pool(lpn),
         };
+        if pass.host[pool as usize].left == 0 {
+            pass.host[pool as usize] = self.host_row(pass, pool);
+        }
+        let pen = &mut pass.host[pool as usize];
         pass.programs += 1;
         let pua = pen.next;
         pen.next += 1;
@@ -276,9 +269,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A fresh row for host data, collecting first where the policy wants it.
-    fn host_row(&mut self, pass: &mut Pass, lane: u32) -> Pen {
-        let mut lane = lane;
+    fn host_row(&mut self, pass: &mut Pass, pool: u32) -> Pen {
+        let lanes = self.shape.lanes_of_pool(pool);
         for attempt in 0.. {
+            let view = LaneView { load: &pass.load, written: &pass.written };
+            let lane = self.state.policies.placement.lane(pool, &view);
             let free = self.state.extents.free(lane);
             let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, self.shape.reserve);
             let opened = self.state.extents.free(lane) != free;
@@ -287,10 +282,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             if let Some(pua) = row {
                 let (extent, _) = self.shape.layout.extent_of(pua);
+                pass.written[lane as usize] += 1;
+                if attempt > 0 {
+                    pass.load[lanes].fill(0);
+                }
                 return Pen { next: pua, left: self.shape.layout.units_per_row, extent };
             }
-            if !self.shape.fixed_placement {
-                lane = self.state.policies.placement.free_lane(&LaneView { load: &pass.idle });
+            // What it collected may have given it room: it is asked again after the others.
+            pass.load[lane as usize] = NO_ROOM;
+            if pass.load[lanes.clone()].iter().all(|&load| load >= NO_ROOM) {
+                pass.load[lanes.clone()].fill(0);
             }
             assert!(attempt < 1_000_000, "construction proved that every lane can win space");
         }
@@ -391,14 +392,38 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.invalidate(former);
     }
 
-    /// Rows begun are padded, so that the drive is at rest.
+    /// Rows begun are padded, and so are rounds of a pool's lanes, so that the drive is at rest and
+    /// the policies' first state fits it.
     fn end_pass(&mut self, pass: &mut Pass) {
-        for pen in pass.host.iter_mut().chain(&mut pass.collection).filter(|p| p.left > 0) {
-            pass.programs += u64::from(pen.left);
-            self.data_padded(pen.next..pen.next + pen.left);
-            pen.left = 0;
-            self.state.extents.row_programmed(&self.shape.layout, pen.extent);
+        if self.state.policies.placement.levels() {
+            self.level(pass);
         }
+        let begun: Vec<Pen> =
+            pass.host.iter().chain(&pass.collection).filter(|p| p.left > 0).copied().collect();
+        for row in begun {
+            self.pad(pass, row);
+        }
+    }
+
+    /// Pad until the lanes of each pool are level.
+    fn level(&mut self, pass: &mut Pass) {
+        for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
+            loop {
+                let written = &pass.written[self.shape.lanes_of_pool(pool)];
+                if written.iter().min() == written.iter().max() {
+                    break;
+                }
+                let row = self.host_row(pass, pool);
+                self.pad(pass, row);
+            }
+        }
+    }
+
+    /// Leave the rest of a row without data.
+    fn pad(&mut self, pass: &mut Pass, row: Pen) {
+        pass.programs += u64::from(row.left);
+        self.data_padded(row.next..row.next + row.left);
+        self.state.extents.row_programmed(&self.shape.layout, row.extent);
     }
 }
 
@@ -410,7 +435,8 @@ impl Pass {
         Pass {
             host: vec![none; lanes],
             collection: vec![none; lanes],
-            idle: vec![0; lanes],
+            load: vec![0; lanes],
+            written: vec![0; lanes],
             host_units: 0,
             programs: 0,
             collections: 0,

@@ -85,8 +85,8 @@ pub struct Shape {
     pub gc_in_flight: u32,
     /// Free extents that host data leave alone.
     pub reserve: u32,
-    /// The address alone decides the lane.
-    pub fixed_placement: bool,
+    /// Lanes that a written unit may still go to.
+    pub pool_lanes: u32,
     /// Mapping units in a page, at least 1.
     pub units_per_page: u32,
     /// Bytes of a codeword.
@@ -152,8 +152,8 @@ impl Shape {
         let mut context = context(c, &layout, seed);
         let placement = |problem| ConfigProblem { key: "policy.placement".into(), problem };
         let mut places = PlacementPolicy::new(&c.policy.placement, &context).map_err(placement)?;
-        let fixed_placement = places.fixed_lane(0).is_some();
-        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), fixed_placement)?;
+        let pool_lanes = places.pool_lanes();
+        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
         let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
         let schedule = |problem| ConfigProblem { key: "policy.gc_schedule".into(), problem };
         let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
@@ -190,7 +190,7 @@ impl Shape {
             copy_units: ((u64::from(c.ftl.gc.copy_planes) * g.page / unit) as u32).max(1),
             gc_in_flight: c.ftl.gc.in_flight,
             reserve,
-            fixed_placement,
+            pool_lanes,
             units_per_page: context.units_per_page,
             codeword: c.ecc.codeword,
             codewords_per_unit: (unit / c.ecc.codeword) as u32,
@@ -239,6 +239,36 @@ impl Shape {
                 unit..unit + 1
             }
         }
+    }
+
+    /// Whether the address alone decides the lane.
+    #[inline]
+    pub fn is_fixed(&self) -> bool {
+        self.pool_lanes == 1
+    }
+
+    /// The pool that a lane belongs to.
+    #[inline]
+    pub fn pool_of(&self, lane: u32) -> u32 {
+        if self.is_fixed() { lane } else { lane / self.pool_lanes }
+    }
+
+    /// The first lane of a pool.
+    #[inline]
+    pub fn first_lane(&self, pool: u32) -> u32 {
+        pool * self.pool_lanes
+    }
+
+    /// The lanes of a pool, as indices.
+    pub fn lanes_of_pool(&self, pool: u32) -> std::ops::Range<usize> {
+        let first = self.first_lane(pool) as usize;
+        first..first + self.pool_lanes as usize
+    }
+
+    /// The busy units that a pool's extents lie on.
+    pub fn units_of_pool(&self, pool: u32) -> std::ops::Range<u32> {
+        let first = self.first_lane(pool);
+        self.units_of_lane(first).start..self.units_of_lane(first + self.pool_lanes - 1).end
     }
 
     /// Whether redundancy is configured: units belong to stripes.

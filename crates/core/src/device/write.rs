@@ -72,16 +72,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.buffer.held() == s.buffer.capacity() {
             return Err(None);
         }
-        let list = if self.shape.has_parity() {
-            self.entry_of(lpn)
-        } else if self.shape.fixed_placement {
-            let placement = &mut s.policies.placement;
-            placement.fixed_lane(lpn).expect("a static placement names every lane")
-        } else {
-            0
-        };
+        let list = if self.shape.has_parity() { self.entry_of(lpn) } else { s.policies.placement.pool(lpn) };
         let s = &self.state;
-        if let Some(queue) = s.write_queues.closed_to(list, id) {
+        if let Some(queue) = s.write_queues.closed_to(self.shape.first_lane(list), id) {
             return Err(Some(queue));
         }
         let mut beneath = NONE;

@@ -45,10 +45,7 @@ impl WriteQueues {
                 count: 0,
             };
         };
-        let lanes = match of {
-            QueueOf::Die if layout.kind == ExtentKind::Block => layout.planes,
-            QueueOf::Die | QueueOf::Lane => 1,
-        };
+        let lanes = lanes_of(shape, of);
         let queues = (layout.lanes / lanes) as usize;
         WriteQueues {
             limit: (bytes / layout.unit_bytes).clamp(1, u64::from(u32::MAX - 1)) as u32,
@@ -151,6 +148,14 @@ impl WriteQueues {
     }
 }
 
+/// Lanes that share a queue.
+fn lanes_of(shape: &Shape, of: QueueOf) -> u32 {
+    match of {
+        QueueOf::Die if shape.layout.kind == ExtentKind::Block => shape.layout.planes,
+        QueueOf::Die | QueueOf::Lane => 1,
+    }
+}
+
 /// Refuse a limit where the queue of a write is not known when it arrives.
 pub(super) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), ConfigProblem> {
     let refuse = |problem: &str| {
@@ -161,12 +166,12 @@ pub(super) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), Conf
         Some(_) if shape.has_parity() => {
             refuse("stripes leave the buffer as a whole: with policy.redundancy none only")
         }
-        Some(_) if !shape.fixed_placement => refuse(
-            "a free placement names the lane of a write when it leaves the buffer: with policy.placement static only",
-        ),
         Some(QueueLimit { of: QueueOf::Die, .. }) if shape.layout.kind == ExtentKind::Line => {
             refuse("an extent spans all dies with ftl.extent `line`: set `of` to lane")
         }
+        Some(limit) if shape.pool_lanes > lanes_of(shape, limit.of) => refuse(
+            "policy.placement names the lane of a write when it leaves the buffer: take static for queues to each lane, static or die for queues to each die",
+        ),
         Some(_) => Ok(()),
     }
 }

@@ -222,11 +222,13 @@ impl Extents {
         self.lanes[lane as usize].free.push_back(&mut self.links, extent);
     }
 
-    /// Put `units` units of a sequential fill into an empty lane: whole extents closed,
-    /// the rest on the host frontier, its last row padded.
-    pub fn fill_lane(&mut self, layout: &Layout, lane: u32, units: u32) {
+    /// Put `units` units of a sequential fill into the first `rows` rows of an empty lane, the
+    /// last of them padded: whole extents closed, the rest on the host frontier.
+    pub fn fill_lane(&mut self, layout: &Layout, lane: u32, units: u32, rows: u32) {
         let (whole, rest) = (units / layout.units_per_extent, units % layout.units_per_extent);
-        for i in 0..whole + u32::from(rest > 0) {
+        debug_assert!(rows >= units.div_ceil(layout.units_per_row));
+        let next_row = rows - whole * layout.rows_per_extent;
+        for i in 0..whole + u32::from(next_row > 0) {
             let extent = lane * layout.stride + i;
             self.lanes[lane as usize].free.remove(&mut self.links, extent);
             if i < whole {
@@ -235,7 +237,6 @@ impl Extents {
                 self.serial += 1;
             } else {
                 self.valid[extent as usize] = CLOSED_TO_COLLECTION | rest;
-                let next_row = rest.div_ceil(layout.units_per_row);
                 self.lanes[lane as usize].frontiers[Writer::Host as usize] = Frontier { extent, next_row };
                 if next_row == layout.rows_per_extent {
                     self.close(extent);

@@ -46,12 +46,15 @@ impl Policy {
 }
 
 impl Placement for Policy {
-    #[inline]
-    fn fixed_lane(&mut self, _: u32) -> Option<u32> {
-        None
+    fn pool_lanes(&mut self) -> u32 {
+        self.order.len() as u32
     }
     #[inline]
-    fn free_lane(&mut self, view: &LaneView<'_>) -> u32 {
+    fn pool(&mut self, _: u32) -> u32 {
+        0
+    }
+    #[inline]
+    fn lane(&mut self, _: u32, view: &LaneView<'_>) -> u32 {
         let (before, after) = self.order.split_at(self.next as usize);
         let mut best = after[0];
         let mut steps = 0;

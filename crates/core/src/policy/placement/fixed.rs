@@ -42,43 +42,23 @@ pub struct Policy {
 impl Policy {
     /// Refused when `order` is not a permutation of `CWDP`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        let mut sorted: Vec<char> = c.order.chars().collect();
-        sorted.sort_unstable();
-        if sorted != ['C', 'D', 'P', 'W'] {
-            return Err(format!(
-                "policy.placement.static.order is `{}`; it takes each of the letters C, W, D, P once",
-                c.order
-            ));
-        }
-        if x.lanes == 1 {
-            return Ok(Policy { chunk: x.units_per_write, order: vec![0] });
-        }
-        // Lane numbers count channel-major: ((channel, chip, die), plane).
-        let size = |letter| match letter {
-            'C' => (x.channels, x.chips * x.dies * x.plane_lanes),
-            'W' => (x.chips, x.dies * x.plane_lanes),
-            'D' => (x.dies, x.plane_lanes),
-            _ => (x.plane_lanes, 1),
-        };
-        let axes: Vec<(u32, u32)> = c.order.chars().map(size).collect();
-        let lane = |mut chunk: u32| {
-            axes.iter().fold(0, |lane, &(count, stride)| {
-                let part = chunk % count;
-                chunk /= count;
-                lane + part * stride
-            })
-        };
-        Ok(Policy { chunk: x.units_per_page, order: (0..x.lanes).map(lane).collect() })
+        let order = lanes_in(&c.order, "CWDP", "static", x)?;
+        let chunk = if x.lanes == 1 { x.units_per_write } else { x.units_per_page };
+        Ok(Policy { chunk, order })
     }
 }
 
 impl Placement for Policy {
-    #[inline]
-    fn fixed_lane(&mut self, lpn: u32) -> Option<u32> {
-        Some(self.order[(lpn / self.chunk) as usize % self.order.len()])
+    fn pool_lanes(&mut self) -> u32 {
+        1
     }
-    fn free_lane(&mut self, _: &LaneView<'_>) -> u32 {
-        unreachable!("a static placement has a fixed lane for every unit")
+    #[inline]
+    fn pool(&mut self, lpn: u32) -> u32 {
+        self.order[(lpn / self.chunk) as usize % self.order.len()]
+    }
+    #[inline]
+    fn lane(&mut self, pool: u32, _: &LaneView<'_>) -> u32 {
+        pool
     }
     fn chunk(&mut self) -> u32 {
         self.chunk
@@ -86,4 +66,45 @@ impl Placement for Policy {
     fn order(&mut self) -> Vec<u32> {
         self.order.clone()
     }
+}
+
+/// The lanes in the order of `letters`, a permutation of `all`: the first letter varies fastest.
+/// Planes follow last where they have no letter.
+pub(super) fn lanes_in(
+    letters: &str,
+    all: &str,
+    member: &str,
+    x: &PolicyContext,
+) -> Result<Vec<u32>, String> {
+    let sorted = |s: &str| {
+        let mut letters: Vec<char> = s.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    if sorted(letters) != sorted(all) {
+        return Err(format!(
+            "policy.placement.{member}.order is `{letters}`; it takes each of the letters {} once",
+            all.split("").filter(|l| !l.is_empty()).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    if x.lanes == 1 {
+        return Ok(vec![0]);
+    }
+    // Lane numbers count channel-major: ((channel, chip, die), plane).
+    let size = |letter| match letter {
+        'C' => (x.channels, x.chips * x.dies * x.plane_lanes),
+        'W' => (x.chips, x.dies * x.plane_lanes),
+        'D' => (x.dies, x.plane_lanes),
+        _ => (x.plane_lanes, 1),
+    };
+    let planes = if all.contains('P') { "" } else { "P" };
+    let axes: Vec<(u32, u32)> = letters.chars().chain(planes.chars()).map(size).collect();
+    let lane = |mut chunk: u32| {
+        axes.iter().fold(0, |lane, &(count, stride)| {
+            let part = chunk % count;
+            chunk /= count;
+            lane + part * stride
+        })
+    };
+    Ok((0..x.lanes).map(lane).collect())
 }

@@ -1,27 +1,43 @@
 //! Where a write goes.
 //!
 //! A *lane* is a place where an extent can be open: a plane, a die, or the whole drive,
-//! as `ftl.extent` says. Placement chooses the lane; inside it, data are appended.
+//! as `ftl.extent` says. Placement chooses the lane; inside it, data are appended. It does so
+//! in two steps: a unit is bound to a *pool* of neighbouring lanes when it is written, and
+//! to one lane of that pool when it leaves for flash.
 
+pub mod die;
 pub mod dynamic;
 pub mod fixed;
 
 use super::PolicyContext;
 
+/// Set in a lane's load once it was found without room.
+pub const NO_ROOM: u32 = 1 << 31;
+
 /// What a placement sees when a write unit leaves for flash.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneView<'a> {
-    /// Host programs under way or queued by lane; 2^31 or more where no room was found.
+    /// Host programs under way or queued by lane, with [`NO_ROOM`].
     pub load: &'a [u32],
+    /// Write units of the host that went to each lane.
+    pub written: &'a [u64],
 }
 
-/// The contract: a placement is fixed (`fixed_lane` is `Some` for every unit) or free
-/// (`None` for every unit, and `free_lane` is asked for each write unit).
+/// The contract: pool `p` is the lanes from `p * pool_lanes` on; the units of a sequential fill
+/// lie in their pools.
 pub trait Placement {
-    /// The lane of this mapping unit, whenever it is written.
-    fn fixed_lane(&mut self, lpn: u32) -> Option<u32>;
-    /// The lane of the next write unit.
-    fn free_lane(&mut self, view: &LaneView<'_>) -> u32;
+    /// Lanes of a pool, a divisor of all; fixed for the drive's life. With 1 the address
+    /// alone decides the lane.
+    fn pool_lanes(&mut self) -> u32;
+    /// The pool of this mapping unit, whenever it is written.
+    fn pool(&mut self, lpn: u32) -> u32;
+    /// The lane of the pool that the next write unit goes to: one with room, if any has.
+    fn lane(&mut self, pool: u32, view: &LaneView<'_>) -> u32;
+    /// Whether the lanes of a pool are kept level: equally much is written to each; fixed for
+    /// the drive's life.
+    fn levels(&mut self) -> bool {
+        false
+    }
     /// Consecutive mapping units that stay together in one lane.
     fn chunk(&mut self) -> u32;
     /// The lanes in the order in which consecutive chunks meet them.
@@ -36,11 +52,14 @@ family! {
     context: PolicyContext,
     members: {
         fixed Static "static",
+        die Die "die",
         dynamic Dynamic "dynamic",
     }
     methods: {
-        fn fixed_lane(lpn: u32) -> Option<u32>;
-        fn free_lane(view: &LaneView<'_>) -> u32;
+        fn pool_lanes() -> u32;
+        fn pool(lpn: u32) -> u32;
+        fn lane(pool: u32, view: &LaneView<'_>) -> u32;
+        fn levels() -> bool;
         fn chunk() -> u32;
         fn order() -> Vec<u32>;
     }

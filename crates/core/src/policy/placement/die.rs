@@ -1,0 +1,87 @@
+//! Static striping over dies; the planes of a die in turn.
+//!
+//! **What it does.** Consecutive pages of the address space go round the dies in a fixed order of
+//! channel (C), way or chip (W) and die (D); the first letter varies fastest. Inside its die a
+//! page goes to the plane that least has been written to, when it leaves the buffer: each in
+//! turn. A plane without room is passed over, and catches up when it has room again.
+//!
+//! **Why it matters for the tail.** The planes of a die fill at one pace, so their programs are
+//! for one page index and may join (`ftl.join_programs`), and their collections come
+//! together and may join too. Under `static` random writes fill them at different paces.
+//!
+//! **Parameters and source.** `order`: a permutation of the letters C, W, D. The authors'
+//! simulator of ATC'19, as measured: the write frontiers of eight planes fill together.
+//! That a page has no plane of its own is inferred from that.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `policy_laws`, `placement_die`.
+
+use super::fixed::lanes_in;
+use super::{LaneView, NO_ROOM, Placement, PolicyContext};
+use serde::{Deserialize, Serialize};
+
+/// The striping order of dies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A permutation of `CWD`, fastest first.
+    pub order: String,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { order: "CWD".to_string() }
+    }
+}
+
+/// The lanes in striping order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    chunk: u32,
+    /// Lanes, planes last.
+    order: Vec<u32>,
+    /// By place in the order of dies.
+    pools: Vec<u32>,
+    planes: u32,
+}
+
+impl Policy {
+    /// Refused when `order` is not a permutation of `CWD`.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        let order = lanes_in(&c.order, "CWD", "die", x)?;
+        let planes = x.plane_lanes;
+        let pools =
+            order[..order.len() / planes as usize].iter().map(|lane| lane / planes).collect::<Vec<_>>();
+        let chunk = if x.lanes == 1 { x.units_per_write } else { x.units_per_page };
+        Ok(Policy { chunk, order, pools, planes })
+    }
+}
+
+impl Placement for Policy {
+    fn pool_lanes(&mut self) -> u32 {
+        self.planes
+    }
+    #[inline]
+    fn pool(&mut self, lpn: u32) -> u32 {
+        self.pools[(lpn / self.chunk) as usize % self.pools.len()]
+    }
+    #[inline]
+    fn lane(&mut self, pool: u32, view: &LaneView<'_>) -> u32 {
+        let first = pool * self.planes;
+        let level = |&lane: &u32| {
+            let l = lane as usize;
+            (view.load[l] >= NO_ROOM, view.written[l])
+        };
+        (first..first + self.planes).min_by_key(level).unwrap_or(first)
+    }
+    fn levels(&mut self) -> bool {
+        true
+    }
+    fn chunk(&mut self) -> u32 {
+        self.chunk
+    }
+    fn order(&mut self) -> Vec<u32> {
+        self.order.clone()
+    }
+}

@@ -1,0 +1,68 @@
+//! Does placement by die keep the planes of a die in step, so that their programs and erases
+//! join?
+
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::ftl::config::ExtentKind;
+use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_core::policy::flush::FlushConfig;
+use tailcut_core::policy::flush::watermark::{self, Together};
+use tailcut_testkit::swarm::member;
+use tailcut_testkit::{Host, small_drive};
+use tailcut_units::{HostOp, Occupant, Stream};
+
+const PAGE: u64 = 8192;
+const PLANES: u64 = 4;
+
+/// Four dies of four planes that are lanes, whose operations join; what the buffer holds leaves in
+/// groups of one page a plane.
+fn drive(placement: &str) -> DeviceConfig {
+    let mut c = small_drive();
+    c.geometry.planes = PLANES as u32;
+    (c.ftl.extent, c.ftl.write_planes, c.ftl.mapping_unit) = (ExtentKind::Block, 1, PAGE);
+    (c.ftl.join_programs, c.ftl.gc.join_reads) = (true, true);
+    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (1, 1);
+    (c.ftl.gc.erase_planes, c.ftl.gc.in_flight) = (PLANES as u32, 16);
+    c.policy.placement = member(placement);
+    let BufferConfig::Lru(lru) = &mut c.policy.buffer else { unreachable!("it has a buffer") };
+    lru.capacity = 256 * PAGE;
+    c.policy.flush =
+        FlushConfig::Watermark(watermark::Config { high: 0.5, low: 0.5, together: Together::Die });
+    c
+}
+
+/// Mean planes of the host's programs and of erases while `drive` is written at random, after its
+/// first `filled` pages were filled and, if so asked, aged.
+fn widths(c: &DeviceConfig, filled: u64, aged: bool) -> [f64; 2] {
+    let mut host = Host::new(c);
+    host.device.fill(filled * PAGE);
+    if aged {
+        host.device.age_uniform(0..filled * PAGE, PAGE as u32, &mut |_| true);
+    }
+    host.device.audit().expect("a filled drive is sound");
+    let mut stream = Stream::new(7, "placement by die", 0);
+    for at in 0..4_000u64 {
+        host.submit(at * 400_000, HostOp::Write, stream.below(filled) * PAGE, PAGE as u32);
+    }
+    host.drain();
+    host.device.audit().expect("a written drive is sound");
+    let n = host.device.counters();
+    [Occupant::UserProgram, Occupant::Erase].map(|o| {
+        assert!(n.operations[o as usize] > 20, "{o:?}: {}", n.operations[o as usize]);
+        n.planes[o as usize] as f64 / n.operations[o as usize] as f64
+    })
+}
+
+#[test]
+fn the_planes_of_a_die_stay_in_step() {
+    // A number of pages that is no whole number of rounds: the fill is padded to one.
+    let pages = Host::new(&drive("die")).device.host_bytes() / PAGE - 5;
+    for aged in [false, true] {
+        let [program, erase] = widths(&drive("die"), pages, aged);
+        let [apart, alone] = widths(&drive("static"), pages, aged);
+        println!(
+            "aged {aged}: programs cover {program} planes, erases {erase}; bound to planes {apart}, {alone}"
+        );
+        assert!(program > 3.9 && apart < program - 0.5, "aged {aged}: {program} against {apart} planes");
+        assert!(alone < erase - 0.5, "aged {aged}: erases of {erase} against {alone} planes");
+    }
+}
