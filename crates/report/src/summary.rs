@@ -289,6 +289,12 @@ pub struct Gc {
     /// Valid mapping units moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_units: Option<u64>,
+    /// From the choice of a victim to the end of its erase, mean, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
+    /// The longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_ns: Option<u64>,
     /// Reads that a collection held up, by all reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_reads_fraction: Option<f64>,

@@ -63,6 +63,10 @@ pub enum OfGc {
     Collections,
     /// Valid units moved a collection.
     Valid,
+    /// From the choice of a victim to the end of its erase, mean.
+    Mean,
+    /// The longest.
+    Longest,
     /// Reads that a collection held up, by all reads.
     Blocked,
     /// Reads that queued behind a host operation that one had held up, by all reads.
@@ -85,9 +89,11 @@ pub enum OfGc {
 }
 
 /// Collections' figures by name.
-const GC: [(&str, OfGc); 11] = [
+const GC: [(&str, OfGc); 13] = [
     ("gc.collections", OfGc::Collections),
     ("gc.valid", OfGc::Valid),
+    ("gc.mean", OfGc::Mean),
+    ("gc.longest", OfGc::Longest),
     ("gc.blocked", OfGc::Blocked),
     ("gc.queued_behind", OfGc::QueuedBehind),
     ("gc.kept_out", OfGc::KeptOut),
@@ -120,7 +126,7 @@ const GIB: f64 = 1_073_741_824.0;
 
 /// Names for messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
-     gc.collections, gc.valid, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
+     gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
@@ -196,7 +202,9 @@ impl Measure {
         match self {
             Measure::Side { what: Of::Iops, .. } | Measure::Iops => Kind::Rate,
             Measure::Side { what: Of::Bandwidth, .. } => Kind::Bandwidth,
-            Measure::Side { .. } | Measure::WriteStall => Kind::Time,
+            Measure::Side { .. } | Measure::WriteStall | Measure::Gc(OfGc::Mean | OfGc::Longest) => {
+                Kind::Time
+            }
             _ => Kind::Number,
         }
     }
@@ -285,6 +293,8 @@ impl OfGc {
         match self {
             OfGc::Collections => gc.collections as f64,
             OfGc::Valid => count(gc.moved_units) / gc.collections.max(1) as f64,
+            OfGc::Mean => gc.mean_ns.unwrap_or(0.0),
+            OfGc::Longest => count(gc.longest_ns),
             OfGc::Blocked => blocked,
             OfGc::QueuedBehind => gc.queued_behind_fraction.unwrap_or(0.0),
             OfGc::KeptOut => kept_out,

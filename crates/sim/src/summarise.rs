@@ -63,6 +63,8 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         gc: Some(Gc {
             collections: c.collections,
             moved_units: Some(c.programs_gc),
+            mean_ns: (c.collections > 0).then(|| c.collecting_ns as f64 / c.collections as f64),
+            longest_ns: (c.collections > 0).then_some(c.longest_collection_ns),
             blocked_reads_fraction: of_reads(c.gc_blocked_reads),
             queued_behind_fraction: of_reads(c.queued_behind_reads),
             kept_out_fraction: of_reads(c.kept_out_reads),

@@ -581,7 +581,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.collections[lane as usize];
         c.stage = Stage::Idle;
-        s.pace.collected(s.now - c.begun, c.wins);
+        let took = s.now - c.begun;
+        s.pace.collected(took, c.wins);
+        s.counters.collecting_ns += took;
+        s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
         let victim = c.victim;
         s.extents.erased(&self.shape.layout, c.victim);
         s.counters.collections += 1;

@@ -46,6 +46,10 @@ pub struct Counters {
     pub host_units_written: u64,
     /// Collections completed.
     pub collections: u64,
+    /// From the start of each to the end of its erase, together, ns …
+    pub collecting_ns: u64,
+    /// … and at most, ns.
+    pub longest_collection_ns: u64,
     /// Extents erased.
     pub erases: u64,
     /// Flash reads for host reads (one a row touched).

@@ -33,8 +33,11 @@ const BOUND: u64 = 12;
 /// Collections in one lane for one extent opened, at most.
 const COLLECTIONS_MAX: u32 = 64;
 /// Whoever looks on is told after this many programs, or this many collections, each of
-/// which may search a whole lane for its victim: a tenth of a second or less.
+/// which may search a whole lane for its victim: a tenth of a second or less. The first programs
+/// touch new pages of memory, which may take milliseconds each: it is told more often then.
 const TELL_PROGRAMS: u64 = 1 << 18;
+/// The part of the programs so far after which it is told again.
+const TELL_PART: u64 = 32;
 const TELL_COLLECTIONS: u64 = 1 << 8;
 /// Agreement asked of three successive windows.
 const TOLERANCE: f64 = 0.02;
@@ -184,7 +187,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
             if pass.programs >= tell || pass.collections >= collections {
-                (tell, collections) = (pass.programs + TELL_PROGRAMS, pass.collections + TELL_COLLECTIONS);
+                tell = pass.programs + (pass.programs / TELL_PART).min(TELL_PROGRAMS);
+                collections = pass.collections + TELL_COLLECTIONS;
                 // Typical drives take two to three times their raw capacity.
                 let fraction = pass.programs as f64 / (2.5 * raw as f64);
                 if !progress(fraction.min(0.99)) {

@@ -239,12 +239,13 @@ impl Map {
 
     /// Mark `start .. start + count` current.
     pub fn set_valid_range(&mut self, start: u32, count: u32) {
-        for pua in start..start + count {
-            if pua % 64 == 0 && start + count - pua >= 64 {
-                self.valid[(pua / 64) as usize] = u64::MAX;
-            } else if self.valid[(pua / 64) as usize] != u64::MAX {
-                self.set_valid(pua);
-            }
+        if count == 0 {
+            return;
+        }
+        let end = start + count;
+        for word in start / 64..end.div_ceil(64) {
+            let (from, to) = (start.max(word * 64) - word * 64, end.min(word * 64 + 64) - word * 64);
+            self.valid[word as usize] |= (u64::MAX >> (64 - (to - from))) << from;
         }
     }
 
@@ -300,6 +301,7 @@ mod tests {
         let fill = Fill::new(&layout, 2, vec![0], None);
         let mut map = Map::new(&layout, fill).unwrap();
         map.set_valid_range(60, 70);
+        map.set_valid_range(40, 0);
         assert_eq!(map.valid_mask(58, 8), 0b1111_1100);
         assert_eq!(map.valid_mask(126, 8), 0b1111);
         assert_eq!(map.valid_mask(64, 64), u64::MAX);

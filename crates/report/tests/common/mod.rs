@@ -103,6 +103,8 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         gc: Some(Gc {
             collections: 12,
             moved_units: Some(500),
+            mean_ns: Some(2_500_000.5),
+            longest_ns: Some(9_000_000),
             blocked_reads_fraction: Some(0.25),
             queued_behind_fraction: Some(0.125),
             kept_out_fraction: Some(0.0625),
