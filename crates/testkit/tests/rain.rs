@@ -194,6 +194,25 @@ fn a_flush_goes_round_a_collection() {
     assert!(rmw > 1_000, "{rmw} parts filled up");
 }
 
+/// A filled drive after reads and writes at random, two to one, half a millisecond apart on average.
+fn mixed(c: &DeviceConfig, seed: u64) -> Host {
+    let mut host = Host::new(c);
+    host.device.fill(host.device.host_bytes());
+    let mut stream = Stream::new(seed, "mixed", 0);
+    let (units, mut at) = (host.device.host_bytes() / PAGE, 0);
+    for _ in 0..8_000 {
+        at += stream.below(1_000_000);
+        while !host.device.has_place() {
+            at = at.max(host.device.next_deadline().0);
+            host.advance(at);
+        }
+        let op = if stream.below(3) == 0 { HostOp::Write } else { HostOp::Read };
+        host.submit(at, op, stream.below(units) * PAGE, PAGE as u32);
+    }
+    host.drain();
+    host
+}
+
 /// While collections take turns, a read waits for what the die is doing when it comes or when
 /// a turn begins, and goes round the rest: also one that was sent round another collection, and
 /// one of a member that left the buffer before its stripe switched. (At `hard` a turn waits for
@@ -206,20 +225,7 @@ fn no_read_waits_out_a_collection_that_takes_its_turn() {
     for seed in 0..4 {
         let mut c = parity_drive();
         c.policy.gc_schedule = rotating(Mode::Forced, 8, 1);
-        let mut host = Host::new(&c);
-        host.device.fill(host.device.host_bytes());
-        let mut stream = Stream::new(seed, "turns", 0);
-        let (units, mut at) = (host.device.host_bytes() / PAGE, 0);
-        for _ in 0..8_000 {
-            at += stream.below(1_000_000);
-            while !host.device.has_place() {
-                at = at.max(host.device.next_deadline().0);
-                host.advance(at);
-            }
-            let op = if stream.below(3) == 0 { HostOp::Write } else { HostOp::Read };
-            host.submit(at, op, stream.below(units) * PAGE, PAGE as u32);
-        }
-        host.drain();
+        let host = mixed(&c, seed);
         let n = host.device.counters();
         assert!(n.collections > 300 && n.rotation_broken == 0, "seed {seed}: {n:?}");
         rebuilt += n.rebuilt_units;
@@ -244,20 +250,7 @@ fn the_authors_reads_wait_out_some_erases() {
             let mut c = parity_drive();
             c.policy.gc_schedule = rotating(Mode::Forced, 8, 1);
             c.policy.read_path = member(rule);
-            let mut host = Host::new(&c);
-            host.device.fill(host.device.host_bytes());
-            let mut stream = Stream::new(seed, "authors", 0);
-            let (units, mut at) = (host.device.host_bytes() / PAGE, 0);
-            for _ in 0..8_000 {
-                at += stream.below(1_000_000);
-                while !host.device.has_place() {
-                    at = at.max(host.device.next_deadline().0);
-                    host.advance(at);
-                }
-                let op = if stream.below(3) == 0 { HostOp::Write } else { HostOp::Read };
-                host.submit(at, op, stream.below(units) * PAGE, PAGE as u32);
-            }
-            host.drain();
+            let host = mixed(&c, seed);
             let causes = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase].map(Cause::die_wait);
             let causes = || causes.into_iter().chain([Cause::GC_HOLD, Cause::GC_HOLD_ERASE]);
             let waited = |d: &tailcut_testkit::Done| causes().map(|c| d.ledger.get(c)).sum::<u64>();

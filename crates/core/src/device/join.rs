@@ -81,6 +81,8 @@ impl Unit {
     /// Put the first operation of its plane into the queue, by page and then by arrival: the
     /// plane that is behind goes first, so that planes whose blocks are filled, or emptied,
     /// together stay together and their operations join.
+    /// A plane that is ahead waits until the others have come up to it: for at most the pages of a
+    /// block of each of them, since what lies beyond its page goes behind it.
     fn stand(&mut self, ops: &mut Slab<Op>, id: u32) {
         let occupant = ops[id].occupant as usize;
         let key = |o: &Op| (o.page, o.arrived);
@@ -210,6 +212,53 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 charge(&mut op.ledger, cause, ledger.get(cause));
             }
             at = op.joined;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Other planes that always have another page to do go round their blocks for ever.
+    #[test]
+    fn a_plane_that_is_ahead_waits_for_one_block_of_each_other() {
+        let (planes, pages, occupant) = (4, 16, Occupant::UserProgram);
+        let mut ops = Slab::new(8, Op::blank());
+        let mut unit = Unit::new(0, planes);
+        let mut arrivals = 0;
+        let mut queue = |unit: &mut Unit, ops: &mut Slab<Op>, plane: u32, page: u32| {
+            let id = ops.take();
+            arrivals += 1;
+            ops[id].arrived = arrivals;
+            (ops[id].occupant, ops[id].planes, ops[id].page) = (occupant, 1 << plane, page);
+            unit.line_up(ops, id);
+        };
+        for ahead in 0..pages {
+            queue(&mut unit, &mut ops, 0, ahead);
+            for plane in 1..planes {
+                queue(&mut unit, &mut ops, plane, ahead * plane % pages);
+            }
+            let mut begun = 0;
+            loop {
+                let id = dequeue(&mut unit.queues[occupant as usize], &mut ops);
+                let (mask, page) = (ops[id].planes, ops[id].page);
+                unit.move_up(&mut ops, occupant, mask);
+                ops.give(id);
+                if mask == 1 {
+                    break;
+                }
+                begun += 1;
+                assert!(begun <= (planes - 1) * pages, "plane 0 waits at page {ahead}");
+                queue(&mut unit, &mut ops, mask.trailing_zeros(), (page + 1) % pages);
+            }
+            // The others, of which each has one left, do not stay for the next round.
+            for _ in 1..planes {
+                let id = dequeue(&mut unit.queues[occupant as usize], &mut ops);
+                let mask = ops[id].planes;
+                unit.move_up(&mut ops, occupant, mask);
+                ops.give(id);
+            }
         }
     }
 }
