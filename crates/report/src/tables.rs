@@ -38,7 +38,7 @@ pub fn overload(schemes: &[Scheme]) -> String {
         };
         out.push_str(&format!(
             "{} DOES NOT KEEP UP: {offered};\n  {} were waiting when the last arrived, {} before all were done; \
-             for {} without a break\n  more waited than the drive's queue holds: latencies below measure the backlog\n\n",
+             for {} without a break\n  requests waited outside the drive's queue: latencies below measure the backlog\n\n",
             cut(&scheme.name, NAME),
             grouped(load.backlog),
             duration(load.behind_ns as f64).trim_end(),

@@ -154,13 +154,21 @@ pub(crate) fn value(
     let measure = Measure::parse(&c.measure)?;
     let scheme = e.scheme(c).unwrap_or_default();
     let runs = e.about(c, found);
+    if runs.len() != c.named().count() {
+        return Err("a sweep has no run at these values".to_string());
+    }
     let mut sum = 0.0;
     for run in &runs {
         let mut one = results.value(run, scheme, &measure)?;
         if let Some(to) = &c.relative_to {
             let other = to.measure.as_ref().map_or(Ok(measure.clone()), |m| Measure::parse(m))?;
-            let at = to.run.as_ref().and_then(|name| e.point(name, c, found));
-            let run = at.as_deref().unwrap_or(run);
+            let at = match &to.run {
+                Some(name) => {
+                    e.point(name, c, found).ok_or_else(|| format!("`{name}` has no run at these values"))?
+                }
+                None => run.clone(),
+            };
+            let run = &at;
             let by = results.value(run, to.scheme.as_deref().unwrap_or(scheme), &other)?;
             if to.difference {
                 one -= by;

@@ -18,6 +18,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "atc19/fig3",
     "atc19/fig4",
     "atc19/table3",
+    "atc19/table3-spare",
     "atc19/fig5",
     "atc19/fig6",
     "atc19/fig7",
@@ -32,6 +33,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "fast17/fig10",
     "fast17/fig11",
     "composed/suspension",
+    "composed/limits",
 );
 
 /// Read the text of an experiment file; `name` stands for it in messages.

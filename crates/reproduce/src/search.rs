@@ -199,7 +199,9 @@ impl Searcher<'_> {
             let known = |t: &&Tried| rule == Rule::Paper || t.official.is_some();
             if tried.get(&multiplier).filter(known).is_none() {
                 let new = self.attempt(spec, multiplier, rule)?;
-                tried.insert(multiplier, new);
+                // An attempt for the other rule may end early: what was found before stays.
+                let kept = tried.entry(multiplier).or_insert_with(|| new.clone());
+                (kept.official, kept.lag_ns) = (new.official, new.lag_ns);
             }
             Ok(passes(&tried[&multiplier]))
         };

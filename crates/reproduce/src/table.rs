@@ -255,12 +255,9 @@ fn other(e: &Experiment, column: &Column, (run, values, sweep): At<'_>) -> Strin
 /// How far each value of an axis misses what is published.
 fn misses(found: &Found) -> Shown {
     let title = format!(
-        "{}: the largest miss of its {} ratios, in parts of what is published; least at {}, which they \
-         are judged at, so that {} of them are predictions",
-        found.name,
-        found.checks,
-        found.said,
-        found.checks - 1
+        "{}: the largest miss of its {} checks, in parts of what is published; least at {}, which is \
+         fitted to them, and where they are judged",
+        found.name, found.checks, found.said
     );
     let mut rows = vec![vec![found.axis.clone(), "largest miss".to_string()]];
     for (value, miss) in &found.misses {

@@ -79,6 +79,8 @@ struct Job {
     freed: SimTime,
     /// What its own times are shifted by.
     shift: u64,
+    /// Its last request came later than it was due, for want of a place.
+    late: bool,
 }
 
 /// What a full device queue makes wait in the host.
@@ -121,7 +123,14 @@ impl<S: Source> Host<S> {
             issue: Timers::new(infos.len()),
             jobs: infos
                 .into_iter()
-                .map(|info| Job { info, next: None, outstanding: 0, freed: SimTime::ZERO, shift: 0 })
+                .map(|info| Job {
+                    info,
+                    next: None,
+                    outstanding: 0,
+                    freed: SimTime::ZERO,
+                    shift: 0,
+                    late: false,
+                })
                 .collect(),
             queue: VecDeque::with_capacity(1024),
             splits: Vec::with_capacity(256),
@@ -349,7 +358,7 @@ impl<S: Source> Host<S> {
     #[inline]
     fn schedule(&mut self, job: usize) {
         let j = &mut self.jobs[job];
-        let Some(next) = j.next else { return self.issue.clear(job) };
+        let Some(next) = j.next else { return self.end(job) };
         if j.outstanding >= j.info.depth {
             return self.issue.clear(job);
         }
@@ -357,9 +366,18 @@ impl<S: Source> Host<S> {
         let at = next.earliest.max(paused).max(self.now);
         if j.info.runtime.is_some_and(|end| at.0 >= end.0.saturating_add(j.shift)) {
             j.next = None;
-            return self.issue.clear(job);
+            return self.end(job);
         }
         self.issue.set(job, at.0);
+    }
+
+    /// A job has issued its last request.
+    fn end(&mut self, job: usize) {
+        self.issue.clear(job);
+        let late = &mut self.jobs[job].late;
+        if *late && let Some(load) = &mut self.load {
+            load.turn(self.now, late);
+        }
     }
 
     /// Issue a job's next request now.
@@ -377,7 +395,7 @@ impl<S: Source> Host<S> {
         if j.info.open_loop {
             wanted = issue.earliest;
             if let Some(load) = &mut self.load {
-                load.arrive(wanted, at);
+                load.arrive(wanted, at, &mut j.late);
             }
         }
         self.outstanding += 1;

@@ -1,8 +1,8 @@
 //! Whether a drive keeps up with arrivals that do not wait for it.
 //!
 //! While more requests have arrived and not ended than the drive's queue holds (1,024 at
-//! most: more than that no drive works on at once), the rest waits outside, and latencies
-//! measure how long that backlog is. A drive *does not keep up* if that lasted, without a
+//! most: more than that no drive works on at once), or than a job may have outstanding, the rest
+//! waits outside, and latencies measure how long that backlog is. A drive *does not keep up* if that lasted, without a
 //! break, for more than half of the time between the first arrival and the last, or for
 //! more than [`ENDURED`]. A burst that the drive works off is none of both, however high it
 //! stands. In a closed loop there are no arrivals, and nothing is said.
@@ -28,7 +28,9 @@ pub(crate) struct Load {
     last: SimTime,
     completed: u64,
     last_completion: SimTime,
-    /// Since when requests wait outside the drive's queue.
+    /// Jobs whose last request came later than it was due, for want of a place.
+    late: u32,
+    /// Since when requests wait outside the drive's queue, or for a place of their job.
     since: Option<SimTime>,
     longest: Span,
     longest_since: SimTime,
@@ -52,7 +54,7 @@ pub struct Offered {
     /// From the last arrival to the last completion.
     pub behind: Span,
     /// The longest time, without a break, in which requests waited outside the drive's
-    /// queue, and when it began.
+    /// queue, or for a place of their job, and when it began.
     pub longest: Span,
     /// See `longest`.
     pub longest_since: SimTime,
@@ -79,6 +81,7 @@ impl Load {
             last: SimTime::ZERO,
             completed: 0,
             last_completion: SimTime::ZERO,
+            late: 0,
             since: None,
             longest: Span::ZERO,
             longest_since: SimTime::ZERO,
@@ -92,14 +95,17 @@ impl Load {
         self.queue = places.min(QUEUE_MAX);
     }
 
-    /// A request that arrived at `at` is taken in now.
+    /// A request that arrived at `at` is taken in now; `late` is of its job.
     #[inline]
-    pub fn arrive(&mut self, at: SimTime, now: SimTime) {
+    pub fn arrive(&mut self, at: SimTime, now: SimTime, late: &mut bool) {
         if self.arrived == 0 {
             self.first = at;
         }
         self.arrived += 1;
         self.last = self.last.max(at);
+        if *late != (now > at) {
+            self.turn(now, late);
+        }
         if self.since.is_none() && self.arrived - self.completed > self.queue {
             self.since = Some(now);
         }
@@ -113,7 +119,26 @@ impl Load {
         if self.completed.is_multiple_of(self.stride) {
             self.sample(now);
         }
-        if self.since.is_some() && self.arrived - self.completed <= self.queue {
+        if self.since.is_some() {
+            self.close_if_over(now);
+        }
+    }
+
+    /// A job falls behind, or has caught up or ended.
+    #[cold]
+    pub fn turn(&mut self, now: SimTime, late: &mut bool) {
+        *late = !*late;
+        if *late {
+            self.late += 1;
+            self.since.get_or_insert(now);
+        } else {
+            self.late -= 1;
+            self.close_if_over(now);
+        }
+    }
+
+    fn close_if_over(&mut self, now: SimTime) {
+        if self.late == 0 && self.arrived - self.completed <= self.queue {
             self.close(now);
         }
     }
@@ -184,7 +209,7 @@ mod tests {
         while done < requests {
             let ends = free.max(done * gap) + service;
             if arrived < requests && arrived * gap <= ends {
-                load.arrive(SimTime(arrived * gap), SimTime(arrived * gap));
+                load.arrive(SimTime(arrived * gap), SimTime(arrived * gap), &mut false);
                 arrived += 1;
             } else {
                 load.complete(SimTime(ends));
@@ -215,7 +240,7 @@ mod tests {
         let mut load = of_queue(32);
         for burst in 0..100u64 {
             let at = burst * 10_000_000;
-            (0..1000).for_each(|_| load.arrive(SimTime(at), SimTime(at)));
+            (0..1000).for_each(|_| load.arrive(SimTime(at), SimTime(at), &mut false));
             (0..1000).for_each(|i| load.complete(SimTime(at + 1000 * (i + 1))));
         }
         let bursts = load.offered(SimTime(1_000_000_000)).unwrap();
@@ -225,15 +250,15 @@ mod tests {
     #[test]
     fn a_long_backlog_counts_in_a_longer_run() {
         let mut load = of_queue(32);
-        (0..1000).for_each(|_| load.arrive(SimTime(0), SimTime(0)));
+        (0..1000).for_each(|_| load.arrive(SimTime(0), SimTime(0), &mut false));
         (0..1000).for_each(|i| load.complete(SimTime(11_000_000 * (i + 1))));
-        load.arrive(SimTime(3_600_000_000_000), SimTime(3_600_000_000_000));
+        load.arrive(SimTime(3_600_000_000_000), SimTime(3_600_000_000_000), &mut false);
         load.complete(SimTime(3_600_000_100_000));
         assert!(!load.offered(SimTime(3_600_000_100_000)).unwrap().keeps_up());
         assert_eq!(of_queue(1).offered(SimTime(5)), None);
         // All at once, more than the queue holds: there is no rate to keep up with.
         let mut load = of_queue(2);
-        (0..4).for_each(|_| load.arrive(SimTime(0), SimTime(0)));
+        (0..4).for_each(|_| load.arrive(SimTime(0), SimTime(0), &mut false));
         (0..4).for_each(|i| load.complete(SimTime(i + 1)));
         let once = load.offered(SimTime(4)).unwrap();
         assert!(!once.keeps_up() && once.per_second().is_none());

@@ -45,6 +45,19 @@ fn arrivals_faster_than_the_drive_are_said_with_their_rates() {
     assert!(mean_slow > 10.0 * mean_fast, "{mean_slow} {mean_fast}");
 }
 
+/// A job with few places holds arrivals back itself; their latencies count from when they were due.
+#[test]
+fn a_paced_job_that_falls_behind_with_few_places_does_not_keep_up() {
+    let at = |rate: u64| {
+        let paced = "iodepth=32,io_submit_mode=offload,time_based,runtime=500ms,norandommap";
+        run(&format!("randread,rate_iops={rate},{paced}")).outcome.offered.unwrap()
+    };
+    let fast = at(5_000);
+    assert!(fast.keeps_up(), "{fast:?}");
+    let slow = at(500_000);
+    assert!(!slow.keeps_up() && slow.longest.0 > 490_000_000, "{slow:?}");
+}
+
 #[test]
 fn a_trace_that_is_too_fast_says_so_and_a_bursty_one_does_not() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.json);
     let experiments = chosen(&args.id)?;
     // Read before anything runs: hours of work shall not end at an unreadable file.
-    let old = args.report.as_deref().map(read).transpose()?.flatten();
+    args.report.as_deref().map(read).transpose()?;
     let options = Options {
         quick: args.quick,
         traces: args.traces.clone(),
@@ -34,7 +34,6 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     };
     catch_interrupts();
     let mut all: Vec<Results> = Vec::new();
-    let mut sections = Vec::new();
     for e in &experiments {
         terminal.text(&text::heading(e, args.quick))?;
         let progress = Progress::of_tasks(e.tasks());
@@ -45,11 +44,12 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
             terminal.warn(warning);
         }
         terminal.text(&text::result(e, &results))?;
-        sections.push(markdown::section(e, &results));
-        // After each, so that an interruption loses one at most.
-        if let (Some(path), Some(section)) = (&args.report, sections.last()) {
-            pictures(path, section)?;
-            write(path, &markdown::document(old.as_deref(), &sections))?;
+        // After each, so that an interruption loses one at most; read again, since other
+        // programs may write sections of their own meanwhile.
+        if let Some(path) = &args.report {
+            let section = markdown::section(e, &results);
+            pictures(path, &section)?;
+            write(path, &markdown::document(read(path)?.as_deref(), &[section]))?;
         }
         all.push(results);
     }
@@ -92,18 +92,34 @@ fn read(path: &Path) -> Result<Option<String>, CliError> {
     }
 }
 
+/// Whole or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    std::fs::write(path, text).map_err(|e| CliError::Input(format!("cannot write {}: {e}", path.display())))
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    let partial = Path::new(&name);
+    std::fs::write(partial, text)
+        .and_then(|()| std::fs::rename(partial, path))
+        .map_err(|e| CliError::Input(format!("cannot write {}: {e}", path.display())))
 }
 
-/// Write a section's pictures beside the document.
+/// Write a section's pictures beside the document, and remove those that it had before.
 fn pictures(document: &Path, section: &markdown::Section) -> Result<(), CliError> {
     let folder = document.with_file_name(markdown::FIGURES);
     if !section.pictures.is_empty() {
         let cannot = |e| CliError::Input(format!("cannot make the folder {}: {e}", folder.display()));
         std::fs::create_dir_all(&folder).map_err(cannot)?;
     }
-    section.pictures.iter().try_for_each(|(name, svg)| write(&folder.join(name), svg))
+    section.pictures.iter().try_for_each(|(name, svg)| write(&folder.join(name), svg))?;
+    let prefix = format!("{}-", section.id.replace('/', "-"));
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let own = name.starts_with(&prefix) && name.ends_with(".svg");
+        if own && section.pictures.iter().all(|(kept, _)| *kept != name) {
+            let cannot = |e| CliError::Input(format!("cannot remove {}: {e}", entry.path().display()));
+            std::fs::remove_file(entry.path()).map_err(cannot)?;
+        }
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tailcut_core::device::Capacity;
 use tailcut_core::device::config::Overwrites;
 use tailcut_report::text::{grouped, percent};
-use tailcut_sim::{Experiment, PastKind, Plan, overwrites};
+use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, overwrites};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
@@ -56,10 +56,10 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
         PastKind::Sequential => format!("sequential: {filled} filled once, in order"),
         PastKind::Steady => format!("steady: {filled} filled, then overwritten {}", overwritten(experiment)),
         PastKind::Scattered => {
-            let free = experiment.schemes[0].config.age.free.map_or(String::new(), |level| level.to_string());
+            let level = |s: &SchemeSpec| s.config.age.free.map_or(String::new(), |level| level.to_string());
+            let free = alike_or_each(experiment, level);
             format!(
-                "scattered: {} filled, {free} of the blocks of every plane free, stale pages at random in the others",
-                filled
+                "scattered: {filled} filled, {free} of the blocks of every plane free, stale pages at random in the others"
             )
         }
     };
@@ -73,13 +73,17 @@ fn overwritten(experiment: &Experiment) -> String {
         Overwrites::Workload => "as the workload writes",
         Overwrites::Uniform => "at random, a mapping unit at a time (age.overwrites)",
     };
-    let ways = experiment.schemes.iter().map(|s| (&s.name, overwrites(experiment.workload, &s.config)));
-    let ways: Vec<(&String, &str)> = ways.map(|(name, overwrites)| (name, way(overwrites))).collect();
-    if ways.iter().all(|w| w.1 == ways[0].1) {
-        return ways[0].1.to_string();
+    alike_or_each(experiment, |s| way(overwrites(experiment.workload, &s.config)).to_string())
+}
+
+/// What is true of a scheme: once if it is of all, or else by scheme.
+fn alike_or_each(experiment: &Experiment, of: impl Fn(&SchemeSpec) -> String) -> String {
+    let all: Vec<String> = experiment.schemes.iter().map(&of).collect();
+    if all.iter().all(|one| *one == all[0]) {
+        return all[0].clone();
     }
-    let each: Vec<String> = ways.iter().map(|(name, way)| format!("{name}: {way}")).collect();
-    each.join("; ")
+    let named = experiment.schemes.iter().zip(&all).map(|(s, one)| format!("{}: {one}", s.name));
+    named.collect::<Vec<String>>().join("; ")
 }
 
 fn capacity_text(c: &Capacity) -> String {

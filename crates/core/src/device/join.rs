@@ -81,7 +81,8 @@ impl Unit {
     /// Put the first operation of its plane into the queue, by page and then by arrival: the
     /// plane that is behind goes first, so that planes whose blocks are filled, or emptied,
     /// together stay together and their operations join.
-    /// A plane that is ahead waits until the others have come up to it: for at most the pages of a
+    /// The page alone is compared: a plane that has the last pages of its block before it goes
+    /// after those that have begun another. A plane that is ahead waits until the others have come up to it: for at most the pages of a
     /// block of each of them, since what lies beyond its page goes behind it.
     fn stand(&mut self, ops: &mut Slab<Op>, id: u32) {
         let occupant = ops[id].occupant as usize;

@@ -78,6 +78,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // What a sequential fill would put here, shuffled (Fisher and Yates).
         let mut owners: Vec<u32> = (first..first + valid).map(|pua| self.map.fill.lpn(pua)).collect();
         for i in (1..owners.len()).rev() {
+            if i % SLICE as usize == 0 && !progress(0.0) {
+                return false;
+            }
             owners.swap(i, stream.below(i as u64 + 1) as usize);
         }
         let places = full * upe;

@@ -6,9 +6,11 @@
 //! queue waits for that queue; writes for other queues pass it.
 
 use super::drive::Device;
+use super::host::Request;
 use super::medium::Medium;
 use super::observer::Observer;
 use super::shape::{ConfigProblem, Shape};
+use super::slab::Slab;
 use crate::ftl::NONE;
 use crate::ftl::config::ExtentKind;
 use crate::ftl::list::{Link, List};
@@ -102,9 +104,23 @@ impl WriteQueues {
         self.count
     }
 
-    fn push(&mut self, queue: u32, id: u32) {
-        self.waiting[queue as usize].push_back(&mut self.links, id);
+    /// Put a command behind those that arrived before it: one that waited for another queue may
+    /// be older than the last.
+    fn push(&mut self, queue: u32, id: u32, requests: &Slab<Request>) {
+        let list = &mut self.waiting[queue as usize];
+        let younger = |other: u32| other != NONE && requests[other].arrived > requests[id].arrived;
+        let out_of_order = younger(list.tail());
+        list.push_back(&mut self.links, id);
         self.count += 1;
+        let mut at = if out_of_order { list.head() } else { id };
+        while at != id {
+            let next = list.after(&self.links, at);
+            if younger(at) {
+                list.remove(&mut self.links, at);
+                list.push_back(&mut self.links, at);
+            }
+            at = next;
+        }
     }
 
     fn pop(&mut self, queue: u32, id: u32) {
@@ -179,9 +195,16 @@ pub(super) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), Conf
 impl<O: Observer, M: Medium> Device<O, M> {
     /// The write cannot go on: it waits for a queue, or for room in the buffer.
     pub(super) fn wait_for(&mut self, id: u32, queue: Option<u32>) {
+        let s = &mut self.state;
         match queue {
-            Some(queue) => self.state.write_queues.push(queue, id),
-            None => self.state.host.room.push_back(id),
+            Some(queue) => s.write_queues.push(queue, id, &s.requests),
+            // Back from a queue, it keeps its place.
+            None if s.write_queues.limits() => {
+                let arrived = s.requests[id].arrived;
+                let behind = s.host.room.partition_point(|&other| s.requests[other].arrived <= arrived);
+                s.host.room.insert(behind, id);
+            }
+            None => s.host.room.push_back(id),
         }
     }
 

@@ -49,6 +49,12 @@ impl List {
         self.head
     }
 
+    /// The element at the back, or `NONE`.
+    #[inline]
+    pub fn tail(&self) -> u32 {
+        self.tail
+    }
+
     /// Number of elements.
     #[inline]
     pub fn len(&self) -> u32 {

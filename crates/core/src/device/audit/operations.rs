@@ -33,30 +33,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let ids = self.queue(u.queues[occupant as usize], "a die's queue")?;
                 let bit = u.waiting >> occupant as u8 & 1 != 0;
                 law!(bit != ids.is_empty(), "unit {unit}: bit and queue of {} differ", occupant.name());
-                let mut last = 0;
+                let by_page = s.joins.gathers(occupant);
+                let (mut last, mut planes) = ((0, 0), 0);
                 for (i, &id) in ids.iter().enumerate() {
                     let o = &s.ops[id];
                     put(id, 1, "waits for its die")?;
                     law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
                     law!(o.occupant == occupant, "operation {id} waits as {}", occupant.name());
-                    let by_page = s.joins.gathers(occupant);
-                    law!(
-                        i == 0 || by_page || o.arrived > last,
-                        "operation {id} stands before an earlier one"
-                    );
+                    let key = (if by_page { o.page } else { 0 }, o.arrived);
+                    law!(i == 0 || key > last, "operation {id} stands before an earlier one");
+                    law!(!by_page || o.planes & planes == 0, "two operations of a plane stand in front");
+                    planes |= o.planes;
                     law!(
                         i > 0 || u.arrived[occupant as usize] == o.arrived,
                         "unit {unit}: arrival of its head"
                     );
-                    last = o.arrived;
+                    last = key;
                 }
             }
             for &behind in &u.backlog {
+                let mut last = None;
                 for id in self.queue(behind, "those behind the first of a plane")? {
                     put(id, 1, "waits behind the first of its plane")?;
                     let o = &s.ops[id];
                     law!(o.unit == unit as u32, "operation {id} of unit {} waits at unit {unit}", o.unit);
                     law!(u.fronts[o.occupant as usize] & o.planes != 0, "operation {id} waits behind none");
+                    law!(last.is_none_or(|l| l < o.arrived), "operation {id} waits behind a later one");
+                    last = Some(o.arrived);
                 }
             }
             if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {

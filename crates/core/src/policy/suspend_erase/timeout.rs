@@ -7,11 +7,14 @@
 //! oldest host write has waited for room in the write buffer, anywhere on the drive.
 //!
 //! **Why it helps the tail.** Reads are as fast as with `immediate` while there are gaps
-//! to erase in, and a write waits at most `after` longer than with `deferred`.
+//! to erase in. By the clock of the oldest write, a write waits at most about `after` longer than
+//! with `deferred`; by that of the erase it may wait for several erases, each put off by `after`.
 //!
 //! **Parameters and source.** `after`: 0 is `deferred`, a very long time `immediate`; 64 ms
-//! in ATC'19 section 2.4. `clock`: `erase` (the paper) or `oldest-write` (the authors'
-//! simulator).
+//! in ATC'19 section 2.4. `clock`: `erase` is the paper's text, section 2.4 ("performs I-ES
+//! until the erase operation is delayed for N ms"); `oldest-write` is the authors' simulator, and
+//! what the paper's numbers fit (Table 4: the longest write is a constant and N; see
+//! `atc19/table4` and `atc19/fig6` of the reproduction).
 //!
 //! **Left out.** Nothing.
 //!
