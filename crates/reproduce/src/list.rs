@@ -18,7 +18,6 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "atc19/fig3",
     "atc19/fig4",
     "atc19/table3",
-    "atc19/table3-spare",
     "atc19/fig5",
     "atc19/fig6",
     "atc19/fig7",

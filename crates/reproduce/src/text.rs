@@ -17,8 +17,12 @@ pub fn outcome(e: &Experiment, results: &Results) -> String {
         false => {
             let ran = results.runs.iter().filter(|r| r.missing.is_none());
             let (runs, most) = ran.fold((0, 0), |(n, most), r| (n + 1, r.schemes.len().max(most)));
-            let plural = if runs == 1 { "" } else { "s" };
-            format!("{most} schemes under {runs} workload{plural}")
+            let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            let searches = match results.searches.len() {
+                0 => String::new(),
+                n => format!(", {} for a rating", count(n, "search run")),
+            };
+            format!("{} under {}{searches}", count(most, "scheme"), count(runs, "workload"))
         }
     }
 }
