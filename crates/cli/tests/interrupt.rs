@@ -38,6 +38,13 @@ fn signal(child: &Child, name: &str) {
     assert!(kill.success());
 }
 
+/// Whether SIGINT is ignored here, and so in every program started from here.
+fn interrupts_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> 1 & 1 != 0)
+}
+
 /// Whether every thread of a process waits for something.
 fn is_asleep(child: &Child) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
@@ -74,6 +81,8 @@ fn uses(child: &Child, seconds: f64) {
 
 /// Send the signal after a while; how the program ended, and what it said on standard error.
 fn stop(mut child: Child, after: Duration, name: &str) -> (Option<i32>, String) {
+    // Who starts programs in the background may have them ignore Ctrl-C from the start.
+    let name = if name == "INT" && interrupts_are_ignored() { "TERM" } else { name };
     std::thread::sleep(after);
     assert!(child.try_wait().unwrap().is_none(), "it was over before it could be interrupted");
     let (asked, before) = (Instant::now(), cpu_seconds(&child));
