@@ -127,7 +127,7 @@ fn without_checks_it_is_a_comparison() {
     };
     go(format!("{head}{variants}{table}{columns}")).ok();
     let text = std::fs::read_to_string(&report).unwrap();
-    for needle in ["# Composed", "1 schemes under 1 workload |", "read.mean, mix", "| as it is |", "array "] {
+    for needle in ["# Composed", "1 scheme under 1 workload |", "read.mean, mix", "| as it is |", "array "] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
     assert!(!text.contains("| check |"), "{text}");
