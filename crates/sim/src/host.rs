@@ -348,8 +348,12 @@ impl<S: Source> Host<S> {
     fn pull(&mut self, job: usize) -> Result<(), RunError<S::Error>> {
         let next = self.source.next(job).map_err(RunError::Workload)?;
         let j = &mut self.jobs[job];
-        j.next =
-            next.map(|issue| Issue { earliest: SimTime(issue.earliest.0.saturating_add(j.shift)), ..issue });
+        j.next = next;
+        if j.shift > 0
+            && let Some(issue) = &mut j.next
+        {
+            issue.earliest = SimTime(issue.earliest.0.saturating_add(j.shift));
+        }
         self.schedule(job);
         Ok(())
     }

@@ -2,9 +2,9 @@
 //!
 //! While more requests have arrived and not ended than the drive's queue holds (1,024 at
 //! most: more than that no drive works on at once), or than a job may have outstanding, the rest
-//! waits outside, and latencies measure how long that backlog is. A drive *does not keep up* if that lasted, without a
-//! break, for more than half of the time between the first arrival and the last, or for
-//! more than [`ENDURED`]. A burst that the drive works off is none of both, however high it
+//! waits outside, and latencies measure how long that backlog is. A drive *does not keep up* if
+//! that lasted, without a break, for more than half of the time between the first arrival and
+//! the last, or for more than [`ENDURED`]. A burst that the drive works off is none of both, however high it
 //! stands. In a closed loop there are no arrivals, and nothing is said.
 
 use tailcut_units::{SimTime, Span};

@@ -26,6 +26,9 @@ use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
 use tailcut_units::{Occupant, Span, Stream};
 
+/// Set in an extent's count where it cannot be collected.
+const CLOSED_TO_COLLECTION: u32 = 1 << 31;
+
 /// Drives of many shapes, as policies see them.
 fn contexts() -> Vec<PolicyContext> {
     (0..24)
@@ -349,7 +352,7 @@ fn gc_victim(name: &str, x: &PolicyContext) {
         let full = round % 3;
         let valid: Vec<u32> = (0..extents)
             .map(|_| match s.below(4) {
-                0 => NO_ROOM | s.below(u64::from(n) + 1) as u32,
+                0 => CLOSED_TO_COLLECTION | s.below(u64::from(n) + 1) as u32,
                 1 if full > 0 => n,
                 _ if full == 2 => n,
                 _ => s.below(u64::from(n) + 1) as u32,

@@ -123,13 +123,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 FlushVerdict::SameLane => self.flush_one(list),
                 FlushVerdict::OldestDie => {
                     let oldest = s.buffer.oldest_list().expect("a policy flushes only what is dirty");
-                    let lists = self.shape.layout.planes / self.shape.pool_lanes;
-                    let first = oldest - oldest % lists;
-                    for list in first..first + lists {
-                        for _ in 0..self.shape.pool_lanes {
-                            if self.state.buffer.dirty_in(list) > 0 {
-                                self.flush_one(list);
-                            }
+                    let planes = self.shape.layout.planes;
+                    let first = self.shape.first_lane(oldest) / planes * planes;
+                    for lane in first..first + planes {
+                        let list = self.shape.pool_of(lane);
+                        if self.state.buffer.dirty_in(list) > 0 {
+                            self.flush_one(list);
                         }
                     }
                 }

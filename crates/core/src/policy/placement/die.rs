@@ -17,7 +17,7 @@
 //!
 //! **Checked by** `policy_laws`, `placement_die`.
 
-use super::fixed::lanes_in;
+use super::fixed::Striping;
 use super::{LaneView, NO_ROOM, Placement, PolicyContext};
 use serde::{Deserialize, Serialize};
 
@@ -35,26 +35,17 @@ impl Default for Config {
     }
 }
 
-/// The lanes in striping order.
+/// The lanes in striping order, planes last, of which a unit keeps its die only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
-    chunk: u32,
-    /// Lanes, planes last.
-    order: Vec<u32>,
-    /// By place in the order of dies.
-    pools: Vec<u32>,
+    striping: Striping,
     planes: u32,
 }
 
 impl Policy {
     /// Refused when `order` is not a permutation of `CWD`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        let order = lanes_in(&c.order, "CWD", "die", x)?;
-        let planes = x.plane_lanes;
-        let pools =
-            order[..order.len() / planes as usize].iter().map(|lane| lane / planes).collect::<Vec<_>>();
-        let chunk = if x.lanes == 1 { x.units_per_write } else { x.units_per_page };
-        Ok(Policy { chunk, order, pools, planes })
+        Ok(Policy { striping: Striping::new(&c.order, "CWD", "die", x)?, planes: x.plane_lanes })
     }
 }
 
@@ -64,7 +55,7 @@ impl Placement for Policy {
     }
     #[inline]
     fn pool(&mut self, lpn: u32) -> u32 {
-        self.pools[(lpn / self.chunk) as usize % self.pools.len()]
+        self.striping.lane(lpn) / self.planes
     }
     #[inline]
     fn lane(&mut self, pool: u32, view: &LaneView<'_>) -> u32 {
@@ -79,9 +70,9 @@ impl Placement for Policy {
         true
     }
     fn chunk(&mut self) -> u32 {
-        self.chunk
+        self.striping.chunk
     }
     fn order(&mut self) -> Vec<u32> {
-        self.order.clone()
+        self.striping.order.clone()
     }
 }

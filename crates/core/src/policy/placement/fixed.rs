@@ -35,16 +35,13 @@ impl Default for Config {
 /// The lanes in striping order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
-    chunk: u32,
-    order: Vec<u32>,
+    striping: Striping,
 }
 
 impl Policy {
     /// Refused when `order` is not a permutation of `CWDP`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        let order = lanes_in(&c.order, "CWDP", "static", x)?;
-        let chunk = if x.lanes == 1 { x.units_per_write } else { x.units_per_page };
-        Ok(Policy { chunk, order })
+        Ok(Policy { striping: Striping::new(&c.order, "CWDP", "static", x)? })
     }
 }
 
@@ -54,57 +51,69 @@ impl Placement for Policy {
     }
     #[inline]
     fn pool(&mut self, lpn: u32) -> u32 {
-        self.order[(lpn / self.chunk) as usize % self.order.len()]
+        self.striping.lane(lpn)
     }
     #[inline]
     fn lane(&mut self, pool: u32, _: &LaneView<'_>) -> u32 {
         pool
     }
     fn chunk(&mut self) -> u32 {
-        self.chunk
+        self.striping.chunk
     }
     fn order(&mut self) -> Vec<u32> {
-        self.order.clone()
+        self.striping.order.clone()
     }
 }
 
-/// The lanes in the order of `letters`, a permutation of `all`: the first letter varies fastest.
-/// Planes follow last where they have no letter.
-pub(super) fn lanes_in(
-    letters: &str,
-    all: &str,
-    member: &str,
-    x: &PolicyContext,
-) -> Result<Vec<u32>, String> {
-    let sorted = |s: &str| {
-        let mut letters: Vec<char> = s.chars().collect();
-        letters.sort_unstable();
-        letters
-    };
-    if sorted(letters) != sorted(all) {
-        return Err(format!(
-            "policy.placement.{member}.order is `{letters}`; it takes each of the letters {} once",
-            all.split("").filter(|l| !l.is_empty()).collect::<Vec<_>>().join(", ")
-        ));
+/// Consecutive chunks of the address space, round and round the lanes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Striping {
+    /// Mapping units that stay together.
+    pub chunk: u32,
+    /// The lanes in the order in which chunks meet them.
+    pub order: Vec<u32>,
+}
+
+impl Striping {
+    /// In the order of `letters`, a permutation of `all`: the first letter varies fastest. Planes
+    /// follow last where they have no letter.
+    pub fn new(letters: &str, all: &str, member: &str, x: &PolicyContext) -> Result<Striping, String> {
+        let sorted = |s: &str| {
+            let mut letters: Vec<char> = s.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        if sorted(letters) != sorted(all) {
+            return Err(format!(
+                "policy.placement.{member}.order is `{letters}`; it takes each of the letters {} once",
+                all.split("").filter(|l| !l.is_empty()).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        if x.lanes == 1 {
+            return Ok(Striping { chunk: x.units_per_write, order: vec![0] });
+        }
+        // Lane numbers count channel-major: ((channel, chip, die), plane).
+        let size = |letter| match letter {
+            'C' => (x.channels, x.chips * x.dies * x.plane_lanes),
+            'W' => (x.chips, x.dies * x.plane_lanes),
+            'D' => (x.dies, x.plane_lanes),
+            _ => (x.plane_lanes, 1),
+        };
+        let planes = if all.contains('P') { "" } else { "P" };
+        let axes: Vec<(u32, u32)> = letters.chars().chain(planes.chars()).map(size).collect();
+        let lane = |mut chunk: u32| {
+            axes.iter().fold(0, |lane, &(count, stride)| {
+                let part = chunk % count;
+                chunk /= count;
+                lane + part * stride
+            })
+        };
+        Ok(Striping { chunk: x.units_per_page, order: (0..x.lanes).map(lane).collect() })
     }
-    if x.lanes == 1 {
-        return Ok(vec![0]);
+
+    /// The lane of a mapping unit.
+    #[inline]
+    pub fn lane(&self, lpn: u32) -> u32 {
+        self.order[(lpn / self.chunk) as usize % self.order.len()]
     }
-    // Lane numbers count channel-major: ((channel, chip, die), plane).
-    let size = |letter| match letter {
-        'C' => (x.channels, x.chips * x.dies * x.plane_lanes),
-        'W' => (x.chips, x.dies * x.plane_lanes),
-        'D' => (x.dies, x.plane_lanes),
-        _ => (x.plane_lanes, 1),
-    };
-    let planes = if all.contains('P') { "" } else { "P" };
-    let axes: Vec<(u32, u32)> = letters.chars().chain(planes.chars()).map(size).collect();
-    let lane = |mut chunk: u32| {
-        axes.iter().fold(0, |lane, &(count, stride)| {
-            let part = chunk % count;
-            chunk /= count;
-            lane + part * stride
-        })
-    };
-    Ok((0..x.lanes).map(lane).collect())
 }
