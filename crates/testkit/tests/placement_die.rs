@@ -1,12 +1,13 @@
 //! Does placement by die keep the planes of a die in step, so that their programs and erases
 //! join?
 
+use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::flush::FlushConfig;
 use tailcut_core::policy::flush::watermark::{self, Together};
-use tailcut_testkit::swarm::member;
+use tailcut_testkit::swarm::{self, member};
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{HostOp, Occupant, Stream};
 
@@ -65,4 +66,26 @@ fn the_planes_of_a_die_stay_in_step() {
         assert!(program > 3.9 && apart < program - 0.5, "aged {aged}: {program} against {apart} planes");
         assert!(alone < erase - 0.5, "aged {aged}: erases of {erase} against {alone} planes");
     }
+}
+
+/// Also where one plane of a die never has room for what the others got (seeds 1011 and 3147).
+#[test]
+fn ageing_ends_on_any_drive() {
+    let mut aged = 0;
+    for seed in 0..4_000 {
+        let case = swarm::draw(seed);
+        if case.config.policy.placement.name() != "die" {
+            continue;
+        }
+        let mut device = Device::new(&case.config, seed, ()).expect("the swarm draws what can be built");
+        let unit = case.config.ftl.mapping_unit;
+        let filled = device.host_bytes() / 256 * case.plan.fill / unit * unit;
+        if filled > 0 {
+            device.fill(filled);
+            device.age_uniform(0..filled, unit as u32, &mut |_| true);
+            device.audit().unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            aged += 1;
+        }
+    }
+    assert!(aged > 500, "{aged} drives");
 }

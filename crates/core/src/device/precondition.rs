@@ -409,10 +409,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Pad until the lanes of each pool are level.
+    /// Pad until the lanes of each pool are level. One that never has room for what others got
+    /// stays behind.
     fn level(&mut self, pass: &mut Pass) {
+        let most = self.shape.pool_lanes * self.shape.layout.rows_per_extent;
         for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
-            loop {
+            for _ in 0..most {
                 let written = &pass.written[self.shape.lanes_of_pool(pool)];
                 if written.iter().min() == written.iter().max() {
                     break;
