@@ -8,6 +8,7 @@ mod load;
 mod network;
 mod operations;
 pub mod oracle;
+pub mod replay;
 mod stage;
 pub mod swarm;
 mod traces;

@@ -7,6 +7,7 @@
 
 use crate::bytes::Bytes;
 use crate::oracle::{Ended, Oracle};
+use crate::replay::{Reached, Replay};
 use crate::small_drive;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, de::IntoDeserializer};
@@ -93,6 +94,8 @@ pub struct Outcome {
     pub moves: u64,
     /// Events from the last completion until the drive was at rest.
     pub settling: u64,
+    /// What it did, of all that there is.
+    pub reached: Reached,
 }
 
 /// Events without a completion, or at the end without an erase, after which a run counts as
@@ -481,39 +484,50 @@ fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
 }
 
 /// Run a case; the error says what broke. One drive in eight, if it is not too large, holds
-/// bytes.
+/// bytes. The blame of every request is worked out a second time.
 pub fn run(case: &Case) -> Result<Outcome, String> {
     let unit = case.config.ftl.mapping_unit;
+    let replay = Replay::new(&case.config, case.seed)?;
+    let judge: Judge<Replay> = |replay, e| replay.ended(e.index, &e.ledger);
     if case.seed.is_multiple_of(8) && unit <= 32 << 10 && case.config.host.max_transfer <= 256 << 10 {
-        return run_over(case, InMemory::new()).map(|(outcome, _)| outcome);
+        return work(case, replay, judge, InMemory::new()).map(outcome);
     }
-    run_over(case, NoData).map(|(outcome, _)| outcome)
+    work(case, replay, judge, NoData).map(outcome)
+}
+
+fn outcome<M: Medium>((outcome, device): (Outcome, Device<Replay, M>)) -> Outcome {
+    Outcome { reached: device.into_observer().reached, ..outcome }
 }
 
 /// Run a case over a medium; the device comes back as the run left it.
 pub fn run_over<M: Medium>(case: &Case, medium: M) -> Result<(Outcome, Device<(), M>), String> {
-    work(case, (), medium)
+    work(case, (), |(), _| Ok(()), medium)
 }
 
 /// Run a case under the eyes of an onlooker; the device comes back as the run left it.
 pub fn observe<O: Observer>(case: &Case, observer: O) -> Result<(Outcome, Device<O>), String> {
-    work(case, observer, NoData)
+    work(case, observer, |_, _| Ok(()), NoData)
 }
+
+/// What an onlooker says of a command that ended.
+type Judge<O> = fn(&mut O, &Ended) -> Result<(), String>;
 
 fn work<O: Observer, M: Medium>(
     case: &Case,
     observer: O,
+    judge: Judge<O>,
     medium: M,
 ) -> Result<(Outcome, Device<O, M>), String> {
     let device = Device::with_medium(&case.config, case.seed, observer, medium).map_err(|e| e.to_string())?;
-    let mut run =
-        Run { device, oracle: None, bytes: None, outcome: Outcome::default(), silent: 0, now: 0, case };
+    let outcome = Outcome::default();
+    let mut run = Run { device, judge, oracle: None, bytes: None, outcome, silent: 0, now: 0, case };
     run.work()?;
     Ok((run.outcome, run.device))
 }
 
 struct Run<'a, O: Observer, M: Medium> {
     device: Device<O, M>,
+    judge: Judge<O>,
     oracle: Option<Oracle>,
     /// Over a medium with data.
     bytes: Option<Bytes>,
@@ -564,15 +578,16 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             let pause = plan.pause > 0 && chance(&mut s, plan.pause);
             let gap = if pause { 50_000_000 } else { s.below(plan.gap + 1) };
             self.pass(self.now + gap)?;
+            let wanted = SimTime(self.now);
             while !self.device.has_place() {
                 self.step()?;
             }
             let at = SimTime(self.now);
             let index = self.oracle().submitted();
             let oracle = self.oracle.as_mut().expect("made above");
-            oracle.submit(index, at, command, &self.device);
+            oracle.submit(index, wanted, command, &self.device);
             let data = self.bytes.as_mut().map(|b| b.submit(index, &command)).unwrap_or_default();
-            let got = self.device.submit_write(at, at, command, 0, &data).map_err(|e| e.to_string())?;
+            let got = self.device.submit_write(at, wanted, command, 0, &data).map_err(|e| e.to_string())?;
             if got != index {
                 return Err(format!("submission {index} got number {got}"));
             }
@@ -744,6 +759,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         for e in &ended {
             let oracle = self.oracle.as_mut().expect("made before the first command");
             oracle.ended(e, &self.device)?;
+            (self.judge)(self.device.observer_mut(), e)?;
             let status = u64::from(e.status != Status::Ok);
             self.outcome.digest =
                 mix(self.outcome.digest ^ mix(e.index) ^ mix(e.completed.0.wrapping_mul(2) + status));

@@ -92,6 +92,7 @@ fn crates_depend_downwards_only() {
                     "postcard",
                     "xxhash-rust",
                     "libm",
+                    "strum",
                 ];
                 let new: Vec<_> = used.iter().filter(|k| !known.contains(k)).collect();
                 assert!(new.is_empty(), "core has new dependencies: {new:?}");

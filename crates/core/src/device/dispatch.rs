@@ -8,7 +8,8 @@ use super::collect::{PROGRAMS, READS};
 use super::drive::{Afterwards, Device};
 use super::host::charge;
 use super::medium::Medium;
-use super::observer::{Observer, Step, StepEvent};
+use super::observer::{Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
+use super::observer::{Turn, TurnEvent, WriteEvent, WriteStep};
 use super::op::{Op, OpKind, Owner, Queue};
 use super::op::{WAIT_HOLD, WAIT_HOLD_ERASE, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT, WAIT_SLOTS};
 use super::server::Phase;
@@ -99,6 +100,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         op.joined = NONE;
         s.arrivals += 1;
         op.ledger.clear();
+        self.observe_turn(id, Turn::Arrives);
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
         let unit = op.unit;
         let occupant = op.occupant;
         let rebuilds = op.rebuilds();
@@ -195,9 +199,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         u.arrived[holder as usize] = arrived;
         // What joined it returns to its place too.
         u.joined = 0;
-        let gathers = s.joins.gathers(holder);
         let mut at = id;
         while at != NONE {
+            let s = &mut self.state;
+            let u = &mut s.units[unit as usize];
             let op = &mut s.ops[at];
             for occupant in Occupant::ALL {
                 let ns = spent[occupant as usize] - op.seen[occupant as usize];
@@ -206,11 +211,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             op.seen = u.held;
             op.along = false;
             let next = std::mem::replace(&mut op.joined, NONE);
-            if gathers {
+            if s.joins.gathers(holder) {
                 u.put_back(&mut s.ops, at);
             } else {
                 push_front(&mut u.queues[holder as usize], &mut s.ops, at);
             }
+            self.observe_turn(at, Turn::Returns);
             at = next;
         }
         self.observe(id, Step::Returned, now);
@@ -323,6 +329,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.channels[u.channel as usize].reads -= 1;
         }
         self.charge_die_wait(unit, id);
+        self.observe_turn(id, Turn::Leaves);
     }
 
     /// What a queued operation waited for, now that its turn has come.
@@ -600,6 +607,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let op = &mut self.state.ops[at];
             let (kind, owner) = (op.kind, op.owner);
             let next = std::mem::replace(&mut op.joined, NONE);
+            self.observe_turn(at, Turn::Ends);
             match (kind, owner) {
                 (OpKind::Program, Owner::Group(group)) => self.programmed(at, group),
                 (OpKind::Erase, Owner::Collection(lane)) => self.erased(at, lane),
@@ -658,6 +666,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             u.holds -= 1;
             u.erasing -= u16::from(erases);
         }
+        let closing = if close { Closing::Closes(erases) } else { Closing::Opens(erases) };
+        self.observer.closing(unit, SimTime(s.now), closing);
         if u.phase == Phase::Idle {
             u.count_to(u.idle_slot(), s.now);
             self.dispatch(unit);
@@ -677,6 +687,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn erase_hold(&mut self, unit: u32) {
         let u = &mut self.state.units[unit as usize];
         u.erasing += 1;
+        self.observer.closing(unit, SimTime(self.state.now), Closing::Erases);
         if u.phase == Phase::Idle {
             u.count_to(u.idle_slot(), self.state.now);
         }
@@ -690,6 +701,41 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The step of an operation that gives way to `by`, or joins it.
     pub(super) fn observe_stop(&mut self, id: u32, step: Step, by: u32, until: u64) {
         self.tell(id, step, self.state.now, until, by);
+    }
+
+    #[inline]
+    pub(super) fn observe_turn(&mut self, id: u32, turn: Turn) {
+        let s = &self.state;
+        let op = &s.ops[id];
+        let rebuild = if let Owner::Rebuild(rebuild) = op.owner { rebuild } else { op.rebuild };
+        self.observer.turn(&TurnEvent {
+            op: id,
+            kind: op.kind,
+            occupant: op.occupant,
+            request: s.request_of(id).map_or(u64::MAX, |r| s.requests[r].index),
+            rebuild: if s.request_of(id).is_some() { rebuild } else { NONE },
+            write_unit: if let Owner::Group(group) = op.owner { group } else { NONE },
+            unit: op.unit,
+            channel: op.channel,
+            planes: op.planes.count_ones(),
+            codewords: op.codewords,
+            bytes: if matches!(op.owner, Owner::Request(_)) { op.bytes } else { 0 },
+            turn,
+            at: SimTime(s.now),
+        });
+    }
+
+    /// Tell of a request in this slot.
+    #[inline]
+    pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
+        let (request, at) = (self.state.requests[id].index, SimTime(self.state.now));
+        self.observer.request(&RequestEvent { request, at, step });
+    }
+
+    /// Tell of a write unit, or of a stripe.
+    #[inline]
+    pub(super) fn observe_write(&mut self, number: u32, stripe: bool, step: WriteStep) {
+        self.observer.write_unit(&WriteEvent { number, stripe, at: SimTime(self.state.now), step });
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, RequestStep, WriteStep};
 use super::op::{OpKind, Owner, WAIT_SLOTS};
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
@@ -206,6 +206,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The write unit's data are complete: find it a lane and a row.
     #[inline]
     fn place_group(&mut self, group: u32) {
+        self.observe_write(group, false, WriteStep::Ready);
         let list = self.shape.pool_of(self.state.groups[group].lane);
         if self.state.stalled.first(list).is_some() || !self.program_somewhere(group) {
             self.state.stalled.push(list, group);
@@ -219,6 +220,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let unit = self.shape.units_of_lane(s.groups[group].lane).start;
         s.groups[group].seen = s.units[unit as usize].account(s.now);
+        let units = self.shape.units_of_pool(self.shape.pool_of(s.groups[group].lane));
+        let unit = if units.len() == 1 { units.start } else { NONE };
+        self.observe_write(group, false, WriteStep::Stalls(unit));
     }
 
     /// A group that waited has a row. It waited for any lane of its pool: where those lie on
@@ -308,6 +312,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         o.codewords = planes.count_ones() * self.shape.codewords_per_page;
         o.extent = place.extent;
         o.row = pua;
+        if self.state.groups[group].writer == Writer::Host {
+            let stripe = self.state.groups[group].stripe;
+            let number = if stripe == NONE { group } else { stripe };
+            self.observe_write(number, stripe != NONE, WriteStep::Placed(id));
+        }
         self.enqueue_op(id);
     }
 
@@ -401,6 +410,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.ledger.merge(&g.ledger);
         super::read::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.ledger.merge(&o.ledger);
+        self.observe_request(id, RequestStep::Programmed(op));
         self.complete_message(id);
     }
 

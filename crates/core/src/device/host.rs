@@ -5,7 +5,7 @@ use super::collect::{PROGRAMS, READS};
 use super::dispatch::{MET, READ_QUEUE, passes_hold};
 use super::drive::{Device, State, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, RequestStep};
 use super::server::Phase;
 use crate::ftl::NONE;
 use serde::{Deserialize, Serialize};
@@ -218,6 +218,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
         }
         self.data_submitted(id, data);
+        self.observe_request(id, RequestStep::Submitted { command, wanted });
         Ok(self.state.requests[id].index)
     }
 
@@ -351,6 +352,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A command without data to return ends now.
     #[inline]
     pub(super) fn complete_message(&mut self, id: u32) {
+        self.observe_request(id, RequestStep::Held);
         let s = &mut self.state;
         let latency = self.shape.host.complete_latency.0;
         charge(&mut s.requests[id].ledger, Cause::HOST_LATENCY, latency);

@@ -9,7 +9,7 @@ use super::dispatch::{dequeue, enqueue, push_front, remove};
 use super::drive::Device;
 use super::host::charge;
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, Turn};
 use super::op::{Op, OpKind, Queue};
 use super::server::Unit;
 use super::slab::Slab;
@@ -155,6 +155,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             planes |= o.planes;
             self.leave_queue(unit, occupant, before, at);
+            self.observe_turn(at, Turn::Joins(head));
             let s = &mut self.state;
             s.ops[last].joined = at;
             let o = &mut s.ops[at];

@@ -53,7 +53,8 @@ pub use counters::{ChannelTime, Counters, Suspension};
 pub use drive::{Device, Gauges, SuspensionWear};
 pub use host::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
-pub use observer::{Observer, Step, StepEvent};
+pub use observer::{Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
+pub use observer::{Turn, TurnEvent, WriteEvent, WriteStep};
 pub use op::OpKind;
 
 pub use precondition::{AgeReport, aged_key};

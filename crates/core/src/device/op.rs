@@ -2,10 +2,11 @@
 
 use crate::ftl::NONE;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantNames};
 use tailcut_units::{Ledger, Occupant};
 
 /// What an operation does in the array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum OpKind {
     /// Sense a page and bring data out.
     Read,

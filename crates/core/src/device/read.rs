@@ -3,7 +3,7 @@
 use super::drive::Device;
 use super::host::charge;
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, RequestStep, Turn};
 use super::op::{OpKind, Owner};
 use crate::ftl::NONE;
 use crate::ftl::map::Place;
@@ -32,6 +32,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut ops = std::mem::take(&mut self.state.scratch);
         let mut parts = ops.len() as u32;
         self.state.counters.flash_reads += ops.len() as u64;
+        self.observe_request(id, RequestStep::Translated(from_memory));
         let blocked = self.state.rebuilds_reads && self.state.collecting > 0;
         if blocked || self.state.failure.lane != NONE {
             parts = self.rebuild_blocked(id, &mut ops);
@@ -173,7 +174,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Some(&(next, _)) => s.timers.set(timer, next),
             None => s.timers.clear(timer),
         }
-        match s.ops[op].owner {
+        self.observe_turn(op, Turn::Ends);
+        match self.state.ops[op].owner {
             Owner::Request(id) => self.read_arrived(op, id),
             Owner::Group(group) => self.filler_arrived(op, group),
             Owner::Collection(lane) => self.collected(op, lane),
@@ -209,6 +211,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Charge the time since `since` in which a request waited for buffer room, split by
     /// what the write unit that made room went through (`timeline`).
     pub(super) fn charge_room(&mut self, id: u32, op: u32, group: u32) {
+        self.observe_request(id, RequestStep::Room(op));
         let s = &mut self.state;
         let r = &mut s.requests[id];
         let (since, now) = (r.room_since, s.now);

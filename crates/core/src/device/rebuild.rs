@@ -3,7 +3,7 @@
 use super::drive::{Device, TIMER_REBUILT};
 use super::host::charge;
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, RequestStep};
 use super::op::{OpKind, Owner};
 use super::server::Phase;
 use crate::ftl::NONE;
@@ -198,6 +198,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
+        let members = self.state.rebuilds[rid].left;
+        self.observe_request(id, RequestStep::Rebuilds { rebuild: rid, instead: op, members, bytes });
         self.state.counters.rebuilt_units += 1;
         self.state.requests[id].rebuilt = true;
         if self.state.rebuilds[rid].left == 0 {
@@ -292,6 +294,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let rid = super::host::pop(&mut s.rebuilt, &mut s.timers, TIMER_REBUILT);
         let Rebuild { request: id, bytes, .. } = s.rebuilds[rid];
+        self.observe_request(id, RequestStep::Rebuilt(rid));
+        let s = &mut self.state;
         let r = &mut s.requests[id];
         r.remaining -= 1;
         let last = r.remaining == 0;

@@ -3,7 +3,7 @@
 use super::drive::Device;
 use super::failure::MOST_REWRITTEN;
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, WriteStep};
 use super::stripe::{Job, Member};
 use crate::ftl::NONE;
 use crate::ftl::extents::Writer;
@@ -14,6 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A job's data are complete: find every member a row.
     pub(super) fn place_stripe(&mut self, job: u32) {
         self.data_gathered(job);
+        self.observe_write(job, true, WriteStep::Ready);
         let group = self.group_of_job(job);
         if !self.state.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
             let s = &mut self.state;
@@ -32,6 +33,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             j.lacking = lane;
             let unit = self.shape.units_of_lane(lane).start;
             j.seen = s.units[unit as usize].account(s.now);
+            self.observe_write(job, true, WriteStep::Stalls(unit));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
+use super::observer::{Observer, RequestStep};
 use crate::ftl::NONE;
 use crate::ftl::map::Place;
 
@@ -183,6 +183,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let r = &mut self.state.requests[waiting];
             super::host::charge(&mut r.ledger, tailcut_units::Cause::BUFFER_FLUSH, now - r.room_since);
             r.room_since = now;
+            self.observe_request(waiting, RequestStep::Room(NONE));
             match self.hold_units(waiting) {
                 Ok(()) => {}
                 Err(None) => break,

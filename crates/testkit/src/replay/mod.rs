@@ -1,0 +1,19 @@
+//! The blame of every request, worked out a second time from what an observer is told.
+//!
+//! The drive's own ledgers telescope: their sum is right by construction, and a wrong split
+//! would not show in it. [`Replay`] keeps the history of every die and channel and the times
+//! of every operation, write unit and reconstruction, and splits each wait by walking through
+//! that history. It shares no code with the ledgers of the drive.
+
+mod account;
+mod history;
+mod observer;
+mod operation;
+mod reached;
+mod request;
+mod unit;
+mod write;
+
+pub use account::Account;
+pub use observer::Replay;
+pub use reached::Reached;

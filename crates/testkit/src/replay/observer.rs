@@ -1,0 +1,359 @@
+//! The observer that follows a drive and its requests.
+
+use super::account::Account;
+use super::history::History;
+use super::operation::Operation;
+use super::reached::Reached;
+use super::request::{Front, Rebuild, Request};
+use super::unit::Unit;
+use super::write::{Placed, WriteUnit};
+use std::collections::BTreeMap;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
+use tailcut_core::device::{Turn, TurnEvent, WriteEvent, WriteStep};
+use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
+
+const NONE: u32 = u32::MAX;
+
+/// Works out the blame of every request. See the module's documentation.
+pub struct Replay {
+    shape: Shape,
+    decode: u64,
+    front: Front,
+    units: Vec<Unit>,
+    channels: Vec<History>,
+    channel_free: Vec<u64>,
+    ops: BTreeMap<u32, Operation>,
+    /// By write unit: the read that ended last of those it needs.
+    fillers: BTreeMap<u32, Account>,
+    /// By (is a stripe, number).
+    writes: BTreeMap<(bool, u32), WriteUnit>,
+    /// By the operation that is to program it, which is still to arrive.
+    placed: BTreeMap<u32, Placed>,
+    requests: BTreeMap<u64, Request>,
+    rebuilds: BTreeMap<u32, Rebuild>,
+    fault: Option<String>,
+    /// What was told and charged so far.
+    pub reached: Reached,
+}
+
+impl Replay {
+    /// For a drive of this configuration, from its first command on.
+    pub fn new(config: &DeviceConfig, seed: u64) -> Result<Replay, String> {
+        let shape = Shape::new(config, seed).map_err(|e| e.to_string())?;
+        let channels = shape.channels as usize;
+        let mut reached = Reached::default();
+        reached.policies(&config.policy);
+        Ok(Replay {
+            decode: config.ecc.decode.0,
+            front: Front::new(config, &shape),
+            units: (0..shape.units).map(|_| Unit::default()).collect(),
+            channels: (0..channels).map(|_| History::default()).collect(),
+            channel_free: vec![0; channels],
+            shape,
+            ops: BTreeMap::new(),
+            fillers: BTreeMap::new(),
+            writes: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            rebuilds: BTreeMap::new(),
+            fault: None,
+            reached,
+        })
+    }
+
+    /// A request ended: its ledger is what was worked out, cause by cause.
+    pub fn ended(&mut self, index: u64, ledger: &Ledger) -> Result<(), String> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let request = self.requests.remove(&index).ok_or("a request ended that never began")?;
+        let mut account = request.account;
+        if let Some(last) = &request.last {
+            account.merge(last);
+        }
+        self.front.complete(&mut account);
+        account.check(ledger).map_err(|e| format!("request {index} ({:?}): {e}", request.command))?;
+        self.reached.account(&account);
+        Ok(())
+    }
+
+    fn blame(&mut self, held: Result<(), String>) {
+        if let Err(fault) = held {
+            self.fault.get_or_insert(fault);
+        }
+    }
+
+    fn op(&mut self, id: u32) -> &mut Operation {
+        self.ops.get_mut(&id).expect("an operation arrives at its die first")
+    }
+
+    /// An operation and what joined it.
+    fn with_joined(&self, id: u32) -> Vec<u32> {
+        let joined = &self.ops[&id].joined;
+        std::iter::once(id).chain(joined.iter().copied()).collect()
+    }
+
+    /// A wait in a die's queue is over, or a part of it.
+    fn charge_die(&mut self, id: u32, now: u64) {
+        let op = self.ops.get_mut(&id).expect("an operation arrives at its die first");
+        if let Some(since) = op.queued.take() {
+            self.units[op.told.unit as usize].charge(since, now, &mut op.account);
+        }
+    }
+
+    fn channel_step(&mut self, e: &StepEvent) -> Result<(), String> {
+        let number = e.channel as usize;
+        if e.at.0 < self.channel_free[number] {
+            return Err(format!("channel {number} is taken twice: {e:?}"));
+        }
+        let resumes = self.op(e.op).is_suspended();
+        let second =
+            e.step == Step::ChannelOut || e.kind == OpKind::Copyback && self.ops[&e.op].started.is_some();
+        let alone = resumes || second;
+        let ids = if alone { vec![e.op] } else { self.with_joined(e.op) };
+        for &id in &ids {
+            let channel = &self.channels[number];
+            let op = self.ops.get_mut(&id).expect("joined ones have arrived");
+            op.charge_channel(channel, e.at.0);
+        }
+        self.channels[number].change(e.at.0, Some(Cause::channel_wait(e.occupant)));
+        self.channels[number].change(e.until.0, None);
+        self.channel_free[number] = e.until.0;
+        if e.step == Step::ChannelOut || resumes {
+            return Ok(());
+        }
+        let t = &self.shape.timing;
+        let planes: u32 = ids.iter().map(|id| self.ops[id].told.planes).sum();
+        let codewords: u32 = ids.iter().map(|id| self.ops[id].told.codewords).sum();
+        let command = t.command_ns * u64::from(planes);
+        let data = if e.kind == OpKind::Program { t.transfer_codewords_ns(codewords) } else { 0 };
+        for id in ids {
+            let op = self.op(id);
+            op.account.add(Cause::COMMAND, command);
+            op.account.add(Cause::TRANSFER, data);
+            op.started.get_or_insert(e.at.0);
+        }
+        match e.until.0 - e.at.0 == command + data {
+            true => Ok(()),
+            false => Err(format!("{e:?} should take {command} and {data} ns")),
+        }
+    }
+
+    fn array_step(&mut self, e: &StepEvent) -> Result<(), String> {
+        let Some(nominal) = self.ops.get_mut(&e.op).expect("it has arrived").array(e, &self.shape)? else {
+            return Ok(());
+        };
+        let senses = e.occupant != Occupant::GcProgram && matches!(e.kind, OpKind::Read | OpKind::Copyback);
+        let second = e.kind == OpKind::Copyback && !senses;
+        let ids = if second { vec![e.op] } else { self.with_joined(e.op) };
+        for id in ids {
+            let op = self.op(id);
+            op.sensed_or_pulsed(e.at.0, nominal);
+            if senses {
+                op.wait_for_channel(e.until.0);
+            }
+        }
+        Ok(())
+    }
+
+    fn try_step(&mut self, e: &StepEvent) -> Result<(), String> {
+        let resumes = self.op(e.op).is_suspended();
+        self.units[e.unit as usize].step(e, resumes);
+        match e.step {
+            Step::Granted if self.ops[&e.op].started.is_none() => {
+                self.charge_die(e.op, e.at.0);
+                for id in self.with_joined(e.op) {
+                    self.op(id).wait_for_channel(e.at.0);
+                }
+            }
+            Step::ChannelIn | Step::ChannelOut => self.channel_step(e)?,
+            Step::Array => self.array_step(e)?,
+            _ => {}
+        }
+        let shape = &self.shape;
+        self.ops.get_mut(&e.op).expect("it has arrived").step(e, shape)
+    }
+
+    fn try_turn(&mut self, e: &TurnEvent) -> Result<(), String> {
+        let now = e.at.0;
+        match e.turn {
+            Turn::Arrives => {
+                let placed = self.placed.remove(&e.op);
+                self.ops.insert(e.op, Operation::new(*e, placed));
+            }
+            Turn::Leaves => self.charge_die(e.op, now),
+            Turn::Joins(head) => {
+                self.op(head).joined.push(e.op);
+                if e.kind == OpKind::Read {
+                    self.units[e.unit as usize].joined();
+                }
+            }
+            Turn::Returns => {
+                let channel = &self.channels[e.channel as usize];
+                let op = self.ops.get_mut(&e.op).expect("it has arrived");
+                op.charge_channel(channel, now);
+                op.queued = Some(now);
+                op.joined.clear();
+            }
+            Turn::Ends => self.ends(e)?,
+        }
+        Ok(())
+    }
+
+    fn ends(&mut self, e: &TurnEvent) -> Result<(), String> {
+        let now = e.at.0;
+        let decode = self.decode;
+        let op = self.op(e.op);
+        op.end(now, decode)?;
+        let account = op.account.clone();
+        if e.write_unit != NONE && e.kind == OpKind::Read {
+            self.fillers.insert(e.write_unit, account);
+            return Ok(());
+        }
+        if e.request == u64::MAX {
+            return Ok(());
+        }
+        let mut whole = account.clone();
+        if let Some(rebuild) = self.rebuilds.get_mut(&e.rebuild) {
+            rebuild.left -= 1;
+            whole.merge(&rebuild.waited);
+            if rebuild.left == 0 {
+                rebuild.account = whole.clone();
+                rebuild.account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
+            }
+        }
+        if e.bytes > 0 {
+            self.part_ends(e.request, u64::from(e.bytes), now, whole)?;
+        }
+        Ok(())
+    }
+
+    /// A part of a host read is with the controller.
+    fn part_ends(&mut self, request: u64, bytes: u64, now: u64, mut account: Account) -> Result<(), String> {
+        let r = self.requests.get_mut(&request).ok_or("a part of no request")?;
+        if r.looked_at + account.sum() != now {
+            return Err(format!("request {request}: a part that took {} ns ends at {now}", account.sum()));
+        }
+        self.front.send(bytes, now, &mut account);
+        r.last = Some(account);
+        Ok(())
+    }
+
+    fn try_request(&mut self, e: &RequestEvent) -> Result<(), String> {
+        let now = e.at.0;
+        if let RequestStep::Submitted { command, wanted } = e.step {
+            let request = self.front.submit(command, wanted.0, now);
+            self.requests.insert(e.request, request);
+            return Ok(());
+        }
+        let r = self.requests.get_mut(&e.request).ok_or("a step of no request")?;
+        match e.step {
+            RequestStep::Submitted { .. } => {}
+            RequestStep::Translated(0) => {}
+            RequestStep::Translated(bytes) => {
+                let mut account = Account::default();
+                self.front.send(bytes, now, &mut account);
+                r.last = Some(account);
+            }
+            RequestStep::Rebuilds { rebuild, instead, members, bytes } => {
+                let mut waited = Account::default();
+                // Given up in its queue, or before it came there.
+                let queued = |op: &&mut Operation| op.ended.is_none() && op.told.request == e.request;
+                if let Some(op) = self.ops.get_mut(&instead).filter(queued)
+                    && let Some(since) = op.queued.take()
+                {
+                    self.units[op.told.unit as usize].charge(since, now, &mut op.account);
+                    op.ended = Some(now);
+                    waited = op.account.clone();
+                }
+                let mut account = waited.clone();
+                account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
+                let new = Rebuild { request: e.request, left: members, bytes, waited, account };
+                self.rebuilds.insert(rebuild, new);
+            }
+            RequestStep::Rebuilt(number) => {
+                let rebuild = self.rebuilds.remove(&number).ok_or("a unit computed that nobody wanted")?;
+                if (rebuild.request, rebuild.left) != (e.request, 0) {
+                    return Err(format!("reconstruction {number} ends for {}", e.request));
+                }
+                self.part_ends(e.request, u64::from(rebuild.bytes), now, rebuild.account)?;
+            }
+            RequestStep::Room(NONE) => {
+                r.account.add(Cause::BUFFER_FLUSH, now - r.room_since);
+                r.room_since = now;
+            }
+            RequestStep::Room(by) => {
+                let op = self.ops.get(&by).ok_or("room made by no operation")?;
+                let placed = op.placed.as_ref().ok_or("room made by what programs no host data")?;
+                placed.room(op, r.room_since, now, &mut r.account);
+                r.room_since = now;
+            }
+            RequestStep::Programmed(by) => {
+                let op = self.ops.get(&by).ok_or("programmed by no operation")?;
+                let placed = op.placed.as_ref().ok_or("programmed by what programs no host data")?;
+                placed.through(op, &mut r.account);
+                r.room_since = now;
+            }
+            RequestStep::Held => {
+                if r.command.op == HostOp::Flush {
+                    r.account.add(Cause::BUFFER_FLUSH, now - r.looked_at);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Replay {
+    fn step(&mut self, event: &StepEvent) {
+        self.reached.step(event);
+        let held = self.try_step(event);
+        self.blame(held);
+    }
+
+    fn turn(&mut self, event: &TurnEvent) {
+        self.reached.note("turn", event.turn);
+        let held = self.try_turn(event);
+        self.blame(held);
+    }
+
+    fn closing(&mut self, unit: u32, at: SimTime, closing: Closing) {
+        self.reached.note("closing", closing);
+        self.units[unit as usize].closing(at.0, closing);
+    }
+
+    fn request(&mut self, event: &RequestEvent) {
+        self.reached.note("request", event.step);
+        let held = self.try_request(event);
+        self.blame(held);
+    }
+
+    fn write_unit(&mut self, event: &WriteEvent) {
+        self.reached.note("write unit", event.step);
+        let (key, now) = ((event.stripe, event.number), event.at.0);
+        match event.step {
+            WriteStep::Ready => {
+                let filler = if event.stripe { None } else { self.fillers.remove(&event.number) };
+                let unit = WriteUnit { ready: now, stalls: None, filler: filler.unwrap_or_default() };
+                self.writes.insert(key, unit);
+            }
+            WriteStep::Stalls(unit) => {
+                let write = self.writes.entry(key).or_default();
+                write.stalls = (unit != NONE).then_some((unit, now));
+            }
+            WriteStep::Placed(op) => {
+                let write = self.writes.entry(key).or_default().clone();
+                let mut all = Account::default();
+                if let Some((unit, since)) = write.stalls {
+                    self.units[unit as usize].charge(since, now, &mut all);
+                }
+                let mut stalled = Account::default();
+                for cause in Occupant::ALL.map(Cause::die_wait) {
+                    stalled.add(cause, all.get(cause));
+                }
+                self.placed.insert(op, Placed { ready: write.ready, stalled, filler: write.filler });
+            }
+        }
+    }
+}

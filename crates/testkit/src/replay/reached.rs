@@ -1,0 +1,93 @@
+//! What runs have reached, of all that there is.
+
+use super::account::Account;
+use std::collections::BTreeSet;
+use strum::VariantNames;
+use tailcut_core::device::{Closing, OpKind, RequestStep, Step, StepEvent, Turn, WriteStep};
+use tailcut_core::policy::{FAMILIES, PolicyConfig};
+use tailcut_units::{Cause, Occupant};
+
+/// Names by kind, such as (`step`, `Granted`) or (`placement`, `static`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    names: BTreeSet<(&'static str, &'static str)>,
+    /// By cause: requests that were charged for it.
+    charged: Vec<u64>,
+}
+
+/// The member of each family in a configuration.
+fn members(p: &PolicyConfig) -> [(&'static str, &'static str); 13] {
+    [
+        ("schedule", p.schedule.name()),
+        ("suspend_erase", p.suspend_erase.name()),
+        ("suspend_program", p.suspend_program.name()),
+        ("buffer", p.buffer.name()),
+        ("flush", p.flush.name()),
+        ("placement", p.placement.name()),
+        ("redundancy", p.redundancy.name()),
+        ("read_path", p.read_path.name()),
+        ("gc_victim", p.gc_victim.name()),
+        ("gc_schedule", p.gc_schedule.name()),
+        ("gc_scope", p.gc_scope.name()),
+        ("background", p.background.name()),
+        ("wear", p.wear.name()),
+    ]
+}
+
+impl Reached {
+    /// Something is reached.
+    pub fn note(&mut self, kind: &'static str, name: impl Into<&'static str>) {
+        self.names.insert((kind, name.into()));
+    }
+
+    /// A drive with these policies ran.
+    pub fn policies(&mut self, p: &PolicyConfig) {
+        self.names.extend(members(p));
+    }
+
+    /// A step of an operation.
+    pub fn step(&mut self, e: &StepEvent) {
+        self.note("step", e.step);
+        self.note("operation", e.kind);
+        self.note("occupant", e.occupant.name());
+    }
+
+    /// A request ended with this account.
+    pub fn account(&mut self, account: &Account) {
+        self.charged.resize(Cause::COUNT, 0);
+        for cause in Cause::all() {
+            self.charged[usize::from(cause.0)] += u64::from(account.get(cause) > 0);
+        }
+    }
+
+    /// Add what another run has reached.
+    pub fn merge(&mut self, other: &Reached) {
+        self.names.extend(&other.names);
+        self.charged.resize(Cause::COUNT, 0);
+        for (mine, more) in self.charged.iter_mut().zip(&other.charged) {
+            *mine += more;
+        }
+    }
+
+    /// All that is registered and was not reached.
+    pub fn missing(&self) -> Vec<String> {
+        let listed = [
+            ("step", Step::VARIANTS),
+            ("operation", OpKind::VARIANTS),
+            ("turn", Turn::VARIANTS),
+            ("closing", Closing::VARIANTS),
+            ("request", RequestStep::VARIANTS),
+            ("write unit", WriteStep::VARIANTS),
+        ];
+        let mut all: Vec<(&str, &str)> = Vec::new();
+        for (kind, names) in listed {
+            all.extend(names.iter().map(|name| (kind, *name)));
+        }
+        all.extend(Occupant::ALL.iter().map(|o| ("occupant", o.name())));
+        all.extend(FAMILIES.iter().flat_map(|f| f.members.iter().map(|m| (f.name, m.name))));
+        let names = all.iter().filter(|entry| !self.names.contains(entry));
+        let charged = |c: &Cause| self.charged.get(usize::from(c.0)).is_some_and(|&n| n > 0);
+        let causes = Cause::all().filter(|c| !charged(c)).map(|c| format!("cause {}", c.name()));
+        names.map(|(kind, name)| format!("{kind} {name}")).chain(causes).collect()
+    }
+}
