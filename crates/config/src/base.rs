@@ -8,7 +8,11 @@ use crate::tree::{Data, Tree};
 use std::path::{Path, PathBuf};
 
 /// The key, beside `description`.
-const BASE: &str = "base";
+pub(crate) const BASE: &str = "base";
+
+/// What it does.
+pub(crate) const BASE_IS: &str = "The device that this one changes: the name of a preset, or the path of a \
+    device file beside this one. Without it a device file is complete.";
 
 /// A device, which is a preset or a path ending in `.toml`, laid over its base, and so on.
 pub(crate) fn load_device(name: &str) -> Result<Tree, ConfigError> {

@@ -107,6 +107,14 @@ pub enum ConfigError {
         /// All of them, dotted.
         keys: Vec<String>,
     },
+    /// A pattern that is no part of any key.
+    #[error("no key matches `{pattern}`{}", did_you_mean(nearest))]
+    NoKey {
+        /// The pattern.
+        pattern: String,
+        /// The nearest key, if one is near.
+        nearest: Option<String>,
+    },
     /// Two schemes that cannot be one.
     #[error(transparent)]
     Conflict(Box<Conflict>),

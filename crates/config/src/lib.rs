@@ -14,10 +14,12 @@
 //! - `read`: from the merged tree to the structs, with typed errors;
 //! - `resolve`: all of it in order;
 //! - `show`: texts and lists for people;
+//! - `keys`: the reference of all keys;
 //! - `preset`: what is built in.
 
 mod base;
 mod error;
+mod keys;
 mod merge;
 mod missing;
 mod preset;
@@ -30,6 +32,9 @@ mod tree;
 mod write;
 
 pub use error::{ConfigError, Conflict, Place, Problem};
+pub use keys::{
+    KeyBound, KeyDefault, KeyEntry, KeyRange, KeyValue, key_entries, keys_markdown, keys_text, select_keys,
+};
 pub use preset::{
     DEVICES, Preset, PresetKind, SCHEMES, SchemePreset, WORKLOADS, WorkloadPreset, scheme_presets,
     workload_preset, workload_presets,

@@ -12,7 +12,7 @@ use tailcut_core::policy::FAMILIES;
 
 /// The device that lends its values where others are missing, to see what else is: its keys
 /// are those that every device has.
-const LENDER: &str = "tiny";
+pub(crate) const LENDER: &str = "tiny";
 
 /// Read the tree. Where keys are missing that have no default, the error names all of them.
 pub(crate) fn read_whole(tree: &Tree) -> Result<DeviceConfig, ConfigError> {

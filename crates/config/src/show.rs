@@ -123,11 +123,7 @@ pub fn policies_text() -> String {
     let mut text = String::new();
     for family in FAMILIES {
         text.push_str(&format!("policy.{}: {}\n", family.name, family.decides));
-        let rows = family.members.iter().map(|m| {
-            let manual = m.manual();
-            let title = manual.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-            vec![format!("  {}", m.name), title]
-        });
+        let rows = family.members.iter().map(|m| vec![format!("  {}", m.name), m.title()]);
         // Without a header line of its own: the family's sentence stands above.
         let table = text_table(&["", ""], &rows.collect::<Vec<_>>(), &[]);
         text.push_str(table.trim_start_matches('\n'));

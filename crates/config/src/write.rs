@@ -70,7 +70,7 @@ fn below(key: &str) -> &str {
 }
 
 /// The words of a text in lines of at most so many columns; a longer word has its own.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("never empty");

@@ -8,11 +8,22 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Span, quantity};
 
+/// The files that define the structs of a configuration, members of policy families aside. The
+/// comments of the fields are the reference of the keys.
+pub const SOURCES: [&str; 4] = [
+    include_str!("config.rs"),
+    include_str!("../nand/config.rs"),
+    include_str!("../ftl/config.rs"),
+    include_str!("../policy/mod.rs"),
+];
+
 /// A complete drive: what a device preset holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// One line for `tailcut show devices`.
+    /// One line of text for `tailcut show devices`.
+    ///
+    /// - Read by: nothing in the model: it is printed
     pub description: String,
     /// Channels, dies, blocks, pages.
     pub geometry: GeometryConfig,
@@ -42,15 +53,22 @@ pub struct DeviceConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgeConfig {
-    /// Share of the host capacity that preconditioning fills for a trace; a generated
-    /// job fills the region it addresses.
+    /// Share of the host capacity that preconditioning fills for a trace. A generated job fills the
+    /// region that it addresses.
+    ///
+    /// - Read by: preconditioning (`sim::experiment`)
     #[serde(with = "quantity::fraction")]
     pub fill: f64,
-    /// What overwrites it for a trace; a generated job ages by what it writes.
+    /// What overwrites the drive before a trace. A generated job ages the drive by what it writes.
+    ///
+    /// - Read by: preconditioning (`sim::precondition`)
     pub overwrites: Overwrites,
     /// Extents of every lane that are free when the workload begins: the drive is put into that
     /// state, with stale units at random in the others, and nothing overwrites it. Without it
     /// overwriting goes on until it is steady.
+    ///
+    /// - Range: leaves room for the data, and at least the extents that collection reserves
+    /// - Read by: the aged state (`device::scatter`)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<Level>,
 }
@@ -66,21 +84,35 @@ pub enum Overwrites {
 }
 
 /// The host side.
+///
+/// - Read by: the host side (`device::host`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
-    /// Commands the drive accepts at once; a further one waits in the host.
+    /// Commands that the drive accepts at once. A further one waits in the host.
+    ///
+    /// - Range: 1 to 65535; times `host.max_transfer` at most 4 Mi mapping units
+    /// - Read by: the host queue (`device::drive`)
     pub queue_depth: u32,
-    /// Payload bytes a second in each direction of the link; `"inf"` for no time.
+    /// Payload bytes a second in each direction of the link; `"inf"` for a link that takes no time.
+    ///
+    /// - Range: 1000B/s to inf
     #[serde(with = "quantity::rate")]
     pub link_rate: u64,
     /// Fixed time from the host's submission to the controller's fetch.
+    ///
+    /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub submit_latency: Span,
     /// Fixed time from the drive's completion to the host's notice of it.
+    ///
+    /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub complete_latency: Span,
-    /// Largest command; the host splits larger requests.
+    /// Largest command. The host splits larger requests.
+    ///
+    /// - Range: more than 0B, at most 256MiB; at least `ftl.mapping_unit`; times `host.queue_depth`
+    ///   at most 4 Mi mapping units
     #[serde(with = "quantity::bytes")]
     pub max_transfer: u64,
 }
@@ -90,6 +122,9 @@ pub struct HostConfig {
 #[serde(deny_unknown_fields)]
 pub struct ControllerConfig {
     /// Processing time of one host command.
+    ///
+    /// - Range: 0ns to 1000s
+    /// - Read by: the controller (`device::host`), set up in `device::shape`
     #[serde(with = "quantity::time")]
     pub command: Span,
 }

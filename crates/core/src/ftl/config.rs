@@ -29,28 +29,57 @@ pub enum CopyMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FtlConfig {
-    /// Granularity of the map; divides the page or is a multiple of it.
+    /// Granularity of the map.
+    ///
+    /// - Range: at least 512B; in steps of 512 B; divides `geometry.page` or is a multiple of it; a
+    ///   write unit holds 1 to 64 of them
+    /// - Read by: the map (`ftl::map`), set up in `device::shape`
     #[serde(with = "quantity::bytes")]
     pub mapping_unit: u64,
-    /// Capacity the host sees. Exactly one of this and the two keys below is given.
+    /// Capacity that the host sees. Exactly one of this key, `ftl.over_provisioning` and
+    /// `ftl.over_provisioning_of_user` is given.
+    ///
+    /// - Range: more than 0B; at least one mapping unit, and so much less than the raw capacity
+    ///   that collection has its reserve
+    /// - Read by: the capacity (`ftl::config`, `device::shape`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_bytes")]
     pub user_capacity: Option<u64>,
-    /// Over-provisioning by the raw capacity: (raw − user) / raw.
+    /// Over-provisioning by the raw capacity: (raw − user) / raw. It is given in place of
+    /// `ftl.user_capacity`.
+    ///
+    /// - Range: more than 0%, less than 100%; enough for the extents that collection reserves
+    /// - Read by: the capacity (`ftl::config`, `device::shape`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub over_provisioning: Option<f64>,
-    /// Over-provisioning by the user's capacity, as vendors give it: (raw − user) / user.
+    /// Over-provisioning by the user's capacity, as vendors give it: (raw − user) / user. It is
+    /// given in place of `ftl.user_capacity`.
+    ///
+    /// - Range: more than 0%, at most 99999%; enough for the extents that collection reserves
+    /// - Read by: the capacity (`ftl::config`, `device::shape`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_ratio")]
     pub over_provisioning_of_user: Option<f64>,
     /// What is opened, collected and erased as one.
+    ///
+    /// - Read by: the address arithmetic (`ftl::layout`)
     pub extent: ExtentKind,
     /// Planes of a die that one program operation covers.
+    ///
+    /// - Range: at least 1; divides `geometry.planes`; 1 where `ftl.extent = "block"`
+    /// - Read by: the address arithmetic (`ftl::layout`)
     pub write_planes: u32,
     /// Host reads queued at one die that address the same page of their blocks, on planes
     /// of their own, join into one multi-plane read.
+    ///
+    /// - Range: `true` needs `geometry.busy_unit = "die"` and several planes
+    /// - Read by: joining (`device::join`)
     pub join_reads: bool,
     /// Programs queued at one die for the same page index of their blocks, on planes of their
     /// own, join into one multi-plane program: the host's with the host's, a collection's with
     /// those of other collections. For extents of one block.
+    ///
+    /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes,
+    ///   `ftl.gc.copy = "controller"` and no parity
+    /// - Read by: joining (`device::join`)
     pub join_programs: bool,
     /// Collection mechanics.
     pub gc: GcConfig,
@@ -108,17 +137,37 @@ impl CapacityRule {
 #[serde(deny_unknown_fields)]
 pub struct GcConfig {
     /// How a valid page moves.
+    ///
+    /// - Range: `copyback` needs `ftl.extent = "block"` and a mapping unit of one page
+    /// - Read by: collection (`device::collect`)
     pub copy: CopyMode,
     /// Planes of a die that one collection read covers.
+    ///
+    /// - Range: at least 1; divides `ftl.write_planes`; covers a part of a mapping unit, or whole
+    ///   ones
+    /// - Read by: collection (`device::collect`), set up in `device::shape`
     pub copy_planes: u32,
     /// Planes of a die that one collection program covers; a write unit takes several where
     /// that is less than `ftl.write_planes`.
+    ///
+    /// - Range: at least 1; divides `ftl.write_planes`
+    /// - Read by: programs (`device::flush`)
     pub program_planes: u32,
     /// Reads of several collections queued at one die join as host reads do.
+    ///
+    /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes
+    ///   and `ftl.gc.copy = "controller"`
+    /// - Read by: joining (`device::join`)
     pub join_reads: bool,
-    /// Planes of a die that one erase covers at most. An extent of more planes is erased by
-    /// several; erases of single blocks queued at one die join up to that width.
+    /// Planes of a die that one erase covers at most. An extent of more planes is erased by several
+    /// erases; erases of single blocks queued at one die join up to that width.
+    ///
+    /// - Range: at least 1; divides `geometry.planes`; 1 where `geometry.busy_unit = "plane"`
+    /// - Read by: joining (`device::join`)
     pub erase_planes: u32,
     /// Collection reads (or copybacks) under way at once in one collection.
+    ///
+    /// - Range: 1 to 1024
+    /// - Read by: collection (`device::collect`)
     pub in_flight: u32,
 }

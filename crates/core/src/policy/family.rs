@@ -15,6 +15,11 @@ impl MemberDoc {
         let lines = self.source.lines().take_while(|l| l.starts_with("//!"));
         lines.map(|l| l.strip_prefix("//! ").unwrap_or(&l[3..])).collect::<Vec<_>>().join("\n")
     }
+
+    /// The first paragraph of the manual, on one line.
+    pub fn title(&self) -> String {
+        self.manual().split("\n\n").next().unwrap_or_default().replace('\n', " ")
+    }
 }
 
 /// Define a family: its configuration enum (a bare member name, or `{ member = { … } }`),
@@ -54,6 +59,7 @@ macro_rules! family {
                     name: $name,
                     source: include_str!(concat!(stringify!($module), ".rs")),
                 }),+],
+                source: include_str!("mod.rs"),
             };
 
             /// The chosen member's name.

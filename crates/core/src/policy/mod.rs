@@ -29,30 +29,56 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PolicyConfig {
     /// The next operation of a die among those queued.
+    ///
+    /// - Read by: the queues of dies (`device::dispatch`)
     pub schedule: schedule::ScheduleConfig,
     /// What a busy erase does when something urgent waits for its die.
+    ///
+    /// - Read by: suspension (`device::suspend`)
     pub suspend_erase: suspend_erase::SuspendEraseConfig,
     /// What a busy program does when something urgent waits for its die.
+    ///
+    /// - Read by: suspension (`device::suspend`)
     pub suspend_program: suspend_program::SuspendProgramConfig,
     /// How host writes are held.
+    ///
+    /// - Read by: writes (`device::write`)
     pub buffer: buffer::BufferConfig,
     /// When data leave the write buffer.
+    ///
+    /// - Read by: flushes (`device::flush`)
     pub flush: flush::FlushConfig,
     /// Where a write goes.
+    ///
+    /// - Read by: flushes (`device::flush`)
     pub placement: placement::PlacementConfig,
     /// Parity across the drive.
+    ///
+    /// - Read by: the stripes (`device::stripe`), set up in `device::shape`
     pub redundancy: redundancy::RedundancyConfig,
     /// What a host read does whose plane a collection keeps busy.
+    ///
+    /// - Read by: reads (`device::rebuild`)
     pub read_path: read_path::ReadPathConfig,
     /// Which extent is collected.
+    ///
+    /// - Read by: collection (`device::collect`)
     pub gc_victim: gc_victim::GcVictimConfig,
     /// When a collection may start, continue, yield.
+    ///
+    /// - Read by: collection (`device::collect`)
     pub gc_schedule: gc_schedule::GcScheduleConfig,
     /// What a collection blocks.
+    ///
+    /// - Read by: what a collection closes (`device::scope`)
     pub gc_scope: gc_scope::GcScopeConfig,
     /// What happens in idle time.
+    ///
+    /// - Read by: scrubbing (`device::scrub`)
     pub background: background::BackgroundConfig,
     /// Which stripes move to colder planes.
+    ///
+    /// - Read by: wear levelling (`device::wear`)
     pub wear: wear::WearConfig,
 }
 
@@ -95,6 +121,8 @@ pub struct FamilyDoc {
     pub decides: &'static str,
     /// Its members.
     pub members: &'static [MemberDoc],
+    /// The family's own source file, for the types that its members share.
+    pub source: &'static str,
 }
 
 /// Every family, in configuration order.

@@ -25,10 +25,14 @@ use tailcut_units::{Span, quantity};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The host has left the drive alone for so long.
+    /// Time for which the host must have left the drive alone before scrubbing begins.
+    ///
+    /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub idle: Span,
-    /// From one page of a plane to its next.
+    /// Time from one page of a plane to its next.
+    ///
+    /// - Range: 10us to 1000s
     #[serde(with = "quantity::time")]
     pub pause: Span,
 }
@@ -50,10 +54,11 @@ impl Policy {
     /// Refused with a pause below 10 us, or with times beyond 1000 s.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
         let most = Span(1_000_000_000_000);
-        if c.pause < Span(10_000) || c.pause > most || c.idle > most {
-            return Err(
-                "policy.background.scrub: pause is at least 10us, and it and idle at most 1000s".into()
-            );
+        if c.pause < Span(10_000) || c.pause > most {
+            return Err("policy.background.scrub.pause takes 10us to 1000s".into());
+        }
+        if c.idle > most {
+            return Err("policy.background.scrub.idle takes at most 1000s".into());
         }
         Ok(Policy { idle: c.idle, pause: c.pause })
     }

@@ -40,12 +40,16 @@ pub enum PowerLoss {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Bytes of host data held.
+    /// Bytes of host data that the buffer holds.
+    ///
+    /// - Range: more than 0B; at least one write unit
     #[serde(with = "quantity::bytes")]
     pub capacity: u64,
-    /// What a power cut does.
+    /// What a power cut does to held data.
     pub power_loss: PowerLoss,
     /// Time to put a write into the buffer.
+    ///
+    /// - Range: 0ns to 1s
     #[serde(with = "quantity::time")]
     pub write_latency: Span,
     /// Most data on their way to one die or lane before its writes wait.

@@ -30,9 +30,11 @@ pub enum QueueOf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueLimit {
-    /// What has the queue.
+    /// The part of the drive that the limit counts for.
     pub of: QueueOf,
-    /// Bytes on their way to flash at which further writes to it wait.
+    /// Bytes on their way to flash at which further writes to that part wait.
+    ///
+    /// - Range: more than 0B; at least one write unit
     #[serde(with = "quantity::bytes")]
     pub bytes: u64,
 }

@@ -35,13 +35,19 @@ pub enum Together {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Flushing starts above this share.
+    /// Flushing starts above this share of the buffer's capacity.
+    ///
+    /// - Range: at least `low`
     #[serde(with = "quantity::fraction")]
     pub high: f64,
-    /// Flushing stops at this share.
+    /// Flushing stops at this share of the buffer's capacity.
+    ///
+    /// - Range: at most `high`
     #[serde(with = "quantity::fraction")]
     pub low: f64,
     /// What leaves at once.
+    ///
+    /// - Range: `die` needs `ftl.extent = "block"`, several planes and no parity
     pub together: Together,
 }
 

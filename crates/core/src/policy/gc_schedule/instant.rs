@@ -24,6 +24,8 @@ use tailcut_units::quantity::Level;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// At and below this many free extents a lane collects.
+    ///
+    /// - Range: at least 1
     pub start: Level,
 }
 

@@ -32,12 +32,18 @@ use tailcut_units::quantity::Level;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// At and below this many free extents a collection starts.
+    ///
+    /// - Range: at least 1; at least `hard`
     pub start: Level,
-    /// At and below this many free extents a collection yields no more, or less.
+    /// At and below this many free extents a collection yields no more, or less: see `states`.
+    ///
+    /// - Range: at least 1; at most `start`
     pub hard: Level,
-    /// What happens there.
+    /// What happens at and below `hard`.
     pub states: States,
-    /// A host program that waits there lets nothing preempt the collection; with four states.
+    /// A host program that waits at or below `hard` lets nothing preempt the collection.
+    ///
+    /// - Range: `true` needs `states = "four"`
     pub high_priority_writes: bool,
 }
 

@@ -45,12 +45,18 @@ pub enum Mode {
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// At and below this many free extents a collection starts, in its turn.
+    ///
+    /// - Range: at least 1; at least `hard`
     pub start: Level,
     /// At and below this many free extents a collection may start out of turn.
+    ///
+    /// - Range: at least 1; at most `start`, at least `stop`
     pub hard: Level,
     /// At and below this many free extents host writes to the lane wait.
+    ///
+    /// - Range: at least 1; at most `hard`
     pub stop: Level,
-    /// What happens at `hard`.
+    /// What happens at and below `hard`.
     pub mode: Mode,
     /// Above this many free extents a collection starts only while its channel is free of
     /// host operations.

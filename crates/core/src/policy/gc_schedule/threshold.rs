@@ -25,8 +25,12 @@ use tailcut_units::quantity::Level;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// At and below this many free extents a collection starts.
+    ///
+    /// - Range: at least 1; at least `hard`
     pub start: Level,
     /// At and below this many free extents host writes to the lane wait.
+    ///
+    /// - Range: at least 1; at most `start`
     pub hard: Level,
     /// Above this many free extents a collection starts only while its channel is free of
     /// host operations.
@@ -74,7 +78,7 @@ pub(super) fn limits(
     }
     if h > s {
         return Err(format!(
-            "policy.gc_schedule.{member}.hard ({h} extents) lies above start ({s} extents): writes would stop before collection begins"
+            "policy.gc_schedule.{member}.hard ({h} extents) lies above policy.gc_schedule.{member}.start ({s} extents): writes would stop before collection begins"
         ));
     }
     Ok((s, h))

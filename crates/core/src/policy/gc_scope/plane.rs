@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Collections of planes on one channel take turns.
+    /// Whether collections of planes on one channel take turns.
     pub one_per_channel: bool,
 }
 

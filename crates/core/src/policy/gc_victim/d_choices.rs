@@ -25,7 +25,9 @@ const D_MAX: u32 = 1024;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Extents compared.
+    /// Extents of the lane that are drawn at random and compared.
+    ///
+    /// - Range: 1 to 1024
     pub d: u32,
 }
 

@@ -25,7 +25,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// A permutation of `CWD`, fastest first.
+    /// The striping order, fastest first: channel (`C`), way (`W`), die (`D`).
+    ///
+    /// - Range: each of the letters C, W and D once
     pub order: String,
 }
 

@@ -22,7 +22,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// A permutation of `CWDP`, fastest first.
+    /// The striping order, fastest first: channel (`C`), way (`W`), die (`D`), plane (`P`).
+    ///
+    /// - Range: each of the letters C, W, D and P once
     pub order: String,
 }
 

@@ -31,8 +31,12 @@ use tailcut_units::{Span, quantity};
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Units of a stripe, parity included.
+    ///
+    /// - Range: 3 to 32; divides `geometry.channels`
     pub width: u32,
-    /// Time to compute a unit from the others.
+    /// Time to compute a unit from the others of its stripe.
+    ///
+    /// - Range: 0ns to 1s
     #[serde(with = "quantity::time")]
     pub xor: Span,
 }

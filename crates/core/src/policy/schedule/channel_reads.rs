@@ -25,7 +25,9 @@ use tailcut_units::Occupant;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// One program in so many is the host's where a collection's waits too; at least 1.
+    /// One program in so many is the host's where a collection's waits too.
+    ///
+    /// - Range: at least 1
     pub share: u32,
 }
 

@@ -23,7 +23,7 @@ use tailcut_units::Occupant;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Writes may, not only reads.
+    /// Whether writes interrupt an erase, beside reads.
     pub write_suspends_erase: bool,
 }
 

@@ -31,7 +31,7 @@ pub struct Config {
     /// Delay after which the erase defers instead of giving way at once.
     #[serde(with = "quantity::time")]
     pub after: Span,
-    /// What is delayed.
+    /// Whose delay counts.
     pub clock: Clock,
 }
 

@@ -38,7 +38,10 @@ use tailcut_units::quantity::Level;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Program/erase cycles, or a share of one, between planes or groups.
+    /// The difference between planes, or between groups, at which a stripe moves: program/erase
+    /// cycles, or a share of one.
+    ///
+    /// - Range: more than 0; at least one page of a plane
     pub gap: Level,
 }
 

@@ -1,0 +1,178 @@
+//! Structs, enums and their comments, read from the sources that define them.
+//!
+//! The sources are formatted, so that an attribute, a field and a variant have a line each. A
+//! field's comment is what it does, and below that, as a list, what is said in no other way:
+//! `- Range: …` (see `range`) and `- Read by: …`.
+
+/// The comment of a field, or of a struct.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Comment {
+    /// Sentences.
+    pub(super) what: String,
+    /// What is allowed, beyond what the type says.
+    pub(super) range: Option<String>,
+    /// The mechanism; a struct's is that of its fields without their own.
+    pub(super) read_by: Option<String>,
+}
+
+impl Comment {
+    fn parse(lines: &[&str]) -> Comment {
+        let mut comment = Comment::default();
+        let mut items: Vec<String> = vec![String::new()];
+        for line in lines.iter().filter_map(|l| l.strip_prefix("///")).map(str::trim) {
+            match line.strip_prefix("- ") {
+                Some(item) => items.push(item.to_string()),
+                None => {
+                    let item = items.last_mut().expect("never empty");
+                    let gap = if item.is_empty() || line.is_empty() { "" } else { " " };
+                    item.push_str(gap);
+                    item.push_str(line);
+                }
+            }
+        }
+        for item in items {
+            if let Some(range) = item.strip_prefix("Range: ") {
+                comment.range = Some(range.to_string());
+            } else if let Some(reader) = item.strip_prefix("Read by: ") {
+                comment.read_by = Some(reader.to_string());
+            } else {
+                comment.what.push_str(&item);
+            }
+        }
+        comment
+    }
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Field<'a> {
+    pub(super) name: &'a str,
+    /// Its Rust type.
+    pub(super) ty: &'a str,
+    /// How it is read and written, where the type does not say: `quantity::time`.
+    pub(super) with: Option<&'a str>,
+    pub(super) comment: Comment,
+}
+
+/// What a source says of a struct.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Struct<'a> {
+    pub(super) comment: Comment,
+    pub(super) fields: Vec<Field<'a>>,
+}
+
+/// The lines above a definition that belong to it, and those inside.
+type Parts<'a> = (Vec<&'a str>, Vec<&'a str>);
+
+/// Find `header` in the first source that has it.
+fn find<'a>(sources: &[&'a str], header: &str) -> Option<Parts<'a>> {
+    sources.iter().find_map(|source| {
+        let lines: Vec<&str> = source.lines().collect();
+        let at = lines.iter().position(|l| *l == header)?;
+        let belongs = |l: &&&str| l.starts_with("///") || l.starts_with("#[");
+        let mut above: Vec<&str> = lines[..at].iter().rev().take_while(belongs).copied().collect();
+        above.reverse();
+        let inside = lines[at + 1..].iter().take_while(|l| **l != "}").map(|l| l.trim()).collect();
+        Some((above, inside))
+    })
+}
+
+/// The struct of this name. One that a macro makes has no fields, and is not found.
+pub(super) fn struct_of<'a>(sources: &[&'a str], name: &str) -> Option<Struct<'a>> {
+    let (above, inside) = find(sources, &format!("pub struct {name} {{"))?;
+    let mut fields = Vec::new();
+    let mut comment = Vec::new();
+    let mut with = None;
+    for line in inside {
+        if line.starts_with("///") {
+            comment.push(line);
+        } else if line.starts_with("#[") {
+            with = line.split_once("with = \"").and_then(|(_, rest)| rest.split('"').next());
+        } else if let Some((name, ty)) = line.strip_prefix("pub ").and_then(|l| l.split_once(": ")) {
+            let ty = ty.trim_end_matches(',');
+            fields.push(Field { name, ty, with: with.take(), comment: Comment::parse(&comment) });
+            comment.clear();
+        }
+    }
+    Some(Struct { comment: Comment::parse(&above), fields })
+}
+
+/// The values of the enum of this name, as a configuration writes them, and what each means.
+pub(super) fn values_of(sources: &[&str], name: &str) -> Option<Vec<(String, String)>> {
+    let (_, inside) = find(sources, &format!("pub enum {name} {{"))?;
+    let mut values = Vec::new();
+    let mut comment = Vec::new();
+    for line in inside {
+        if line.starts_with("///") {
+            comment.push(line);
+        } else if let Some(variant) = line.strip_suffix(',') {
+            values.push((kebab(variant), Comment::parse(&comment).what));
+            comment.clear();
+        }
+    }
+    Some(values)
+}
+
+/// `OldestWrite` as `oldest-write`.
+fn kebab(variant: &str) -> String {
+    let mut text = String::new();
+    for c in variant.chars() {
+        if c.is_ascii_uppercase() && !text.is_empty() {
+            text.push('-');
+        }
+        text.push(c.to_ascii_lowercase());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+/// How it works.
+///
+/// - Read by: the mill
+/// - Range: any
+#[derive(Clone)]
+pub struct Config {
+    /// How long. It may be
+    /// longer.
+    ///
+    /// - Range: 1s to 2s; not
+    ///   above `most`
+    #[serde(with = \"quantity::time\")]
+    pub after: Span,
+    /// Whose.
+    pub clock: Clock,
+}
+
+/// Whose delay counts.
+pub enum Clock {
+    /// Its own.
+    Erase,
+    /// Another's.
+    OldestWrite,
+}
+";
+
+    #[test]
+    fn a_comment_is_sentences_and_a_list() {
+        let s = struct_of(&["", SOURCE], "Config").expect("it is there");
+        assert_eq!(
+            (s.comment.what.as_str(), s.comment.read_by.as_deref()),
+            ("How it works.", Some("the mill"))
+        );
+        let after = &s.fields[0];
+        assert_eq!((after.name, after.ty, after.with), ("after", "Span", Some("quantity::time")));
+        assert_eq!(after.comment.what, "How long. It may be longer.");
+        assert_eq!(after.comment.range.as_deref(), Some("1s to 2s; not above `most`"));
+        let clock = &s.fields[1];
+        assert_eq!((clock.ty, clock.with), ("Clock", None));
+        assert_eq!(clock.comment, Comment { what: "Whose.".to_string(), ..Comment::default() });
+        let values = values_of(&[SOURCE], "Clock").expect("it is there");
+        let values: Vec<(&str, &str)> = values.iter().map(|(n, m)| (n.as_str(), m.as_str())).collect();
+        assert_eq!(values, [("erase", "Its own."), ("oldest-write", "Another's.")]);
+        assert_eq!((struct_of(&[SOURCE], "Clock"), values_of(&[SOURCE], "Config")), (None, None));
+    }
+}

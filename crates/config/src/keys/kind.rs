@@ -1,0 +1,57 @@
+//! What the type of a field says of its values.
+
+use super::range::KeyRange;
+use tailcut_units::quantity::Kind;
+
+/// A type of values, for people.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Type {
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// The quantity, for its units.
+    pub(super) quantity: Option<Kind>,
+    /// What is allowed where nothing else is stated.
+    pub(super) range: KeyRange,
+}
+
+/// The quantities that have a unit, for the head of the page: the type's name, and the quantity.
+pub(super) const QUANTITIES: [(&str, Kind); 7] = [
+    ("time", Kind::TIME),
+    ("size", Kind::BYTES),
+    ("share", Kind::FRACTION),
+    ("ratio", Kind::RATIO),
+    ("rate", Kind::RATE),
+    ("power", Kind::POWER),
+    ("level", Kind::LEVEL),
+];
+
+/// The greatest `u32`.
+const MOST: &str = "4294967295";
+
+/// The type of a field that is written with the module `with`, or by its Rust type `ty`; `None`
+/// for a struct or an enum.
+pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
+    let (name, quantity, least, most) = match (with.unwrap_or_default(), ty) {
+        ("quantity::time", _) => ("time", Some(Kind::TIME), Some("0ns"), None),
+        ("quantity::times", _) => ("list of times", Some(Kind::TIME), Some("0ns"), None),
+        ("quantity::time_limit", _) => ("time, or \"none\"", Some(Kind::TIME), Some("0ns"), None),
+        ("quantity::count_limit", _) => ("whole number, or \"none\"", None, Some("0"), Some(MOST)),
+        ("quantity::bytes" | "quantity::maybe_bytes", _) => ("size", Some(Kind::BYTES), Some("0B"), None),
+        ("quantity::fraction" | "quantity::maybe_fraction", _) => {
+            ("share", Some(Kind::FRACTION), Some("0%"), Some("100%"))
+        }
+        ("quantity::maybe_ratio", _) => ("ratio", Some(Kind::RATIO), Some("0%"), Some("99999%")),
+        ("quantity::rate", _) => ("rate", Some(Kind::RATE), Some("1B/s"), Some("inf")),
+        ("quantity::power", _) => ("power", Some(Kind::POWER), Some("0uW"), None),
+        ("", "u32") => ("whole number", None, Some("0"), Some(MOST)),
+        ("", "Vec<u32>") => ("list of whole numbers", None, Some("0"), Some(MOST)),
+        ("", "bool") => ("true or false", None, None, None),
+        ("", "String") => ("text", None, None, None),
+        // A number of things or a share of them, each with a bound of its own.
+        ("", "Level") => ("level", Some(Kind::LEVEL), Some("0"), None),
+        _ => return None,
+    };
+    let mut range = KeyRange::new(least, most);
+    range.each = name.starts_with("list");
+    Some(Type { name, quantity, range })
+}

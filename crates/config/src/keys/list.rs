@@ -1,0 +1,220 @@
+//! All keys, from the sources of their structs.
+
+use super::comments::{Comment, Struct, struct_of, values_of};
+use super::kind::type_of;
+use super::range::KeyRange;
+use crate::base::{BASE, BASE_IS};
+use crate::error::{ConfigError, nearest};
+use crate::missing::LENDER;
+use crate::resolve::resolve;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tailcut_core::device::config::SOURCES;
+use tailcut_core::policy::{FAMILIES, FamilyDoc, MemberDoc};
+use wildmatch::WildMatch;
+
+/// What a key is when nobody sets it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyDefault {
+    /// Every device sets it.
+    Required,
+    /// It may be left out, and then nothing holds.
+    NotSet,
+    /// It must be given where its table is.
+    RequiredIn(String),
+    /// As TOML.
+    Value(String),
+}
+
+/// A name that a key may have as its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeyValue {
+    /// As a configuration writes it.
+    pub name: String,
+    /// What it means.
+    pub means: String,
+}
+
+/// A key of a device file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeyEntry {
+    /// Dotted.
+    pub key: String,
+    /// What it does.
+    pub what: String,
+    /// The type of its value, in words.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The units, of a quantity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<&'static str>,
+    /// What it may be.
+    pub range: KeyRange,
+    /// The values, where it takes one of several names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<KeyValue>,
+    /// What it is when nobody sets it.
+    pub default: KeyDefault,
+    /// The mechanism, and the module of the source.
+    pub read_by: String,
+    /// What its table is for.
+    #[serde(skip)]
+    pub(super) table_is: String,
+}
+
+/// What is known of a table when its keys are listed.
+struct Table<'a> {
+    /// The files that may define what its fields are.
+    sources: &'a [&'a str],
+    /// Its key; empty for that of all.
+    key: &'a str,
+    /// Who reads it, where it does not say.
+    read_by: Option<&'a str>,
+    /// What its keys are by default; `None` where they have no default.
+    defaults: Option<&'a BTreeMap<String, String>>,
+    /// Whether it may be left out as a whole.
+    optional: bool,
+}
+
+impl Table<'_> {
+    fn default_of(&self, key: &str, may_be_absent: bool) -> KeyDefault {
+        if may_be_absent {
+            return KeyDefault::NotSet;
+        }
+        match self.defaults.and_then(|d| d.get(key)) {
+            Some(value) => KeyDefault::Value(value.clone()),
+            None if self.optional => KeyDefault::RequiredIn(self.key.to_string()),
+            None => KeyDefault::Required,
+        }
+    }
+
+    /// List the fields of its struct, and of those within.
+    fn list(&self, definition: Struct<'_>, out: &mut Vec<KeyEntry>) {
+        let Comment { what: table_is, read_by, .. } = definition.comment;
+        let inherited = read_by.as_deref().or(self.read_by);
+        for field in definition.fields {
+            let key = if self.key.is_empty() {
+                field.name.to_string()
+            } else {
+                self.key.to_string() + "." + field.name
+            };
+            let inner = field.ty.strip_prefix("Option<").and_then(|ty| ty.strip_suffix('>'));
+            let ty = inner.unwrap_or(field.ty);
+            let read_by = field.comment.read_by.as_deref().or(inherited);
+            if key == "policy" {
+                // Its members are listed with their families.
+                continue;
+            }
+            if let Some(below) = struct_of(self.sources, ty) {
+                let optional = self.optional || inner.is_some();
+                Table { key: &key, read_by, optional, ..*self }.list(below, out);
+                continue;
+            }
+            let known = type_of(ty, field.with);
+            let named = if known.is_none() { values_of(self.sources, ty) } else { None };
+            let of_type = known.as_ref().map(|t| t.range.clone()).unwrap_or_default();
+            // A limit is written as "none" where there is none, and so is always written.
+            let may_be_absent = inner.is_some() && !field.with.is_some_and(|w| w.ends_with("_limit"));
+            out.push(KeyEntry {
+                default: self.default_of(&key, may_be_absent),
+                what: field.comment.what,
+                kind: known.as_ref().map_or(if named.is_some() { "one of" } else { "?" }, |t| t.name),
+                units: known.and_then(|t| t.quantity).map(|q| q.units),
+                range: field.comment.range.map_or(of_type.clone(), |text| KeyRange::parse(&text, of_type)),
+                values: named
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|(name, means)| KeyValue { name, means })
+                    .collect(),
+                read_by: read_by.unwrap_or_default().to_string(),
+                table_is: table_is.clone(),
+                key,
+            });
+        }
+    }
+}
+
+/// A family's own key, whose value is a member.
+fn family_entry(family: &FamilyDoc, read_by: &str, table_is: &str) -> KeyEntry {
+    let values = family.members.iter().map(|m| KeyValue { name: m.name.to_string(), means: m.title() });
+    KeyEntry {
+        key: format!("policy.{}", family.name),
+        what: family.decides.to_string(),
+        kind: "one of",
+        units: None,
+        range: KeyRange::default(),
+        values: values.collect(),
+        default: KeyDefault::Required,
+        read_by: read_by.to_string(),
+        table_is: table_is.to_string(),
+    }
+}
+
+/// The parameters of a member, with what it has by default.
+fn list_member(
+    family: &FamilyDoc,
+    member: &MemberDoc,
+    read_by: &str,
+    out: &mut Vec<KeyEntry>,
+) -> Result<(), ConfigError> {
+    let sources = [member.source, family.source];
+    let Some(definition) = struct_of(&sources, "Config") else { return Ok(()) };
+    let none: [&str; 0] = [];
+    let drive = resolve(LENDER, &none, &none, &[format!("policy.{}={}", family.name, member.name)])?;
+    let defaults = drive.entries.into_iter().map(|e| (e.key, e.value.to_string())).collect();
+    let key = format!("policy.{}.{}", family.name, member.name);
+    let table = Table {
+        sources: &sources,
+        key: &key,
+        read_by: Some(read_by),
+        defaults: Some(&defaults),
+        optional: false,
+    };
+    table.list(definition, out);
+    Ok(())
+}
+
+/// Every key that a device file may have, table by table.
+pub fn key_entries() -> Result<Vec<KeyEntry>, ConfigError> {
+    let definition = |name: &str| {
+        struct_of(&SOURCES, name).unwrap_or(Struct { comment: Comment::default(), fields: Vec::new() })
+    };
+    let whole = definition("DeviceConfig");
+    let mut out = vec![KeyEntry {
+        key: BASE.to_string(),
+        what: BASE_IS.to_string(),
+        kind: "text",
+        units: None,
+        range: KeyRange::default(),
+        values: Vec::new(),
+        default: KeyDefault::NotSet,
+        read_by: "the layers of a configuration".to_string(),
+        table_is: whole.comment.what.clone(),
+    }];
+    let table = Table { sources: &SOURCES, key: "", read_by: None, defaults: None, optional: false };
+    table.list(whole, &mut out);
+    let policies = definition("PolicyConfig");
+    for family in FAMILIES {
+        let field = policies.fields.iter().find(|f| f.name == family.name);
+        let read_by = field.and_then(|f| f.comment.read_by.as_deref()).unwrap_or_default();
+        out.push(family_entry(family, read_by, &policies.comment.what));
+        for member in family.members {
+            list_member(family, member, read_by, &mut out)?;
+        }
+    }
+    Ok(out)
+}
+
+/// The keys that a pattern names: with `*` or `?` in it the whole key, otherwise a part of it.
+pub fn select_keys(pattern: &str) -> Result<Vec<KeyEntry>, ConfigError> {
+    let all = key_entries()?;
+    let glob = pattern.contains(['*', '?']).then(|| WildMatch::new(pattern));
+    let fits = |e: &&KeyEntry| glob.as_ref().map_or_else(|| e.key.contains(pattern), |g| g.matches(&e.key));
+    let found: Vec<KeyEntry> = all.iter().filter(fits).cloned().collect();
+    if found.is_empty() {
+        let nearest = nearest(pattern, all.iter().map(|e| e.key.as_str()));
+        return Err(ConfigError::NoKey { pattern: pattern.to_string(), nearest });
+    }
+    Ok(found)
+}

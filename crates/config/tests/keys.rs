@@ -1,0 +1,347 @@
+//! Is the reference of the keys complete, and is what it says of ranges true?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use tailcut_config::*;
+use tailcut_core::device::{Device, Shape};
+use tailcut_core::policy::FAMILIES;
+
+const NONE: [&str; 0] = [];
+
+/// What must be set beside a key, at a bound or wherever it is, for its own range to decide.
+const BESIDE: &[(&str, &str, &[&str])] = &[
+    (
+        "geometry.planes",
+        "1",
+        &["ftl.write_planes=1", "ftl.gc.copy_planes=1", "ftl.gc.program_planes=1", "ftl.gc.erase_planes=1"],
+    ),
+    ("geometry.pages", "1", &["ftl.over_provisioning=90%"]),
+    ("geometry.page", "512B", &["ftl.mapping_unit=512B", "ecc.codeword=512B"]),
+    ("geometry.page", "1MiB", &["ftl.mapping_unit=1MiB", "host.max_transfer=1MiB"]),
+    ("geometry.bad_blocks", "50%", &["ftl.over_provisioning=80%"]),
+    ("timing.read", "", &["timing.program.pulses=[1]"]),
+    ("host.max_transfer", "", &["host.queue_depth=1"]),
+    ("host.queue_depth", "", &["host.max_transfer=4KiB"]),
+    ("ftl.mapping_unit", "512B", &["ecc.codeword=512B"]),
+    ("ftl.write_planes", "1", &["ftl.gc.copy_planes=1", "ftl.gc.program_planes=1"]),
+    ("policy.suspend_erase.timeout.after", "", &["policy.schedule=read-priority"]),
+    ("policy.flush.gc-tolerant.high", "0%", &["policy.flush.gc-tolerant.low=0%"]),
+    ("policy.flush.gc-tolerant.low", "100%", &["policy.flush.gc-tolerant.high=100%"]),
+    ("policy.flush.watermark.high", "0%", &["policy.flush.watermark.low=0%"]),
+    ("policy.flush.watermark.low", "100%", &["policy.flush.watermark.high=100%"]),
+    (
+        "policy.gc_schedule.rotating.start",
+        "1",
+        &["policy.gc_schedule.rotating.hard=1", "policy.gc_schedule.rotating.stop=1"],
+    ),
+    ("policy.redundancy.rain.width", "", &["geometry.channels=96"]),
+];
+
+/// Bounds at which no drive can be, and the key that minds.
+const NOWHERE: &[(&str, &str, &str)] = &[
+    // Collection has three extents in each lane.
+    ("geometry.blocks", "1", "ftl.over_provisioning"),
+];
+
+/// The keys of a device that it need not have.
+const OPTIONAL: [&str; 5] =
+    ["base", "ftl.user_capacity", "ftl.over_provisioning", "ftl.over_provisioning_of_user", "age.free"];
+
+fn entries() -> Vec<KeyEntry> {
+    key_entries().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The device and scheme on which a key can be set: some policies need parity.
+fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
+    const STRIPED: [&str; 4] = [".rotating.", ".gc-tolerant.", ".rain.", ".shift-migrate."];
+    if STRIPED.iter().any(|member| key.contains(member)) {
+        ("ttflash-256g", &["ttflash"])
+    } else {
+        ("tiny", &[])
+    }
+}
+
+/// What is wrong with a key set to a value: the key at fault, and the message.
+fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> {
+    let (device, schemes) = drive_of(key);
+    let mut sets: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
+    if key.starts_with("policy.buffer.lru.queue_limit.") && !key.ends_with(".of") {
+        sets.push("policy.buffer.lru.queue_limit.of=die".to_string());
+    }
+    if device == "ttflash-256g" {
+        sets.push("geometry.blocks=64".to_string());
+    }
+    sets.push(format!("{key}={value}"));
+    match resolve(device, schemes, &NONE, &sets) {
+        Err(ConfigError::Key { key, problem, .. }) => Some((key, format!("{problem:?}"))),
+        Err(other) => Some((String::new(), other.to_string())),
+        Ok(resolved) => {
+            // Some policies are built with the drive only.
+            let refused = match key.starts_with("policy.") {
+                true => Device::new(&resolved.config, 1, ()).err()?,
+                false => Shape::new(&resolved.config, 1).err()?,
+            };
+            // A policy names its key in the sentence.
+            let full = refused.problem.split_whitespace().next().unwrap_or_default();
+            let key = if full.starts_with(&refused.key) { full.to_string() } else { refused.key.clone() };
+            Some((key, refused.problem))
+        }
+    }
+}
+
+fn is_refused(key: &str, value: &str, beside: &[&str]) -> Result<(), String> {
+    match problem(key, value, beside) {
+        // `timing.read.1` is the first value of the list.
+        Some((at, _)) if at == key || at.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')) => {
+            Ok(())
+        }
+        Some((_, sentence)) if key.starts_with("policy.") && sentence.contains(key) => Ok(()),
+        other => Err(format!("{key} = {value} should be refused, and there is {other:?}")),
+    }
+}
+
+fn is_accepted(key: &str, value: &str, beside: &[&str]) -> Result<(), String> {
+    match problem(key, value, beside) {
+        None => Ok(()),
+        Some((at, _)) if NOWHERE.contains(&(key, value, at.as_str())) => Ok(()),
+        other => Err(format!("{key} = {value} should be accepted, and there is {other:?}")),
+    }
+}
+
+/// A value beyond this one by one of its unit.
+fn beyond(value: &str, step: i128) -> Option<String> {
+    let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let number: i128 = value[..end].parse().ok()?;
+    Some(format!("{}{}", number + step, &value[end..]))
+}
+
+fn one_of(entry: &KeyEntry, value: &str) -> String {
+    if entry.range.each { format!("[{value}]") } else { value.to_string() }
+}
+
+#[test]
+fn the_page_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let text = keys_markdown(&entries());
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &text).expect("the page can be written");
+    }
+    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = text.lines().zip(page.lines()).find(|(new, old)| new != old);
+    assert!(text == page, "docs/configuration.md differs; UPDATE=1 rewrites it: {differs:?}");
+}
+
+/// The keys of every resolved configuration are in the reference, and every one of the reference
+/// is in some configuration.
+#[test]
+fn every_key_of_a_configuration_is_there_and_no_other() {
+    let mut found: BTreeSet<String> = BTreeSet::from(["base".to_string()]);
+    let mut add = |device: &str, sets: &[String]| {
+        let resolved =
+            resolve(device, &NONE, &NONE, sets).unwrap_or_else(|e| panic!("{device} {sets:?}: {e}"));
+        for entry in resolved.entries {
+            // A member with parameters is an entry for each, and the family's key is the member.
+            let mut parts = entry.key.split('.');
+            if parts.next() == Some("policy") {
+                found.insert(format!("policy.{}", parts.next().expect("a family")));
+            }
+            found.insert(entry.key);
+        }
+    };
+    DEVICES.iter().for_each(|d| add(d.name, &[]));
+    for family in FAMILIES {
+        for member in family.members {
+            add("tiny", &[format!("policy.{}={}", family.name, member.name)]);
+        }
+    }
+    for set in [
+        "ftl.user_capacity=100MiB",
+        "ftl.over_provisioning_of_user=20%",
+        "age.free=20%",
+        "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
+    ] {
+        add("tiny", &[set.to_string()]);
+    }
+    let listed: Vec<String> = entries().into_iter().map(|e| e.key).collect();
+    let unique: BTreeSet<String> = listed.iter().cloned().collect();
+    assert_eq!(unique.len(), listed.len(), "a key is listed twice");
+    let missing: Vec<_> = found.difference(&unique).collect();
+    let dead: Vec<_> = unique.difference(&found).collect();
+    assert!(missing.is_empty() && dead.is_empty(), "not listed: {missing:?}; in no configuration: {dead:?}");
+    assert!(listed.len() > 110, "{}", listed.len());
+}
+
+/// What a table of a file may hold is what the parser says it may, optional keys included.
+#[test]
+fn the_tables_hold_what_the_parser_allows() {
+    let mut tables: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut bare_members = BTreeSet::new();
+    for entry in entries().iter().filter(|e| e.key != "base") {
+        let mut key = entry.key.as_str();
+        while let Some((table, name)) = key.rsplit_once('.') {
+            tables.entry(table.to_string()).or_default().insert(name.to_string());
+            key = table;
+        }
+        tables.entry(String::new()).or_default().insert(key.to_string());
+        if entry.key.starts_with("policy.") && entry.kind == "one of" && entry.key.matches('.').count() == 1 {
+            bare_members.extend(entry.values.iter().map(|v| format!("{}.{}", entry.key, v.name)));
+        }
+    }
+    bare_members.retain(|m| !tables.contains_key(m));
+    let families = |table: &str| FAMILIES.iter().any(|f| table == format!("policy.{}", f.name));
+    for (table, listed) in tables.iter().filter(|(table, _)| !families(table)) {
+        let key = if table.is_empty() { "nobody".to_string() } else { format!("{table}.nobody") };
+        let error = resolve("tiny", &NONE, &NONE, &[format!("{key}=1")]).expect_err("nobody reads it");
+        let ConfigError::Key { problem, .. } = &error else { panic!("{key}: {error}") };
+        let Problem::UnknownKey { allowed, .. } = &**problem else { panic!("{key}: {error}") };
+        assert_eq!(&allowed.iter().cloned().collect::<BTreeSet<_>>(), listed, "{table}");
+    }
+    for member in bare_members {
+        let error = resolve("tiny", &NONE, &NONE, &[format!("{member}.nobody=1")]).expect_err("it has none");
+        let ConfigError::Key { problem, .. } = &error else { panic!("{member}: {error}") };
+        assert!(matches!(&**problem, Problem::UnknownKey { allowed, .. } if allowed.is_empty()), "{error}");
+    }
+}
+
+#[test]
+fn every_key_says_all_that_the_reference_promises() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src");
+    let all = entries();
+    let mut wrong = Vec::new();
+    for entry in &all {
+        let key = &entry.key;
+        let name = key.rsplit('.').next().expect("never empty");
+        if !entry.what.ends_with('.') {
+            wrong.push(format!("{key}: it does not say what it does: {:?}", entry.what));
+        }
+        if entry.kind == "?" || (entry.kind == "one of") == entry.values.is_empty() {
+            wrong.push(format!("{key}: a type or its values are not known"));
+        }
+        if let Some(value) = entry.values.iter().find(|v| v.means.trim().is_empty()) {
+            wrong.push(format!("{key}: what {} means is not said", value.name));
+        }
+        // Physical keys have no default; those of a policy have one, if not its absence.
+        let of_policy = key.matches('.').count() >= 3 && key.starts_with("policy.");
+        let is_right = match entry.default {
+            KeyDefault::Required => !of_policy,
+            KeyDefault::NotSet => of_policy || OPTIONAL.contains(&key.as_str()),
+            KeyDefault::RequiredIn(_) | KeyDefault::Value(_) => of_policy,
+        };
+        if !is_right {
+            wrong.push(format!("{key}: {:?}", entry.default));
+        }
+        // The modules exist, and one of them has a word for it.
+        let modules: Vec<PathBuf> = entry
+            .read_by
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .map(|module| match module.strip_prefix("sim::") {
+                Some(rest) => sources.join("../../sim/src").join(format!("{rest}.rs")),
+                None => sources.join(format!("{}.rs", module.replace("::", "/"))),
+            })
+            .collect();
+        let texts: Vec<String> = modules
+            .iter()
+            .map(|path| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{key}: {path:?}: {e}")))
+            .collect();
+        if entry.read_by.is_empty()
+            || !texts.is_empty() && !of_policy && !texts.iter().any(|t| t.contains(name))
+        {
+            wrong.push(format!("{key}: it is not read by {:?}", entry.read_by));
+        }
+        // Keys that are named are keys.
+        for text in [&entry.what, &entry.range.to_string()] {
+            for named in text.split('`').skip(1).step_by(2) {
+                let named = named.split(" = ").next().unwrap_or_default();
+                if named.contains('.') && !all.iter().any(|e| e.key == named) {
+                    wrong.push(format!("{key}: there is no key {named}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Beyond a bound a value is refused with an error that names the key; at it the key is content.
+#[test]
+fn ranges_are_what_the_checks_hold() {
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for entry in entries() {
+        let key = entry.key.as_str();
+        if entry.units.is_some() || entry.kind.contains("whole number") {
+            let bounded = entry.range.least.is_some();
+            wrong.extend((!bounded).then(|| format!("{key}: a number without a lower bound")));
+        }
+        for (bound, step) in [(&entry.range.least, -1), (&entry.range.most, 1)] {
+            let Some(bound) = bound else { continue };
+            let at = one_of(&entry, &bound.value);
+            let beside = BESIDE.iter().find(|(k, v, _)| *k == key && (v.is_empty() || *v == bound.value));
+            let beside = beside.map_or(&[][..], |(_, _, sets)| sets);
+            tried += 1;
+            if bound.excluded {
+                wrong.extend(is_refused(key, &at, &[]).err());
+                continue;
+            }
+            wrong.extend(is_accepted(key, &at, beside).err());
+            if let Some(outside) = beyond(&bound.value, step) {
+                wrong.extend(is_refused(key, &one_of(&entry, &outside), beside).err());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried > 130, "only {tried} bounds");
+}
+
+#[test]
+fn names_are_those_that_the_parser_takes() {
+    for entry in entries().iter().filter(|e| !e.values.is_empty()) {
+        let (device, schemes) = drive_of(&entry.key);
+        let set = |value: &str| resolve(device, schemes, &NONE, &[format!("{}={value}", entry.key)]);
+        let listed: BTreeSet<&str> = entry.values.iter().map(|v| v.name.as_str()).collect();
+        let error = set("nobody").expect_err("no such name");
+        let ConfigError::Key { problem, .. } = &error else { panic!("{}: {error}", entry.key) };
+        let Problem::UnknownMember { allowed, .. } = &**problem else { panic!("{}: {error}", entry.key) };
+        assert_eq!(allowed.iter().map(String::as_str).collect::<BTreeSet<_>>(), listed, "{}", entry.key);
+    }
+}
+
+/// What the reference gives as a default is what a member has that is given by its name alone.
+#[test]
+fn defaults_are_those_of_the_policies() {
+    let all = entries();
+    let of =
+        |key: &str| all.iter().find(|e| e.key == key).unwrap_or_else(|| panic!("no {key}")).default.clone();
+    let value = |text: &str| KeyDefault::Value(text.to_string());
+    assert_eq!(of("policy.gc_schedule.threshold.start"), value("4"));
+    assert_eq!(of("policy.suspend_erase.timeout.after"), value("\"64ms\""));
+    assert_eq!(of("policy.schedule.read-write-erase.write_suspends_erase"), value("true"));
+    assert_eq!(
+        of("policy.buffer.lru.queue_limit.bytes"),
+        KeyDefault::RequiredIn("policy.buffer.lru.queue_limit".to_string())
+    );
+    assert_eq!((of("timing.erase.loops"), of("age.free")), (KeyDefault::Required, KeyDefault::NotSet));
+    // And a default is a value that the key takes.
+    for entry in &all {
+        if let KeyDefault::Value(text) = &entry.default {
+            let set = format!("{}={text}", entry.key);
+            resolve("tiny", &NONE, &NONE, &[set]).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+}
+
+#[test]
+fn a_pattern_is_a_part_of_a_key_or_with_stars_all_of_it() {
+    let keys = |pattern: &str| -> Vec<String> {
+        let found = select_keys(pattern).unwrap_or_else(|e| panic!("{e}"));
+        found.into_iter().map(|e| e.key).collect()
+    };
+    assert!(keys("suspend.*").iter().all(|k| k.starts_with("suspend.")), "{:?}", keys("suspend.*"));
+    assert!(keys("suspend.*").contains(&"suspend.erase.limits.most".to_string()));
+    assert!(keys("gc").contains(&"ftl.gc.copy".to_string()) && keys("gc").len() > 20);
+    assert_eq!(keys("*.pulse?"), ["timing.program.pulses"]);
+    assert_eq!(keys("geometry.page"), ["geometry.pages", "geometry.page"]);
+    let error = select_keys("host.lnk_rate").expect_err("no such key");
+    assert_eq!(error.to_string(), "no key matches `host.lnk_rate` (did you mean `host.link_rate`?)");
+}
