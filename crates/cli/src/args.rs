@@ -234,6 +234,17 @@ pub enum ShowCommand {
         #[arg(long)]
         markdown: bool,
     },
+    /// Configuration keys: type, unit, range, default, what each does, who reads it
+    Keys {
+        /// A part of the key, or with `*` or `?` the whole key: `gc`, `suspend.*`
+        pattern: Option<String>,
+        /// The whole page of the reference
+        #[arg(long, conflicts_with_all = ["json", "pattern"])]
+        markdown: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The resolved configuration: each value, the layer that gave it, and its source
     Config {
         /// Device preset or a device file ending in .toml

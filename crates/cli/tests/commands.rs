@@ -21,6 +21,17 @@ fn show_lists_what_is_built_in() {
         (&["schemes"], &["baseline", "rps", "policy.schedule"]),
         (&["workloads"], &["mixed-70-30-qd16", "act-30"]),
         (&["policies"], &["policy.schedule", "read-priority"]),
+        (&["keys", "--markdown"], &["# Configuration", "## `suspend.erase.limits`", "| `age.free` |"]),
+        (
+            &["keys", "geometry.page"],
+            &[
+                "geometry.pages\n",
+                "size (B, KB,",
+                "512B to 1MiB; in steps",
+                "default: required",
+                "read by: the",
+            ],
+        ),
         (&["policies", "--markdown"], &["# Policies", "## `policy.gc_victim`", "### `greedy`"]),
         (
             &["config", "tiny", "--scheme", "rps", "--set", "host.queue_depth=9"],
@@ -115,6 +126,27 @@ fn a_configuration_says_where_its_values_come_from() {
     let read = serde_json::json!({"value": ["3us"], "layer": "device z-ssd", "source": "ATC'19 Table 1; SLC has one page type"});
     assert_eq!(json["config"]["timing.read"], read);
     assert_eq!(json["config"]["policy.suspend_erase.timeout.after"]["layer"], "scheme t-es");
+}
+
+#[test]
+fn keys_are_found_by_a_part_of_their_name_or_by_stars() {
+    let keys = |pattern: &str| -> Vec<Value> {
+        let text = tailcut(&["show", "keys", pattern, "--json"]).ok();
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    };
+    let timeout = keys("*.timeout.*");
+    let names: Vec<&str> = timeout.iter().map(|k| k["key"].as_str().unwrap()).collect();
+    assert_eq!(names, ["policy.suspend_erase.timeout.after", "policy.suspend_erase.timeout.clock"]);
+    assert_eq!(timeout[0]["default"], serde_json::json!({"value": "\"64ms\""}));
+    assert_eq!((&timeout[0]["type"], &timeout[0]["units"]), (&"time".into(), &"ns, us, ms, s".into()));
+    assert_eq!(timeout[1]["values"][1]["name"], "oldest-write");
+    let page = &keys("geometry.page?")[0];
+    assert_eq!((&page["key"], &page["default"]), (&"geometry.pages".into(), &"required".into()));
+    assert_eq!(page["range"]["most"], serde_json::json!({"value": "65536", "excluded": false}));
+    let all: Vec<Value> = serde_json::from_str(&tailcut(&["show", "keys", "--json"]).ok()).unwrap();
+    assert!(all.len() > 110 && all.iter().any(|k| k["key"] == "policy.schedule"));
+    tailcut(&["show", "keys", "geometri.pages"]).refused(&["no key matches", "`geometry.pages`"]);
+    tailcut(&["show", "keys", "gc", "--markdown"]).refused(&["--markdown"]);
 }
 
 /// A device of one's own is another one with changes.

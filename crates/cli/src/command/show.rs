@@ -7,8 +7,8 @@ use crate::run::config_values;
 use crate::terminal::{Terminal, print};
 use serde::Serialize;
 use tailcut_config::{
-    Resolved, devices_text, policies_markdown, policies_text, resolve, schemes_text, show_config,
-    workloads_text,
+    Resolved, devices_text, key_entries, keys_markdown, keys_text, policies_markdown, policies_text, resolve,
+    schemes_text, select_keys, show_config, workloads_text,
 };
 use tailcut_core::device::Device;
 use tailcut_report::Ordered;
@@ -26,6 +26,19 @@ fn config_json(resolved: &Resolved) -> Result<String, CliError> {
     Ok(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n")
 }
 
+/// The keys that a pattern names, in one of three forms.
+fn keys(pattern: Option<&str>, markdown: bool, json: bool) -> Result<(), CliError> {
+    let entries = pattern.map_or_else(key_entries, select_keys)?;
+    if markdown {
+        return print(&keys_markdown(&entries));
+    }
+    if json {
+        let text = serde_json::to_string_pretty(&entries);
+        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+    }
+    print(&keys_text(&entries))
+}
+
 /// Print what was asked for.
 pub fn show(what: &ShowCommand) -> Result<(), CliError> {
     match what {
@@ -34,6 +47,7 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
         ShowCommand::Workloads => print(&workloads_text()?),
         ShowCommand::Policies { markdown: true } => print(&policies_markdown()),
         ShowCommand::Policies { markdown: false } => print(&policies_text()),
+        ShowCommand::Keys { pattern, markdown, json } => keys(pattern.as_deref(), *markdown, *json),
         ShowCommand::RainBound(args) => rain_bound(args),
         ShowCommand::Config { device, scheme, json, layers } => {
             let resolved = resolve(device, scheme, &layers.config, &layers.set)?;
