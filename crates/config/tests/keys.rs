@@ -315,6 +315,9 @@ fn defaults_are_those_of_the_policies() {
         |key: &str| all.iter().find(|e| e.key == key).unwrap_or_else(|| panic!("no {key}")).default.clone();
     let value = |text: &str| KeyDefault::Value(text.to_string());
     assert_eq!(of("policy.gc_schedule.threshold.start"), value("4"));
+    // Not what the drive has that lends the rest.
+    assert_eq!(of("policy.buffer.lru.capacity"), value("\"64MiB\""));
+    assert_eq!(of("policy.flush.watermark.low"), value("\"80%\""));
     assert_eq!(of("policy.suspend_erase.timeout.after"), value("\"64ms\""));
     assert_eq!(of("policy.schedule.read-write-erase.write_suspends_erase"), value("true"));
     assert_eq!(
@@ -322,6 +325,18 @@ fn defaults_are_those_of_the_policies() {
         KeyDefault::RequiredIn("policy.buffer.lru.queue_limit".to_string())
     );
     assert_eq!((of("timing.erase.loops"), of("age.free")), (KeyDefault::Required, KeyDefault::NotSet));
+    for family in FAMILIES {
+        for member in family.members {
+            // A member that replaces another has nothing of the device's own.
+            let other = family.members.iter().find(|m| m.name != member.name).expect("two members at least");
+            let sets = [other, member].map(|m| format!("policy.{}={}", family.name, m.name));
+            let drive = resolve("tiny", &NONE, &NONE, &sets).unwrap_or_else(|e| panic!("{e}"));
+            let own = format!("policy.{}.{}.", family.name, member.name);
+            for set in drive.entries.iter().filter(|e| e.key.starts_with(&own)) {
+                assert_eq!(of(&set.key), value(&set.value.to_string()), "{}", set.key);
+            }
+        }
+    }
     // And a default is a value that the key takes.
     for entry in &all {
         if let KeyDefault::Value(text) = &entry.default {

@@ -6,7 +6,11 @@ use super::range::KeyRange;
 use crate::base::{BASE, BASE_IS};
 use crate::error::{ConfigError, nearest};
 use crate::missing::LENDER;
-use crate::resolve::resolve;
+use crate::preset::PresetKind;
+use crate::read::read;
+use crate::resolve::load_preset;
+use crate::tree::{Data, Tree};
+use crate::write::values;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tailcut_core::device::config::SOURCES;
@@ -151,6 +155,20 @@ fn family_entry(family: &FamilyDoc, read_by: &str, table_is: &str) -> KeyEntry {
     }
 }
 
+/// What a member has that is given by its name alone, whatever the drive around it.
+fn defaults_of(family: &FamilyDoc, member: &MemberDoc) -> Result<BTreeMap<String, String>, ConfigError> {
+    let mut drive = load_preset(PresetKind::Device, LENDER)?;
+    let nothing_set = Tree::table(drive.origin.clone());
+    let data = Data::Table(BTreeMap::from([(member.name.to_string(), nothing_set)]));
+    let bare = Tree { data, origin: drive.origin.clone() };
+    if let Data::Table(top) = &mut drive.data
+        && let Some(Tree { data: Data::Table(policies), .. }) = top.get_mut("policy")
+    {
+        policies.insert(family.name.to_string(), bare);
+    }
+    Ok(values(&read(&drive)?).into_iter().map(|(key, value)| (key, value.to_string())).collect())
+}
+
 /// The parameters of a member, with what it has by default.
 fn list_member(
     family: &FamilyDoc,
@@ -160,9 +178,7 @@ fn list_member(
 ) -> Result<(), ConfigError> {
     let sources = [member.source, family.source];
     let Some(definition) = struct_of(&sources, "Config") else { return Ok(()) };
-    let none: [&str; 0] = [];
-    let drive = resolve(LENDER, &none, &none, &[format!("policy.{}={}", family.name, member.name)])?;
-    let defaults = drive.entries.into_iter().map(|e| (e.key, e.value.to_string())).collect();
+    let defaults = defaults_of(family, member)?;
     let key = format!("policy.{}.{}", family.name, member.name);
     let table = Table {
         sources: &sources,

@@ -33,7 +33,7 @@ pub fn keys_text(entries: &[KeyEntry]) -> String {
         line(&format!("default: {}", shown_default(entry)), "    ", "      ");
         line(&format!("read by: {}", entry.read_by), "    ", "      ");
     }
-    text.replace('`', "")
+    text
 }
 
 fn shown_default(entry: &KeyEntry) -> String {

@@ -87,7 +87,7 @@ pub struct TimingConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramErase {
-    /// As given.
+    /// As configured.
     Timed,
     /// As long as a read of the same page type; an erase as long as one of the first type.
     AsRead,

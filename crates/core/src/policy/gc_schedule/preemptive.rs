@@ -51,9 +51,9 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum States {
-    /// Collections yield, or they do not.
+    /// Above `hard` collections yield to every host operation, at and below it to none.
     Two,
-    /// Between the two, they yield to reads while writes wait.
+    /// Above `hard` as `two`; at and below it collections yield to reads, while writes wait.
     Four,
 }
 

@@ -34,9 +34,9 @@ use tailcut_units::quantity::Level;
 pub enum Mode {
     /// A lane at `hard` collects beside others.
     Yielding,
-    /// Never more than one.
+    /// Never more than one lane of a group collects.
     Forced,
-    /// As `Yielding`, while many lanes are at `hard` and turns do not keep up.
+    /// As `yielding`, while many lanes are at `hard` and turns do not keep up.
     Dynamic,
 }
 
