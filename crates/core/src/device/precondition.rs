@@ -409,20 +409,29 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Pad until the lanes of each pool are level. One that never has room for what others got
-    /// stays behind.
+    /// Pad until the lanes of each pool are level. A lane that cannot win room stays behind:
+    /// padding makes nothing stale.
     fn level(&mut self, pass: &mut Pass) {
-        let most = self.shape.pool_lanes * self.shape.layout.rows_per_extent;
         for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
-            for _ in 0..most {
-                let written = &pass.written[self.shape.lanes_of_pool(pool)];
-                if written.iter().min() == written.iter().max() {
+            let lanes = self.shape.lanes_of_pool(pool);
+            loop {
+                let most = pass.written[lanes.clone()].iter().copied().max().unwrap_or(0);
+                let mut behind = lanes.clone().filter(|&lane| pass.written[lane] < most);
+                if !behind.any(|lane| self.can_win_room(lane as u32)) {
                     break;
                 }
                 let row = self.host_row(pass, pool);
                 self.pad(pass, row);
             }
         }
+    }
+
+    /// Whether a lane has a row for the host, or an extent whose collection wins one.
+    fn can_win_room(&self, lane: u32) -> bool {
+        let layout = &self.shape.layout;
+        let (valid, _) = self.state.extents.lane_slices(layout, lane);
+        self.state.extents.has_row(layout, lane, Writer::Host, self.shape.reserve)
+            || valid.iter().any(|&valid| valid <= layout.most_valid())
     }
 
     /// Leave the rest of a row without data.
