@@ -165,6 +165,19 @@ impl Past<'_> {
         Ok((device, past))
     }
 
+    /// The key under which such an aged drive is kept: drives with the same key are the same.
+    pub fn key(&self, config: &DeviceConfig, seed: u64) -> u64 {
+        let Past { kind, filled, capacity, identity, .. } = self;
+        let how = match kind {
+            PastKind::Steady if !self.is_uniform(config) => *identity,
+            PastKind::Steady => "uniform units",
+            _ => "units at random",
+        };
+        let name = kind.name();
+        let what = format!("{name}, model {MODEL_VERSION}, {filled} of {capacity} bytes, {how}");
+        aged_key(config, seed, &what)
+    }
+
     /// What is filled: whole mapping units, in bytes.
     fn whole(&self, device: &Device) -> u64 {
         let unit = device.shape().layout.unit_bytes;
@@ -177,15 +190,7 @@ impl Past<'_> {
 
     /// A drive in its steady state, or scattered, from a snapshot if there is one.
     fn aged(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Device, PastError> {
-        let Past { kind, filled, capacity, identity, .. } = self;
-        let how = match kind {
-            PastKind::Steady if !self.is_uniform(factory.config) => *identity,
-            PastKind::Steady => "uniform units",
-            _ => "units at random",
-        };
-        let name = kind.name();
-        let what = format!("{name}, model {MODEL_VERSION}, {filled} of {capacity} bytes, {how}");
-        let key = aged_key(factory.config, factory.seed, &what);
+        let key = self.key(factory.config, factory.seed);
         let lock = self.locks.of(key);
         let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut device = factory.make()?;

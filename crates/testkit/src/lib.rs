@@ -4,6 +4,7 @@ mod amplification;
 pub mod bytes;
 mod configs;
 mod host;
+pub mod keys;
 mod load;
 mod network;
 mod operations;
