@@ -71,3 +71,54 @@ impl<T> IndexMut<u32> for Slab<T> {
         &mut self.items[i as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a vector of what each element holds and a stack of those unused.
+        #[test]
+        fn elements_are_taken_last_given_first_and_keep_what_they_held(
+            capacity in 0..6usize,
+            steps in prop::collection::vec((any::<bool>(), any::<usize>(), any::<u64>()), 0..100),
+        ) {
+            let mut slab = Slab::new(capacity, 7u64);
+            let mut held = vec![7u64; capacity];
+            let mut unused: Vec<u32> = (0..capacity as u32).rev().collect();
+            let mut used: Vec<u32> = Vec::new();
+            for (take, pick, value) in steps {
+                if take && !unused.is_empty() {
+                    let i = slab.take();
+                    prop_assert_eq!(Some(i), unused.pop());
+                    prop_assert_eq!(slab[i], held[i as usize], "as its last user left it");
+                    slab[i] = value;
+                    held[i as usize] = value;
+                    used.push(i);
+                } else if !take && !used.is_empty() {
+                    let i = used.swap_remove(pick % used.len());
+                    slab.give(i);
+                    unused.push(i);
+                }
+                prop_assert_eq!(slab.capacity() as usize, capacity);
+                prop_assert_eq!(slab.used(), used.len());
+                prop_assert_eq!(slab.is_exhausted(), unused.is_empty());
+                let mut sorted = used.clone();
+                sorted.sort_unstable();
+                prop_assert_eq!(slab.in_use(), sorted);
+                for &i in &used {
+                    prop_assert_eq!(slab[i], held[i as usize]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "sized for the most")]
+    fn an_exhausted_pool_gives_nothing() {
+        let mut slab = Slab::new(1, ());
+        slab.take();
+        slab.take();
+    }
+}

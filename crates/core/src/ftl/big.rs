@@ -72,3 +72,55 @@ impl<T: Pod> DerefMut for BigArray<T> {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a vector: elements and their bytes are two views of the same memory.
+        #[test]
+        fn an_array_is_a_vector_of_zeros_that_can_be_written_to(
+            len in prop_oneof![0..9usize, 1_000..5_000usize],
+            steps in prop::collection::vec((any::<usize>(), any::<u32>(), any::<bool>()), 0..60),
+        ) {
+            let mut array = BigArray::<u32>::zeroed(len).unwrap();
+            let mut model = vec![0u32; len];
+            prop_assert_eq!(&array[..], &model[..]);
+            for (at, value, as_bytes) in steps {
+                if len == 0 {
+                    break;
+                }
+                let at = at % len;
+                prop_assert_eq!(array[at], model[at]);
+                model[at] = value;
+                if as_bytes {
+                    array.bytes_mut()[4 * at..4 * at + 4].copy_from_slice(&value.to_ne_bytes());
+                } else {
+                    array[at] = value;
+                }
+            }
+            prop_assert_eq!(array.len(), len);
+            prop_assert_eq!(&array[..], &model[..]);
+            let bytes: Vec<u8> = model.iter().flat_map(|v| v.to_ne_bytes()).collect();
+            prop_assert_eq!(array.bytes(), &bytes[..]);
+        }
+    }
+
+    #[test]
+    fn what_no_address_space_holds_is_an_error() {
+        assert!(BigArray::<u64>::zeroed(usize::MAX / 8 + 2).is_err(), "its size overflows to 8 bytes");
+        assert!(BigArray::<u64>::zeroed(usize::MAX / 16).is_err(), "its size is refused");
+    }
+
+    #[test]
+    fn a_large_array_takes_no_time_and_is_zero() {
+        // Above the size from which huge pages are asked for.
+        let mut array = BigArray::<u64>::zeroed(3 << 20).unwrap();
+        let last = array.len() - 1;
+        assert_eq!((array[0], array[last]), (0, 0));
+        array[last] = u64::MAX;
+        assert_eq!((array[last - 1], array[last]), (0, u64::MAX));
+    }
+}

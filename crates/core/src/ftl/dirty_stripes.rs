@@ -131,6 +131,8 @@ impl DirtyStripes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
 
     #[test]
     fn the_oldest_of_each_kind_lead_and_those_in_flight_are_out_of_reach() {
@@ -152,5 +154,117 @@ mod tests {
         assert_eq!(d.oldest(0, false), Some(a));
         d.arrived(b, 0, 0);
         assert_eq!(d.used(), 1);
+    }
+
+    const GROUPS: u32 = 2;
+    const WHOLE: u32 = 3;
+
+    /// An entry in use, and whether it may be flushed as a whole stripe or a partial one.
+    #[derive(Clone, Copy)]
+    struct Held {
+        stripe: u32,
+        former: u32,
+        job: u32,
+        written: u64,
+    }
+
+    /// Entries, a stack of the unused, and by group queues of partial and of whole stripes.
+    struct Model {
+        entries: Vec<Option<Held>>,
+        spare: Vec<u32>,
+        queues: Vec<[VecDeque<u32>; 2]>,
+        writes: u64,
+    }
+
+    impl Model {
+        fn unlink(&mut self, i: u32) {
+            self.queues.iter_mut().flatten().for_each(|queue| queue.retain(|&other| other != i));
+        }
+
+        fn link(&mut self, i: u32, group: u32, dirty: u32) {
+            self.queues[group as usize][usize::from(dirty == WHOLE)].push_back(i);
+        }
+
+        fn written(&mut self, i: u32, group: u32, dirty: u32) {
+            let held = self.entries[i as usize].as_mut().unwrap();
+            held.written = self.writes;
+            self.writes += 1;
+            if held.job == NONE {
+                self.unlink(i);
+                self.link(i, group, dirty);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn entries_are_what_the_model_says_after_any_steps(
+            entries in 1..6u32,
+            steps in prop::collection::vec((0..5u32, any::<usize>(), 1..=WHOLE, 0..50u32), 0..150),
+        ) {
+            let mut real = DirtyStripes::new(entries, GROUPS, WHOLE);
+            let mut model = Model {
+                entries: vec![None; entries as usize],
+                spare: (0..entries).rev().collect(),
+                queues: vec![Default::default(); GROUPS as usize],
+                writes: 0,
+            };
+            for (step, pick, dirty, number) in steps {
+                let fits = |h: &Held| match step {
+                    1 => true,
+                    2 => h.job == NONE,
+                    _ => h.job != NONE,
+                };
+                let of = |i: &u32| model.entries[*i as usize].as_ref().is_some_and(fits);
+                let all: Vec<u32> = (0..entries).filter(of).collect();
+                let found = all.get(pick % all.len().max(1)).map(|&i| (i, model.entries[i as usize].unwrap()));
+                match (step, found) {
+                    (0, _) => {
+                        let Some(i) = model.spare.pop() else { continue };
+                        prop_assert_eq!(real.open(number, number + 1), i);
+                        let held = Held { stripe: number, former: number + 1, job: NONE, written: 0 };
+                        model.entries[i as usize] = Some(held);
+                        real.written(i, number % GROUPS, dirty);
+                        model.written(i, number % GROUPS, dirty);
+                    }
+                    (1, Some((i, held))) => {
+                        real.written(i, held.stripe % GROUPS, dirty);
+                        model.written(i, held.stripe % GROUPS, dirty);
+                        real.entry_mut(i).former = number;
+                        model.entries[i as usize].as_mut().unwrap().former = number;
+                    }
+                    (2, Some((i, _))) => {
+                        real.departs(i, number);
+                        model.unlink(i);
+                        model.entries[i as usize].as_mut().unwrap().job = number;
+                    }
+                    (_, Some((i, held))) => {
+                        // Nothing was written meanwhile, or it goes behind those that wait.
+                        let dirty = if step == 3 { dirty } else { 0 };
+                        real.arrived(i, held.stripe % GROUPS, dirty);
+                        if dirty == 0 {
+                            model.entries[i as usize] = None;
+                            model.spare.push(i);
+                        } else {
+                            model.entries[i as usize].as_mut().unwrap().job = NONE;
+                            model.link(i, held.stripe % GROUPS, dirty);
+                        }
+                    }
+                    (_, None) => {}
+                }
+                prop_assert_eq!(real.used(), entries - model.spare.len() as u32);
+                for (i, held) in (0..).zip(&model.entries) {
+                    let Some(h) = held else { continue };
+                    let e = real.entry(i);
+                    prop_assert_eq!((e.stripe, e.former, e.job, e.written), (h.stripe, h.former, h.job, h.written));
+                }
+                for (group, queues) in (0..).zip(&model.queues) {
+                    for (whole, queue) in [false, true].into_iter().zip(queues) {
+                        prop_assert_eq!(real.oldest(group, whole), queue.front().copied());
+                    }
+                }
+            }
+            prop_assert!(real.is_whole(WHOLE) && !real.is_whole(WHOLE - 1));
+        }
     }
 }

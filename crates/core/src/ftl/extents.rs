@@ -316,3 +316,6 @@ fn mean_and_most(figures: &[u32], layout: &Layout) -> (f64, u32) {
     }
     (sum as f64 / count.max(1) as f64, most)
 }
+
+#[cfg(test)]
+mod tests;

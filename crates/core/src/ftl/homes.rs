@@ -144,6 +144,8 @@ mod tests {
     use super::*;
     use crate::ftl::config::ExtentKind;
     use crate::ftl::layout::Layout;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     /// Four channels of two planes: two groups.
     fn stripes() -> Stripes {
@@ -203,5 +205,81 @@ mod tests {
         assert!(!Homes::fixed().restore(&s, &homes.all_moved()) && Homes::fixed().restore(&s, &[]));
         assert!(!Homes::new(&s, vec![11, 10]).restore(&s, &homes.all_moved()), "too many");
         assert!(!Homes::new(&s, vec![12, 12]).restore(&s, &[(99, 0, 0)]));
+    }
+
+    proptest! {
+        /// Against a map of the moved stripes and a count of stripes a group, which each move and
+        /// each departure changes.
+        #[test]
+        fn homes_are_what_the_model_says_after_any_moves(
+            more in prop::collection::vec(0..4u32, 2),
+            steps in prop::collection::vec((any::<bool>(), 0..21u32, 0..2u32, 0..4u32), 0..80),
+        ) {
+            let s = stripes();
+            let mut held = vec![11, 10];
+            let most: Vec<u32> = held.iter().zip(&more).map(|(held, more)| held + more).collect();
+            let mut real = Homes::new(&s, most.clone());
+            let mut moved: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+            // The groups that still have copies of stripes that left them.
+            let mut leaving: Vec<u32> = Vec::new();
+            for (moves, stripe, group, parity) in steps {
+                let now = moved.get(&stripe).map_or(stripe % 2, |&(group, _)| group);
+                if !moves && !leaving.is_empty() {
+                    let group = leaving.swap_remove(stripe as usize % leaving.len());
+                    real.left(group);
+                    held[group as usize] -= 1;
+                } else if moves && (now == group || real.has_room(group)) {
+                    let former = real.set(&s, stripe, group, parity);
+                    prop_assert_eq!(former, if now == group { NONE } else { now });
+                    moved.insert(stripe, (group, parity));
+                    if now != group {
+                        held[group as usize] += 1;
+                        leaving.push(now);
+                    }
+                }
+                prop_assert_eq!(real.held(), &held[..]);
+                prop_assert_eq!(real.most(), &most[..]);
+                for group in 0..2 {
+                    prop_assert_eq!(real.has_room(group), held[group as usize] < most[group as usize]);
+                }
+                for stripe in 0..s.count {
+                    let Some(&(group, parity)) = moved.get(&stripe) else {
+                        prop_assert_eq!(real.group_of(&s, stripe), s.group_of(stripe));
+                        for unit in s.members(stripe) {
+                            prop_assert_eq!(real.offset_of(&s, unit), s.offset_of(unit));
+                            prop_assert_eq!(real.lane(&s, unit), s.home(unit));
+                        }
+                        continue;
+                    };
+                    prop_assert_eq!(real.group_of(&s, stripe), group);
+                    // The parity, then the data round the group.
+                    let mut order = s.members(stripe).collect::<Vec<u32>>();
+                    order.rotate_right(1);
+                    for (step, unit) in (0..).zip(order) {
+                        let offset = (parity + step) % 4;
+                        prop_assert_eq!(real.offset_of(&s, unit), offset);
+                        prop_assert_eq!(real.lane(&s, unit), s.lane(group, offset));
+                    }
+                }
+                let all: Vec<(u32, u32, u32)> = moved.iter().map(|(&s, &(g, p))| (s, g, p)).collect();
+                prop_assert_eq!(real.all_moved(), &all[..]);
+                // On a like drive nothing is left of the moves themselves.
+                let mut like = Homes::new(&s, most.clone());
+                prop_assert!(like.restore(&s, &all));
+                let mut at_home = held.clone();
+                leaving.iter().for_each(|&group| at_home[group as usize] -= 1);
+                prop_assert_eq!(like.held(), &at_home[..]);
+                prop_assert_eq!(like.all_moved(), &all[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_the_drive_is_not_put_back() {
+        let s = stripes();
+        let most = vec![12, 12];
+        let restored = |moved| Homes::new(&s, most.clone()).restore(&s, &[moved]);
+        assert!(restored((20, 1, 3)));
+        assert!(!restored((21, 1, 3)) && !restored((20, 2, 3)) && !restored((20, 1, 4)));
     }
 }

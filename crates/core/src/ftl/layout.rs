@@ -242,4 +242,69 @@ mod tests {
             assert_eq!(seen.len() as u32, l.rows_per_extent);
         }
     }
+
+    fn geometry() -> impl Strategy<Value = (ExtentKind, u32, u32, u32, u32, u32, u32)> {
+        let kind = prop::sample::select(vec![ExtentKind::Block, ExtentKind::Superblock, ExtentKind::Line]);
+        // Kind, dies, write units of a die, planes of each, pages, units a page, extents a lane.
+        (kind, 1..5u32, 1..4u32, 1..4u32, 1..7u32, 1..4u32, 1..5u32)
+    }
+
+    proptest! {
+        /// Against nested loops over lanes, extents, pages, dies and planes, in the order of
+        /// programming.
+        #[test]
+        fn addresses_are_where_nested_loops_put_them(
+            (kind, dies, groups, wide, pages, per_page, stride) in geometry(),
+        ) {
+            let planes = groups * wide;
+            let blocks = kind == ExtentKind::Block;
+            let wide = if blocks { 1 } else { wide };
+            let lanes = match kind {
+                ExtentKind::Block => dies * planes,
+                ExtentKind::Superblock => dies,
+                ExtentKind::Line => 1,
+            };
+            // Every lane but the first is an extent short.
+            let usable = |lane| if lane == 0 { stride } else { stride - 1 };
+            let page = 4096 * u64::from(per_page);
+            let l = Layout::new(kind, dies, planes, pages, page, 4096, wide, (0..lanes).map(usable).collect(), 1);
+            let row = wide * per_page;
+            let (mut pua, mut rows, mut extent) = (0, 0, 0);
+            for lane in 0..lanes {
+                for index in 0..stride {
+                    let first = pua;
+                    for page in 0..pages {
+                        for plane in (0..planes).step_by(wide as usize) {
+                            for die in 0..dies {
+                                let here = match kind {
+                                    ExtentKind::Block => lane == die * planes + plane,
+                                    ExtentKind::Superblock => lane == die,
+                                    ExtentKind::Line => true,
+                                };
+                                if !here {
+                                    continue;
+                                }
+                                for slot in 0..row {
+                                    prop_assert_eq!(l.place(pua), RowPlace { extent, die, plane, page });
+                                    prop_assert_eq!(l.row_of(pua), (rows, slot));
+                                    prop_assert_eq!(l.extent_of(pua), (extent, pua - first));
+                                    prop_assert_eq!(l.lane_at(pua), lane);
+                                    pua += 1;
+                                }
+                                rows += 1;
+                            }
+                        }
+                    }
+                    prop_assert_eq!(l.units_per_extent, pua - first);
+                    prop_assert_eq!(l.lane_of(extent), (lane, index));
+                    extent += 1;
+                }
+                prop_assert_eq!(l.first_die(lane), l.place(lane * stride * l.units_per_extent).die);
+            }
+            prop_assert_eq!((l.units(), l.extents(), l.lanes, l.stride), (pua, extent, lanes, stride));
+            prop_assert_eq!((l.units_per_row, l.rows_per_extent * row), (row, l.units_per_extent));
+            prop_assert_eq!(l.most_valid() + row, l.units_per_extent);
+            prop_assert_eq!(l.blocks_per_extent() * pages * per_page, l.units_per_extent);
+        }
+    }
 }

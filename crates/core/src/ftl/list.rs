@@ -100,3 +100,67 @@ impl List {
         self.len -= 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    const ELEMENTS: u32 = 7;
+
+    proptest! {
+        /// Two lists over one set of links, against two queues: an element is in one of them at
+        /// most.
+        #[test]
+        fn lists_are_queues_from_which_any_element_can_go(
+            steps in prop::collection::vec((0..ELEMENTS, 0..2usize), 0..200),
+        ) {
+            let mut links = vec![Link::default(); ELEMENTS as usize];
+            let mut lists = [List::default(); 2];
+            let mut queues = [VecDeque::new(), VecDeque::new()];
+            for (element, to) in steps {
+                match (0..2).find(|&q: &usize| queues[q].contains(&element)) {
+                    Some(q) => {
+                        lists[q].remove(&mut links, element);
+                        queues[q].retain(|&e| e != element);
+                    }
+                    None => {
+                        lists[to].push_back(&mut links, element);
+                        queues[to].push_back(element);
+                    }
+                }
+                for (list, queue) in lists.iter().zip(&queues) {
+                    prop_assert_eq!(list.len() as usize, queue.len());
+                    prop_assert_eq!(list.is_empty(), queue.is_empty());
+                    prop_assert_eq!(list.head(), queue.front().copied().unwrap_or(NONE));
+                    prop_assert_eq!(list.tail(), queue.back().copied().unwrap_or(NONE));
+                    let mut at = list.head();
+                    for &element in queue {
+                        prop_assert_eq!(at, element);
+                        at = list.after(&links, at);
+                    }
+                    prop_assert_eq!(at, NONE);
+                    // Restored among fewer elements, what it points at decides.
+                    let ends = [list.head(), list.tail()].into_iter().filter(|&e| e != NONE);
+                    let most = ends.max().map_or(0, |e| e as usize + 1).max(queue.len());
+                    prop_assert!(list.is_inside(most) && (most == 0 || !list.is_inside(most - 1)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_is_inside_when_both_its_ends_are() {
+        let mut links = vec![Link::default(); 3];
+        let mut list = List::default();
+        for i in [2, 0, 1] {
+            list.push_back(&mut links, i);
+        }
+        // The one in the middle lies between 2 and 1.
+        assert!(links[0].is_inside(3) && !links[0].is_inside(2));
+        assert!(links[2].is_inside(1) && !links[2].is_inside(0), "only 0 follows it");
+        assert!(links[1].is_inside(1) && !links[1].is_inside(0), "only 0 precedes it");
+        assert!(Link::default().is_inside(0));
+    }
+}

@@ -272,39 +272,4 @@ impl Map {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ftl::config::ExtentKind;
-
-    #[test]
-    fn the_fill_is_a_bijection_that_keeps_chunks_together() {
-        let layout = Layout::new(ExtentKind::Superblock, 6, 2, 8, 8192, 4096, 2, vec![5; 6], 700);
-        let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5], None);
-        let mut seen = std::collections::BTreeSet::new();
-        for lpn in 0..700 {
-            let pua = fill.pua(lpn);
-            assert_eq!(fill.lpn(pua), lpn);
-            assert!(seen.insert(pua));
-        }
-        assert_eq!(fill.pua(3), fill.pua(0) + 3);
-        let by_lane = fill.units_by_lane(701);
-        assert_eq!(by_lane.iter().sum::<u32>(), 701);
-        for (lane, &n) in by_lane.iter().enumerate() {
-            let base = lane as u32 * layout.stride * layout.units_per_extent;
-            assert!((base..base + n).all(|pua| fill.lpn(pua) < 701), "lane {lane}");
-        }
-    }
-
-    #[test]
-    fn valid_masks_cross_words() {
-        let layout = Layout::new(ExtentKind::Superblock, 1, 1, 64, 8192, 4096, 1, vec![5; 1], 300);
-        let fill = Fill::new(&layout, 2, vec![0], None);
-        let mut map = Map::new(&layout, fill).unwrap();
-        map.set_valid_range(60, 70);
-        map.set_valid_range(40, 0);
-        assert_eq!(map.valid_mask(58, 8), 0b1111_1100);
-        assert_eq!(map.valid_mask(126, 8), 0b1111);
-        assert_eq!(map.valid_mask(64, 64), u64::MAX);
-        assert!((0..640).all(|p| map.is_valid(p) == (60..130).contains(&p)));
-    }
-}
+mod tests;

@@ -167,6 +167,7 @@ impl Stripes {
 mod tests {
     use super::*;
     use crate::ftl::config::ExtentKind;
+    use proptest::prelude::*;
 
     fn drive(channels: u32, per_channel: u32, width: u32, host_units: u32) -> Stripes {
         let lanes = channels * per_channel;
@@ -215,6 +216,64 @@ mod tests {
             }
             let (least, most) = (parities.iter().min().unwrap(), parities.iter().max().unwrap());
             assert!(most - least <= 2, "parity is spread: {parities:?}");
+        }
+    }
+
+    proptest! {
+        /// Against a list of groups, each with its lanes, and stripes laid on them one after the
+        /// other.
+        #[test]
+        fn stripes_are_where_a_plain_list_puts_them(
+            (width, sets) in (3..7u32, 1..3u32),
+            positions in (1..4u32).prop_flat_map(|n| Just((0..n).collect::<Vec<u32>>()).prop_shuffle()),
+            count in 1..80u32,
+        ) {
+            let (channels, per_channel) = (width * sets, positions.len() as u32);
+            let lanes = channels * per_channel;
+            let (data, host_units) = (width - 1, (width - 1) * count);
+            let usable = vec![50; lanes as usize];
+            let layout = Layout::new(ExtentKind::Block, lanes, 1, 8, 4096, 4096, 1, usable, host_units);
+            let s = Stripes::new(&layout, channels, width, &positions);
+            let mut groups: Vec<Vec<u32>> = Vec::new();
+            for &position in &positions {
+                for set in 0..sets {
+                    let on = |channel: u32| (set * width + channel) * per_channel + position;
+                    groups.push((0..width).map(on).collect());
+                }
+            }
+            prop_assert_eq!((s.groups, s.count), (groups.len() as u32, count));
+            for (group, lanes) in (0..).zip(&groups) {
+                for (offset, &lane) in (0..).zip(lanes) {
+                    prop_assert_eq!((s.lane(group, offset), s.group_of_lane(lane)), (lane, group));
+                }
+            }
+            // Rows of each lane that the fill has taken so far.
+            let mut rows = vec![0; lanes as usize];
+            let mut parity_at: Vec<u32> = (0..groups.len() as u32).map(|g| width - 1 - g % width).collect();
+            for stripe in 0..count {
+                let group = stripe as usize % groups.len();
+                let parity = parity_at[group];
+                // One to the left in the next row.
+                parity_at[group] = (parity + width - 1) % width;
+                let mut next = stripe * data;
+                prop_assert_eq!((s.first_of(stripe), s.group_of(stripe)), (next, group as u32));
+                prop_assert_eq!(s.parity(stripe), host_units + stripe);
+                let members: Vec<u32> = (next..next + data).chain([host_units + stripe]).collect();
+                prop_assert_eq!(s.members(stripe).collect::<Vec<u32>>(), members);
+                let before = rows.iter().map(|&r| r as u64).sum::<u64>() / u64::from(width);
+                prop_assert_eq!(before, u64::from(stripe));
+                let full = groups.iter().filter(|lanes| rows[lanes[0] as usize] > stripe / s.groups).count();
+                prop_assert_eq!(s.rows_of_fill(stripe), (stripe / s.groups, full as u32));
+                for (offset, &lane) in (0..).zip(&groups[group]) {
+                    let unit = if offset == parity { host_units + stripe } else { next };
+                    next += u32::from(offset != parity);
+                    prop_assert_eq!(s.is_parity(unit), offset == parity);
+                    prop_assert_eq!((s.stripe_of(unit), s.offset_of(unit), s.home(unit)), (stripe, offset, lane));
+                    let row = rows[lane as usize];
+                    prop_assert_eq!((s.fill_row(unit), s.filled_at(lane, row)), (row, unit));
+                    rows[lane as usize] += 1;
+                }
+            }
         }
     }
 }

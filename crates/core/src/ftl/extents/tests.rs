@@ -1,0 +1,355 @@
+//! Extents against a plain model: a queue of free extents and two frontiers a lane, and a
+//! record an extent.
+
+use super::*;
+use crate::ftl::config::ExtentKind;
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+const USABLE: [u32; 2] = [5, 3];
+
+/// Two lanes; an extent has six rows of two units. The second lane has two bad extents.
+fn layout() -> Layout {
+    Layout::new(ExtentKind::Superblock, 2, 2, 3, 8192, 4096, 1, USABLE.to_vec(), 40)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    Free,
+    /// Taken by a writer, with rows to take or to program.
+    Open,
+    Closed,
+    Collected,
+    Bad,
+}
+
+#[derive(Clone, Debug)]
+struct Extent {
+    stage: Stage,
+    valid: u32,
+    closed: u64,
+    cycles: u32,
+    suspensions: u32,
+    taken: u32,
+    programmed: u32,
+    readers: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Model {
+    extents: Vec<Extent>,
+    free: Vec<VecDeque<u32>>,
+    /// By lane and writer: the extent with rows left that it has.
+    open: Vec<[Option<u32>; 2]>,
+    serial: u64,
+    erases: u64,
+}
+
+impl Model {
+    fn new(l: &Layout) -> Model {
+        let blank = Extent {
+            stage: Stage::Bad,
+            valid: 0,
+            closed: 0,
+            cycles: 0,
+            suspensions: 0,
+            taken: 0,
+            programmed: 0,
+            readers: 0,
+        };
+        let mut extents = vec![blank; l.extents() as usize];
+        let first = |lane: u32| lane * l.stride;
+        let free: Vec<VecDeque<u32>> =
+            (0..l.lanes).map(|lane| (first(lane)..first(lane) + USABLE[lane as usize]).collect()).collect();
+        for &e in free.iter().flatten() {
+            extents[e as usize].stage = Stage::Free;
+        }
+        Model { extents, free, open: vec![[None; 2]; l.lanes as usize], serial: 0, erases: 0 }
+    }
+
+    fn close(&mut self, e: u32) {
+        let extent = &mut self.extents[e as usize];
+        (extent.stage, extent.closed) = (Stage::Closed, self.serial);
+        self.serial += 1;
+    }
+
+    /// The extent with rows left that a writer has.
+    fn with_rows(&self, l: &Layout, lane: u32, writer: Writer) -> Option<u32> {
+        let e = self.open[lane as usize][writer as usize]?;
+        assert!(self.extents[e as usize].taken < l.rows_per_extent);
+        Some(e)
+    }
+
+    fn take_row(&mut self, l: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {
+        let e = match self.with_rows(l, lane, writer) {
+            Some(e) => e,
+            None if self.free[lane as usize].len() as u32 <= reserve => return None,
+            None => {
+                let e = self.free[lane as usize].pop_front().expect("more than the reserve");
+                self.extents[e as usize].stage = Stage::Open;
+                self.open[lane as usize][writer as usize] = Some(e);
+                e
+            }
+        };
+        let extent = &mut self.extents[e as usize];
+        let row = extent.taken;
+        extent.taken += 1;
+        if extent.taken == l.rows_per_extent {
+            self.open[lane as usize][writer as usize] = None;
+        }
+        Some((e * l.rows_per_extent + row) * l.units_per_row)
+    }
+
+    fn row_programmed(&mut self, l: &Layout, e: u32) {
+        let extent = &mut self.extents[e as usize];
+        extent.programmed += 1;
+        if extent.programmed == l.rows_per_extent {
+            self.close(e);
+        }
+    }
+
+    /// An empty lane is full up to an extent and a row.
+    fn fill(&mut self, l: &Layout, lane: u32, mut units: u32, mut rows: u32) {
+        while rows > 0 {
+            let e = self.free[lane as usize].pop_front().expect("it fits");
+            let extent = &mut self.extents[e as usize];
+            extent.valid = units.min(l.units_per_extent);
+            extent.taken = rows.min(l.rows_per_extent);
+            extent.programmed = extent.taken;
+            extent.stage = Stage::Open;
+            let left = extent.taken < l.rows_per_extent;
+            self.open[lane as usize][Writer::Host as usize] = left.then_some(e);
+            (units, rows) = (units - extent.valid, rows - extent.taken);
+            if self.extents[e as usize].taken == l.rows_per_extent {
+                self.close(e);
+            }
+        }
+    }
+
+    fn erased(&mut self, l: &Layout, e: u32) {
+        let extent = &mut self.extents[e as usize];
+        (extent.stage, extent.taken, extent.programmed) = (Stage::Free, 0, 0);
+        extent.cycles += 1;
+        self.erases += 1;
+        self.free[(e / l.stride) as usize].push_back(e);
+    }
+}
+
+/// What is tried; an extent is picked among those that it can be done to.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Take(u32, Writer, u32),
+    Program,
+    Gain,
+    Lose,
+    Collect,
+    Abandon,
+    Erase,
+    ReadBegins,
+    ReadEnds,
+    Suspend,
+    Restore,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let writer = prop_oneof![Just(Writer::Host), Just(Writer::Collection)];
+    prop_oneof![
+        10 => (0..2u32, writer, 0..3u32).prop_map(|(lane, writer, reserve)| Step::Take(lane, writer, reserve)),
+        9 => Just(Step::Program),
+        4 => Just(Step::Gain),
+        5 => Just(Step::Lose),
+        3 => Just(Step::Collect),
+        1 => Just(Step::Abandon),
+        4 => Just(Step::Erase),
+        1 => Just(Step::ReadBegins),
+        1 => Just(Step::ReadEnds),
+        1 => Just(Step::Suspend),
+        1 => Just(Step::Restore),
+    ]
+}
+
+/// How an empty drive begins.
+#[derive(Clone, Debug)]
+enum Start {
+    Empty,
+    /// Units of each lane, and rows beyond those that they need.
+    Filled([u32; 2], u32),
+    Full([Vec<u32>; 2]),
+}
+
+fn start() -> impl Strategy<Value = Start> {
+    let counts = |most: usize| prop::collection::vec(0..=12u32, 0..=most);
+    prop_oneof![
+        Just(Start::Empty),
+        ((0..50u32, 0..25u32), 0..8u32).prop_map(|((a, b), more)| Start::Filled([a, b], more)),
+        (counts(4), counts(2)).prop_map(|(a, b)| Start::Full([a, b])),
+    ]
+}
+
+fn begin(l: &Layout, start: &Start, real: &mut Extents, model: &mut Model) {
+    for lane in 0..2 {
+        match start {
+            Start::Empty => {}
+            Start::Filled(units, more) => {
+                let units = units[lane as usize];
+                let rows = (units.div_ceil(l.units_per_row) + more).min(30 - 12 * lane);
+                // All rows that a fill leaves without data are in its last extent.
+                let rows = rows.min((units / l.units_per_extent + 1) * l.rows_per_extent);
+                real.fill_lane(l, lane, units, rows);
+                model.fill(l, lane, units, rows);
+            }
+            Start::Full(counts) => {
+                real.take_full(l, lane, &counts[lane as usize]);
+                for &valid in &counts[lane as usize] {
+                    let e = model.free[lane as usize].pop_front().expect("it fits");
+                    let extent = &mut model.extents[e as usize];
+                    (extent.valid, extent.taken, extent.programmed) = (valid, 6, 6);
+                    model.close(e);
+                }
+            }
+        }
+    }
+}
+
+fn compare(l: &Layout, real: &Extents, model: &Model) {
+    assert!(real.fits(l));
+    assert_eq!((real.serial, real.erases), (model.serial, model.erases));
+    assert_eq!(real.free_total(), model.free.iter().map(|f| f.len() as u64).sum());
+    for lane in 0..l.lanes {
+        let free = model.free[lane as usize].len() as u32;
+        assert_eq!(real.free(lane), free);
+        assert_eq!(real.choice(l, lane), model.erases * 2 + u64::from(lane));
+        for writer in [Writer::Host, Writer::Collection] {
+            for reserve in 0..4 {
+                let has = free > reserve || model.with_rows(l, lane, writer).is_some();
+                assert_eq!(real.has_row(l, lane, writer, reserve), has, "{lane} {writer:?} {reserve}");
+            }
+        }
+        let (valid, closed) = real.lane_slices(l, lane);
+        assert_eq!((valid.len(), closed.len()), (5, 5));
+        for (i, e) in (lane * l.stride..(lane + 1) * l.stride).enumerate() {
+            let extent = &model.extents[e as usize];
+            if extent.stage == Stage::Closed {
+                assert_eq!((valid[i], closed[i]), (extent.valid, extent.closed), "extent {e}");
+            } else {
+                assert!(valid[i] > l.units_per_extent, "extent {e} is no victim");
+            }
+        }
+    }
+    let rows: Vec<u32> = model.extents.iter().map(|e| e.taken).collect();
+    assert_eq!(real.rows_written(l), rows);
+    for (e, extent) in (0..).zip(&model.extents) {
+        assert_eq!(real.valid(e), extent.valid);
+        assert_eq!(real.is_closed(e), extent.stage == Stage::Closed);
+        assert_eq!(real.has_readers(e), extent.readers > 0);
+    }
+    let mean_and_most = |of: &dyn Fn(&Extent) -> u32| {
+        let usable: Vec<u32> = model.extents.iter().filter(|e| e.stage != Stage::Bad).map(of).collect();
+        (f64::from(usable.iter().sum::<u32>()) / 8.0, usable.into_iter().max().unwrap())
+    };
+    assert_eq!(real.wear(l), mean_and_most(&|e| e.cycles));
+    assert_eq!(real.suspensions(l), mean_and_most(&|e| e.suspensions));
+}
+
+/// Do a step to both, if there is an extent for it.
+fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Model) {
+    use Stage::{Bad, Closed, Collected, Free, Open};
+    let find = |model: &Model, fits: &dyn Fn(&Extent) -> bool| {
+        let all: Vec<u32> = (0..l.extents()).filter(|&e| fits(&model.extents[e as usize])).collect();
+        all.get(pick % all.len().max(1)).copied()
+    };
+    let target = match step {
+        Step::Take(lane, writer, reserve) => {
+            let row = real.take_row(l, lane, writer, reserve);
+            return assert_eq!(row, model.take_row(l, lane, writer, reserve));
+        }
+        Step::Restore => {
+            let bytes = postcard::to_stdvec(&*real).unwrap();
+            *real = postcard::from_bytes(&bytes).unwrap();
+            return;
+        }
+        Step::Program => find(model, &|e| e.programmed < e.taken),
+        Step::Gain => find(model, &|e| e.stage == Open && e.valid < e.taken * l.units_per_row),
+        Step::Lose => find(model, &|e| e.valid > 0),
+        Step::Collect => find(model, &|e| e.stage == Closed),
+        Step::Abandon => find(model, &|e| e.stage == Collected),
+        Step::Erase => find(model, &|e| e.stage == Collected && e.valid == 0),
+        Step::ReadBegins | Step::Suspend => find(model, &|e| e.stage != Bad && e.stage != Free),
+        Step::ReadEnds => find(model, &|e| e.readers > 0),
+    };
+    let Some(e) = target else { return };
+    let extent = &mut model.extents[e as usize];
+    match step {
+        Step::Take(..) | Step::Restore => {}
+        Step::Program => {
+            real.row_programmed(l, e);
+            model.row_programmed(l, e);
+        }
+        Step::Gain => {
+            real.gain(e);
+            extent.valid += 1;
+        }
+        Step::Lose => {
+            extent.valid -= 1;
+            assert_eq!(real.lose(e), Some(extent.valid).filter(|_| extent.stage == Closed));
+        }
+        Step::Collect => {
+            real.begin_collection(e);
+            extent.stage = Collected;
+        }
+        Step::Abandon => {
+            real.abandon_collection(e);
+            extent.stage = Closed;
+        }
+        Step::Erase => {
+            real.erased(l, e);
+            model.erased(l, e);
+        }
+        Step::ReadBegins => {
+            real.read_begins(e);
+            extent.readers += 1;
+        }
+        Step::ReadEnds => {
+            extent.readers -= 1;
+            assert_eq!(real.read_ends(e), extent.readers == 0);
+        }
+        Step::Suspend => {
+            real.suspended(e);
+            extent.suspensions += 1;
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn extents_are_what_the_model_says_after_any_steps(
+        start in start(),
+        steps in prop::collection::vec((step(), any::<usize>()), 0..300),
+    ) {
+        let l = layout();
+        let (mut real, mut model) = (Extents::new(&l), Model::new(&l));
+        begin(&l, &start, &mut real, &mut model);
+        compare(&l, &real, &model);
+        for (step, pick) in steps {
+            act(&l, step, pick, &mut real, &mut model);
+            compare(&l, &real, &model);
+        }
+    }
+}
+
+/// A snapshot of another drive is refused, whatever of it is too long or points too far.
+#[test]
+fn tables_of_another_layout_do_not_fit() {
+    let l = layout();
+    let other = |usable: Vec<u32>| {
+        let lanes = usable.len() as u32;
+        Extents::new(&Layout::new(ExtentKind::Superblock, lanes, 2, 3, 8192, 4096, 1, usable, 40))
+    };
+    assert!(Extents::new(&l).fits(&l) && other(vec![5, 5]).fits(&l));
+    assert!(!other(vec![5, 4, 3]).fits(&l), "more lanes");
+    assert!(!other(vec![6, 3]).fits(&l), "more extents a lane");
+    assert!(!other(vec![4, 4]).fits(&l), "fewer extents a lane");
+    let mut full = Extents::new(&l);
+    full.take_full(&l, 0, &[13]);
+    assert!(!full.fits(&l), "more valid units than an extent has");
+}

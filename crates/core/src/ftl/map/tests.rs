@@ -1,0 +1,206 @@
+//! The map by example, and against plain vectors.
+
+use super::*;
+use crate::ftl::config::ExtentKind;
+use proptest::prelude::*;
+
+#[test]
+fn the_fill_is_a_bijection_that_keeps_chunks_together() {
+    let layout = Layout::new(ExtentKind::Superblock, 6, 2, 8, 8192, 4096, 2, vec![5; 6], 700);
+    let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5], None);
+    let mut seen = std::collections::BTreeSet::new();
+    for lpn in 0..700 {
+        let pua = fill.pua(lpn);
+        assert_eq!(fill.lpn(pua), lpn);
+        assert!(seen.insert(pua));
+    }
+    assert_eq!(fill.pua(3), fill.pua(0) + 3);
+    let by_lane = fill.units_by_lane(701);
+    assert_eq!(by_lane.iter().sum::<u32>(), 701);
+    for (lane, &n) in by_lane.iter().enumerate() {
+        let base = lane as u32 * layout.stride * layout.units_per_extent;
+        assert!((base..base + n).all(|pua| fill.lpn(pua) < 701), "lane {lane}");
+    }
+}
+
+#[test]
+fn valid_masks_cross_words() {
+    let layout = Layout::new(ExtentKind::Superblock, 1, 1, 64, 8192, 4096, 1, vec![5; 1], 300);
+    let fill = Fill::new(&layout, 2, vec![0], None);
+    let mut map = Map::new(&layout, fill).unwrap();
+    map.set_valid_range(60, 70);
+    map.set_valid_range(40, 0);
+    assert_eq!(map.valid_mask(58, 8), 0b1111_1100);
+    assert_eq!(map.valid_mask(126, 8), 0b1111);
+    assert_eq!(map.valid_mask(64, 64), u64::MAX);
+    assert!((0..640).all(|p| map.is_valid(p) == (60..130).contains(&p)));
+}
+
+/// Where a fill puts each of the first `filled` units and the parity of whole stripes, and how
+/// many it puts in each lane: chunk after chunk, or stripe after stripe.
+fn filled_by_hand(
+    layout: &Layout,
+    chunk: u32,
+    order: &[u32],
+    stripes: Option<&Stripes>,
+    filled: u32,
+) -> (Vec<(u32, u32)>, Vec<u32>) {
+    let mut in_lane = vec![0; order.len()];
+    let mut places = Vec::new();
+    let mut put = |unit: u32, lane: u32| {
+        let within: &mut u32 = &mut in_lane[lane as usize];
+        places.push((unit, lane * layout.stride * layout.units_per_extent + *within));
+        *within += 1;
+    };
+    match stripes {
+        None => (0..filled).for_each(|unit| put(unit, order[(unit / chunk) as usize % order.len()])),
+        Some(s) => {
+            (0..filled / (s.width - 1)).flat_map(|stripe| s.members(stripe)).for_each(|u| put(u, s.home(u)))
+        }
+    }
+    (places, in_lane)
+}
+
+/// Eight lanes of 15 extents of 8 units, on which 300 units of the host lie, with parity or
+/// without.
+fn drive(with_parity: bool, chunk: u32, order: &[u32]) -> (Layout, Fill, Option<Stripes>) {
+    let l = Layout::new(ExtentKind::Block, 8, 1, 8, 4096, 4096, 1, vec![15; 8], 300);
+    let stripes = with_parity.then(|| Stripes::new(&l, 4, 4, &[1, 0]));
+    let fill = Fill::new(&l, chunk, order.to_vec(), stripes.clone());
+    (l, fill, stripes)
+}
+
+fn order() -> impl Strategy<Value = Vec<u32>> {
+    Just((0..8).collect::<Vec<u32>>()).prop_shuffle()
+}
+
+proptest! {
+    #[test]
+    fn a_fill_goes_chunk_by_chunk_or_stripe_by_stripe(
+        with_parity in any::<bool>(),
+        chunk in 1..6u32,
+        order in order(),
+        units in 0..=300u32,
+    ) {
+        let (l, fill, stripes) = drive(with_parity, chunk, &order);
+        let end = fill.end(units);
+        let stripe = if with_parity { 3 } else { 1 };
+        prop_assert!(end >= units && end < units + stripe && end % stripe == 0);
+        let (places, in_lane) = filled_by_hand(&l, chunk, &order, stripes.as_ref(), end);
+        for &(unit, pua) in &places {
+            prop_assert_eq!((fill.pua(unit), fill.lpn(pua)), (pua, unit));
+            let covered = if unit < 300 { None } else { Some(3 * (unit - 300)..3 * (unit - 300) + 3) };
+            prop_assert_eq!(fill.covered(unit), covered);
+        }
+        prop_assert_eq!(fill.units_by_lane(end), in_lane);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Flash { lpn: u32, pua: u32 },
+    Buffer { lpn: u32, slot: u32 },
+    Trim { lpn: u32 },
+    Valid { pua: u32 },
+    Stale { pua: u32 },
+    Range { start: u32, count: u32 },
+}
+
+/// Steps on a map of 400 logical and 960 physical units; few of the latter, so that they meet.
+fn step() -> impl Strategy<Value = Step> {
+    let pua = || prop_oneof![0..70u32, 890..960u32];
+    prop_oneof![
+        (0..400u32, pua()).prop_map(|(lpn, pua)| Step::Flash { lpn, pua }),
+        (0..400u32, 0..9u32).prop_map(|(lpn, slot)| Step::Buffer { lpn, slot }),
+        (0..400u32).prop_map(|lpn| Step::Trim { lpn }),
+        pua().prop_map(|pua| Step::Valid { pua }),
+        pua().prop_map(|pua| Step::Stale { pua }),
+        (0..960u32, 0..200u32)
+            .prop_map(|(start, count)| Step::Range { start, count: count.min(960 - start) }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_map_is_what_the_model_says_after_any_steps(
+        order in order(),
+        filled in prop_oneof![Just(0), (0..=100u32).prop_map(|stripes| 3 * stripes)],
+        steps in prop::collection::vec(step(), 0..60),
+        masks in prop::collection::vec((0..960u32, 1..=64u32), 20),
+    ) {
+        let (l, fill, stripes) = drive(true, 1, &order);
+        let mut map = Map::new(&l, fill).unwrap();
+        map.filled(filled);
+        let mut places = vec![Place::Unmapped; 400];
+        let mut owners = vec![None; 960];
+        let mut valid = vec![false; 960];
+        for (unit, pua) in filled_by_hand(&l, 1, &order, stripes.as_ref(), filled).0 {
+            (places[unit as usize], owners[pua as usize]) = (Place::Flash(pua), Some(unit));
+        }
+        for step in steps {
+            match step {
+                Step::Flash { lpn, pua } => {
+                    map.set_flash(lpn, pua);
+                    map.set_owner(pua, lpn);
+                    (places[lpn as usize], owners[pua as usize]) = (Place::Flash(pua), Some(lpn));
+                }
+                Step::Buffer { lpn, slot } => {
+                    let former = std::mem::replace(&mut places[lpn as usize], Place::Buffer(slot));
+                    prop_assert_eq!(map.set_buffer(lpn, slot), former);
+                }
+                Step::Trim { lpn } => {
+                    let former = std::mem::replace(&mut places[lpn as usize], Place::Unmapped);
+                    prop_assert_eq!(map.trim(lpn), former);
+                }
+                Step::Valid { pua } => {
+                    map.set_valid(pua);
+                    valid[pua as usize] = true;
+                }
+                Step::Stale { pua } => {
+                    map.clear_valid(pua);
+                    valid[pua as usize] = false;
+                }
+                Step::Range { start, count } => {
+                    map.set_valid_range(start, count);
+                    valid[start as usize..][..count as usize].fill(true);
+                }
+            }
+            for (lpn, &place) in (0..).zip(&places) {
+                prop_assert_eq!(map.lookup(lpn), place);
+                for slot in 0..9 {
+                    prop_assert_eq!(map.is_buffered_in(lpn, slot), place == Place::Buffer(slot));
+                }
+            }
+            for (pua, &valid) in (0..).zip(&valid) {
+                prop_assert_eq!(map.is_valid(pua), valid);
+                if let Some(lpn) = owners[pua as usize] {
+                    prop_assert_eq!(map.owner(pua), lpn);
+                }
+            }
+        }
+        for (start, count) in masks {
+            let count = count.min(960 - start);
+            let bit = |i: u32| u64::from(valid[(start + i) as usize]) << i;
+            prop_assert_eq!(map.valid_mask(start, count), (0..count).map(bit).sum::<u64>());
+        }
+        let buffered = places.iter().any(|place| matches!(place, Place::Buffer(_)));
+        prop_assert_eq!(map.is_sane(&l), !buffered, "a drive at rest has nothing in its buffer");
+    }
+}
+
+/// A damaged snapshot: each table points one past its end.
+#[test]
+fn a_map_that_points_outside_is_not_sane() {
+    let order: Vec<u32> = (0..8).collect();
+    let (l, ..) = drive(true, 1, &order);
+    let sane = |damage: &dyn Fn(&mut Map)| {
+        let mut map = Map::new(&l, drive(true, 1, &order).1).unwrap();
+        damage(&mut map);
+        map.is_sane(&l)
+    };
+    assert!(sane(&|map| map.set_flash(0, 959)) && !sane(&|map| map.set_flash(0, 960)));
+    assert!(sane(&|map| map.set_owner(0, 399)) && !sane(&|map| map.set_owner(0, 400)));
+    assert!(sane(&|map| map.state.filled = 300) && !sane(&|map| map.state.filled = 301));
+    assert!(sane(&|map| map.state.parity = (300, 400)) && !sane(&|map| map.state.parity = (300, 401)));
+    assert!(sane(&|map| assert_eq!(map.trim(0), Place::Unmapped)));
+}
