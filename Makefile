@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 
-.PHONY: build demo test lint bench reproduce fuzz clean
+.PHONY: build demo test lint bench reproduce fuzz mutants clean
 
 build:
 	$(CARGO) build --release --locked
@@ -36,6 +36,14 @@ fuzz:
 	for target in $$(cd fuzz && $(CARGO) fuzz list); do \
 		(cd fuzz && $(CARGO) fuzz run $$target -- -max_total_time=60) || exit 1; \
 	done
+
+# Needs cargo-mutants. Of the mutants that `.cargo/mutants.toml` asks for, in the order of the
+# source, every MUTANTS_EVERY-th is tested, from MUTANTS_SEED (0 to MUTANTS_EVERY - 1) on.
+MUTANTS_EVERY ?= 7
+MUTANTS_SEED ?= 0
+mutants:
+	TAILCUT_SWARM_SECONDS=10 $(CARGO) mutants --output target --no-shuffle \
+		--sharding round-robin --shard $(MUTANTS_SEED)/$(MUTANTS_EVERY)
 
 clean:
 	$(CARGO) clean
