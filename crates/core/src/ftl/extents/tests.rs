@@ -349,7 +349,33 @@ fn tables_of_another_layout_do_not_fit() {
     assert!(!other(vec![5, 4, 3]).fits(&l), "more lanes");
     assert!(!other(vec![6, 3]).fits(&l), "more extents a lane");
     assert!(!other(vec![4, 4]).fits(&l), "fewer extents a lane");
-    let mut full = Extents::new(&l);
-    full.take_full(&l, 0, &[13]);
-    assert!(!full.fits(&l), "more valid units than an extent has");
+    assert!(!other(vec![10]).fits(&l), "as many extents in one lane");
+    let damaged = |damage: &dyn Fn(&mut Extents)| {
+        let mut e = Extents::new(&l);
+        damage(&mut e);
+        !e.fits(&l)
+    };
+    assert!(damaged(&|e| e.take_full(&l, 0, &[13])), "more valid units than an extent has");
+    assert!(!damaged(&|e| e.take_full(&l, 0, &[12])));
+    assert!(damaged(&|e| e.valid.truncate(9)) && damaged(&|e| e.closed.truncate(9)));
+    assert!(damaged(&|e| e.cycles.truncate(9)) && damaged(&|e| e.suspensions.truncate(9)));
+    assert!(damaged(&|e| e.pending_rows.truncate(9)) && damaged(&|e| e.readers.truncate(9)));
+    assert!(damaged(&|e| e.links.push(Link::default())) && damaged(&|e| e.lanes.truncate(1)));
+    // A list or a link that leads outside.
+    let far = |e: &mut Extents| (List::default(), vec![Link::default(); 11], e.links.len() as u32);
+    assert!(damaged(&|e| {
+        let (mut list, mut links, outside) = far(e);
+        list.push_back(&mut links, outside);
+        e.lanes[1].free = list;
+    }));
+    assert!(damaged(&|e| {
+        let (mut list, mut links, outside) = far(e);
+        list.push_back(&mut links, 0);
+        list.push_back(&mut links, outside);
+        e.links[0] = links[0];
+    }));
+    for frontier in [Frontier { extent: 10, next_row: 0 }, Frontier { extent: 0, next_row: 7 }] {
+        assert!(damaged(&|e| e.lanes[0].frontiers[1] = frontier));
+    }
+    assert!(!damaged(&|e| e.lanes[0].frontiers[1] = Frontier { extent: 9, next_row: 6 }));
 }
