@@ -13,32 +13,26 @@ use toml::{Table, Value};
 /// matter or for the change to be valid.
 type Change = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-const BLOCK: &[(&str, &str)] = &[
-    ("ftl.extent", "'block'"),
-    ("ftl.write_planes", "1"),
-    ("ftl.gc.copy_planes", "1"),
-    ("ftl.gc.program_planes", "1"),
-    ("ftl.gc.erase_planes", "1"),
-];
-const BLOCK_OF_PAGES: &[(&str, &str)] = &[
-    ("ftl.extent", "'block'"),
-    ("ftl.write_planes", "1"),
-    ("ftl.gc.copy_planes", "1"),
-    ("ftl.gc.program_planes", "1"),
-    ("ftl.gc.erase_planes", "1"),
-    ("ftl.mapping_unit", "'8KiB'"),
-];
-
+/// Extents of one block each, and what is added.
+macro_rules! blocks {
+    ($($more:expr),*) => {
+        &[
+            ("ftl.extent", "'block'"),
+            ("ftl.write_planes", "1"),
+            ("ftl.gc.copy_planes", "1"),
+            ("ftl.gc.program_planes", "1"),
+            ("ftl.gc.erase_planes", "1"),
+            $($more),*
+        ]
+    };
+}
+const BLOCK: &[(&str, &str)] = blocks!();
+const BLOCK_OF_PAGES: &[(&str, &str)] = blocks!(("ftl.mapping_unit", "'8KiB'"));
 /// Each die has a short queue of its own; planes are lanes.
-const QUEUES: &[(&str, &str)] = &[
-    ("ftl.extent", "'block'"),
-    ("ftl.write_planes", "1"),
-    ("ftl.gc.copy_planes", "1"),
-    ("ftl.gc.program_planes", "1"),
-    ("ftl.gc.erase_planes", "1"),
+const QUEUES: &[(&str, &str)] = blocks!(
     ("policy.buffer.lru.queue_limit.of", "'die'"),
-    ("policy.buffer.lru.queue_limit.bytes", "'24KiB'"),
-];
+    ("policy.buffer.lru.queue_limit.bytes", "'24KiB'")
+);
 const DEFERRED: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_erase", "'deferred'")];
 const ARBITRARY: &[(&str, &str)] =
@@ -52,24 +46,19 @@ const INTRA_PHASE: &[(&str, &str)] =
 /// Stripes of three pages and their parity, and what is added.
 macro_rules! stripes {
     ($($more:expr),*) => {
-        &[
+        blocks!(
             ("geometry.channels", "8"),
             ("geometry.dies_per_chip", "1"),
             ("geometry.busy_unit", "'plane'"),
-            ("ftl.extent", "'block'"),
-            ("ftl.write_planes", "1"),
-            ("ftl.gc.copy_planes", "1"),
-            ("ftl.gc.program_planes", "1"),
-            ("ftl.gc.erase_planes", "1"),
             ("ftl.mapping_unit", "'8KiB'"),
             ("ftl.over_provisioning", "'45%'"),
             ("geometry.blocks", "24"),
             ("policy.redundancy", "'rain'"),
             ("policy.redundancy.rain.width", "4"),
             ("policy.gc_scope", "'plane'"),
-            ("policy.read_path", "'gc-tolerant'"),
-            $($more),*
-        ]
+            ("policy.read_path", "'gc-tolerant'")
+            $(, $more)*
+        )
     };
 }
 const STRIPES: &[(&str, &str)] = stripes!();

@@ -525,6 +525,12 @@ fn work<O: Observer, M: Medium>(
     Ok((run.outcome, run.device))
 }
 
+/// So many bytes, less what is no whole mapping unit; with parity a fill ends with a whole stripe.
+pub fn whole_stripes(shape: &Shape, bytes: u64) -> u64 {
+    let stripe = shape.stripes.as_ref().map_or(1, |x| u64::from(x.width - 1)) * shape.layout.unit_bytes;
+    bytes / stripe * stripe
+}
+
 struct Run<'a, O: Observer, M: Medium> {
     device: Device<O, M>,
     judge: Judge<O>,
@@ -545,7 +551,8 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
 
     fn work(&mut self) -> Result<(), String> {
         let (plan, seed) = (&self.case.plan, self.case.seed);
-        let filled = self.whole_stripes(self.device.host_bytes() / 256 * plan.fill);
+        let shape = self.device.shape();
+        let filled = whole_stripes(shape, self.device.host_bytes() / 256 * plan.fill);
         let scattered = if filled > 0 { self.case.config.age.free } else { None };
         if let Some(free) = scattered {
             self.device.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
@@ -640,13 +647,6 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
     fn audit(&self, when: &str) -> Result<(), String> {
         let both = self.device.audit().and_then(|()| self.device.audit_parity());
         both.map_err(|e| format!("{when}: {e}"))
-    }
-
-    /// With parity a fill ends with a whole stripe.
-    fn whole_stripes(&self, bytes: u64) -> u64 {
-        let shape = self.device.shape();
-        let stripe = shape.stripes.as_ref().map_or(1, |x| u64::from(x.width - 1)) * shape.layout.unit_bytes;
-        bytes / stripe * stripe
     }
 
     /// Let the drive come to rest after the last completion. However little its collections

@@ -1,7 +1,6 @@
 //! The ledger of every request of real traces, cause by cause: what the drive says is what
 //! follows from the events that it tells. (The swarm does the same with random commands.)
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use tailcut_core::device::Device;
 use tailcut_testkit::replay::{Reached, Replay};
@@ -26,19 +25,12 @@ fn replay(records: &[Record], seed: u64, faster: u64) -> Result<Reached, String>
     let onlooker = Replay::new(&config, seed)?;
     let mut device = Device::new(&config, seed, onlooker).map_err(|e| e.to_string())?;
     let capacity = device.host_bytes();
-    let stripe = device.shape().stripes.as_ref().map_or(1, |s| u64::from(s.width - 1));
-    let whole = stripe * config.ftl.mapping_unit;
-    device.fill(capacity / whole * whole);
-    let mut ended: BTreeMap<u64, Ledger> = BTreeMap::new();
+    device.fill(swarm::whole_stripes(device.shape(), capacity));
     let mut now = 0;
-    let pass = |device: &mut Device<Replay>, until: u64, ended: &mut BTreeMap<u64, Ledger>| {
-        device.advance(SimTime(until), &mut |c| {
-            ended.insert(c.index, *c.ledger);
-        });
-        while let Some((index, ledger)) = ended.pop_first() {
-            device.observer_mut().ended(index, &ledger)?;
-        }
-        Ok::<(), String>(())
+    let pass = |device: &mut Device<Replay>, until: u64| {
+        let mut ended: Vec<(u64, Ledger)> = Vec::new();
+        device.advance(SimTime(until), &mut |c| ended.push((c.index, *c.ledger)));
+        ended.iter().try_for_each(|(index, ledger)| device.observer_mut().ended(*index, ledger))
     };
     for r in records {
         let wanted = r.time / faster;
@@ -46,17 +38,17 @@ fn replay(records: &[Record], seed: u64, faster: u64) -> Result<Reached, String>
         let bytes = if r.op == HostOp::Flush { 0 } else { u64::from(r.bytes).min(most) };
         let offset = r.offset % (capacity - bytes + 1);
         now = now.max(wanted);
-        pass(&mut device, now, &mut ended)?;
+        pass(&mut device, now)?;
         while !device.has_place() {
             now = device.next_deadline().0;
-            pass(&mut device, now, &mut ended)?;
+            pass(&mut device, now)?;
         }
         let command = Command { op: r.op, offset, bytes: bytes as u32 };
         device.submit(SimTime(now), SimTime(wanted), command, 0).map_err(|e| e.to_string())?;
     }
     while device.outstanding() > 0 {
         now = device.next_deadline().0;
-        pass(&mut device, now, &mut ended)?;
+        pass(&mut device, now)?;
     }
     Ok(device.into_observer().reached)
 }

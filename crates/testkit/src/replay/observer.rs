@@ -206,7 +206,7 @@ impl Replay {
         let decode = self.decode;
         let op = self.op(e.op);
         op.end(now, decode)?;
-        let account = op.account.clone();
+        let mut account = op.account.clone();
         if e.write_unit != NONE && e.kind == OpKind::Read {
             self.fillers.insert(e.write_unit, account);
             return Ok(());
@@ -214,17 +214,16 @@ impl Replay {
         if e.request == u64::MAX {
             return Ok(());
         }
-        let mut whole = account.clone();
         if let Some(rebuild) = self.rebuilds.get_mut(&e.rebuild) {
             rebuild.left -= 1;
-            whole.merge(&rebuild.waited);
+            account.merge(&rebuild.waited);
             if rebuild.left == 0 {
-                rebuild.account = whole.clone();
+                rebuild.account = account.clone();
                 rebuild.account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
             }
         }
         if e.bytes > 0 {
-            self.part_ends(e.request, u64::from(e.bytes), now, whole)?;
+            self.part_ends(e.request, u64::from(e.bytes), now, account)?;
         }
         Ok(())
     }
@@ -259,11 +258,10 @@ impl Replay {
             RequestStep::Rebuilds { rebuild, instead, members, bytes } => {
                 let mut waited = Account::default();
                 // Given up in its queue, or before it came there.
-                let queued = |op: &&mut Operation| op.ended.is_none() && op.told.request == e.request;
-                if let Some(op) = self.ops.get_mut(&instead).filter(queued)
-                    && let Some(since) = op.queued.take()
-                {
-                    self.units[op.told.unit as usize].charge(since, now, &mut op.account);
+                let queued = |op: &Operation| op.ended.is_none() && op.told.request == e.request;
+                if self.ops.get(&instead).is_some_and(queued) {
+                    self.charge_die(instead, now);
+                    let op = self.op(instead);
                     op.ended = Some(now);
                     waited = op.account.clone();
                 }
