@@ -11,7 +11,13 @@
 //!
 //! `nand` and `ftl` never see each other; `device` carries operations between them.
 
+#[macro_use]
+mod law;
+
+pub mod containers;
 pub mod device;
+pub mod flash;
 pub mod ftl;
 pub mod nand;
+pub mod observer;
 pub mod policy;

@@ -2,7 +2,7 @@
 
 use crate::load::{Load, Offered};
 use std::collections::VecDeque;
-use tailcut_core::device::timers::Timers;
+use tailcut_core::containers::timers::Timers;
 use tailcut_core::device::{Device, Observer};
 use tailcut_units::{Command, HostOp, Ledger, SimTime, Status};
 use tailcut_workload::{Issue, JobInfo, Source};

@@ -6,7 +6,7 @@ use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
 use tailcut_core::device::{
-    ChannelTime, Counters, Device, GroupTurns, Observer, Shape, SuspensionWear, Usage,
+    ChannelTime, Counters, Device, FlashCounters, GroupTurns, Observer, Shape, SuspensionWear, Usage,
 };
 use tailcut_core::nand::config::BusyUnit;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
@@ -59,6 +59,8 @@ pub struct RunOutcome {
     pub measured: Measured,
     /// The drive's counters over the measurement.
     pub counters: Counters,
+    /// Those of its flash.
+    pub flash: FlashCounters,
     /// What the channels did over the measurement.
     pub channel: ChannelTime,
     /// How long each part of the drive was in use over the measurement.
@@ -190,6 +192,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         digest,
         measured,
         counters: device.counters().clone(),
+        flash: device.flash_counters().clone(),
         channel: device.channel_time().since(&channel),
         usage: device.usage().since(&usage),
         die_planes: (device.shape().layout.planes, device.shape().busy == BusyUnit::Plane),

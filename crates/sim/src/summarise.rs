@@ -104,7 +104,7 @@ fn groups(o: &RunOutcome) -> Vec<GcGroup> {
 
 /// Operations of the arrays by occupant, where there were any.
 fn operations(o: &RunOutcome) -> Ordered<Operations> {
-    let c = &o.counters;
+    let c = &o.flash;
     let of = |occupant: Occupant| {
         let (count, planes) = (c.operations[occupant as usize], c.planes[occupant as usize]);
         let mean = planes as f64 / count.max(1) as f64;
@@ -115,12 +115,12 @@ fn operations(o: &RunOutcome) -> Ordered<Operations> {
 
 /// Suspensions, where there were any.
 fn suspends(o: &RunOutcome) -> Option<Suspends> {
-    let (e, p) = (&o.counters.erase_suspension, &o.counters.program_suspension);
+    let (e, p) = (&o.flash.erase_suspension, &o.flash.program_suspension);
     let w = &o.suspension_wear;
     (e.suspends + p.suspends > 0).then(|| Suspends {
         erase: e.suspends,
         program: p.suspends,
-        per_erase: e.suspends as f64 / o.counters.operations[Occupant::Erase as usize].max(1) as f64,
+        per_erase: e.suspends as f64 / o.flash.operations[Occupant::Erase as usize].max(1) as f64,
         resumes_cancelled: e.resumes_cancelled + p.resumes_cancelled,
         repeated_ns: e.repeated_ns + p.repeated_ns,
         overhead_ns: e.overhead_ns + p.overhead_ns,

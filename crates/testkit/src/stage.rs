@@ -2,7 +2,7 @@
 
 use crate::{Done, Host, Operation, operations, small_drive};
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Counters, StepEvent};
+use tailcut_core::device::{Counters, FlashCounters, StepEvent};
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::{buffer, flush, gc_schedule, schedule};
 use tailcut_units::quantity::Level;
@@ -58,6 +58,8 @@ pub struct Played {
     pub done: Vec<Done>,
     /// The drive's.
     pub counters: Counters,
+    /// What its flash counted.
+    pub flash: FlashCounters,
 }
 
 impl Stage {
@@ -124,7 +126,9 @@ impl Stage {
         let mut ops = operations(host.device.observer());
         ops.retain(|o| o.granted >= from || o.released() > from);
         let done = host.done.into_iter().filter(|d| d.at.0 > from).collect();
-        Played { ops, done, counters: host.device.counters().clone() }
+        let device = &host.device;
+        let (counters, flash) = (device.counters().clone(), device.flash_counters().clone());
+        Played { ops, done, counters, flash }
     }
 }
 

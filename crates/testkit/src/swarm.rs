@@ -613,7 +613,8 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         oracle.finish(&self.device)?;
         let c = self.device.counters();
         self.outcome.erases = c.erases;
-        self.outcome.suspends = [c.erase_suspension.suspends, c.program_suspension.suspends];
+        let f = self.device.flash_counters();
+        self.outcome.suspends = [f.erase_suspension.suspends, f.program_suspension.suspends];
         self.outcome.moves = c.shifts + c.migrations;
         self.read_all()
     }

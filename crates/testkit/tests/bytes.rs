@@ -4,10 +4,10 @@
 //! with an oracle, and the medium itself notices a program over another, a read of an erased
 //! page, and somebody else's data where the map sees a unit's.
 
+use tailcut_core::containers::NONE;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::medium::{Kind, filled_bytes};
 use tailcut_core::device::{Device, InMemory, Medium, NoData};
-use tailcut_core::ftl::NONE;
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::ftl::map::Place;
 use tailcut_core::policy::buffer::BufferConfig;

@@ -47,7 +47,7 @@ fn suspensions_cost_energy_and_wear() {
         host.submit(at, op, s.below(units) * 4096, 4096);
     }
     host.drain();
-    let counters = host.device.counters().clone();
+    let counters = host.device.flash_counters().clone();
     let e = &counters.erase_suspension;
     assert!(e.suspends > 50 && e.repeated_ns > 0 && e.overhead_ns > 0, "{e:?}");
     let (total, extra) = host.device.energy_mj();

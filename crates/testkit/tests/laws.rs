@@ -203,7 +203,7 @@ fn time_in_the_array_is_conserved_by_suspension() {
     let mut suspends = [0, 0];
     for case in cases(300, 240) {
         let device = observed(&case);
-        let c = device.counters();
+        let c = device.flash_counters();
         let (mut spent, mut overhead, mut seen, mut cancelled) = (0, [0, 0], [0, 0], [0, 0]);
         for op in operations(device.observer()) {
             let length = |list: &[Stretch]| list.iter().map(|s| s.1 - s.0).sum::<u64>();

@@ -46,7 +46,7 @@ fn widths(c: &DeviceConfig, filled: u64, aged: bool) -> [f64; 2] {
     }
     host.drain();
     host.device.audit().expect("a written drive is sound");
-    let n = host.device.counters();
+    let n = host.device.flash_counters();
     [Occupant::UserProgram, Occupant::Erase].map(|o| {
         assert!(n.operations[o as usize] > 20, "{o:?}: {}", n.operations[o as usize]);
         n.planes[o as usize] as f64 / n.operations[o as usize] as f64

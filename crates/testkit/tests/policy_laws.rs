@@ -24,7 +24,7 @@ use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgram
 use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView};
 use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
-use tailcut_units::{Occupant, Span, Stream};
+use tailcut_units::{Occupant, Occupants, Span, Stream};
 
 /// Set in an extent's count where it cannot be collected.
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
@@ -73,23 +73,24 @@ fn schedule(name: &str, x: &PolicyContext) {
     let mut b = a.clone();
     let mut s = Stream::new(x.seed, "schedule laws", 0);
     for _ in 0..200 {
-        let waiting = 1 + s.below((1 << Occupant::COUNT) - 1) as u8;
+        let drawn = 1 + s.below((1 << Occupant::COUNT) - 1);
+        let waiting: Occupants = Occupant::ALL.into_iter().filter(|&o| drawn >> o as u8 & 1 != 0).collect();
         let urgent = s.below(2) == 1;
         let mut arrived = [0; Occupant::COUNT];
         arrived.fill_with(|| s.below(1 << 40));
         let later = arrived.map(|at| at + (1 << 41));
         let chosen = a.next(&QueueView { waiting, urgent, arrived: &arrived });
-        assert!(waiting >> chosen as u8 & 1 != 0, "{name} serves an empty queue");
+        assert!(waiting.has(chosen), "{name} serves an empty queue");
         let again = b.next(&QueueView { waiting, urgent, arrived: &later });
         assert_eq!(chosen, again, "{name} depends on the time");
         for holder in Occupant::ALL {
             let may = a.interrupters(holder);
             assert_eq!(may, b.interrupters(holder), "{name}: who interrupts {holder:?} is not fixed");
-            assert!(!is_read(holder) || may == 0, "{name} lets {holder:?} be interrupted");
-            assert_eq!(may & !HOST, 0, "{name} lets collection interrupt {holder:?}");
+            assert!(!is_read(holder) || may.is_empty(), "{name} lets {holder:?} be interrupted");
+            assert!((may & !Occupants::HOST).is_empty(), "{name} lets collection interrupt {holder:?}");
             // Or it would suspend an operation and then wait behind it.
-            for other in Occupant::ALL.into_iter().filter(|&o| may >> o as u8 & 1 != 0) {
-                let waiting = 1 << holder as u8 | 1 << other as u8;
+            for other in may.iter() {
+                let waiting = Occupants::of(&[holder, other]);
                 let first = a.clone().next(&QueueView { waiting, urgent, arrived: &arrived });
                 assert_eq!(first, other, "{name}: {other:?} may interrupt {holder:?} and waits behind it");
             }
@@ -97,26 +98,20 @@ fn schedule(name: &str, x: &PolicyContext) {
     }
 }
 
-/// The kinds of work the host asks for.
-const HOST: u8 = 1 << Occupant::UserRead as u8
-    | 1 << Occupant::RmwRead as u8
-    | 1 << Occupant::UserProgram as u8
-    | 1 << Occupant::ParityProgram as u8;
-
 fn is_read(occupant: Occupant) -> bool {
     matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead)
 }
 
 fn suspend_erase(name: &str, x: &PolicyContext) {
     let config: SuspendEraseConfig = member(name);
-    let mut p = SuspendErasePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let p = SuspendErasePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let suspends = p.suspends();
     assert_eq!(suspends, name != "never", "{name} and its name disagree");
     if !suspends {
         return;
     }
     let mut s = Stream::new(x.seed, "suspend_erase laws", 0);
-    let mut twin = p.clone();
+    let twin = p.clone();
     for _ in 0..200 {
         let view = EraseView { delayed: s.below(1 << 28), oldest_write: s.below(1 << 28) };
         // In the other order, and asked twice: what it answered before does not matter.
@@ -134,7 +129,7 @@ fn suspend_erase(name: &str, x: &PolicyContext) {
 
 fn suspend_program(name: &str, x: &PolicyContext) {
     let config: SuspendProgramConfig = member(name);
-    let mut p = SuspendProgramPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let p = SuspendProgramPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let stop = p.stop();
     assert_eq!(stop.is_some(), name != "never", "{name} and its name disagree");
     assert!((0..10).all(|_| p.stop() == stop), "{name} changes its answer");
@@ -258,7 +253,7 @@ fn placement(name: &str, x: &PolicyContext) {
 fn redundancy(name: &str, x: &PolicyContext) {
     let config: RedundancyConfig = member(name);
     // Whether the stripes fit a drive is up to the drive.
-    let Ok(mut p) = RedundancyPolicy::new(&config, x) else { return };
+    let Ok(p) = RedundancyPolicy::new(&config, x) else { return };
     let striping = p.striping();
     assert!((0..10).all(|_| p.striping() == striping), "{name} changes its stripes");
     if let Some(s) = striping {
@@ -268,7 +263,7 @@ fn redundancy(name: &str, x: &PolicyContext) {
 
 fn read_path(name: &str, x: &PolicyContext) {
     let config: ReadPathConfig = member(name);
-    let mut p = ReadPathPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let p = ReadPathPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let rebuilds = p.rebuilds();
     let mut s = Stream::new(x.seed, "read path laws", 0);
     for _ in 0..1_000 {
@@ -343,8 +338,8 @@ fn the_authors_overlook_the_erase_behind_the_last_page() {
 
 fn gc_victim(name: &str, x: &PolicyContext) {
     let config: GcVictimConfig = member(name);
-    let mut p = GcVictimPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let mut twin = p.clone();
+    let p = GcVictimPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let twin = p.clone();
     let mut s = Stream::new(x.seed, "victim laws", 0);
     let (n, most) = (x.units_per_extent, x.units_per_extent - x.units_per_write);
     for round in 0..200u64 {
@@ -378,7 +373,7 @@ fn gc_victim(name: &str, x: &PolicyContext) {
 
 fn gc_schedule(name: &str, x: &PolicyContext) {
     let config: GcScheduleConfig = member(name);
-    let mut p = match GcSchedulePolicy::new(&config, x) {
+    let p = match GcSchedulePolicy::new(&config, x) {
         Err(_) if name == "rotating" && x.groups == 0 => return,
         p => p.unwrap_or_else(|e| panic!("{name}: {e}")),
     };
@@ -419,7 +414,7 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
 
 fn background(name: &str, x: &PolicyContext) {
     let config: BackgroundConfig = member(name);
-    let mut p = BackgroundPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let p = BackgroundPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let scrubbing = p.scrubbing();
     assert!((0..10).all(|_| p.scrubbing() == scrubbing), "{name} changes its mind");
     assert!(scrubbing.is_none_or(|s| s.pause > Span(0)), "{name} never pauses");
@@ -427,7 +422,7 @@ fn background(name: &str, x: &PolicyContext) {
 
 fn wear(name: &str, x: &PolicyContext) {
     let config: WearConfig = member(name);
-    let mut p = match WearPolicy::new(&config, x) {
+    let p = match WearPolicy::new(&config, x) {
         Ok(p) => p,
         Err(e) => {
             // There must be stripes, and enough pages for a gap.
@@ -465,7 +460,7 @@ fn wear(name: &str, x: &PolicyContext) {
 
 fn gc_scope(name: &str, x: &PolicyContext) {
     let config: GcScopeConfig = member(name);
-    let mut p = GcScopePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let p = GcScopePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let scope = p.scope();
     assert!((0..10).all(|_| p.scope() == scope), "{name} changes its scope");
 }

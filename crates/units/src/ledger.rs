@@ -2,73 +2,8 @@
 //!
 //! Every host request ends with a [`Ledger`] whose sum is exactly its latency.
 
+use crate::occupant::Occupant;
 use serde::{Deserialize, Serialize};
-
-/// On whose behalf a die or a channel is busy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Occupant {
-    /// A host read.
-    UserRead,
-    /// A program of host data.
-    UserProgram,
-    /// A read that a write needs first: of the rest of a mapping unit, or for its parity.
-    RmwRead,
-    /// A read of garbage collection.
-    GcRead,
-    /// A program (or the program half of a copyback) of garbage collection.
-    GcProgram,
-    /// An erase.
-    Erase,
-    /// A program of parity.
-    ParityProgram,
-    /// Idle-time work: scrubbing.
-    Background,
-}
-
-impl Occupant {
-    /// How many kinds there are.
-    pub const COUNT: usize = 8;
-    /// All kinds, by index.
-    pub const ALL: [Occupant; Occupant::COUNT] = [
-        Occupant::UserRead,
-        Occupant::UserProgram,
-        Occupant::RmwRead,
-        Occupant::GcRead,
-        Occupant::GcProgram,
-        Occupant::Erase,
-        Occupant::ParityProgram,
-        Occupant::Background,
-    ];
-
-    /// The name used in output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Occupant::UserRead => "user_read",
-            Occupant::UserProgram => "user_program",
-            Occupant::RmwRead => "rmw_read",
-            Occupant::GcRead => "gc_read",
-            Occupant::GcProgram => "gc_program",
-            Occupant::Erase => "erase",
-            Occupant::ParityProgram => "parity_program",
-            Occupant::Background => "background",
-        }
-    }
-
-    /// A few words for people, with the article.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Occupant::UserRead => "another host read",
-            Occupant::UserProgram => "a program of host data",
-            Occupant::RmwRead => "a read that a write needs first",
-            Occupant::GcRead => "a read of garbage collection",
-            Occupant::GcProgram => "a program of garbage collection",
-            Occupant::Erase => "an erase",
-            Occupant::ParityProgram => "a program of parity",
-            Occupant::Background => "idle-time work",
-        }
-    }
-}
 
 /// One named part of a request's latency; an index into a [`Ledger`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -250,6 +185,14 @@ impl Ledger {
     #[inline]
     pub fn clear(&mut self) {
         self.touched = 0;
+    }
+
+    /// Charge `ns` to `cause`, unless it is nothing: a cause of 0 ns is not listed.
+    #[inline]
+    pub fn charge(&mut self, cause: Cause, ns: u64) {
+        if ns != 0 {
+            self.add(cause, ns);
+        }
     }
 
     /// Charge `ns` to `cause`.

@@ -5,11 +5,13 @@
 
 pub mod host;
 pub mod ledger;
+pub mod occupant;
 pub mod quantity;
 pub mod random;
 pub mod time;
 
 pub use host::{Command, Direction, HostOp, Status};
-pub use ledger::{Cause, Ledger, Occupant};
+pub use ledger::{Cause, Ledger};
+pub use occupant::{Occupant, Occupants};
 pub use random::Stream;
 pub use time::{SimTime, Span};

@@ -2,21 +2,18 @@
 
 use super::drive::{Afterwards, Device};
 use super::medium::Medium;
-use super::observer::Observer;
-use super::op::{OpKind, Owner};
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::flash::{FlashCommand, Owner};
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::nand::OpKind;
 use crate::nand::config::BusyUnit;
+use crate::observer::Observer;
 use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
-
-/// The queues of reads and of programs that the host waits for, or its writes.
-pub(super) const READS: u8 = 1 << Occupant::UserRead as u8 | 1 << Occupant::RmwRead as u8;
-pub(super) const PROGRAMS: u8 = 1 << Occupant::UserProgram as u8 | 1 << Occupant::ParityProgram as u8;
+use tailcut_units::{Occupant, Occupants};
 
 /// Where a lane's collection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,28 +123,29 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn space(&self, lane: u32) -> SpaceView {
         let s = &self.state;
         let scope = self.heeded_units(lane);
-        let units = &s.units[scope.start as usize..scope.end as usize];
-        let host_active =
-            if units.len() == s.units.len() { s.host_ops > 0 } else { units.iter().any(|u| u.host_ops > 0) };
+        let active = |unit: u32| self.flash.host_load(unit).ops > 0;
+        let host_active = if scope.len() == self.shape.units as usize {
+            self.flash.host_ops() > 0
+        } else {
+            scope.clone().any(active)
+        };
         let (mut host_reads, mut host_programs) = (false, false);
         if host_active && s.may_bar_programs {
-            for u in units.iter().filter(|u| u.host_ops > 0) {
-                host_reads |= u.host_reads > 0;
-                host_programs |= u.waiting & PROGRAMS != 0;
+            for unit in scope.filter(|&unit| active(unit)) {
+                host_reads |= self.flash.host_load(unit).reads > 0;
+                host_programs |= self.flash.waiting(unit).meets(Occupants::HOST_PROGRAMS);
             }
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if s.heeds_channel {
-            let on = self.units_of_channel(lane);
-            let units = &s.units[on.start as usize..on.end as usize];
-            channel_active = units.iter().any(|u| u.host_ops > 0);
+            channel_active = self.units_of_channel(lane).any(active);
         }
         if let Some(stripes) = &self.shape.stripes {
             let own = s.collections[lane as usize].is_active();
             let group = stripes.group_of_lane(lane) as usize;
             group_collecting = s.stripes.collecting[group] - u32::from(own);
         }
-        let rebuilds_here = s.rotates && self.scope_units(lane).any(|u| s.units[u as usize].rebuilds > 0);
+        let rebuilds_here = s.rotates && self.scope_units(lane).any(|u| self.flash.host_load(u).rebuilds > 0);
         SpaceView {
             free: s.extents.free(lane),
             extents: self.shape.layout.usable[lane as usize],
@@ -203,8 +201,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.urgent[lane as usize] = urgent;
         s.urgent_lanes = if urgent { s.urgent_lanes + 1 } else { s.urgent_lanes - 1 };
         for unit in self.shape.units_of_lane(lane) {
-            let n = &mut s.units[unit as usize].urgent;
-            *n = if urgent { *n + 1 } else { *n - 1 };
+            self.flash.set_urgent(unit, urgent);
         }
         view
     }
@@ -353,10 +350,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             planes |= p;
             codewords += n;
         }
-        let op = self.new_read(Occupant::GcRead, Owner::Collection(lane), start);
-        let o = &mut self.state.ops[op];
-        (o.planes, o.codewords, o.mask, o.row) = (planes, codewords, mask, start);
-        self.enqueue_op(op);
+        let read = self.read_of(Occupant::GcRead, Owner::Collection(lane), start);
+        let op = self.order_read(FlashCommand { planes, codewords, units: mask, ppa: start, ..read });
+        self.submit_op(op);
     }
 
     /// A segment is in the controller.
@@ -364,7 +360,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.collections[lane as usize];
         c.reads -= 1;
-        let (start, mut left) = (s.ops[op].row, s.ops[op].mask);
+        let FlashCommand { ppa: start, units: mut left, .. } = self.flash.op(op).cmd;
         while left != 0 {
             let pua = start + left.trailing_zeros();
             left &= left - 1;
@@ -451,25 +447,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
             .take_row(&self.shape.layout, lane, Writer::Collection, 0)
             .expect("host data always leave an extent to collect into");
         self.note_space(lane);
-        let s = &mut self.state;
-        let id = s.ops.take();
-        let o = &mut s.ops[id];
-        o.kind = OpKind::Copyback;
-        o.occupant = Occupant::GcRead;
-        o.owner = Owner::Collection(lane);
-        o.second = false;
-        o.unit = unit;
-        o.channel = s.units[unit as usize].channel;
-        o.page = place.page;
-        o.planes = 1 << place.plane;
-        o.row = target;
-        o.mask = u64::from(source);
-        self.enqueue_op(id);
+        let id = self.flash.order(FlashCommand {
+            kind: OpKind::Copyback,
+            occupant: Occupant::GcRead,
+            owner: Owner::Collection(lane),
+            unit,
+            page: place.page,
+            planes: 1 << place.plane,
+            ppa: source,
+            to: target,
+            to_page: self.shape.layout.place(target).page,
+            ..FlashCommand::BLANK
+        });
+        self.submit_op(id);
     }
 
     /// A page was copied inside its plane.
     pub(super) fn copied_back(&mut self, op: u32, lane: u32) {
-        let (source, target) = (self.state.ops[op].mask as u32, self.state.ops[op].row);
+        let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
         self.free_op(op);
         self.data_copied(source, target);
         self.moved(self.map.owner(source), source, target);
@@ -546,19 +541,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let (die, mask) = (first + part / parts, mask << (part % parts * width));
             let plane = if self.shape.busy == BusyUnit::Plane { mask.trailing_zeros() } else { 0 };
             let unit = self.shape.unit_of(die, plane);
-            let s = &mut self.state;
-            let id = s.ops.take();
-            let o = &mut s.ops[id];
-            o.kind = OpKind::Erase;
-            o.occupant = Occupant::Erase;
-            o.owner = Owner::Collection(lane);
-            o.second = false;
-            o.unit = unit;
-            o.channel = s.units[unit as usize].channel;
-            o.page = 0;
-            o.planes = mask;
-            o.extent = victim;
-            self.enqueue_op(id);
+            let id = self.flash.order(FlashCommand {
+                kind: OpKind::Erase,
+                occupant: Occupant::Erase,
+                owner: Owner::Collection(lane),
+                unit,
+                planes: mask,
+                block: victim,
+                ..FlashCommand::BLANK
+            });
+            self.submit_op(id);
         }
     }
 
@@ -587,6 +579,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
         let victim = c.victim;
         s.extents.erased(&self.shape.layout, c.victim);
+        self.flash.blocks_mut().erased(victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);

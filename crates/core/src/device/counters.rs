@@ -1,31 +1,6 @@
 //! What the drive counts.
 
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
-
-/// Nanoseconds of all channels together, up to a moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChannelTime {
-    /// All of it.
-    pub total: u64,
-    /// Held by an operation.
-    pub granted: u64,
-    /// Held by an operation and moving nothing, because the decoder had no room; a stall
-    /// counts in full from the beginning of its transfer.
-    pub stalled: u64,
-}
-
-impl ChannelTime {
-    /// What has passed since an earlier moment.
-    pub fn since(&self, earlier: &ChannelTime) -> ChannelTime {
-        let granted = self.granted - earlier.granted;
-        ChannelTime {
-            total: self.total - earlier.total,
-            granted,
-            stalled: (self.stalled - earlier.stalled).min(granted),
-        }
-    }
-}
 
 /// Totals since the drive began (or since [`Counters::default`] was put in place).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,16 +74,6 @@ pub struct Counters {
     pub trimmed: u64,
     /// Mapping units of a TRIM that were kept, since the parity of their stripe covers them.
     pub trims_kept: u64,
-    /// By occupant: operations of the array (a copyback is a read and a program) …
-    pub operations: [u64; Occupant::COUNT],
-    /// … and the planes that they covered.
-    pub planes: [u64; Occupant::COUNT],
-    /// Nominal array time of reads, programs and erases, ns.
-    pub array_ns: [u64; 3],
-    /// What became of erases that were interrupted.
-    pub erase_suspension: Suspension,
-    /// What became of programs that were interrupted.
-    pub program_suspension: Suspension,
 }
 
 impl Counters {
@@ -116,17 +81,4 @@ impl Counters {
     pub fn programs(&self) -> u64 {
         self.programs_user + self.programs_gc + self.programs_parity + self.programs_wear + self.programs_pad
     }
-}
-
-/// Totals of suspension, of erases or of programs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Suspension {
-    /// Suspensions, cancelled resumes included.
-    pub suspends: u64,
-    /// Resumes that an arrival cancelled.
-    pub resumes_cancelled: u64,
-    /// Nominal array time that was lost and done again, ns.
-    pub repeated_ns: u64,
-    /// Time that suspending and resuming took on the die, ns.
-    pub overhead_ns: u64,
 }

@@ -2,7 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
+use crate::observer::Observer;
 use std::fmt::Write;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -31,15 +31,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 r.index, r.command.op, r.command.bytes, r.command.offset, r.arrived, r.remaining
             );
         }
-        for &id in s.ops.in_use().iter().take(MOST) {
-            let o = &s.ops[id];
+        for &id in self.flash.ops_in_use().iter().take(MOST) {
+            let o = self.flash.op(id);
             let _ = writeln!(
                 out,
                 "  {:?} ({}) for {:?} on unit {} since {} ns",
-                o.kind,
-                o.occupant.name(),
-                o.owner,
-                o.unit,
+                o.cmd.kind,
+                o.cmd.occupant.name(),
+                o.cmd.owner,
+                o.cmd.unit,
                 o.entered
             );
         }

@@ -2,31 +2,30 @@
 
 use super::collect::Collection;
 use super::config::DeviceConfig;
-use super::counters::{ChannelTime, Counters, Suspension};
+use super::counters::Counters;
 use super::failure::Failure;
 use super::flush::{Group, Stalled};
 use super::host::{Completion, HostSide, Request, Ring};
-use super::join::Joins;
 use super::medium::{Medium, NoData};
-use super::observer::Observer;
-use super::op::{Op, Owner};
+use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
+use crate::observer::Observer;
+
 use super::pace::Pace;
 use super::rebuild::Rebuild;
 use super::scrub::ScrubState;
-use super::server::{Channel, Unit};
 use super::shape::{Capacity, ConfigProblem, Shape};
-use super::slab::Slab;
 use super::stripe::StripeState;
-use super::timers::Timers;
 use super::turns::Turns;
 use super::wear::Programs;
 use super::write_queue::WriteQueues;
+use crate::containers::slab::Slab;
+use crate::containers::timers::Timers;
 use crate::ftl::buffer::Buffer;
+use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
 use crate::ftl::homes::Homes;
 use crate::ftl::map::Map;
 use crate::nand::config::ProgramErase;
-use crate::nand::ecc::Ecc;
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
 use crate::policy::flush::FlushPolicy;
@@ -40,14 +39,11 @@ use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
 use crate::policy::wear::WearPolicy;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Occupant, SimTime};
+use tailcut_units::{Occupant, Occupants, SimTime};
 
-/// One member of each family, with its state.
+/// One member of each family that decides above the flash, with its state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Policies {
-    pub schedule: SchedulePolicy,
-    pub suspend_erase: SuspendErasePolicy,
-    pub suspend_program: SuspendProgramPolicy,
     pub buffer: BufferPolicy,
     pub flush: FlushPolicy,
     pub placement: PlacementPolicy,
@@ -59,25 +55,25 @@ pub(super) struct Policies {
     pub wear: WearPolicy,
 }
 
-/// The timers that are not of a die, a channel or a decoder.
+/// The timers above the flash.
 pub(super) const TIMER_READ_DONE: usize = 0;
 pub(super) const TIMER_WRITE_DONE: usize = 1;
 pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMER_REBUILT: usize = 4;
 pub(super) const TIMER_SCRUB: usize = 5;
-pub(super) const TIMERS_FIXED: usize = 6;
+const TIMERS: usize = 6;
 
 /// A drive in the middle of its life. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
-    pub(super) observer: O,
     pub(super) medium: M,
     pub(super) map: Map,
+    pub(super) flash: Flash<O>,
     pub(super) state: State,
 }
 
-/// Everything but the map's arrays: what a snapshot serialises.
+/// What changes above the flash, but for the map's arrays: what a snapshot serialises.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub policies: Policies,
@@ -87,14 +83,6 @@ pub(super) struct State {
     pub timers: Timers,
     pub host: HostSide,
     pub requests: Slab<Request>,
-    pub ops: Slab<Op>,
-    /// Order of arrival at dies.
-    pub arrivals: u64,
-    pub units: Vec<Unit>,
-    pub channels: Vec<Channel>,
-    pub eccs: Vec<Ecc>,
-    /// Operations in each decoder, oldest first, and the times their data are decoded.
-    pub decoding: Vec<std::collections::VecDeque<(u64, u32)>>,
     /// For each unit: the request whose read was queued last, and that operation.
     pub last_read: Vec<(u64, u32)>,
     pub extents: Extents,
@@ -131,12 +119,6 @@ pub(super) struct State {
     /// By lane: it is short of space.
     pub urgent: Vec<bool>,
     pub gc_scope: Scope,
-    /// By occupant: the kinds of work that interrupt its operations.
-    pub interrupters: [u8; Occupant::COUNT],
-    /// Which operations join over planes.
-    pub joins: Joins,
-    /// A host read that waits closes its channel to other work.
-    pub reads_close_channel: bool,
     pub acknowledge_held: bool,
     /// Reads of collecting planes may be rebuilt.
     pub rebuilds_reads: bool,
@@ -164,7 +146,6 @@ pub(super) struct State {
     pub counters: Counters,
     #[serde(skip)]
     pub scratch: Vec<u32>,
-    pub host_ops: u32,
     /// Lanes whose collection waits for something, as a count.
     pub waiting_collections: u32,
     /// Some lane found no victim since lanes were last woken.
@@ -230,11 +211,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let p = &config.policy;
         let x = &shape.context;
-        let mut policies = Policies {
-            schedule: SchedulePolicy::new(&p.schedule, x).map_err(refuse("schedule"))?,
-            suspend_erase: SuspendErasePolicy::new(&p.suspend_erase, x).map_err(refuse("suspend_erase"))?,
-            suspend_program: SuspendProgramPolicy::new(&p.suspend_program, x)
-                .map_err(refuse("suspend_program"))?,
+        let schedule = SchedulePolicy::new(&p.schedule, x).map_err(refuse("schedule"))?;
+        let suspend_erase = SuspendErasePolicy::new(&p.suspend_erase, x).map_err(refuse("suspend_erase"))?;
+        let suspend_program =
+            SuspendProgramPolicy::new(&p.suspend_program, x).map_err(refuse("suspend_program"))?;
+        let policies = Policies {
             buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
             flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
             placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
@@ -245,16 +226,38 @@ impl<O: Observer, M: Medium> Device<O, M> {
             background: BackgroundPolicy::new(&p.background, x).map_err(refuse("background"))?,
             wear: WearPolicy::new(&p.wear, x).map_err(refuse("wear"))?,
         };
-        check_combinations(config, &mut policies, shape.has_parity())?;
+        let suspension = Suspends {
+            schedule: &schedule,
+            erases: suspend_erase.suspends(),
+            programs: suspend_program.stop().is_some(),
+        };
+        check_combinations(config, &policies, &suspension, shape.has_parity())?;
         super::write_queue::check(&shape, policies.buffer.queue_limit())?;
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
             problem: format!("the map of this drive does not fit in memory: {e}"),
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
-        let state = State::new(&shape, config, &mut policies);
+        let limits = Limits::new(&shape, &policies);
+        let setup = Setup {
+            channels: shape.channels,
+            units: shape.units,
+            planes: shape.layout.planes,
+            blocks: shape.layout.extents(),
+            ops: limits.ops,
+            commands: shape.host.queue_depth,
+            timing: shape.timing.clone(),
+            suspend: shape.suspend.clone(),
+            ecc: config.ecc.clone(),
+            joins: joins(config),
+            schedule,
+            suspend_erase,
+            suspend_program,
+        };
+        let flash = Flash::new(setup, observer);
+        let state = State::new(&shape, &limits, policies);
         let medium = super::payload::attached(medium, &shape, &state);
-        Ok(Device { shape, observer, medium, map, state: State { policies, ..state } })
+        Ok(Device { shape, medium, map, flash, state })
     }
 
     /// Capacity the host addresses, in bytes: whole mapping units.
@@ -277,23 +280,29 @@ impl<O: Observer, M: Medium> Device<O, M> {
         &self.state.counters
     }
 
+    /// What the flash has counted so far.
+    pub fn flash_counters(&self) -> &FlashCounters {
+        self.flash.counters()
+    }
+
     /// Begin counting anew, as at the end of preconditioning or of a ramp.
     pub fn reset_counters(&mut self) {
         let s = &mut self.state;
         s.turns.reset(&s.stripes.collecting, s.now);
         let most = s.stripes.collecting.iter().copied().max().unwrap_or(0);
         s.counters = Counters { most_in_group: u64::from(most), ..Counters::default() };
+        self.flash.reset_counters();
     }
 
     /// Mean and largest program/erase count of an extent.
     pub fn wear(&self) -> (f64, u32) {
-        self.state.extents.wear(&self.shape.layout)
+        self.shape.layout.mean_and_most(self.flash.blocks().cycles())
     }
 
     /// Suspensions of erases by block since the drive was made: mean and most, and what
     /// the raw bit error rate of such blocks is multiplied by.
     pub fn suspension_wear(&self) -> SuspensionWear {
-        let (mean, most) = self.state.extents.suspensions(&self.shape.layout);
+        let (mean, most) = self.shape.layout.mean_and_most(self.flash.blocks().suspensions());
         let factor = |n: f64| 1.0 + self.shape.suspend.erase.rber_growth * n / 1000.0;
         SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }
     }
@@ -301,7 +310,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Energy that the arrays took for what the counters counted, in millijoules: in all,
     /// and for suspending, resuming and doing again alone.
     pub fn energy_mj(&self) -> (f64, f64) {
-        let (c, p) = (&self.state.counters, &self.shape.energy);
+        let (c, p) = (self.flash.counters(), &self.shape.energy);
         let mj = |ns: u64, microwatts: u64| ns as f64 * microwatts as f64 * 1e-12;
         let extra = |s: &Suspension, power| mj(s.overhead_ns + s.repeated_ns, power);
         let suspension = extra(&c.erase_suspension, p.erase) + extra(&c.program_suspension, p.program);
@@ -312,24 +321,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Nanoseconds of all channels' time granted so far, by occupant in their order.
     pub fn channel_busy(&self) -> [u64; Occupant::COUNT] {
-        let mut sum = [0; tailcut_units::Occupant::COUNT];
-        for channel in &self.state.channels {
-            for (total, ns) in sum.iter_mut().zip(channel.granted) {
-                *total += ns;
-            }
-        }
-        sum
+        self.flash.channel_busy()
     }
 
     /// What all channels together have done up to now.
     pub fn channel_time(&self) -> ChannelTime {
-        let now = self.state.now;
-        let mut time = ChannelTime { total: now * self.state.channels.len() as u64, ..Default::default() };
-        for channel in &self.state.channels {
-            time.granted += channel.spent(now).iter().sum::<u64>();
-            time.stalled += channel.stalled;
-        }
-        time
+        self.flash.channel_time()
     }
 
     /// Present levels.
@@ -349,23 +346,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The observer.
     pub fn observer(&self) -> &O {
-        &self.observer
+        self.flash.observer()
     }
 
     /// The observer, to empty it.
     pub fn observer_mut(&mut self) -> &mut O {
-        &mut self.observer
+        self.flash.observer_mut()
     }
 
     /// The same drive under the eyes of another observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
-        let Device { shape, medium, map, state, .. } = self;
-        Device { shape, observer, medium, map, state }
+        let Device { shape, medium, map, flash, state } = self;
+        Device { shape, medium, map, flash: flash.observed_by(observer), state }
     }
 
     /// The observer; the drive is no more.
     pub fn into_observer(self) -> O {
-        self.observer
+        self.flash.into_observer()
     }
 
     /// Commands under way.
@@ -376,7 +373,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// When something happens next; [`SimTime::NEVER`] when nothing will by itself.
     #[inline]
     pub fn next_deadline(&self) -> SimTime {
-        SimTime(self.state.timers.first().1)
+        SimTime(self.state.timers.first().1.min(self.flash.next_timer().1))
     }
 
     /// Fire every timer due at or before `until`, each at its own deadline and in
@@ -384,20 +381,29 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
         loop {
-            let (slot, at) = self.state.timers.first();
+            let (timer, own) = self.state.timers.first();
+            let (flash_timer, of_flash) = self.flash.next_timer();
+            // At equal times the timers above the flash come first.
+            let at = own.min(of_flash);
             if at > until.0 || at == u64::MAX {
                 break;
             }
             debug_assert!(at >= self.state.now);
             self.state.now = at;
+            self.flash.pass(at);
             self.state.events += 1;
-            self.fire(slot, completed);
+            if own <= of_flash {
+                self.fire(timer, completed);
+            } else {
+                self.fire_flash(flash_timer);
+            }
             if !self.state.afterwards.is_empty() {
                 self.after_event();
             }
         }
         if until != SimTime::NEVER {
             self.state.now = self.state.now.max(until.0);
+            self.flash.pass(self.state.now);
         }
     }
 
@@ -408,59 +414,40 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match left {
                 Afterwards::Rescue { unit } => self.rescue_queued(unit),
                 Afterwards::Collect { lane } => self.collect_instantly(lane),
-                Afterwards::Begin { unit } => self.begin_gathered(unit),
+                Afterwards::Begin { unit } => self.flash.begin_gathered(unit),
             }
         }
     }
 
     #[inline]
-    fn fire(&mut self, slot: usize, completed: &mut impl FnMut(&Completion<'_>)) {
-        let units = self.state.units.len();
-        let channels = self.state.channels.len();
-        match slot {
+    fn fire(&mut self, timer: usize, completed: &mut impl FnMut(&Completion<'_>)) {
+        match timer {
             TIMER_READ_DONE => self.deliver_reads(completed),
             TIMER_WRITE_DONE => self.deliver_writes(completed),
             TIMER_READ_READY => self.fetch_read(),
             TIMER_WRITE_READY => self.fetch_write(),
             TIMER_REBUILT => self.unit_rebuilt(),
             TIMER_SCRUB => self.scrub_timer(),
-            _ if slot < TIMERS_FIXED + units => self.unit_timer((slot - TIMERS_FIXED) as u32),
-            _ if slot < TIMERS_FIXED + units + channels => {
-                self.channel_timer((slot - TIMERS_FIXED - units) as u32);
-            }
-            _ => self.decoded((slot - TIMERS_FIXED - units - channels) as u32),
+            _ => unreachable!("there are {TIMERS} timers"),
         }
-    }
-
-    #[inline]
-    pub(super) fn timer_of_unit(&self, unit: u32) -> usize {
-        TIMERS_FIXED + unit as usize
-    }
-
-    #[inline]
-    pub(super) fn timer_of_channel(&self, channel: u32) -> usize {
-        TIMERS_FIXED + self.state.units.len() + channel as usize
-    }
-
-    #[inline]
-    pub(super) fn timer_of_decoder(&self, channel: u32) -> usize {
-        TIMERS_FIXED + self.state.units.len() + self.state.channels.len() + channel as usize
     }
 }
 
-impl State {
-    fn new(shape: &Shape, config: &DeviceConfig, policies: &mut Policies) -> State {
-        let depth = shape.host.queue_depth;
-        let unit = shape.layout.unit_bytes;
-        let parts = shape.most_parts();
-        let most_parts = parts * depth;
+/// The most there can be of what pools hold.
+struct Limits {
+    rebuilds: u32,
+    /// Moves of one collection, in write units.
+    moves: u32,
+    aside: u32,
+    groups: u32,
+    ops: u32,
+}
+
+impl Limits {
+    fn new(shape: &Shape, policies: &Policies) -> Limits {
+        let most_parts = shape.most_parts() * shape.host.queue_depth;
         let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;
-        let lists = match &shape.stripes {
-            Some(_) => StripeState::most_entries(shape.stripes.as_ref(), slots, lanes),
-            None => lanes / shape.pool_lanes,
-        };
-        let stripes = StripeState::new(shape.stripes.as_ref(), slots, lanes);
         let width = shape.stripes.as_ref().map_or(0, |s| s.width);
         let jobs = StripeState::most_jobs(shape.stripes.as_ref(), slots, lanes);
         // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
@@ -468,8 +455,7 @@ impl State {
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A group holds at least one slot, or a row of a collection's units.
-        let levels_wear = policies.wear.levels();
-        let aside = Programs::aside(shape.stripes.as_ref(), levels_wear);
+        let aside = Programs::aside(shape.stripes.as_ref(), policies.wear.levels());
         let groups = slots + aside + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
@@ -481,26 +467,46 @@ impl State {
             + lanes * (moves * programs + shape.layout.luns * shape.erases_per_die())
             + extra
             + lanes;
-        let timers = TIMERS_FIXED + (shape.units + 2 * shape.channels) as usize;
-        let channels = shape.channels as usize;
-        let joins = Joins::new(config);
-        let gathers = Occupant::ALL.into_iter().any(|o| joins.gathers(o));
-        let lines = if gathers { shape.layout.planes } else { 0 };
+        Limits { rebuilds, moves, aside, groups, ops }
+    }
+}
+
+/// Which operations join over planes.
+fn joins(c: &DeviceConfig) -> Joins {
+    let mut kinds = Occupants::NONE;
+    let mut join = |joins: bool, of: &[Occupant]| {
+        if joins {
+            kinds = kinds | Occupants::of(of);
+        }
+    };
+    join(c.ftl.join_reads, &[Occupant::UserRead]);
+    join(c.ftl.gc.join_reads, &[Occupant::GcRead]);
+    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram]);
+    join(c.ftl.extent == ExtentKind::Block && c.ftl.gc.erase_planes > 1, &[Occupant::Erase]);
+    Joins { kinds, erase_planes: c.ftl.gc.erase_planes }
+}
+
+impl State {
+    fn new(shape: &Shape, limits: &Limits, policies: Policies) -> State {
+        let &Limits { rebuilds, moves, aside, groups, .. } = limits;
+        let depth = shape.host.queue_depth;
+        let unit = shape.layout.unit_bytes;
+        let parts = shape.most_parts();
+        let slots = shape.buffer_slots;
+        let lanes = shape.layout.lanes;
+        let upr = shape.layout.units_per_row;
+        let lists = match &shape.stripes {
+            Some(_) => StripeState::most_entries(shape.stripes.as_ref(), slots, lanes),
+            None => lanes / shape.pool_lanes,
+        };
+        let stripes = StripeState::new(shape.stripes.as_ref(), slots, lanes);
+        let levels_wear = policies.wear.levels();
         State {
-            policies: policies.clone(),
             now: 0,
             events: 0,
-            timers: Timers::new(timers),
+            timers: Timers::new(TIMERS),
             host: HostSide::new(depth),
             requests: Slab::new(depth as usize, Request::blank()),
-            ops: Slab::new(ops as usize, Op::blank()),
-            arrivals: 0,
-            units: (0..shape.units).map(|u| Unit::new(shape.channel_of(u), lines)).collect(),
-            channels: vec![Channel::default(); channels],
-            eccs: vec![Ecc::new(&config.ecc); channels],
-            decoding: (0..channels)
-                .map(|_| std::collections::VecDeque::with_capacity(ops as usize / channels + 64))
-                .collect(),
             last_read: vec![(u64::MAX, 0); shape.units as usize],
             extents: Extents::new(&shape.layout),
             buffer: Buffer::new(slots, unit, lists, depth).with_aside(aside),
@@ -525,9 +531,6 @@ impl State {
             urgent: vec![false; lanes as usize],
             collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
             gc_scope: policies.gc_scope.scope(),
-            interrupters: interrupters(policies),
-            joins,
-            reads_close_channel: policies.schedule.reads_close_channel(),
             rebuilds_reads: policies.read_path.rebuilds(),
             flush_avoids_collections: policies.flush.avoids_collections(),
             instant_collection: policies.gc_schedule.instant(),
@@ -543,50 +546,30 @@ impl State {
             buffer_write_ns: policies.buffer.write_latency().0,
             counters: Counters::default(),
             scratch: Vec::with_capacity(parts as usize + 1),
-            host_ops: 0,
             waiting_collections: 0,
             hungry: false,
             fed: false,
+            policies,
         }
     }
 }
 
-impl State {
-    /// The host read that an operation serves.
-    #[inline]
-    pub(super) fn request_of(&self, op: u32) -> Option<u32> {
-        match self.ops[op].owner {
-            Owner::Request(id) => Some(id),
-            Owner::Rebuild(rebuild) => Some(self.rebuilds[rebuild].request),
-            Owner::Group(_) | Owner::Collection(_) | Owner::Stripe(_) | Owner::Scrub(_) => None,
-        }
-    }
-}
-
-/// By occupant: the kinds of work that interrupt its operations, as all three families
-/// have it.
-fn interrupters(policies: &mut Policies) -> [u8; Occupant::COUNT] {
-    let erases = policies.suspend_erase.suspends();
-    let programs = policies.suspend_program.stop().is_some();
-    Occupant::ALL.map(|holder| {
-        let suspends = match holder {
-            Occupant::Erase => erases,
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => programs,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => false,
-        };
-        if suspends { policies.schedule.interrupters(holder) } else { 0 }
-    })
+/// Whether erases and programs are suspended, and by what.
+struct Suspends<'a> {
+    schedule: &'a SchedulePolicy,
+    erases: bool,
+    programs: bool,
 }
 
 /// Refuse what would suspend or rebuild nothing, or stand still.
 fn check_combinations(
     config: &DeviceConfig,
-    policies: &mut Policies,
+    policies: &Policies,
+    suspends: &Suspends<'_>,
     has_parity: bool,
 ) -> Result<(), ConfigProblem> {
     let p = &config.policy;
-    let erases = policies.suspend_erase.suspends();
-    let programs = policies.suspend_program.stop().is_some();
+    let &Suspends { schedule, erases, programs } = suspends;
     let refuse = |key: &str, name: &str, why: &str| {
         Err(ConfigProblem { key: format!("policy.{key}"), problem: format!("`{name}` {why}") })
     };
@@ -598,7 +581,7 @@ fn check_combinations(
         if !suspends {
             continue;
         }
-        if policies.schedule.interrupters(holder) == 0 {
+        if schedule.interrupters(holder).is_empty() {
             let why =
                 format!("with policy.schedule `{}`, which lets nothing be interrupted", p.schedule.name());
             return refuse(key, name, &why);
@@ -611,7 +594,7 @@ fn check_combinations(
             );
         }
     }
-    if policies.schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
+    if schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
         let why = format!(
             "with policy.gc_scope `{}`: a collection would shut out the reads that it lets go first",
             p.gc_scope.name()

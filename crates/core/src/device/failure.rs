@@ -9,10 +9,10 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
 use super::shape::room_of;
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::map::Place;
+use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 
 /// Stripes rewritten at once.

@@ -2,12 +2,13 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::{Observer, RequestStep, WriteStep};
-use super::op::{OpKind, Owner, WAIT_SLOTS};
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::flash::{FlashCommand, Held, Owner, SLOTS};
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
-use crate::ftl::list::{Link, List};
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep, WriteStep};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub(super) struct Group {
     /// When its data were complete.
     pub ready: u64,
     /// The account of its lane's die when it began to wait for a free block …
-    pub seen: [u64; WAIT_SLOTS],
+    pub seen: Held,
     /// … and what that die did meanwhile.
     pub stalled: Ledger,
     /// Where the time went before its program was queued.
@@ -49,7 +50,7 @@ impl Group {
             programs: 0,
             pua: NONE,
             ready: 0,
-            seen: [0; WAIT_SLOTS],
+            seen: [0; SLOTS],
             stalled: Ledger::new(),
             ledger: Ledger::new(),
         }
@@ -183,7 +184,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.rmw_reads += 1;
         let op = self.new_unit_read(Occupant::RmwRead, Owner::Group(group), former);
         self.data_wanted(slot, former);
-        self.enqueue_op(op);
+        self.submit_op(op);
     }
 
     /// What a write unit was short of has arrived.
@@ -194,7 +195,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         g.reads -= 1;
         let last = g.reads == 0;
         if last {
-            g.ledger.merge(&s.ops[op].ledger);
+            g.ledger.merge(&self.flash.op(op).ledger);
             g.ready = s.now;
         }
         self.free_op(op);
@@ -219,7 +220,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn begin_stall(&mut self, group: u32) {
         let s = &mut self.state;
         let unit = self.shape.units_of_lane(s.groups[group].lane).start;
-        s.groups[group].seen = s.units[unit as usize].account(s.now);
+        s.groups[group].seen = self.flash.account(unit);
         let units = self.shape.units_of_pool(self.shape.pool_of(s.groups[group].lane));
         let unit = if units.len() == 1 { units.start } else { NONE };
         self.observe_write(group, false, WriteStep::Stalls(unit));
@@ -234,7 +235,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if units.len() > 1 || s.now == g.ready {
             return;
         }
-        s.units[units.start as usize].charge_since(&g.seen, s.now, &mut g.stalled);
+        self.flash.charge_since(units.start, &g.seen, &mut g.stalled);
     }
 
     /// Try the group's lane, or lanes of its pool as the policy names them until one has room.
@@ -298,26 +299,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn queue_part(&mut self, group: u32, pua: u32, occupant: Occupant, at: (RowPlace, u32, u32)) {
         let (place, unit, planes) = at;
-        let s = &mut self.state;
-        let id = s.ops.take();
-        let o = &mut s.ops[id];
-        o.kind = OpKind::Program;
-        o.occupant = occupant;
-        o.owner = Owner::Group(group);
-        o.second = false;
-        o.unit = unit;
-        o.channel = s.units[unit as usize].channel;
-        o.page = place.page;
-        o.planes = planes;
-        o.codewords = planes.count_ones() * self.shape.codewords_per_page;
-        o.extent = place.extent;
-        o.row = pua;
+        let id = self.flash.order(FlashCommand {
+            kind: OpKind::Program,
+            occupant,
+            owner: Owner::Group(group),
+            unit,
+            page: place.page,
+            planes,
+            codewords: planes.count_ones() * self.shape.codewords_per_page,
+            block: place.extent,
+            ppa: pua,
+            ..FlashCommand::BLANK
+        });
         if self.state.groups[group].writer == Writer::Host {
             let stripe = self.state.groups[group].stripe;
             let number = if stripe == NONE { group } else { stripe };
             self.observe_write(number, stripe != NONE, WriteStep::Placed(id));
         }
-        self.enqueue_op(id);
+        self.submit_op(id);
     }
 
     /// A row is programmed, or a part of it.
@@ -337,7 +336,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.stripe_programmed(op, group);
         }
         let (writer, count, pua) = (s.groups[group].writer, s.groups[group].count, s.groups[group].pua);
-        let extent = s.ops[op].extent;
+        let extent = self.flash.op(op).cmd.block;
         s.counters.programs_pad += u64::from(upr - count);
         if writer == Writer::Host {
             s.counters.programs_user += u64::from(count);
@@ -406,7 +405,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if r.remaining > 0 {
             return;
         }
-        let (g, o) = (&s.groups[group], &s.ops[op]);
+        let (g, o) = (&s.groups[group], self.flash.op(op));
         r.ledger.merge(&g.ledger);
         super::read::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.ledger.merge(&o.ledger);

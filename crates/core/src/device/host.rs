@@ -1,16 +1,13 @@
 //! The host side: the device queue, the controller, the two directions of the link, and
 //! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
 
-use super::collect::{PROGRAMS, READS};
-use super::dispatch::{MET, READ_QUEUE, passes_hold};
-use super::drive::{Device, State, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use super::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use super::medium::Medium;
-use super::observer::{Observer, RequestStep};
-use super::server::Phase;
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::observer::{Observer, RequestStep};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, SimTime, Span, Status};
+use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, SimTime, Span, Status};
 
 /// The device queue is full: submit again after the next completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,12 +52,8 @@ pub(super) struct Request {
     pub room_since: u64,
     /// FLUSH: the epoch it waits for.
     pub epoch: u32,
-    /// A collection stood in its way.
-    pub met_collection: bool,
     /// Some of its data were computed from the rest of their stripe.
     pub rebuilt: bool,
-    /// It queued at a die behind an operation in whose way a collection had stood.
-    pub queued_behind: bool,
     /// It waited for a place in a full device queue that held a request in whose way a
     /// collection had stood.
     pub kept_out: bool,
@@ -79,9 +72,7 @@ impl Request {
             next_lpn: 0,
             room_since: 0,
             epoch: 0,
-            met_collection: false,
             rebuilt: false,
-            queued_behind: false,
             kept_out: false,
         }
     }
@@ -108,8 +99,6 @@ pub(super) struct HostSide {
     pub room: VecDeque<u32>,
     /// FLUSH commands that wait, in order.
     pub flushes: VecDeque<u32>,
-    /// Commands under way in whose way a collection has stood.
-    blocked: u32,
     /// When the device queue was last full …
     full_until: u64,
     /// … and when such a command last left it full, ns.
@@ -132,7 +121,6 @@ impl HostSide {
             write_done: ring(),
             room: VecDeque::with_capacity(depth as usize + 1),
             flushes: VecDeque::with_capacity(depth as usize + 1),
-            blocked: 0,
             full_until: 0,
             blocked_until: 0,
         }
@@ -181,6 +169,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
         s.now = at.0;
+        self.flash.pass(at.0);
         let id = s.requests.take();
         let r = &mut s.requests[id];
         r.index = s.host.submitted;
@@ -189,29 +178,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.command = command;
         r.arrived = wanted.0;
         r.status = Status::Ok;
-        r.met_collection = false;
         r.rebuilt = false;
-        r.queued_behind = false;
         r.kept_out = kept_out;
         r.ledger.clear();
         if at > wanted {
             r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
         }
         let fetched = at.0 + self.shape.host.submit_latency.0;
-        charge(&mut r.ledger, Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
+        r.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
         let start = fetched.max(s.host.controller_free);
         let decided = start + self.shape.controller_ns;
         s.host.controller_free = decided;
-        charge(&mut r.ledger, Cause::CONTROLLER_WAIT, start - fetched);
-        charge(&mut r.ledger, Cause::CONTROLLER, self.shape.controller_ns);
+        r.ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
+        r.ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
         if command.op == HostOp::Write {
             let begin = decided.max(s.host.down_free);
             let span = Span::transfer(u64::from(command.bytes), self.shape.host.link_rate).0;
             s.host.down_free = begin + span;
             s.host.down_ns += span;
-            charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - decided);
-            charge(&mut r.ledger, Cause::HOST_LINK, span);
-            charge(&mut r.ledger, Cause::CONTROLLER, s.buffer_write_ns);
+            r.ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
+            r.ledger.charge(Cause::HOST_LINK, span);
+            r.ledger.charge(Cause::CONTROLLER, s.buffer_write_ns);
             let there = begin + span + s.buffer_write_ns;
             push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, there, id);
         } else {
@@ -238,7 +225,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn keeps_out(&self, wanted: u64) -> bool {
         let h = &self.state.host;
         h.full_until > wanted
-            && (h.blocked_until > wanted || h.blocked > 0 || self.collections_hold_up_commands())
+            && (h.blocked_until > wanted
+                || self.flash.commands_blocked() > 0
+                || self.collections_hold_up_commands())
     }
 
     /// Whether a collection has stood in the way of an operation that a command waits for, and
@@ -253,27 +242,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if leaves && (s.stalled.any() || s.stripes.waiting > 0) {
             return true;
         }
-        let awaited = if leaves { READS | PROGRAMS } else { READ_QUEUE };
-        s.units.iter().any(|u| {
-            let queued = u.waiting & awaited;
-            let first_met = |o: &Occupant| {
-                queued >> *o as u8 & 1 != 0
-                    && u.met_since(&s.ops[u.queues[*o as usize].head].seen, MET, s.now)
-            };
-            let holder = match u.phase {
-                Phase::Channel if awaited >> s.ops[u.holder].occupant as u8 & 1 != 0 => {
-                    Some(&s.ops[u.holder])
-                }
-                _ => None,
-            };
-            queued != 0 && Occupant::ALL.iter().any(first_met)
-                || holder.is_some_and(|op| {
-                    let spent = s.channels[op.channel as usize].spent(s.now);
-                    Occupant::ALL
-                        .into_iter()
-                        .any(|o| passes_hold(o) && spent[o as usize] > op.seen[o as usize])
-                })
-        })
+        let user_reads = Occupant::UserRead.only();
+        self.flash.collections_hold_up(if leaves { Occupants::HOST } else { user_reads })
     }
 
     /// Nanoseconds up to now in which the link moved data: to the host, and from it.
@@ -334,8 +304,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.host.up_ns += span;
         if last {
             let r = &mut s.requests[id];
-            charge(&mut r.ledger, Cause::HOST_LINK_WAIT, begin - s.now);
-            charge(&mut r.ledger, Cause::HOST_LINK, span);
+            r.ledger.charge(Cause::HOST_LINK_WAIT, begin - s.now);
+            r.ledger.charge(Cause::HOST_LINK, span);
         }
         begin + span
     }
@@ -345,7 +315,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn complete_read(&mut self, id: u32, at: u64) {
         let s = &mut self.state;
         let latency = self.shape.host.complete_latency.0;
-        charge(&mut s.requests[id].ledger, Cause::HOST_LATENCY, latency);
+        s.requests[id].ledger.charge(Cause::HOST_LATENCY, latency);
         push(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE, at + latency, id);
     }
 
@@ -355,7 +325,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_request(id, RequestStep::Held);
         let s = &mut self.state;
         let latency = self.shape.host.complete_latency.0;
-        charge(&mut s.requests[id].ledger, Cause::HOST_LATENCY, latency);
+        s.requests[id].ledger.charge(Cause::HOST_LATENCY, latency);
         push(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE, s.now + latency, id);
     }
 
@@ -365,10 +335,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
         s.counters.reads += 1;
         let r = &s.requests[id];
+        let met = self.flash.met(id);
         s.counters.rebuilt_reads += u64::from(r.rebuilt);
-        s.counters.gc_blocked_reads += u64::from(r.met_collection);
-        s.counters.queued_behind_reads += u64::from(r.queued_behind && !r.met_collection);
-        s.counters.kept_out_reads += u64::from(r.kept_out && !r.met_collection);
+        s.counters.gc_blocked_reads += u64::from(met.collection);
+        s.counters.queued_behind_reads += u64::from(met.queued_behind && !met.collection);
+        s.counters.kept_out_reads += u64::from(r.kept_out && !met.collection);
         self.deliver(id, completed);
     }
 
@@ -394,8 +365,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ledger: &r.ledger,
             data: super::payload::delivered(&mut self.medium, id, r),
         });
-        let blocked = r.met_collection;
-        s.host.blocked -= u32::from(blocked);
+        let blocked = self.flash.track(id).collection;
         if s.requests.is_exhausted() {
             s.host.full_until = s.now;
             if blocked || r.command.op != HostOp::Read && has_met_collection(&r.ledger) {
@@ -404,16 +374,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.requests.give(id);
         s.scrub.host_ended = s.now;
-    }
-}
-
-impl State {
-    /// A collection stood in the way of a host read.
-    #[inline]
-    pub(super) fn meets_collection(&mut self, request: u32) {
-        let met = &mut self.requests[request].met_collection;
-        self.host.blocked += u32::from(!*met);
-        *met = true;
     }
 }
 
@@ -426,16 +386,14 @@ fn has_met_collection(ledger: &Ledger) -> bool {
     waits.chain(others).any(|cause| ledger.get(cause) > 0)
 }
 
-/// Add to a ledger what is not nothing.
 #[inline]
-pub(super) fn charge(ledger: &mut Ledger, cause: Cause, ns: u64) {
-    if ns != 0 {
-        ledger.add(cause, ns);
-    }
-}
-
-#[inline]
-pub(super) fn push(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize, at: u64, id: u32) {
+pub(super) fn push(
+    ring: &mut Ring,
+    timers: &mut crate::containers::timers::Timers,
+    timer: usize,
+    at: u64,
+    id: u32,
+) {
     debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
     debug_assert_ne!(id, NONE);
     if ring.is_empty() {
@@ -445,7 +403,7 @@ pub(super) fn push(ring: &mut Ring, timers: &mut super::timers::Timers, timer: u
 }
 
 #[inline]
-pub(super) fn pop(ring: &mut Ring, timers: &mut super::timers::Timers, timer: usize) -> u32 {
+pub(super) fn pop(ring: &mut Ring, timers: &mut crate::containers::timers::Timers, timer: usize) -> u32 {
     let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
     match ring.front() {
         Some(&(next, _)) => timers.set(timer, next),

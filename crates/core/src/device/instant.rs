@@ -2,9 +2,9 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::extents::Writer;
+use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Collect in no time, now that the event is over.

@@ -4,13 +4,14 @@
 use super::drive::{Device, State};
 use super::host::Request;
 use super::medium::{Beneath, Kind, Medium, Oob, Size};
-use super::observer::Observer;
-use super::op::{OpKind, Owner};
 use super::shape::Shape;
 use super::stripe::{Basis, Member};
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::flash::Owner;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::nand::OpKind;
+use crate::observer::Observer;
 use std::ops::Range;
 use tailcut_units::{HostOp, Occupant, Status};
 
@@ -137,15 +138,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let s = &self.state;
-        let o = &s.ops[op];
+        let o = &self.flash.op(op).cmd;
         debug_assert_eq!(o.kind, OpKind::Read);
         let upr = self.shape.layout.units_per_row;
-        let row = || o.row * upr..(o.row + 1) * upr;
+        let row = || o.ppa..o.ppa + upr;
         match o.owner {
             Owner::Request(id) => {
                 self.medium.sense(id, row());
                 if o.rebuild != NONE {
-                    self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.row);
+                    self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.ppa);
                 }
             }
             Owner::Group(group) => {
@@ -154,14 +155,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.medium.fill_slot(slot, row());
                 }
             }
-            Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.row),
-            Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.row),
+            Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
+            Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
             Owner::Scrub(_) => {}
             Owner::Collection(_) => {
                 debug_assert_eq!(o.occupant, Occupant::GcRead);
-                let mut left = o.mask;
+                let mut left = o.units;
                 while left != 0 {
-                    let pua = o.row + left.trailing_zeros();
+                    let pua = o.ppa + left.trailing_zeros();
                     left &= left - 1;
                     let lpn = if self.map.is_valid(pua) { self.map.owner(pua) } else { NONE };
                     self.medium.stage(pua, lpn);

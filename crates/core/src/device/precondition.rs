@@ -4,10 +4,10 @@
 use super::config::DeviceConfig;
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::observer::Observer;
 use crate::policy::gc_victim::VictimView;
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
@@ -360,6 +360,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             pass.erased_extents += 1;
         }
         self.state.extents.erased(&self.shape.layout, victim);
+        self.flash.blocks_mut().erased(victim);
         self.data_erased(victim);
     }
 

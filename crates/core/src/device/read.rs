@@ -1,12 +1,12 @@
 //! Host reads: look-up, one flash operation a row, decoder, host link.
 
 use super::drive::Device;
-use super::host::charge;
 use super::medium::Medium;
-use super::observer::{Observer, RequestStep, Turn};
-use super::op::{OpKind, Owner};
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::flash::{FlashCommand, Owner};
 use crate::ftl::map::Place;
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger, Occupant};
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -45,7 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         for &op in &ops {
-            self.enqueue_op(op);
+            self.submit_op(op);
         }
         ops.clear();
         self.state.scratch = ops;
@@ -86,21 +86,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
         let serial = self.state.requests[id].index;
-        let s = &mut self.state;
-        let (last, op) = s.last_read[unit as usize];
-        if last == serial && s.ops[op].row == row {
-            let o = &mut s.ops[op];
-            o.planes |= planes;
-            o.codewords += codewords;
-            o.bytes += (to - from) as u32;
-            return;
+        let (last, op) = self.state.last_read[unit as usize];
+        if last == serial {
+            let cmd = self.flash.order_mut(op);
+            if cmd.ppa == row * self.shape.layout.units_per_row {
+                cmd.planes |= planes;
+                cmd.codewords += codewords;
+                cmd.bytes += (to - from) as u32;
+                return;
+            }
         }
-        let op = self.new_read(Occupant::UserRead, Owner::Request(id), pua);
+        let read = self.read_of(Occupant::UserRead, Owner::Request(id), pua);
+        let bytes = (to - from) as u32;
+        let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
-        let o = &mut s.ops[op];
-        o.planes = planes;
-        o.codewords = codewords;
-        o.bytes = (to - from) as u32;
         s.last_read[unit as usize] = (serial, op);
         s.scratch.push(op);
     }
@@ -125,84 +124,61 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (mask as u32, codewords)
     }
 
-    /// A read operation on the row of `pua`, without planes or codewords yet.
+    /// A read of the row of `pua`, without planes or codewords yet.
     #[inline]
-    pub(super) fn new_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
+    pub(super) fn read_of(&self, occupant: Occupant, owner: Owner, pua: u32) -> FlashCommand {
         let (row, _) = self.shape.layout.row_of(pua);
         let place = self.shape.layout.place(pua);
-        let unit = self.shape.unit_of(place.die, place.plane);
-        let s = &mut self.state;
-        s.extents.read_begins(place.extent);
-        let id = s.ops.take();
-        let o = &mut s.ops[id];
-        o.kind = OpKind::Read;
-        o.occupant = occupant;
-        o.owner = owner;
-        o.second = false;
-        o.unit = unit;
-        o.channel = s.units[unit as usize].channel;
-        o.page = place.page;
-        o.planes = 0;
-        o.codewords = 0;
-        o.bytes = 0;
-        o.extent = place.extent;
-        o.row = row;
-        o.rebuild = NONE;
-        o.along = false;
-        id
+        FlashCommand {
+            kind: OpKind::Read,
+            occupant,
+            owner,
+            unit: self.shape.unit_of(place.die, place.plane),
+            page: place.page,
+            block: place.extent,
+            ppa: row * self.shape.layout.units_per_row,
+            ..FlashCommand::BLANK
+        }
+    }
+
+    /// Reserve a read: its extent is not erased before it is sensed.
+    #[inline]
+    pub(super) fn order_read(&mut self, read: FlashCommand) -> u32 {
+        self.state.extents.read_begins(read.block);
+        self.flash.order(read)
     }
 
     /// A read of one whole unit.
-    pub(super) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
-        let op = self.new_read(occupant, owner, pua);
+    pub(super) fn unit_read_of(&self, occupant: Occupant, owner: Owner, pua: u32) -> FlashCommand {
         let (_, slot) = self.shape.layout.row_of(pua);
         let place = self.shape.layout.place(pua);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        let o = &mut self.state.ops[op];
-        (o.planes, o.codewords) = (planes, codewords);
-        op
+        FlashCommand { planes, codewords, ..self.read_of(occupant, owner, pua) }
     }
 
-    /// The decoder of a channel finished the operation at its head.
-    #[inline]
-    pub(super) fn decoded(&mut self, channel: u32) {
-        let timer = self.timer_of_decoder(channel);
-        let s = &mut self.state;
-        let queue = &mut s.decoding[channel as usize];
-        let (_, op) = queue.pop_front().expect("the timer is set only while something decodes");
-        match queue.front() {
-            Some(&(next, _)) => s.timers.set(timer, next),
-            None => s.timers.clear(timer),
-        }
-        self.observe_turn(op, Turn::Ends);
-        match self.state.ops[op].owner {
-            Owner::Request(id) => self.read_arrived(op, id),
-            Owner::Group(group) => self.filler_arrived(op, group),
-            Owner::Collection(lane) => self.collected(op, lane),
-            Owner::Stripe(job) => self.stripe_read_arrived(op, job),
-            Owner::Scrub(lane) => self.scrubbed(op, lane),
-            Owner::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
-        }
+    /// Reserve a read of one whole unit.
+    pub(super) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
+        let read = self.unit_read_of(occupant, owner, pua);
+        self.order_read(read)
     }
 
     /// Decoded data of a host read: up the link, and the request may be complete.
     #[inline]
-    fn read_arrived(&mut self, op: u32, id: u32) {
+    pub(super) fn read_arrived(&mut self, op: u32, id: u32) {
         let s = &mut self.state;
-        let bytes = u64::from(s.ops[op].bytes);
+        let FlashCommand { bytes, rebuild, .. } = self.flash.op(op).cmd;
         let r = &mut s.requests[id];
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
             // The join takes the branch that arrives last, from the fork on.
-            r.ledger.merge(&s.ops[op].ledger);
+            r.ledger.merge(&self.flash.op(op).ledger);
         }
-        let rebuild = s.ops[op].rebuild;
         if rebuild != NONE {
             self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
-        let there = self.send_up(id, bytes, last);
+        let there = self.send_up(id, u64::from(bytes), last);
         if last {
             self.complete_read(id, there);
         }
@@ -215,7 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let r = &mut s.requests[id];
         let (since, now) = (r.room_since, s.now);
-        let (g, o) = (&s.groups[group], &s.ops[op]);
+        let (g, o) = (&s.groups[group], self.flash.op(op));
         let overlap = |from: u64, to: u64| to.min(now).saturating_sub(from.max(since));
         // Before the write unit was formed, and while it read what it was short of or
         // programmed, it did its own work; from `ready` to `entered` no block was free.
@@ -223,8 +199,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let queued = overlap(o.entered, o.started);
         let ran = overlap(o.started, now);
         let suspended = part_of(o.ledger.get(Cause::SUSPENDED), ran, now - o.started);
-        charge(&mut r.ledger, Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
-        charge(&mut r.ledger, Cause::SUSPENDED, suspended);
+        r.ledger.charge(Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
+        r.ledger.charge(Cause::SUSPENDED, suspended);
         charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
         share_out(&mut r.ledger, &o.ledger, queued, |c| c.is_die_wait() || c.is_channel_wait());
         r.room_since = now;
@@ -237,7 +213,7 @@ pub(super) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64)
     let busy = die.sum().min(whole);
     let share = part_of(busy, part, whole);
     share_out(to, die, share, Cause::is_die_wait);
-    charge(to, Cause::FREE_SPACE, part - share);
+    to.charge(Cause::FREE_SPACE, part - share);
 }
 
 /// What of `ns` falls to the part `part` of `whole`; all of it when that is the whole.
@@ -257,9 +233,9 @@ fn share_out(to: &mut Ledger, from: &Ledger, part: u64, of: impl Fn(Cause) -> bo
     let mut last = None;
     for (cause, ns) in chosen() {
         let share = part_of(ns, part, whole);
-        charge(to, cause, share);
+        to.charge(cause, share);
         left -= share;
         last = Some(cause);
     }
-    charge(to, last.unwrap_or(Cause::BUFFER_FLUSH), left);
+    to.charge(last.unwrap_or(Cause::BUFFER_FLUSH), left);
 }

@@ -1,16 +1,15 @@
 //! Reads that go round a collection: a unit computed from the rest of its stripe.
 
 use super::drive::{Device, TIMER_REBUILT};
-use super::host::charge;
 use super::medium::Medium;
-use super::observer::{Observer, RequestStep};
-use super::op::{OpKind, Owner};
-use super::server::Phase;
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::flash::{FlashCommand, Owner};
 use crate::ftl::config::CopyMode;
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep};
 use crate::policy::read_path::BlockedView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Cause, Ledger, Occupant, Span};
+use tailcut_units::{Cause, Ledger, Occupant, Occupants, Span};
 
 /// A unit of a host read that is being computed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -76,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while i < own {
             let op = ops[i];
             let blocked = self.left_for(op).left > 0;
-            let alone = self.state.ops[op].rebuild == NONE;
+            let alone = self.flash.op(op).cmd.rebuild == NONE;
             let instead = blocked && alone && self.is_longest(op, &ops[..own]);
             if instead && self.rebuild_instead(id, op, own, ops).is_some() {
                 ops.remove(i);
@@ -94,7 +93,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// or (of equals) comes before it.
     fn is_longest(&self, op: u32, own: &[u32]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
-        let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.state.ops[op].row));
+        let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
         let left = |op: u32| self.left_for(op).left;
         let (its, longest) = (stripe(op), left(op));
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
@@ -121,7 +120,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The request's own read of this address, if it serves no other rebuilding yet.
     fn own_read(&self, own: &[u32], pua: u32) -> Option<u32> {
-        let free = |&op: &u32| self.state.ops[op].row == pua && self.state.ops[op].rebuild == NONE;
+        let free = |&op: &u32| {
+            let cmd = &self.flash.op(op).cmd;
+            cmd.ppa == pua && cmd.rebuild == NONE
+        };
         own.iter().copied().find(free)
     }
 
@@ -130,11 +132,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// `own` of these are the request's other operations, which serve the stripe too.
     fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> Option<u32> {
         let stripes = self.shape.striped();
-        let s = &self.state;
-        let target = self.map.owner(s.ops[op].row);
+        let row = self.flash.op(op).cmd.ppa;
+        let target = self.map.owner(row);
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
-        let anew = self.covering(job, target, s.ops[op].row)?;
+        let anew = self.covering(job, target, row)?;
         let blocked = self.left_for(op);
         let mut view = BlockedView {
             left: Span(blocked.left),
@@ -146,7 +148,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             extra: 0,
             busy_channels: 0,
             read: Span(self.unit_read_ns()),
-            rotates: s.rotates,
+            rotates: self.state.rotates,
         };
         for member in stripes.members(stripe).filter(|&u| u != target) {
             let Source::Flash(pua) = self.source(job, anew, member) else { continue };
@@ -157,16 +159,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if self.own_read(&ops[..own], pua).is_none() {
                 view.extra += 1;
                 view.extra_left_as_begun.0 = view.extra_left_as_begun.0.max(other.as_begun);
-                let channel = &s.channels[s.units[unit as usize].channel as usize];
-                view.busy_channels += u32::from(channel.busy_until > s.now || channel.has_waiters());
+                view.busy_channels += u32::from(self.flash.channel_is_taken(unit));
             }
         }
-        let lost = self.is_lost(self.state.ops[op].row);
+        let lost = self.is_lost(row);
         if !lost && !self.state.policies.read_path.rebuild(&view) {
             return None;
         }
         let rid = self.state.rebuilds.take();
-        let (bytes, row) = (self.state.ops[op].bytes, self.state.ops[op].row);
+        let bytes = self.flash.op(op).cmd.bytes;
         let r = &mut self.state.rebuilds[rid];
         (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
         self.data_rebuilding(rid, row);
@@ -188,11 +189,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     // All of the unit is needed now.
                     let plane = self.shape.layout.place(pua).plane;
                     let (planes, codewords) = self.read_cost(plane, 0, 0, self.shape.layout.unit_bytes);
-                    let o = &mut self.state.ops[mine];
-                    (o.rebuild, o.planes, o.codewords) = (rid, planes, codewords);
+                    let read = self.flash.order_mut(mine);
+                    (read.rebuild, read.planes, read.codewords) = (rid, planes, codewords);
                 }
                 None => {
-                    let extra = self.new_unit_read(Occupant::UserRead, Owner::Rebuild(rid), pua);
+                    let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), pua);
+                    let serial = self.state.requests[id].index;
+                    let extra = self.order_read(FlashCommand { rebuild: rid, tag: id, serial, ..read });
                     self.state.counters.rebuild_reads += 1;
                     ops.push(extra);
                 }
@@ -212,14 +215,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Command, sense, transfer and decode of one unit, undisturbed, ns.
     fn unit_read_ns(&self) -> u64 {
-        let t = &self.shape.timing;
+        let t = self.flash.timing();
         t.command_ns + t.read_ns(0) + t.transfer_codewords_ns(self.shape.codewords_per_unit)
     }
 
     /// The operation will not be: as if it had never been queued.
     pub(super) fn abandon_read(&mut self, op: u32) {
-        let extent = self.state.ops[op].extent;
-        self.state.ops.give(op);
+        let extent = self.flash.op(op).cmd.block;
+        self.flash.cancel(op);
         if self.state.extents.read_ends(extent) {
             self.last_reader_left(extent);
         }
@@ -228,21 +231,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A collection has closed a unit: host reads that wait there may go round it.
     pub(super) fn rescue_queued(&mut self, unit: u32) {
         let mut ops = std::mem::take(&mut self.state.scratch);
-        let mut before = NONE;
-        let mut at = self.state.units[unit as usize].queues[Occupant::UserRead as usize].head;
-        while at != NONE {
-            let next = self.state.ops[at].next;
-            let id = match self.state.ops[at].owner {
-                Owner::Request(id) if self.state.ops[at].rebuild == NONE => id,
+        let mut before = None;
+        let mut queued = self.flash.first_queued_read(unit);
+        while let Some(at) = queued {
+            queued = self.flash.queued_after(at);
+            let id = match self.flash.op(at).cmd.owner {
+                Owner::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
                 _ => {
-                    (before, at) = (at, next);
+                    before = Some(at);
                     continue;
                 }
             };
             let blocked = self.unit_left(unit).left > 0;
             if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
-                self.leave_queue(unit, Occupant::UserRead, before, at);
-                let (waited, extent) = (self.state.ops[at].ledger, self.state.ops[at].extent);
+                self.flash.withdraw(unit, before, at);
+                let (waited, extent) = (self.flash.op(at).ledger, self.flash.op(at).cmd.block);
                 self.free_op(at);
                 if self.state.extents.read_ends(extent) {
                     self.last_reader_left(extent);
@@ -252,13 +255,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.state.rebuilds[rid].ledger.merge(&waited);
                 }
                 for op in ops.drain(..) {
-                    self.enqueue_op(op);
-                    self.state.ops[op].ledger.merge(&waited);
+                    self.submit_op(op);
+                    self.flash.add_to_ledger(op, &waited);
                 }
             } else {
-                before = at;
+                before = Some(at);
             }
-            at = next;
         }
         self.state.scratch = ops;
     }
@@ -272,14 +274,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if r.left > 0 {
             return;
         }
-        r.ledger = s.ops[op].ledger;
+        r.ledger = self.flash.op(op).ledger;
         self.compute(rid);
     }
 
     /// All members of a stripe but one are in the controller: compute that one.
     fn compute(&mut self, rid: u32) {
         let s = &mut self.state;
-        charge(&mut s.rebuilds[rid].ledger, Cause::RECONSTRUCTION, self.shape.xor_ns);
+        s.rebuilds[rid].ledger.charge(Cause::RECONSTRUCTION, self.shape.xor_ns);
         super::host::push(&mut s.rebuilt, &mut s.timers, TIMER_REBUILT, s.now + self.shape.xor_ns, rid);
     }
 
@@ -312,15 +314,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// What keeps a host read from its unit; for ever where the plane has failed.
     fn left_for(&self, op: u32) -> Blocked {
-        let op = &self.state.ops[op];
-        if self.is_lost(op.row) { Blocked::FOR_EVER } else { self.unit_left(op.unit) }
+        let cmd = &self.flash.op(op).cmd;
+        if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit) }
     }
 
     /// How long a collection keeps host reads from a unit.
     pub(super) fn unit_left(&self, unit: u32) -> Blocked {
         let s = &self.state;
-        let u = &s.units[unit as usize];
-        if u.holds == 0 {
+        if !self.flash.is_closed(unit) {
             return self.collection_op_left(unit);
         }
         let holding = (0..s.collections.len() as u32)
@@ -331,35 +332,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The rest of an operation of a collection in a unit's array, or the time until a read
     /// has interrupted it.
     fn collection_op_left(&self, unit: u32) -> Blocked {
-        let u = &self.state.units[unit as usize];
-        if u.phase != Phase::Array {
+        let Some(left) = self.flash.array_left(unit) else { return Blocked::default() };
+        let holder = self.flash.holder(unit).expect("what is in the array has its die");
+        let cmd = &self.flash.op(holder).cmd;
+        if !Occupants::COLLECTION.has(cmd.occupant) {
             return Blocked::default();
         }
-        let op = &self.state.ops[u.holder];
-        if !matches!(op.occupant, Occupant::GcRead | Occupant::GcProgram | Occupant::Erase) {
-            return Blocked::default();
-        }
-        let end = self.state.timers.deadline(self.timer_of_unit(unit));
-        let left = end.saturating_sub(self.state.now);
-        let gives_way = u.interrupters & 1 << Occupant::UserRead as u8 != 0;
-        let interrupted = if gives_way { self.interrupted_in(unit) } else { None };
-        let left = interrupted.map_or(left, |stop| stop.min(left));
-        Blocked { left, as_begun: left, last_step: op.kind == OpKind::Erase, step: left }
+        let left = self.flash.gives_way_in(unit, Occupant::UserRead).map_or(left, |stop| stop.min(left));
+        Blocked { left, as_begun: left, last_step: cmd.kind == OpKind::Erase, step: left }
     }
 
     /// What the collection of a lane has left to do at its own pace: what it publishes to the
     /// read path.
     fn collection_left(&self, lane: u32) -> Blocked {
         let s = &self.state;
-        let t = &self.shape.timing;
+        let t = self.flash.timing();
         let unit = self.shape.units_of_lane(lane).start;
         let collection = &s.collections[lane as usize];
         let (victim, all_read, erasing) = collection.aim(self.shape.layout.units_per_extent);
         let as_begun = collection.ends.saturating_sub(s.now);
-        let step = match s.units[unit as usize].phase {
-            Phase::Array => s.timers.deadline(self.timer_of_unit(unit)).saturating_sub(s.now),
-            _ => 0,
-        };
+        let step = self.flash.array_left(unit).unwrap_or(0);
         if erasing {
             let left = if step > 0 { step } else { t.command_ns + t.erase_ns };
             return Blocked { left, as_begun, last_step: true, step };
@@ -368,8 +360,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let page = self.move_ns();
         let pages = s.extents.valid(victim);
         let (mut done, mut last_step) = (0, all_read);
-        let holder = s.units[unit as usize].holder;
-        if holder != NONE && s.ops[holder].kind == OpKind::Copyback && s.ops[holder].second {
+        let holder = self.flash.holder(unit).map(|op| self.flash.op(op));
+        if holder.is_some_and(|op| op.cmd.kind == OpKind::Copyback && op.second) {
             done = page.saturating_sub(step);
             last_step = pages <= 1;
         }
@@ -379,7 +371,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// How long a collection takes to move a page at its own pace, ns.
     fn move_ns(&self) -> u64 {
-        let t = &self.shape.timing;
+        let t = self.flash.timing();
         let data = match self.shape.copy {
             CopyMode::Copyback => 0,
             CopyMode::Controller => t.transfer_codewords_ns(self.shape.codewords_per_unit),
@@ -389,7 +381,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// How long a collection takes that begins now, at its own pace, ns.
     pub(super) fn collection_ns(&self, victim: u32) -> u64 {
-        let t = &self.shape.timing;
+        let t = self.flash.timing();
         u64::from(self.state.extents.valid(victim)) * self.move_ns() + t.command_ns + t.erase_ns
     }
 }

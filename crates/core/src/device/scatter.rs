@@ -3,8 +3,8 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
 use super::shape::{ConfigProblem, kept_extents};
+use crate::observer::Observer;
 use tailcut_units::Stream;
 use tailcut_units::quantity::Level;
 

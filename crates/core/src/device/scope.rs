@@ -3,7 +3,7 @@
 use super::collect::Stage;
 use super::drive::{Afterwards, Device};
 use super::medium::Medium;
-use super::observer::Observer;
+use crate::observer::Observer;
 use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_scope::Scope;
 use std::ops::Range;
@@ -40,7 +40,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let erases = c.stage == Stage::Erasing;
         let tell = close && self.state.rebuilds_reads;
         for unit in self.scope_units(lane) {
-            self.hold_unit(unit, close, erases);
+            if close {
+                self.flash.close(unit, erases);
+            } else {
+                self.flash.open(unit, erases);
+            }
             if tell {
                 self.state.afterwards.push(Afterwards::Rescue { unit });
             }
@@ -49,7 +53,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The collection of a lane that holds its scope goes on from moving to erasing.
     pub(super) fn hold_to_erase(&mut self, lane: u32) {
-        if self.state.interrupters[Occupant::Erase as usize] != 0 {
+        if self.flash.interrupts(Occupant::Erase) {
             // Reads interrupt the erase: they need not stand behind it.
             return self.hold_scope(lane, false);
         }
@@ -59,7 +63,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.state.collections[lane as usize].stage = Stage::Erasing;
         for unit in self.scope_units(lane) {
-            self.erase_hold(unit);
+            self.flash.close_to_erase(unit);
         }
     }
 
@@ -109,7 +113,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         for unit in self.heeded_units(lane) {
-            self.bar_unit(unit, bars);
+            if bars {
+                self.flash.close_to_programs(unit);
+            } else {
+                self.flash.open_to_programs(unit);
+            }
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::drive::{Device, TIMER_SCRUB};
 use super::medium::Medium;
-use super::observer::Observer;
-use super::op::Owner;
-use crate::ftl::NONE;
-use crate::ftl::list::{Link, List};
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::flash::Owner;
+use crate::observer::Observer;
 use crate::policy::background::Scrubbing;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Span};
@@ -88,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.scrub.waiting == 0 {
             return s.timers.clear(TIMER_SCRUB);
         }
-        let busy = s.host_ops > 0 || s.requests.used() > 0;
+        let busy = self.flash.host_ops() > 0 || s.requests.used() > 0;
         let quiet = if busy { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
         // While the host works, look again when it may have been idle for long enough.
         let next = if quiet > s.now { s.scrub.idle.max(s.scrub.pause) } else { s.scrub.pause };
@@ -123,7 +123,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.scrub.reading[l] = true;
             self.state.counters.scrub_reads += 1;
             let op = self.new_unit_read(Occupant::Background, Owner::Scrub(lane), extent * units + at);
-            return self.enqueue_op(op);
+            return self.submit_op(op);
         }
     }
 

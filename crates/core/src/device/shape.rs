@@ -151,7 +151,7 @@ impl Shape {
         );
         let mut context = context(c, &layout, seed);
         let placement = |problem| ConfigProblem { key: "policy.placement".into(), problem };
-        let mut places = PlacementPolicy::new(&c.policy.placement, &context).map_err(placement)?;
+        let places = PlacementPolicy::new(&c.policy.placement, &context).map_err(placement)?;
         let pool_lanes = places.pool_lanes();
         let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
         let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
@@ -305,7 +305,6 @@ fn striping(
 ) -> Result<(Option<Stripes>, u64), ConfigProblem> {
     let wrong = |problem| ConfigProblem { key: "policy.redundancy".into(), problem };
     let redundancy = RedundancyPolicy::new(&c.policy.redundancy, context).map_err(wrong)?;
-    let mut redundancy = redundancy;
     let Some(striping) = redundancy.striping() else { return Ok((None, 0)) };
     if !fixed_placement {
         return refuse(

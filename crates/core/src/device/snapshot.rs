@@ -8,18 +8,20 @@
 use super::config::DeviceConfig;
 use super::drive::{Device, State};
 use super::medium::Medium;
-use super::observer::Observer;
 use super::precondition::AgeReport;
 use super::shape::ConfigProblem;
+use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::MapState;
+use crate::nand::blocks::Blocks;
+use crate::observer::Observer;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error the device that was
@@ -68,6 +70,7 @@ struct Aged {
     report: AgeReport,
     map: MapState,
     extents: Extents,
+    blocks: Blocks,
     /// Stripes that have moved: each with its group and the offset of its parity.
     moved: Vec<(u32, u32, u32)>,
 }
@@ -81,13 +84,15 @@ impl<O: Observer> Device<O> {
         from: &mut dyn Read,
     ) -> Result<Device<O>, SnapshotError> {
         let mut device = Device::new(config, seed, observer)?;
-        let (mut state, map): (State, MapState) = device.load(Kind::Whole, whole_key(config, seed), from)?;
+        let (mut state, flash, map): (State, FlashState, MapState) =
+            device.load(Kind::Whole, whole_key(config, seed), from)?;
         let layout = &device.shape.layout;
         if !state.failure.fits(layout.lanes, layout.stride * layout.units_per_extent) {
             return Err(damaged("it has a failed plane that this drive has not"));
         }
         state.scratch = std::mem::take(&mut device.state.scratch);
         device.state = state;
+        device.flash.restore(flash);
         device.map.state = map;
         Ok(device)
     }
@@ -100,11 +105,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// # Panics
     /// If a plane of it has failed: another scheme's drive would use that plane.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
-        assert_eq!(self.state.failure.lane, crate::ftl::NONE, "an aged drive has all its planes");
+        assert_eq!(self.state.failure.lane, crate::containers::NONE, "an aged drive has all its planes");
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),
             extents: self.state.extents.clone(),
+            blocks: self.flash.blocks().clone(),
             moved: self.state.homes.all_moved(),
         };
         self.save(Kind::Aged, key, &aged, to)
@@ -113,11 +119,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Take over a saved translation layer; the drive must be new.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = self.load(Kind::Aged, key, from)?;
-        if !aged.extents.fits(&self.shape.layout) || aged.map.filled > self.shape.layout.host_units {
+        let fits = aged.extents.fits(&self.shape.layout) && aged.blocks.fits(self.shape.layout.extents());
+        if !fits || aged.map.filled > self.shape.layout.host_units {
             return Err(damaged("its tables do not fit this drive"));
         }
         self.map.state = aged.map;
         self.state.extents = aged.extents;
+        *self.flash.blocks_mut() = aged.blocks;
         let homes = &mut self.state.homes;
         if !self.shape.stripes.as_ref().map_or(aged.moved.is_empty(), |s| homes.restore(s, &aged.moved)) {
             return Err(damaged("its stripes are where this drive cannot have them"));
@@ -137,7 +145,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         seed: u64,
         to: &mut dyn Write,
     ) -> Result<(), SnapshotError> {
-        self.save(Kind::Whole, whole_key(config, seed), &(&self.state, &self.map.state), to)
+        self.save(
+            Kind::Whole,
+            whole_key(config, seed),
+            &(&self.state, self.flash.state(), &self.map.state),
+            to,
+        )
     }
 
     fn save(

@@ -9,14 +9,14 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
-use super::op::{Owner, WAIT_SLOTS};
-use super::slab::Slab;
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::containers::slab::Slab;
+use crate::flash::{Held, Owner, SLOTS};
 use crate::ftl::dirty_stripes::DirtyStripes;
-use crate::ftl::list::{Link, List};
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
+use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
@@ -54,7 +54,7 @@ pub(super) struct Job {
     /// The lane that had no row for it, the account of that lane's die when it began to wait,
     /// and what that die did meanwhile.
     pub lacking: u32,
-    pub seen: [u64; WAIT_SLOTS],
+    pub seen: Held,
     pub stalled: Ledger,
     /// Where the time went before.
     pub ledger: Ledger,
@@ -108,7 +108,7 @@ impl StripeState {
             left: NONE,
             ready: 0,
             lacking: NONE,
-            seen: [0; WAIT_SLOTS],
+            seen: [0; SLOTS],
             stalled: Ledger::new(),
             ledger: Ledger::new(),
         };
@@ -250,7 +250,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether a collection keeps host operations from a lane.
     #[inline]
     pub(super) fn is_closed(&self, lane: u32) -> bool {
-        self.state.units[self.shape.units_of_lane(lane).start as usize].holds > 0
+        self.flash.is_closed(self.shape.units_of_lane(lane).start)
     }
 
     /// The stripe to flush next: the least recently written, or of the least recently
@@ -409,7 +409,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 0 => &mut c.parity_reads,
                 _ => &mut c.rmw_reads,
             }) += 1;
-            self.enqueue_op(op);
+            self.submit_op(op);
         }
     }
 
@@ -420,7 +420,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.reads -= 1;
         let last = j.reads == 0;
         if last {
-            j.ledger.merge(&s.ops[op].ledger);
+            j.ledger.merge(&self.flash.op(op).ledger);
             j.ready = s.now;
         }
         self.free_op(op);

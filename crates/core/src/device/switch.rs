@@ -3,11 +3,11 @@
 use super::drive::Device;
 use super::failure::MOST_REWRITTEN;
 use super::medium::Medium;
-use super::observer::{Observer, WriteStep};
 use super::stripe::{Job, Member};
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::observer::{Observer, WriteStep};
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -32,7 +32,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if j.lacking == NONE {
             j.lacking = lane;
             let unit = self.shape.units_of_lane(lane).start;
-            j.seen = s.units[unit as usize].account(s.now);
+            j.seen = self.flash.account(unit);
             self.observe_write(job, true, WriteStep::Stalls(unit));
         }
     }
@@ -45,7 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let unit = self.shape.units_of_lane(j.lacking).start;
-        s.units[unit as usize].charge_since(&j.seen, s.now, &mut j.stalled);
+        self.flash.charge_since(unit, &j.seen, &mut j.stalled);
     }
 
     fn group_of_job(&self, job: u32) -> usize {

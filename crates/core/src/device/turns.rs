@@ -2,7 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
+use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;
 

@@ -2,9 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
-use super::op::{OpKind, WAIT_OVERHEAD};
-use super::server::{Phase, Run, Unit};
+use crate::observer::Observer;
 
 /// Nanoseconds in which parts of the drive were in use, up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,47 +45,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// How long everything was in use since the drive was made. What has been granted and is
     /// still to come is not in it.
     pub fn usage(&self) -> Usage {
-        let s = &self.state;
-        let planes = |(number, unit): (usize, &Unit)| {
-            unit.plane_ns.saturating_sub(self.array_ahead(number as u32, unit))
-        };
         Usage {
-            at: s.now,
-            units: s.units.iter().map(|u| u.taken(s.now)).collect(),
-            planes: s.units.iter().enumerate().map(planes).collect(),
-            channels: s.channels.iter().map(|c| c.spent(s.now).iter().sum()).collect(),
+            at: self.state.now,
+            units: self.flash.units_taken(),
+            planes: self.flash.planes_taken(),
+            channels: self.flash.channels_taken(),
             link: self.link_ns(),
         }
-    }
-
-    /// Array time of a unit that is counted and still to come, by planes.
-    fn array_ahead(&self, number: u32, unit: &Unit) -> u64 {
-        let s = &self.state;
-        let planes = |op: u32| match s.ops[op].kind {
-            OpKind::Read => u64::from(self.joined_planes(op)),
-            _ => u64::from(s.ops[op].planes.count_ones()),
-        };
-        let suspended = &unit.stack[..usize::from(unit.suspended)];
-        let left = |run: &Run| (run.total - run.progress) * planes(run.op);
-        let stopped: u64 = suspended.iter().map(left).sum();
-        let held = match unit.phase {
-            Phase::Array => {
-                let op = &s.ops[unit.holder];
-                let t = &self.shape.timing;
-                let array = match op.kind {
-                    OpKind::Read => t.read_ns(op.page),
-                    OpKind::Copyback if !op.second => t.read_ns(op.page),
-                    OpKind::Program | OpKind::Copyback => t.program_ns(op.page),
-                    OpKind::Erase => t.erase_ns,
-                };
-                let end = s.timers.deadline(self.timer_of_unit(number));
-                end.saturating_sub(s.now).min(array) * planes(unit.holder)
-            }
-            Phase::Stopping | Phase::Suspending | Phase::Resuming => left(&unit.run),
-            // A suspended program whose data come again.
-            Phase::Channel if usize::from(unit.slot) == WAIT_OVERHEAD => left(&unit.run),
-            Phase::Idle | Phase::Channel | Phase::Out => 0,
-        };
-        stopped + held
     }
 }

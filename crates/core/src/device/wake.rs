@@ -2,9 +2,9 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::Observer;
 use crate::ftl::config::ExtentKind;
 use crate::nand::config::BusyUnit;
+use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
 impl<O: Observer, M: Medium> Device<O, M> {

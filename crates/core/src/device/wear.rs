@@ -3,12 +3,12 @@
 use super::drive::Device;
 use super::failure::MOST_REWRITTEN;
 use super::medium::Medium;
-use super::observer::Observer;
 use super::stripe::Member;
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::homes::rotated;
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
+use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,10 @@
 
 use super::drive::Device;
 use super::medium::Medium;
-use super::observer::{Observer, RequestStep};
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::map::Place;
+use crate::observer::{Observer, RequestStep};
+use tailcut_units::Cause;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// A write's data are with the controller.
@@ -128,7 +129,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Err(None) => return self.make_room(),
                 Err(queue) => self.wait_for(id, queue),
             }
-            self.state.host.room.pop_front();
+            self.leave_room();
         }
     }
 
@@ -181,7 +182,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while let Some(&waiting) = self.state.host.room.front() {
             let now = self.state.now;
             let r = &mut self.state.requests[waiting];
-            super::host::charge(&mut r.ledger, tailcut_units::Cause::BUFFER_FLUSH, now - r.room_since);
+            r.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);
             r.room_since = now;
             self.observe_request(waiting, RequestStep::Room(NONE));
             match self.hold_units(waiting) {
@@ -189,7 +190,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Err(None) => break,
                 Err(queue) => self.wait_for(waiting, queue),
             }
-            self.state.host.room.pop_front();
+            self.leave_room();
         }
         self.flushes_done();
         self.feed_hungry();
@@ -233,7 +234,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.host.flushes.pop_front();
             s.buffer.forget_before(epoch + 1);
             let waited = s.now - s.requests[id].room_since;
-            super::host::charge(&mut s.requests[id].ledger, tailcut_units::Cause::BUFFER_FLUSH, waited);
+            s.requests[id].ledger.charge(Cause::BUFFER_FLUSH, waited);
             self.complete_message(id);
         }
     }

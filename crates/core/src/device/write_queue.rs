@@ -8,14 +8,15 @@
 use super::drive::Device;
 use super::host::Request;
 use super::medium::Medium;
-use super::observer::Observer;
 use super::shape::{ConfigProblem, Shape};
-use super::slab::Slab;
-use crate::ftl::NONE;
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::containers::slab::Slab;
 use crate::ftl::config::ExtentKind;
-use crate::ftl::list::{Link, List};
+use crate::observer::Observer;
 use crate::policy::buffer::{QueueLimit, QueueOf};
 use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
 
 /// The queues of a drive that limits them; empty on one that does not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -206,6 +207,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             None => s.host.room.push_back(id),
         }
+        self.note_oldest_write();
+    }
+
+    /// The write that waited longest for room in the buffer waits no more.
+    pub(super) fn leave_room(&mut self) {
+        self.state.host.room.pop_front();
+        self.note_oldest_write();
+    }
+
+    /// The write that waited longest for a queue waits no more.
+    fn leave_queue(&mut self, queue: u32, id: u32) {
+        self.state.write_queues.pop(queue, id);
+        self.note_oldest_write();
     }
 
     /// Units of a lane are on flash: let writes in that waited for its queue, in order.
@@ -225,10 +239,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             self.charge_room(id, op, group);
             match self.hold_units(id) {
-                Ok(()) => self.state.write_queues.pop(queue, id),
+                Ok(()) => self.leave_queue(queue, id),
                 Err(Some(same)) if same == queue => return,
                 Err(other) => {
-                    self.state.write_queues.pop(queue, id);
+                    self.leave_queue(queue, id);
                     self.wait_for(id, other);
                     self.make_room();
                 }
@@ -236,11 +250,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// How long the oldest write that waits for the buffer has been on the way, ns.
-    pub(super) fn oldest_waiting_write(&self, now: u64) -> u64 {
+    /// Which write has waited longest for the buffer has changed: suspension may depend on it.
+    fn note_oldest_write(&mut self) {
         let s = &self.state;
+        if !self.flash.interrupts(Occupant::Erase) {
+            return;
+        }
         let waiting = s.host.room.front().copied().into_iter().chain(s.write_queues.heads());
-        let oldest = waiting.map(|id| s.requests[id].arrived).min().unwrap_or(now);
-        now - oldest.min(now)
+        let oldest = waiting.map(|id| s.requests[id].arrived).min();
+        self.flash.set_oldest_write(oldest.unwrap_or(u64::MAX));
     }
 }

@@ -7,8 +7,8 @@
 //! Beside the host's there may be slots for units that only move from one place on flash to
 //! another: they are in flight from the first, and count nowhere as held.
 
-use super::NONE;
-use super::list::{Link, List};
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
 /// One held mapping unit.

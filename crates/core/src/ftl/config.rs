@@ -71,7 +71,7 @@ pub struct FtlConfig {
     /// of their own, join into one multi-plane read.
     ///
     /// - Range: `true` needs `geometry.busy_unit = "die"` and several planes
-    /// - Read by: joining (`device::join`)
+    /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_reads: bool,
     /// Programs queued at one die for the same page index of their blocks, on planes of their
     /// own, join into one multi-plane program: the host's with the host's, a collection's with
@@ -79,7 +79,7 @@ pub struct FtlConfig {
     ///
     /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes,
     ///   `ftl.gc.copy = "controller"` and no parity
-    /// - Read by: joining (`device::join`)
+    /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_programs: bool,
     /// Collection mechanics.
     pub gc: GcConfig,
@@ -157,13 +157,13 @@ pub struct GcConfig {
     ///
     /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes
     ///   and `ftl.gc.copy = "controller"`
-    /// - Read by: joining (`device::join`)
+    /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_reads: bool,
     /// Planes of a die that one erase covers at most. An extent of more planes is erased by several
     /// erases; erases of single blocks queued at one die join up to that width.
     ///
     /// - Range: at least 1; divides `geometry.planes`; 1 where `geometry.busy_unit = "plane"`
-    /// - Read by: joining (`device::join`)
+    /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub erase_planes: u32,
     /// Collection reads (or copybacks) under way at once in one collection.
     ///

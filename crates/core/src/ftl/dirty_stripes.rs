@@ -4,8 +4,8 @@
 //! buffer slot. An entry has a *job* from its flush until parity covers the new copies, and cannot be
 //! flushed again meanwhile; what is written to it then waits for the next flush.
 
-use super::NONE;
-use super::list::{Link, List};
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
 /// One stripe with held units.

@@ -1,10 +1,8 @@
 //! Extents: their valid units, free space and write frontiers.
 
 use super::layout::Layout;
-use super::{
-    NONE,
-    list::{Link, List},
-};
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
 /// Set in an extent's count while it cannot be collected (free, open, or collected).
@@ -40,10 +38,6 @@ pub struct Extents {
     valid: Vec<u32>,
     /// Serial number of the closing.
     closed: Vec<u64>,
-    /// Program/erase cycles.
-    cycles: Vec<u32>,
-    /// Suspensions of erases.
-    suspensions: Vec<u32>,
     /// Rows allocated and not yet programmed.
     pending_rows: Vec<u32>,
     /// Flash reads issued and not yet sensed.
@@ -64,8 +58,6 @@ impl Extents {
         let mut e = Extents {
             valid: vec![CLOSED_TO_COLLECTION; n],
             closed: vec![0; n],
-            cycles: vec![0; n],
-            suspensions: vec![0; n],
             pending_rows: vec![0; n],
             readers: vec![0; n],
             links: vec![Link::default(); n],
@@ -79,11 +71,6 @@ impl Extents {
             }
         }
         e
-    }
-
-    /// An erase of this extent was suspended.
-    pub fn suspended(&mut self, extent: u32) {
-        self.suspensions[extent as usize] += 1;
     }
 
     /// A number for the choice of a lane's next victim: a lane chooses once an erase.
@@ -216,7 +203,6 @@ impl Extents {
     /// The extent is erased and free again.
     pub fn erased(&mut self, layout: &Layout, extent: u32) {
         debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
-        self.cycles[extent as usize] += 1;
         self.erases += 1;
         let (lane, _) = layout.lane_of(extent);
         self.lanes[lane as usize].free.push_back(&mut self.links, extent);
@@ -279,9 +265,8 @@ impl Extents {
     pub fn fits(&self, layout: &Layout) -> bool {
         let n = layout.extents() as usize;
         let inside = |e: u32| e == NONE || (e as usize) < n;
-        [self.valid.len(), self.closed.len(), self.cycles.len(), self.suspensions.len()]
-            .iter()
-            .all(|&len| len == n)
+        self.valid.len() == n
+            && self.closed.len() == n
             && [self.pending_rows.len(), self.readers.len(), self.links.len()].iter().all(|&len| len == n)
             && self.lanes.len() == layout.lanes as usize
             && self.links.iter().all(|l| l.is_inside(n))
@@ -291,30 +276,6 @@ impl Extents {
                     && l.frontiers.iter().all(|f| inside(f.extent) && f.next_row <= layout.rows_per_extent)
             })
     }
-
-    /// Mean and largest P/E count over the usable extents.
-    pub fn wear(&self, layout: &Layout) -> (f64, u32) {
-        mean_and_most(&self.cycles, layout)
-    }
-
-    /// Mean and largest number of suspensions over the usable extents.
-    pub fn suspensions(&self, layout: &Layout) -> (f64, u32) {
-        mean_and_most(&self.suspensions, layout)
-    }
-}
-
-/// Of one figure an extent, over the usable extents.
-fn mean_and_most(figures: &[u32], layout: &Layout) -> (f64, u32) {
-    let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
-    for lane in 0..layout.lanes {
-        let first = (lane * layout.stride) as usize;
-        for &n in &figures[first..first + layout.usable[lane as usize] as usize] {
-            sum += u64::from(n);
-            count += 1;
-            most = most.max(n);
-        }
-    }
-    (sum as f64 / count.max(1) as f64, most)
 }
 
 #[cfg(test)]

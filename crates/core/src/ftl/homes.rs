@@ -7,8 +7,8 @@
 //! in which 0 is a bit that is not set, so that no move allocates. It is there only on a drive
 //! that levels wear.
 
-use super::NONE;
 use super::stripes::Stripes;
+use crate::containers::NONE;
 use serde::{Deserialize, Serialize};
 
 /// The moved stripes, and how many stripes each group has.

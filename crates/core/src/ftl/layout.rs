@@ -204,6 +204,20 @@ impl Layout {
             ExtentKind::Line => 0,
         }
     }
+
+    /// Mean and largest of one figure an extent, over the usable extents.
+    pub fn mean_and_most(&self, figures: &[u32]) -> (f64, u32) {
+        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        for lane in 0..self.lanes {
+            let first = (lane * self.stride) as usize;
+            for &n in &figures[first..first + self.usable[lane as usize] as usize] {
+                sum += u64::from(n);
+                count += 1;
+                most = most.max(n);
+            }
+        }
+        (sum as f64 / count.max(1) as f64, most)
+    }
 }
 
 #[cfg(test)]

@@ -8,11 +8,7 @@ pub mod dirty_stripes;
 pub mod extents;
 pub mod homes;
 pub mod layout;
-pub mod list;
 pub mod map;
 pub mod stripes;
 
 pub use layout::Layout;
-
-/// "No such index" in links and tables.
-pub const NONE: u32 = u32::MAX;

@@ -206,7 +206,7 @@ pub struct SuspendConfig {
 
 /// The costs of suspending an erase. A published penalty is the sum of the three times.
 ///
-/// - Read by: suspension (`device::suspend`, `nand::suspend`)
+/// - Read by: suspension (`flash::suspend`, `nand::suspend`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EraseSuspend {
@@ -251,7 +251,7 @@ pub enum ServedAfterLoop {
 
 /// The costs of suspending a program.
 ///
-/// - Read by: suspension (`device::suspend`, `nand::suspend`)
+/// - Read by: suspension (`flash::suspend`, `nand::suspend`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSuspend {
@@ -283,7 +283,7 @@ pub enum SuspendedData {
 
 /// How often an operation may be suspended, and where. `"none"` means no such limit.
 ///
-/// - Read by: suspension (`device::suspend`)
+/// - Read by: suspension (`nand::course`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendLimits {

@@ -25,6 +25,9 @@ impl MemberDoc {
 /// Define a family: its configuration enum (a bare member name, or `{ member = { … } }`),
 /// its dispatch enum, and the list of members.
 ///
+/// The methods under `answers` take `&self`: they answer by the view and by what the member was
+/// built with. Those under `changes` take `&mut self`: they may change the member's state.
+///
 /// Each member `m` is a sibling module with `m::Config` (serde, `Default`) and
 /// `m::Policy`, which has `fn new(&Config, &$ctx) -> Result<Self, String>` and
 /// implements the family's trait.
@@ -36,7 +39,8 @@ macro_rules! family {
         policy: $policy:ident: $trait:ident,
         context: $ctx:ty,
         members: { $( $module:ident $variant:ident $name:literal ),+ $(,)? }
-        methods: $methods:tt
+        answers: $answers:tt
+        $($changes:tt)*
     ) => {
         #[doc = $decides]
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -117,19 +121,34 @@ macro_rules! family {
             }
         }
 
-        family!(@methods $policy $trait { $($variant)+ } $methods);
+        family!(@methods $policy $trait { $($variant)+ } shared $answers);
+        family!(@changes $policy $trait { $($variant)+ } $($changes)*);
     };
-    (@methods $policy:ident $trait:ident $variants:tt {
-        $( fn $method:ident ( $($arg:ident : $ty:ty),* ) $(-> $ret:ty)? ; )*
+    (@changes $policy:ident $trait:ident $variants:tt) => {};
+    (@changes $policy:ident $trait:ident $variants:tt changes: $methods:tt) => {
+        family!(@methods $policy $trait $variants exclusive $methods);
+    };
+    (@methods $policy:ident $trait:ident $variants:tt $access:tt {
+        $( fn $method:ident $args:tt $(-> $ret:ty)? ; )*
     }) => {
         impl $policy {
-            $(
-                /// See the family's trait.
-                #[inline]
-                pub fn $method(&mut self $(, $arg: $ty)*) $(-> $ret)? {
-                    family!(@match self $policy $trait $variants $method ($($arg),*))
-                }
-            )*
+            $( family!(@method $policy $trait $variants $access $method $args $(-> $ret)?); )*
+        }
+    };
+    (@method $policy:ident $trait:ident $variants:tt shared $method:ident
+        ($($arg:ident : $ty:ty),*) $(-> $ret:ty)?) => {
+        /// See the family's trait.
+        #[inline]
+        pub fn $method(&self $(, $arg: $ty)*) $(-> $ret)? {
+            family!(@match self $policy $trait $variants $method ($($arg),*))
+        }
+    };
+    (@method $policy:ident $trait:ident $variants:tt exclusive $method:ident
+        ($($arg:ident : $ty:ty),*) $(-> $ret:ty)?) => {
+        /// See the family's trait.
+        #[inline]
+        pub fn $method(&mut self $(, $arg: $ty)*) $(-> $ret)? {
+            family!(@match self $policy $trait $variants $method ($($arg),*))
         }
     };
     (@match $self:ident $policy:ident $trait:ident { $($variant:ident)+ } $method:ident $args:tt) => {

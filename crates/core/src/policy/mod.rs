@@ -30,15 +30,15 @@ use serde::{Deserialize, Serialize};
 pub struct PolicyConfig {
     /// The next operation of a die among those queued.
     ///
-    /// - Read by: the queues of dies (`device::dispatch`)
+    /// - Read by: the queues of dies (`flash::dispatch`)
     pub schedule: schedule::ScheduleConfig,
     /// What a busy erase does when something urgent waits for its die.
     ///
-    /// - Read by: suspension (`device::suspend`)
+    /// - Read by: suspension (`flash::suspend`)
     pub suspend_erase: suspend_erase::SuspendEraseConfig,
     /// What a busy program does when something urgent waits for its die.
     ///
-    /// - Read by: suspension (`device::suspend`)
+    /// - Read by: suspension (`flash::suspend`)
     pub suspend_program: suspend_program::SuspendProgramConfig,
     /// How host writes are held.
     ///

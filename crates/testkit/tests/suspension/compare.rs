@@ -24,7 +24,7 @@ fn mixed(config: &DeviceConfig) -> (Vec<Done>, u64) {
         host.submit(at, op, s.below(bytes / 4_096) * 4_096, 4_096);
     }
     host.drain();
-    let suspends = host.device.counters().erase_suspension.suspends;
+    let suspends = host.device.flash_counters().erase_suspension.suspends;
     (host.done, suspends)
 }
 

@@ -76,7 +76,7 @@ fn meet(config: &DeviceConfig, x: u64, want: Option<Way>, label: &str) {
     assert_eq!(erase.granted, T - COMMAND, "{label}");
     let done = played.reads()[0];
     let ledger = |cause| done.ledger.get(cause);
-    let c = &played.counters.erase_suspension;
+    let c = &played.flash.erase_suspension;
     let Some(w) = want else {
         assert_eq!((erase.array.as_slice(), erase.released()), (&[(T, T + ERASE)][..], T + ERASE), "{label}");
         assert_eq!(read.granted, T + x.max(ERASE), "{label}");
@@ -196,7 +196,7 @@ fn two_reads_back_to_back_are_one_suspension_unless_deferred() {
             let played = reads(&erasing(member), &[x, second]);
             let end = free + 2 * READ + resume + ERASE - keep;
             assert_eq!(outcome(&played), (vec![free, free + READ], end), "{member}, {second}");
-            assert_eq!(played.counters.erase_suspension.suspends, 1, "{member}, {second}");
+            assert_eq!(played.flash.erase_suspension.suspends, 1, "{member}, {second}");
         }
     }
     // Deferred: queued when the loop ended, or only when the next has ended.
@@ -224,7 +224,7 @@ fn a_read_during_the_resume_cancels_it_and_nothing_is_gained() {
             let free = begins + elapsed + cut;
             let end = free + READ + whole + ERASE - keep;
             assert_eq!(outcome(&played), (vec![x + SUSPEND, free], end), "{member}, {elapsed}");
-            let c = &played.counters.erase_suspension;
+            let c = &played.flash.erase_suspension;
             assert_eq!((c.suspends, c.resumes_cancelled), (2, 1), "{member}, {elapsed}");
             assert_eq!(c.overhead_ns, SUSPEND + elapsed + cut + whole, "{member}, {elapsed}");
             assert_eq!(c.repeated_ns, x - keep, "{member}, {elapsed}: nothing was done in between");
@@ -233,7 +233,7 @@ fn a_read_during_the_resume_cancels_it_and_nothing_is_gained() {
         }
         // One nanosecond later the pulse has begun again.
         let played = reads(&erasing(member), &[x, begins + whole]);
-        let c = &played.counters.erase_suspension;
+        let c = &played.flash.erase_suspension;
         assert_eq!((c.suspends, c.resumes_cancelled), (2, 0), "{member}");
     }
     // Once it is to defer, T-ES does not cancel what it resumes after a cancelled loop.
@@ -242,10 +242,10 @@ fn a_read_during_the_resume_cancels_it_and_nothing_is_gained() {
     let played = reads(&timing_out(after), &met);
     let end = begins + VERIFY + RAISE + LOOP;
     assert_eq!(outcome(&played), (vec![x + SUSPEND, end], end + READ + 2 * LOOP));
-    assert_eq!(played.counters.erase_suspension.resumes_cancelled, 0);
+    assert_eq!(played.flash.erase_suspension.resumes_cancelled, 0);
     let played = reads(&timing_out(after + 1), &met);
     assert_eq!(outcome(&played).0, [x + SUSPEND, begins + 5_000]);
-    assert_eq!(played.counters.erase_suspension.resumes_cancelled, 1);
+    assert_eq!(played.flash.erase_suspension.resumes_cancelled, 1);
 }
 
 #[test]

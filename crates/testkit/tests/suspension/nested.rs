@@ -42,10 +42,10 @@ fn a_read_over_a_program_over_an_erase() {
             let last = if way.is_some() { end } else { granted + cut + READ };
             let on = T + last + RAISE;
             assert_eq!(erase.array, [(T, T + W), (on, on + ERASE - W)], "{label}");
-            let c = &played.counters.erase_suspension;
+            let c = &played.flash.erase_suspension;
             let cancelled = u64::from(x >= PROGRAM);
             assert_eq!((c.suspends, c.resumes_cancelled), (1 + cancelled, cancelled), "{label}");
-            assert_eq!(played.counters.erase_suspension.repeated_ns, 0, "{label}");
+            assert_eq!(played.flash.erase_suspension.repeated_ns, 0, "{label}");
         }
     }
 }
@@ -63,7 +63,7 @@ fn a_write_stops_an_erase_only_where_it_may_and_after_the_reads() {
     };
     let played = run(nesting("arbitrary", "never", false), None);
     assert_eq!(played.only(Occupant::UserProgram).granted, T + ERASE);
-    assert_eq!(played.counters.erase_suspension.suspends, 0);
+    assert_eq!(played.flash.erase_suspension.suspends, 0);
     // Nor may it with reads first only.
     assert_eq!(run(erasing("arbitrary"), None).only(Occupant::UserProgram).granted, T + ERASE);
     // A read that arrives while the voltage falls for the write goes first; both are served
@@ -74,7 +74,7 @@ fn a_write_stops_an_erase_only_where_it_may_and_after_the_reads() {
         assert_eq!(played.only(Occupant::UserRead).granted, T + W + SUSPEND, "{read}");
         assert_eq!(write.granted, T + W + SUSPEND + READ, "{read}");
         assert_eq!(erase.resuming, [(write.released(), write.released() + RAISE)], "{read}");
-        assert_eq!(played.counters.erase_suspension.suspends, 1, "{read}");
+        assert_eq!(played.flash.erase_suspension.suspends, 1, "{read}");
     }
 }
 
@@ -86,7 +86,7 @@ fn a_write_during_the_resume_cancels_it() {
     stage.erase(T, 1).read(T + W).write(T + begins + 4_000);
     let played = stage.play(T - COMMAND);
     assert_eq!(played.only(Occupant::UserProgram).granted, T + begins + 4_000 + SUSPEND);
-    assert_eq!(played.counters.erase_suspension.resumes_cancelled, 1);
+    assert_eq!(played.flash.erase_suspension.resumes_cancelled, 1);
 }
 
 #[test]

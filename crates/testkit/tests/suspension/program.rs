@@ -50,7 +50,7 @@ fn a_read_meets_every_phase() {
             let played = stage.play(T - COMMAND - PAGE - 1);
             let (program, read) = (played.only(Occupant::UserProgram), played.only(Occupant::UserRead));
             let write = played.done.iter().find(|d| d.command.op == tailcut_units::HostOp::Write).unwrap();
-            let c = &played.counters.program_suspension;
+            let c = &played.flash.program_suspension;
             let Some((stops, free, keep)) = expected(member, x) else {
                 assert_eq!(program.array, [(T, T + PROGRAM)], "{label}");
                 assert_eq!(read.granted, T + x.max(PROGRAM), "{label}");
@@ -112,7 +112,7 @@ fn a_read_during_the_reload_cancels_it_at_no_cost() {
             assert_eq!(second.granted, begins + elapsed, "{member}, {elapsed}");
             let end = begins + elapsed + READ + RELOAD + PROGRAM - keep;
             assert_eq!(played.only(Occupant::UserProgram).released(), end, "{member}, {elapsed}");
-            let c = &played.counters.program_suspension;
+            let c = &played.flash.program_suspension;
             assert_eq!((c.suspends, c.resumes_cancelled), (2, 1), "{member}, {elapsed}");
         }
     }
@@ -131,7 +131,7 @@ fn data_on_their_way_again_are_not_interrupted() {
         let second = played.of(Occupant::UserRead)[1];
         // The first pulse has not begun again: nothing is cut.
         assert_eq!(second.granted, begins + COMMAND + PAGE, "{elapsed}");
-        assert_eq!(played.counters.program_suspension.resumes_cancelled, 0, "{elapsed}");
+        assert_eq!(played.flash.program_suspension.resumes_cancelled, 0, "{elapsed}");
         assert_eq!(played.only(Occupant::UserProgram).inward.len(), 3, "{elapsed}");
     }
 }

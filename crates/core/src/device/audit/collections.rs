@@ -3,9 +3,10 @@
 use super::forms::{CollectionForm, StageForm};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::observer::Observer;
-use crate::device::op::{OpKind, Owner};
+use crate::flash::Owner;
 use crate::ftl::extents::Writer;
+use crate::nand::OpKind;
+use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -14,9 +15,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let lanes = collections.len();
         let (mut reads, mut erases, mut programs) = (vec![0; lanes], vec![0; lanes], vec![0; lanes]);
-        for id in s.ops.in_use() {
-            if let Owner::Collection(lane) = s.ops[id].owner {
-                let erase = s.ops[id].kind == OpKind::Erase;
+        for id in self.flash.ops_in_use() {
+            let cmd = &self.flash.op(id).cmd;
+            if let Owner::Collection(lane) = cmd.owner {
+                let erase = cmd.kind == OpKind::Erase;
                 *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
             }
         }
@@ -48,8 +50,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     );
                     let view = self.space(lane as u32);
                     law!(
-                        busy || self.scope_is_taken(lane as u32)
-                            || !s.policies.gc_schedule.clone().proceed(&view),
+                        busy || self.scope_is_taken(lane as u32) || !s.policies.gc_schedule.proceed(&view),
                         "collection of lane {lane} waits for host operations that are not there"
                     );
                 }

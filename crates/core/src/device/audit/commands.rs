@@ -1,12 +1,13 @@
 //! The host's commands, the slots of the write buffer, and the write units made of them.
 
 use super::forms::{BufferForm, HostForm, StalledForm, form, walk};
+use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::device::medium::Medium;
-use crate::device::observer::Observer;
-use crate::device::op::{OpKind, Owner};
-use crate::ftl::NONE;
+use crate::flash::Owner;
 use crate::ftl::extents::Writer;
+use crate::nand::OpKind;
+use crate::observer::Observer;
 use tailcut_units::HostOp;
 
 /// The bit of a lane's load that says no room was found.
@@ -86,7 +87,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A write unit waits for reads, or for room, or is programmed.
-    pub(super) fn audit_groups(&self, places: &[u8]) -> Result<(), String> {
+    pub(super) fn audit_groups(&self) -> Result<(), String> {
         let s = &self.state;
         let stalled: StalledForm = form(&s.stalled, "Stalled")?;
         let groups = s.groups.in_use();
@@ -101,9 +102,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut reads = std::collections::BTreeMap::new();
         let mut programs = std::collections::BTreeMap::new();
         let mut load = vec![0; s.lane_load.len()];
-        for id in 0..places.len() as u32 {
-            let o = &s.ops[id];
-            if let (Owner::Group(g), true) = (o.owner, places[id as usize] != 0) {
+        for id in self.flash.ops_in_use() {
+            let o = &self.flash.op(id).cmd;
+            if let Owner::Group(g) = o.owner {
                 let count = if o.kind == OpKind::Read { &mut reads } else { &mut programs };
                 *count.entry(g).or_insert(0) += 1;
                 if o.kind == OpKind::Program && s.groups[g].writer == Writer::Host {
@@ -167,8 +168,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             law!(places.insert(id, usize::MAX).is_none(), "command slot {id} waits and is elsewhere");
         }
         let mut parts = std::collections::BTreeMap::new();
-        for id in s.ops.in_use() {
-            if let Owner::Request(r) = s.ops[id].owner {
+        for id in self.flash.ops_in_use() {
+            if let Owner::Request(r) = self.flash.op(id).cmd.owner {
                 *parts.entry(r).or_insert(0u32) += 1;
             }
         }
@@ -196,8 +197,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 ),
             }
         }
-        let blocked = in_use.iter().filter(|&&id| s.requests[id].met_collection).count();
-        law!(h.blocked as usize == blocked, "{} commands have met a collection, of {blocked}", h.blocked);
         law!(places.is_empty() && parts.is_empty(), "a command that is over is still at work");
         if !h.room.is_empty() {
             let leaving = s.buffer.held() > s.buffer.dirty() || s.stripes.jobs.used() > 0;

@@ -1,6 +1,6 @@
 //! The serialised forms that the audit reads private fields from.
 
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -34,8 +34,6 @@ pub struct LaneForm {
 pub struct ExtentsForm {
     pub valid: Vec<u32>,
     pub closed: Vec<u64>,
-    pub cycles: Vec<u32>,
-    pub suspensions: Vec<u32>,
     pub pending_rows: Vec<u32>,
     pub readers: Vec<u32>,
     pub links: Vec<LinkForm>,
@@ -112,7 +110,6 @@ pub struct HostForm {
     pub write_done: Vec<(u64, u32)>,
     pub room: Vec<u32>,
     pub flushes: Vec<u32>,
-    pub blocked: u32,
     pub _full_until: u64,
     pub _blocked_until: u64,
 }

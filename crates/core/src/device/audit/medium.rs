@@ -1,13 +1,12 @@
 //! The flash and the map: who owns each unit, which state each extent and row is in.
 
 use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, walk};
+use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::observer::Observer;
-use crate::device::op::OpKind;
-use crate::ftl::NONE;
 use crate::ftl::map::Place;
-use tailcut_units::Occupant;
+use crate::nand::OpKind;
+use crate::observer::Observer;
 
 /// The bit of an extent's count that closes it to collection.
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
@@ -191,14 +190,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut pending = vec![0; e.valid.len()];
         let mut readers = vec![0; e.valid.len()];
         let mut rows = std::collections::BTreeSet::new();
-        for id in self.state.ops.in_use() {
-            let o = &self.state.ops[id];
-            match o.kind {
+        for id in self.flash.ops_in_use() {
+            let op = self.flash.op(id);
+            match op.cmd.kind {
                 // A row may take several programs.
-                OpKind::Program if !rows.insert(o.row) => {}
-                OpKind::Program => pending[o.extent as usize] += 1,
-                OpKind::Copyback => pending[layout.extent_of(o.row).0 as usize] += 1,
-                OpKind::Read if !o.second => readers[o.extent as usize] += 1,
+                OpKind::Program if !rows.insert(op.cmd.ppa) => {}
+                OpKind::Program => pending[op.cmd.block as usize] += 1,
+                OpKind::Copyback => pending[layout.extent_of(op.cmd.to).0 as usize] += 1,
+                OpKind::Read if !op.second => readers[op.cmd.block as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
             }
         }
@@ -249,11 +248,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         let mut under_way = std::collections::BTreeMap::new();
-        for id in self.state.ops.in_use() {
-            let o = &self.state.ops[id];
+        for id in self.flash.ops_in_use() {
+            let o = &self.flash.op(id).cmd;
             if matches!(o.kind, OpKind::Program | OpKind::Copyback) {
-                let (row, slot) = layout.row_of(o.row);
-                law!(slot == 0, "a program begins inside a row, at {}", o.row);
+                let start = if o.kind == OpKind::Program { o.ppa } else { o.to };
+                let (row, slot) = layout.row_of(start);
+                law!(slot == 0, "a program begins inside a row, at {start}");
                 law!(written[row as usize], "row {row} is programmed without having been taken");
                 let planes = under_way.entry(row).or_insert(0);
                 law!(*planes & o.planes == 0, "row {row} is programmed twice at once");
@@ -268,14 +268,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let valid = (start..start + layout.units_per_row).find(|&p| self.map.is_valid(p));
             law!(valid.is_none(), "unit {valid:?} is valid in row {row}, which is not programmed");
         }
-        for id in self.state.ops.in_use() {
-            let o = &self.state.ops[id];
-            let source = match o.kind {
-                OpKind::Read if !o.second && o.occupant == Occupant::GcRead => layout.row_of(o.row).0,
-                OpKind::Read if !o.second => o.row,
-                OpKind::Copyback if !o.second => layout.row_of(o.mask as u32).0,
-                _ => continue,
-            };
+        for id in self.flash.ops_in_use() {
+            let op = self.flash.op(id);
+            if op.second || !matches!(op.cmd.kind, OpKind::Read | OpKind::Copyback) {
+                continue;
+            }
+            let (source, _) = layout.row_of(op.cmd.ppa);
             law!(written[source as usize], "row {source} is read and was not programmed");
         }
         Ok(())

@@ -4,15 +4,6 @@
 //! queue, so it costs what the drive is large. Parts whose fields are private are read
 //! from their serialised form, the one that a snapshot holds (`forms`).
 
-/// Leave with an error that says which law is broken.
-macro_rules! law {
-    ($holds:expr, $($text:tt)+) => {
-        if !$holds {
-            return Err(format!($($text)+));
-        }
-    };
-}
-
 mod collections;
 mod commands;
 mod forms;

@@ -2,11 +2,12 @@
 //! hold at rest.
 
 use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, form};
+use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::observer::Observer;
-use crate::ftl::NONE;
 use crate::ftl::map::Place;
+use crate::observer::Observer;
+use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Where a logical unit's data are now: one that moves is still where it was.
@@ -25,7 +26,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether nothing is under way: no command, no operation, no timer.
     pub fn is_quiescent(&self) -> bool {
-        self.outstanding() == 0 && self.state.timers.first().1 == u64::MAX
+        self.outstanding() == 0 && self.next_deadline() == SimTime::NEVER
     }
 
     /// Check every conservation law over the whole state; the error names the one that
@@ -34,15 +35,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let extents: ExtentsForm = form(&self.state.extents, "Extents")?;
         let collections: Vec<CollectionForm> = form(&self.state.collections, "Collection")?;
         let buffer: BufferForm = form(&self.state.buffer, "Buffer")?;
-        let places = self.audit_ops()?;
+        self.flash.audit()?;
+        self.audit_ops()?;
         self.audit_map(&buffer)?;
         self.audit_extents(&extents, &collections)?;
         self.audit_rows(&extents)?;
         self.audit_buffer(&buffer)?;
-        self.audit_groups(&places)?;
+        self.audit_groups()?;
         self.audit_homes()?;
         self.audit_collections(&collections)?;
-        self.audit_servers(&collections)?;
+        self.audit_gates(&collections)?;
         self.audit_requests(&buffer)?;
         self.audit_counters(&extents)?;
         if self.is_quiescent() { self.audit_rest(&extents, &collections) } else { Ok(()) }
@@ -51,11 +53,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Totals agree with each other.
     fn audit_counters(&self, e: &ExtentsForm) -> Result<(), String> {
         let c = &self.state.counters;
-        let cycles: u64 = e.cycles.iter().map(|&n| u64::from(n)).sum();
+        let blocks = self.flash.blocks();
+        let cycles: u64 = blocks.cycles().iter().map(|&n| u64::from(n)).sum();
         law!(cycles == e.erases, "P/E counts add up to {cycles}, erases to {}", e.erases);
         law!(c.erases <= e.erases, "{} erases counted of {}", c.erases, e.erases);
-        let suspended: u64 = e.suspensions.iter().map(|&n| u64::from(n)).sum();
-        let counted = c.erase_suspension.suspends;
+        let suspended: u64 = blocks.suspensions().iter().map(|&n| u64::from(n)).sum();
+        let counted = self.flash.counters().erase_suspension.suspends;
         law!(counted <= suspended, "{counted} suspensions counted, blocks remember {suspended}");
         let units = c.programs();
         let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
@@ -68,15 +71,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// What must hold once nothing is under way.
     fn audit_rest(&self, e: &ExtentsForm, collections: &[CollectionForm]) -> Result<(), String> {
         let s = &self.state;
-        law!(s.ops.used() == 0, "{} operations at rest", s.ops.used());
         law!(s.groups.used() == 0, "{} write units at rest", s.groups.used());
         law!(s.buffer.held() == s.buffer.dirty(), "slots in flight at rest");
         law!(e.pending_rows.iter().all(|&n| n == 0), "rows pending at rest");
         law!(e.readers.iter().all(|&n| n == 0), "readers at rest");
         let active = collections.iter().position(|c| c.stage != StageForm::Idle);
         law!(active.is_none(), "the collection of lane {active:?} is under way at rest");
-        let quiet = s.units.iter().all(|u| u.waiting == 0 && u.holds == 0 && u.suspended == 0);
-        law!(quiet, "a unit has waiters, is held, or has something suspended at rest");
-        Ok(())
+        self.flash.audit_rest()
     }
 }

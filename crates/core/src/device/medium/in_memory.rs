@@ -9,7 +9,7 @@ use super::pages::{Pages, Unit};
 use super::transfer::{Piece, Slot, Transfer};
 use super::xor::Accumulator;
 use super::{Beneath, Medium, Range, Size};
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::map::Fill;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What is written beside a unit's bytes.
 
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use serde::{Deserialize, Serialize};
 
 /// Why a unit was programmed.

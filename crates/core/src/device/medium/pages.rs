@@ -3,7 +3,7 @@
 use super::content::filled_bytes;
 use super::oob::{Kind, Oob};
 use super::{Range, Size};
-use crate::ftl::NONE;
+use crate::containers::NONE;
 use crate::ftl::map::Fill;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;

@@ -1,7 +1,7 @@
 //! What the medium in memory does and notices, without a drive around it.
 
 use super::*;
-use crate::ftl::NONE;
+use crate::containers::NONE;
 
 const UNIT: u32 = 64;
 

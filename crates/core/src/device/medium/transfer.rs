@@ -2,7 +2,7 @@
 
 use super::Range;
 use super::ranges::Ranges;
-use crate::ftl::NONE;
+use crate::containers::NONE;
 
 /// Bytes that a read waits for.
 #[derive(Clone, Debug)]

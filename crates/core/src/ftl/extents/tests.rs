@@ -28,8 +28,6 @@ struct Extent {
     stage: Stage,
     valid: u32,
     closed: u64,
-    cycles: u32,
-    suspensions: u32,
     taken: u32,
     programmed: u32,
     readers: u32,
@@ -47,16 +45,7 @@ struct Model {
 
 impl Model {
     fn new(l: &Layout) -> Model {
-        let blank = Extent {
-            stage: Stage::Bad,
-            valid: 0,
-            closed: 0,
-            cycles: 0,
-            suspensions: 0,
-            taken: 0,
-            programmed: 0,
-            readers: 0,
-        };
+        let blank = Extent { stage: Stage::Bad, valid: 0, closed: 0, taken: 0, programmed: 0, readers: 0 };
         let mut extents = vec![blank; l.extents() as usize];
         let first = |lane: u32| lane * l.stride;
         let free: Vec<VecDeque<u32>> =
@@ -129,7 +118,6 @@ impl Model {
     fn erased(&mut self, l: &Layout, e: u32) {
         let extent = &mut self.extents[e as usize];
         (extent.stage, extent.taken, extent.programmed) = (Stage::Free, 0, 0);
-        extent.cycles += 1;
         self.erases += 1;
         self.free[(e / l.stride) as usize].push_back(e);
     }
@@ -147,7 +135,6 @@ enum Step {
     Erase,
     ReadBegins,
     ReadEnds,
-    Suspend,
     Restore,
 }
 
@@ -163,7 +150,6 @@ fn step() -> impl Strategy<Value = Step> {
         4 => Just(Step::Erase),
         1 => Just(Step::ReadBegins),
         1 => Just(Step::ReadEnds),
-        1 => Just(Step::Suspend),
         1 => Just(Step::Restore),
     ]
 }
@@ -243,12 +229,14 @@ fn compare(l: &Layout, real: &Extents, model: &Model) {
         assert_eq!(real.is_closed(e), extent.stage == Stage::Closed);
         assert_eq!(real.has_readers(e), extent.readers > 0);
     }
-    let mean_and_most = |of: &dyn Fn(&Extent) -> u32| {
-        let usable: Vec<u32> = model.extents.iter().filter(|e| e.stage != Stage::Bad).map(of).collect();
-        (f64::from(usable.iter().sum::<u32>()) / 8.0, usable.into_iter().max().unwrap())
-    };
-    assert_eq!(real.wear(l), mean_and_most(&|e| e.cycles));
-    assert_eq!(real.suspensions(l), mean_and_most(&|e| e.suspensions));
+    let usable = |e: &Extent| e.stage != Stage::Bad;
+    let readers: Vec<u32> = model.extents.iter().map(|e| e.readers).collect();
+    let (sum, most) = model
+        .extents
+        .iter()
+        .filter(|e| usable(e))
+        .fold((0, 0), |(sum, most), e| (sum + e.readers, most.max(e.readers)));
+    assert_eq!(l.mean_and_most(&readers), (f64::from(sum) / 8.0, most));
 }
 
 /// Do a step to both, if there is an extent for it.
@@ -274,7 +262,7 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
         Step::Collect => find(model, &|e| e.stage == Closed),
         Step::Abandon => find(model, &|e| e.stage == Collected),
         Step::Erase => find(model, &|e| e.stage == Collected && e.valid == 0),
-        Step::ReadBegins | Step::Suspend => find(model, &|e| e.stage != Bad && e.stage != Free),
+        Step::ReadBegins => find(model, &|e| e.stage != Bad && e.stage != Free),
         Step::ReadEnds => find(model, &|e| e.readers > 0),
     };
     let Some(e) = target else { return };
@@ -312,10 +300,6 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
         Step::ReadEnds => {
             extent.readers -= 1;
             assert_eq!(real.read_ends(e), extent.readers == 0);
-        }
-        Step::Suspend => {
-            real.suspended(e);
-            extent.suspensions += 1;
         }
     }
 }
@@ -358,7 +342,6 @@ fn tables_of_another_layout_do_not_fit() {
     assert!(damaged(&|e| e.take_full(&l, 0, &[13])), "more valid units than an extent has");
     assert!(!damaged(&|e| e.take_full(&l, 0, &[12])));
     assert!(damaged(&|e| e.valid.truncate(9)) && damaged(&|e| e.closed.truncate(9)));
-    assert!(damaged(&|e| e.cycles.truncate(9)) && damaged(&|e| e.suspensions.truncate(9)));
     assert!(damaged(&|e| e.pending_rows.truncate(9)) && damaged(&|e| e.readers.truncate(9)));
     assert!(damaged(&|e| e.links.push(Link::default())) && damaged(&|e| e.lanes.truncate(1)));
     // A list or a link that leads outside.

@@ -31,7 +31,7 @@ family! {
         none None "none",
         scrub Scrub "scrub",
     }
-    methods: {
+    answers: {
         fn scrubbing() -> Option<Scrubbing>;
     }
 }

@@ -69,7 +69,7 @@ family! {
         none None "none",
         lru Lru "lru",
     }
-    methods: {
+    answers: {
         fn capacity() -> Option<u64>;
         fn acknowledge() -> Acknowledge;
         fn overwrites_in_place() -> bool;

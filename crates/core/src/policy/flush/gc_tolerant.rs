@@ -69,7 +69,7 @@ impl Flush for Policy {
     fn next(&mut self, view: &FlushView) -> FlushVerdict {
         if self.marks.drains(view) { FlushVerdict::LeastHindered } else { FlushVerdict::Hold }
     }
-    fn avoids_collections(&mut self) -> bool {
+    fn avoids_collections(&self) -> bool {
         true
     }
 }

@@ -45,12 +45,12 @@ pub trait Flush {
     fn next(&mut self, view: &FlushView) -> FlushVerdict;
     /// Whether what parity needs is read from planes that do not collect, where there is a
     /// choice; fixed for the drive's life.
-    fn avoids_collections(&mut self) -> bool {
+    fn avoids_collections(&self) -> bool {
         false
     }
     /// Whether it ever answers `OldestDie`, for which each unit must have a lane when it is
     /// written; fixed for the drive's life.
-    fn by_die(&mut self) -> bool {
+    fn by_die(&self) -> bool {
         false
     }
 }
@@ -67,9 +67,11 @@ family! {
         watermark Watermark "watermark",
         write_unit WriteUnit "write-unit",
     }
-    methods: {
-        fn next(view: &FlushView) -> FlushVerdict;
+    answers: {
         fn avoids_collections() -> bool;
         fn by_die() -> bool;
+    }
+    changes: {
+        fn next(view: &FlushView) -> FlushVerdict;
     }
 }

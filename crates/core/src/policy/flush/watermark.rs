@@ -86,7 +86,7 @@ impl Flush for Policy {
             Together::Die => FlushVerdict::OldestDie,
         }
     }
-    fn by_die(&mut self) -> bool {
+    fn by_die(&self) -> bool {
         self.together == Together::Die
     }
 }

@@ -54,22 +54,22 @@ impl Policy {
 
 impl GcSchedule for Policy {
     #[inline]
-    fn start(&mut self, view: &SpaceView) -> bool {
+    fn start(&self, view: &SpaceView) -> bool {
         view.free <= self.start
     }
     #[inline]
-    fn proceed(&mut self, _: &SpaceView) -> bool {
+    fn proceed(&self, _: &SpaceView) -> bool {
         true
     }
     #[inline]
-    fn urgent(&mut self, _: &SpaceView) -> bool {
+    fn urgent(&self, _: &SpaceView) -> bool {
         false
     }
     #[inline]
-    fn reserve(&mut self) -> u32 {
+    fn reserve(&self) -> u32 {
         1
     }
-    fn instant(&mut self) -> bool {
+    fn instant(&self) -> bool {
         true
     }
 }

@@ -43,34 +43,34 @@ pub struct SpaceView {
 /// copy into.
 pub trait GcSchedule {
     /// Whether a collection shall begin in this lane.
-    fn start(&mut self, view: &SpaceView) -> bool;
+    fn start(&self, view: &SpaceView) -> bool;
     /// Whether a collection under way may move its next page.
-    fn proceed(&mut self, view: &SpaceView) -> bool;
+    fn proceed(&self, view: &SpaceView) -> bool;
     /// Whether the lane is so short of space that its collection goes before host programs,
     /// where `schedule` heeds that.
-    fn urgent(&mut self, view: &SpaceView) -> bool;
+    fn urgent(&self, view: &SpaceView) -> bool;
     /// Free extents of a lane that host data leave alone, at least 1.
-    fn reserve(&mut self) -> u32;
+    fn reserve(&self) -> u32;
     /// Whether host programs in the lane's scope wait for a collection under way, also while
     /// it yields.
-    fn bars_programs(&mut self, _: &SpaceView) -> bool {
+    fn bars_programs(&self, _: &SpaceView) -> bool {
         false
     }
     /// Whether it ever does; fixed for the drive's life.
-    fn may_bar_programs(&mut self) -> bool {
+    fn may_bar_programs(&self) -> bool {
         false
     }
     /// Collections take no time and no resource; fixed for the drive's life.
-    fn instant(&mut self) -> bool {
+    fn instant(&self) -> bool {
         false
     }
     /// Whether `start` looks at the lane's channel; fixed for the drive's life.
-    fn heeds_channel(&mut self) -> bool {
+    fn heeds_channel(&self) -> bool {
         false
     }
     /// Whether the lanes of a group are meant to collect one at a time; fixed for the
     /// drive's life.
-    fn rotates(&mut self) -> bool {
+    fn rotates(&self) -> bool {
         false
     }
 }
@@ -87,7 +87,7 @@ family! {
         rotating Rotating "rotating",
         instant Instant "instant",
     }
-    methods: {
+    answers: {
         fn start(view: &SpaceView) -> bool;
         fn proceed(view: &SpaceView) -> bool;
         fn urgent(view: &SpaceView) -> bool;

@@ -101,26 +101,26 @@ impl Policy {
 
 impl GcSchedule for Policy {
     #[inline]
-    fn start(&mut self, view: &SpaceView) -> bool {
+    fn start(&self, view: &SpaceView) -> bool {
         view.free <= self.start && self.may_run(view)
     }
     #[inline]
-    fn proceed(&mut self, view: &SpaceView) -> bool {
+    fn proceed(&self, view: &SpaceView) -> bool {
         self.may_run(view)
     }
     #[inline]
-    fn urgent(&mut self, view: &SpaceView) -> bool {
+    fn urgent(&self, view: &SpaceView) -> bool {
         view.free <= self.hard
     }
     #[inline]
-    fn reserve(&mut self) -> u32 {
+    fn reserve(&self) -> u32 {
         1
     }
-    fn may_bar_programs(&mut self) -> bool {
+    fn may_bar_programs(&self) -> bool {
         self.states == States::Four
     }
     #[inline]
-    fn bars_programs(&mut self, view: &SpaceView) -> bool {
+    fn bars_programs(&self, view: &SpaceView) -> bool {
         self.states == States::Four && view.free <= self.hard
     }
 }

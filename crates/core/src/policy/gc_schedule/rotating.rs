@@ -105,7 +105,7 @@ impl Policy {
 
 impl GcSchedule for Policy {
     #[inline]
-    fn start(&mut self, view: &SpaceView) -> bool {
+    fn start(&self, view: &SpaceView) -> bool {
         let held_back = view.channel_active && view.free > self.wait_for_channel_above
             || view.rebuilds_here && view.free > self.hard;
         if view.free > self.start || held_back {
@@ -123,21 +123,21 @@ impl GcSchedule for Policy {
         view.group_collecting == 0 || out_of_turn
     }
     #[inline]
-    fn proceed(&mut self, _: &SpaceView) -> bool {
+    fn proceed(&self, _: &SpaceView) -> bool {
         true
     }
     #[inline]
-    fn urgent(&mut self, view: &SpaceView) -> bool {
+    fn urgent(&self, view: &SpaceView) -> bool {
         view.free <= self.hard
     }
     #[inline]
-    fn reserve(&mut self) -> u32 {
+    fn reserve(&self) -> u32 {
         self.stop
     }
-    fn heeds_channel(&mut self) -> bool {
+    fn heeds_channel(&self) -> bool {
         self.wait_for_channel_above < self.start
     }
-    fn rotates(&mut self) -> bool {
+    fn rotates(&self) -> bool {
         true
     }
 }

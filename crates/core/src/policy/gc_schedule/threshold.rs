@@ -86,22 +86,22 @@ pub(super) fn limits(
 
 impl GcSchedule for Policy {
     #[inline]
-    fn start(&mut self, view: &SpaceView) -> bool {
+    fn start(&self, view: &SpaceView) -> bool {
         view.free <= self.start && !(view.channel_active && view.free > self.wait_for_channel_above)
     }
     #[inline]
-    fn proceed(&mut self, _: &SpaceView) -> bool {
+    fn proceed(&self, _: &SpaceView) -> bool {
         true
     }
     #[inline]
-    fn urgent(&mut self, view: &SpaceView) -> bool {
+    fn urgent(&self, view: &SpaceView) -> bool {
         view.free <= self.hard
     }
     #[inline]
-    fn reserve(&mut self) -> u32 {
+    fn reserve(&self) -> u32 {
         self.hard
     }
-    fn heeds_channel(&mut self) -> bool {
+    fn heeds_channel(&self) -> bool {
         self.wait_for_channel_above < self.start
     }
 }

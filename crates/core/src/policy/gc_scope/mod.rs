@@ -43,7 +43,7 @@ family! {
         channel Channel "channel",
         controller Controller "controller",
     }
-    methods: {
+    answers: {
         fn scope() -> Scope;
     }
 }

@@ -19,7 +19,7 @@ use super::{GcVictim, VictimView};
 parameterless!();
 
 impl GcVictim for Policy {
-    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+    fn pick(&self, view: &VictimView<'_>) -> Option<u32> {
         let n = view.units_per_extent;
         let mut best: Option<(u128, u128, u32)> = None;
         for (i, (&valid, &closed)) in view.valid.iter().zip(view.closed).enumerate() {

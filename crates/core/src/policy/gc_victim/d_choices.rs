@@ -55,7 +55,7 @@ impl Policy {
 }
 
 impl GcVictim for Policy {
-    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+    fn pick(&self, view: &VictimView<'_>) -> Option<u32> {
         let mut stream = Stream::new(self.seed, "gc_victim", view.choice);
         let mut best: Option<u32> = None;
         for _ in 0..self.d {

@@ -16,7 +16,7 @@ use super::{GcVictim, VictimView};
 parameterless!();
 
 impl GcVictim for Policy {
-    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+    fn pick(&self, view: &VictimView<'_>) -> Option<u32> {
         (0..view.valid.len() as u32)
             .filter(|&i| view.valid[i as usize] <= view.most_valid)
             .min_by_key(|&i| view.closed[i as usize])

@@ -17,7 +17,7 @@ use super::{GcVictim, VictimView, fewest_valid};
 parameterless!();
 
 impl GcVictim for Policy {
-    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32> {
+    fn pick(&self, view: &VictimView<'_>) -> Option<u32> {
         fewest_valid(view)
     }
 }

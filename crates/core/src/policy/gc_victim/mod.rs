@@ -30,7 +30,7 @@ pub struct VictimView<'a> {
 /// collection always ends), or `None` when no such extent exists.
 pub trait GcVictim {
     /// The extent to collect.
-    fn pick(&mut self, view: &VictimView<'_>) -> Option<u32>;
+    fn pick(&self, view: &VictimView<'_>) -> Option<u32>;
 }
 
 /// The collectable extent with the fewest valid units, the lowest index among equals.
@@ -56,7 +56,7 @@ family! {
         fifo Fifo "fifo",
         cost_benefit CostBenefit "cost-benefit",
     }
-    methods: {
+    answers: {
         fn pick(view: &VictimView<'_>) -> Option<u32>;
     }
 }

@@ -52,11 +52,11 @@ impl Policy {
 }
 
 impl Placement for Policy {
-    fn pool_lanes(&mut self) -> u32 {
+    fn pool_lanes(&self) -> u32 {
         self.planes
     }
     #[inline]
-    fn pool(&mut self, lpn: u32) -> u32 {
+    fn pool(&self, lpn: u32) -> u32 {
         self.striping.lane(lpn) / self.planes
     }
     #[inline]
@@ -68,13 +68,13 @@ impl Placement for Policy {
         };
         (first..first + self.planes).min_by_key(level).unwrap_or(first)
     }
-    fn levels(&mut self) -> bool {
+    fn levels(&self) -> bool {
         true
     }
-    fn chunk(&mut self) -> u32 {
+    fn chunk(&self) -> u32 {
         self.striping.chunk
     }
-    fn order(&mut self) -> Vec<u32> {
+    fn order(&self) -> Vec<u32> {
         self.striping.order.clone()
     }
 }

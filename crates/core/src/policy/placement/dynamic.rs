@@ -46,11 +46,11 @@ impl Policy {
 }
 
 impl Placement for Policy {
-    fn pool_lanes(&mut self) -> u32 {
+    fn pool_lanes(&self) -> u32 {
         self.order.len() as u32
     }
     #[inline]
-    fn pool(&mut self, _: u32) -> u32 {
+    fn pool(&self, _: u32) -> u32 {
         0
     }
     #[inline]
@@ -69,10 +69,10 @@ impl Placement for Policy {
         self.next = (self.next + steps + 1) % self.order.len() as u32;
         best
     }
-    fn chunk(&mut self) -> u32 {
+    fn chunk(&self) -> u32 {
         self.chunk
     }
-    fn order(&mut self) -> Vec<u32> {
+    fn order(&self) -> Vec<u32> {
         self.order.clone()
     }
 }

@@ -48,21 +48,21 @@ impl Policy {
 }
 
 impl Placement for Policy {
-    fn pool_lanes(&mut self) -> u32 {
+    fn pool_lanes(&self) -> u32 {
         1
     }
     #[inline]
-    fn pool(&mut self, lpn: u32) -> u32 {
+    fn pool(&self, lpn: u32) -> u32 {
         self.striping.lane(lpn)
     }
     #[inline]
     fn lane(&mut self, pool: u32, _: &LaneView<'_>) -> u32 {
         pool
     }
-    fn chunk(&mut self) -> u32 {
+    fn chunk(&self) -> u32 {
         self.striping.chunk
     }
-    fn order(&mut self) -> Vec<u32> {
+    fn order(&self) -> Vec<u32> {
         self.striping.order.clone()
     }
 }

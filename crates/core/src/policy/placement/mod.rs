@@ -28,20 +28,20 @@ pub struct LaneView<'a> {
 pub trait Placement {
     /// Lanes of a pool, a divisor of all; fixed for the drive's life. With 1 the address
     /// alone decides the lane.
-    fn pool_lanes(&mut self) -> u32;
+    fn pool_lanes(&self) -> u32;
     /// The pool of this mapping unit, whenever it is written.
-    fn pool(&mut self, lpn: u32) -> u32;
+    fn pool(&self, lpn: u32) -> u32;
     /// The lane of the pool that the next write unit goes to: one with room, if any has.
     fn lane(&mut self, pool: u32, view: &LaneView<'_>) -> u32;
     /// Whether the lanes of a pool are kept level: equally much is written to each; fixed for
     /// the drive's life.
-    fn levels(&mut self) -> bool {
+    fn levels(&self) -> bool {
         false
     }
     /// Consecutive mapping units that stay together in one lane.
-    fn chunk(&mut self) -> u32;
+    fn chunk(&self) -> u32;
     /// The lanes in the order in which consecutive chunks meet them.
-    fn order(&mut self) -> Vec<u32>;
+    fn order(&self) -> Vec<u32>;
 }
 
 family! {
@@ -55,12 +55,14 @@ family! {
         die Die "die",
         dynamic Dynamic "dynamic",
     }
-    methods: {
+    answers: {
         fn pool_lanes() -> u32;
         fn pool(lpn: u32) -> u32;
-        fn lane(pool: u32, view: &LaneView<'_>) -> u32;
         fn levels() -> bool;
         fn chunk() -> u32;
         fn order() -> Vec<u32>;
+    }
+    changes: {
+        fn lane(pool: u32, view: &LaneView<'_>) -> u32;
     }
 }

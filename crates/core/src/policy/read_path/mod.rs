@@ -56,7 +56,7 @@ family! {
         gc_tolerant GcTolerant "gc-tolerant",
         gc_tolerant_authors GcTolerantAuthors "gc-tolerant-authors",
     }
-    methods: {
+    answers: {
         fn rebuilds() -> bool;
         fn rebuild(view: &BlockedView) -> bool;
     }

@@ -31,7 +31,7 @@ family! {
         none None "none",
         rain Rain "rain",
     }
-    methods: {
+    answers: {
         fn striping() -> Option<Striping>;
     }
 }

@@ -19,7 +19,7 @@
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 /// How programs are shared out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,22 +54,18 @@ impl Policy {
     }
 }
 
-const fn bit(occupant: Occupant) -> u8 {
-    1 << occupant as u8
-}
-
 impl Schedule for Policy {
     #[inline]
     fn next(&mut self, view: &QueueView<'_>) -> Occupant {
-        let has = |occupant| view.waiting & bit(occupant) != 0;
+        let has = |occupant| view.waiting.has(occupant);
         for first in [Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead] {
             if has(first) {
                 return first;
             }
         }
         // Parity is the host's: it is part of what its writes take, page after page of one block.
-        let host = view.waiting & (bit(Occupant::UserProgram) | bit(Occupant::ParityProgram));
-        match (has(Occupant::GcProgram), host != 0) {
+        let host = view.waiting & Occupants::HOST_PROGRAMS;
+        match (has(Occupant::GcProgram), !host.is_empty()) {
             (true, true) if self.since + 1 < self.share => {
                 self.since += 1;
                 Occupant::GcProgram
@@ -83,18 +79,20 @@ impl Schedule for Policy {
         }
     }
     #[inline]
-    fn first_on_channel(&mut self, occupant: Occupant) -> bool {
+    fn first_on_channel(&self, occupant: Occupant) -> bool {
         occupant == Occupant::UserRead
     }
-    fn interrupters(&mut self, holder: Occupant) -> u8 {
+    fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder {
             Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
-                bit(Occupant::UserRead)
+                Occupant::UserRead.only()
             }
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => 0,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
+                Occupants::NONE
+            }
         }
     }
-    fn reads_close_channel(&mut self) -> bool {
+    fn reads_close_channel(&self) -> bool {
         true
     }
 }

@@ -13,7 +13,7 @@
 //! **Checked by** `policy_laws`, golden timelines, the M/D/1 theory test.
 
 use super::{QueueView, Schedule, earliest};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 parameterless!();
 
@@ -23,10 +23,10 @@ impl Schedule for Policy {
         earliest(view.waiting, view.arrived)
     }
     #[inline]
-    fn first_on_channel(&mut self, _: Occupant) -> bool {
+    fn first_on_channel(&self, _: Occupant) -> bool {
         false
     }
-    fn interrupters(&mut self, _: Occupant) -> u8 {
-        0
+    fn interrupters(&self, _: Occupant) -> Occupants {
+        Occupants::NONE
     }
 }

@@ -6,51 +6,42 @@ pub mod read_priority;
 pub mod read_write_erase;
 
 use super::PolicyContext;
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 /// What waits at one die: a FIFO queue for each kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView<'a> {
-    /// Bit `o` is set when the queue of `Occupant` `o` is not empty. Never 0.
-    pub waiting: u8,
+    /// The kinds of work whose queue is not empty: at least one.
+    pub waiting: Occupants,
     /// A collection on this die is short of space.
     pub urgent: bool,
-    /// Arrival order of each queue's head, smaller first; only where `waiting` is set.
+    /// Arrival order of each queue's head, smaller first; only for what waits.
     pub arrived: &'a [u64; Occupant::COUNT],
 }
 
-/// The contract: `next` names a queue whose bit is set, and does not depend on time;
-/// `interrupters` is fixed for the drive's life, 0 for reads, and host operations only,
-/// each of which `next` puts before what it may interrupt.
+/// The contract: `next` names a queue that is not empty, and does not depend on time;
+/// `first_on_channel` and `interrupters` are fixed for the drive's life. `interrupters` is empty for
+/// reads, and holds host operations only, each of which `next` puts before what it may interrupt.
 pub trait Schedule {
     /// The queue whose head is served now.
     fn next(&mut self, view: &QueueView<'_>) -> Occupant;
     /// Whether this kind of work goes first on the channel too.
-    fn first_on_channel(&mut self, occupant: Occupant) -> bool;
-    /// The kinds of work (bit `o` for `Occupant` `o`) that may interrupt this kind, where
-    /// `suspend_program` and `suspend_erase` let it be interrupted.
-    fn interrupters(&mut self, holder: Occupant) -> u8;
+    fn first_on_channel(&self, occupant: Occupant) -> bool;
+    /// The kinds of work that may interrupt this kind, where `suspend_program` and
+    /// `suspend_erase` let it be interrupted.
+    fn interrupters(&self, holder: Occupant) -> Occupants;
     /// Whether a host read that waits for a die keeps all other work from beginning on the
     /// dies of its channel; fixed for the drive's life.
-    fn reads_close_channel(&mut self) -> bool {
+    fn reads_close_channel(&self) -> bool {
         false
     }
 }
 
-/// The queue with the earliest head among those in `mask`.
+/// The queue with the earliest head among those of a set that is not empty.
 #[inline]
-fn earliest(mask: u8, arrived: &[u64; Occupant::COUNT]) -> Occupant {
-    let mut left = mask;
-    let mut best = left.trailing_zeros() as usize;
-    left &= left - 1;
-    while left != 0 {
-        let i = left.trailing_zeros() as usize;
-        left &= left - 1;
-        if arrived[i] < arrived[best] {
-            best = i;
-        }
-    }
-    Occupant::ALL[best]
+fn earliest(among: Occupants, arrived: &[u64; Occupant::COUNT]) -> Occupant {
+    let first = |o: &Occupant| arrived[*o as usize];
+    among.iter().min_by_key(first).expect("something waits")
 }
 
 family! {
@@ -65,10 +56,12 @@ family! {
         read_write_erase ReadWriteErase "read-write-erase",
         channel_reads ChannelReads "channel-reads",
     }
-    methods: {
-        fn next(view: &QueueView<'_>) -> Occupant;
+    answers: {
         fn first_on_channel(occupant: Occupant) -> bool;
-        fn interrupters(holder: Occupant) -> u8;
+        fn interrupters(holder: Occupant) -> Occupants;
         fn reads_close_channel() -> bool;
+    }
+    changes: {
+        fn next(view: &QueueView<'_>) -> Occupant;
     }
 }

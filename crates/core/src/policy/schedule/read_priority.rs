@@ -17,33 +17,32 @@
 //! **Checked by** `policy_laws`, golden timelines.
 
 use super::{QueueView, Schedule, earliest};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 parameterless!();
-
-const COLLECTION: u8 =
-    1 << Occupant::GcRead as u8 | 1 << Occupant::GcProgram as u8 | 1 << Occupant::Erase as u8;
 
 impl Schedule for Policy {
     #[inline]
     fn next(&mut self, view: &QueueView<'_>) -> Occupant {
-        if view.waiting & (1 << Occupant::UserRead as u8) != 0 {
+        if view.waiting.has(Occupant::UserRead) {
             return Occupant::UserRead;
         }
-        let collection = view.waiting & COLLECTION;
-        let waiting = if view.urgent && collection != 0 { collection } else { view.waiting };
+        let collection = view.waiting & Occupants::COLLECTION;
+        let waiting = if view.urgent && !collection.is_empty() { collection } else { view.waiting };
         earliest(waiting, view.arrived)
     }
     #[inline]
-    fn first_on_channel(&mut self, occupant: Occupant) -> bool {
+    fn first_on_channel(&self, occupant: Occupant) -> bool {
         occupant == Occupant::UserRead
     }
-    fn interrupters(&mut self, holder: Occupant) -> u8 {
+    fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder {
             Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
-                1 << Occupant::UserRead as u8
+                Occupant::UserRead.only()
             }
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => 0,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
+                Occupants::NONE
+            }
         }
     }
 }

@@ -17,7 +17,7 @@
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 /// Who may interrupt an erase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,33 +46,29 @@ impl Policy {
     }
 }
 
-const READ: u8 = 1 << Occupant::UserRead as u8;
-/// What writing to the flash takes.
-const WRITE: u8 =
-    1 << Occupant::UserProgram as u8 | 1 << Occupant::ParityProgram as u8 | 1 << Occupant::RmwRead as u8;
-const ERASE: u8 = 1 << Occupant::Erase as u8;
+const READ: Occupants = Occupant::UserRead.only();
 
 impl Schedule for Policy {
     #[inline]
     fn next(&mut self, view: &QueueView<'_>) -> Occupant {
-        if view.waiting & READ != 0 {
+        if view.waiting.has(Occupant::UserRead) {
             return Occupant::UserRead;
         }
-        match view.waiting & !ERASE {
-            0 => Occupant::Erase,
-            others => earliest(others, view.arrived),
-        }
+        let others = view.waiting & !Occupant::Erase.only();
+        if others.is_empty() { Occupant::Erase } else { earliest(others, view.arrived) }
     }
     #[inline]
-    fn first_on_channel(&mut self, occupant: Occupant) -> bool {
+    fn first_on_channel(&self, occupant: Occupant) -> bool {
         occupant == Occupant::UserRead
     }
-    fn interrupters(&mut self, holder: Occupant) -> u8 {
+    fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder {
             Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => READ,
-            Occupant::Erase if self.write_suspends_erase => READ | WRITE,
+            Occupant::Erase if self.write_suspends_erase => Occupants::HOST,
             Occupant::Erase => READ,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => 0,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
+                Occupants::NONE
+            }
         }
     }
 }

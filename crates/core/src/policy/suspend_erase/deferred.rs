@@ -41,15 +41,15 @@ impl Policy {
 
 impl SuspendErase for Policy {
     #[inline]
-    fn suspends(&mut self) -> bool {
+    fn suspends(&self) -> bool {
         true
     }
     #[inline]
-    fn stop(&mut self, _: &EraseView) -> EraseStop {
+    fn stop(&self, _: &EraseView) -> EraseStop {
         EraseStop::AfterLoop
     }
     #[inline]
-    fn serve(&mut self, _: &EraseView) -> Serve {
+    fn serve(&self, _: &EraseView) -> Serve {
         self.0
     }
 }

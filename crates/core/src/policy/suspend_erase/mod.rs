@@ -49,11 +49,11 @@ pub enum Serve {
 /// (`PolicyContext::served_after_loop`).
 pub trait SuspendErase {
     /// Whether an erase is ever suspended.
-    fn suspends(&mut self) -> bool;
+    fn suspends(&self) -> bool;
     /// How it gives way now.
-    fn stop(&mut self, view: &EraseView) -> EraseStop;
+    fn stop(&self, view: &EraseView) -> EraseStop;
     /// Who is served before it resumes; asked whenever its die is free.
-    fn serve(&mut self, view: &EraseView) -> Serve;
+    fn serve(&self, view: &EraseView) -> Serve;
 }
 
 /// A member that always answers the same.
@@ -63,19 +63,19 @@ macro_rules! constant {
 
         impl $crate::policy::suspend_erase::SuspendErase for Policy {
             #[inline]
-            fn suspends(&mut self) -> bool {
+            fn suspends(&self) -> bool {
                 true
             }
             #[inline]
             fn stop(
-                &mut self,
+                &self,
                 _: &$crate::policy::suspend_erase::EraseView,
             ) -> $crate::policy::suspend_erase::EraseStop {
                 $crate::policy::suspend_erase::EraseStop::$stop
             }
             #[inline]
             fn serve(
-                &mut self,
+                &self,
                 _: &$crate::policy::suspend_erase::EraseView,
             ) -> $crate::policy::suspend_erase::Serve {
                 $crate::policy::suspend_erase::Serve::$serve
@@ -99,7 +99,7 @@ family! {
         timeout Timeout "timeout",
         ideal Ideal "ideal",
     }
-    methods: {
+    answers: {
         fn suspends() -> bool;
         fn stop(view: &EraseView) -> EraseStop;
         fn serve(view: &EraseView) -> Serve;

@@ -17,13 +17,13 @@ parameterless!();
 
 impl SuspendErase for Policy {
     #[inline]
-    fn suspends(&mut self) -> bool {
+    fn suspends(&self) -> bool {
         false
     }
-    fn stop(&mut self, _: &EraseView) -> EraseStop {
+    fn stop(&self, _: &EraseView) -> EraseStop {
         EraseStop::AfterLoop
     }
-    fn serve(&mut self, _: &EraseView) -> Serve {
+    fn serve(&self, _: &EraseView) -> Serve {
         Serve::Queued
     }
 }

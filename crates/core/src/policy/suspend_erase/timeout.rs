@@ -76,15 +76,15 @@ impl Policy {
 
 impl SuspendErase for Policy {
     #[inline]
-    fn suspends(&mut self) -> bool {
+    fn suspends(&self) -> bool {
         true
     }
     #[inline]
-    fn stop(&mut self, view: &EraseView) -> EraseStop {
+    fn stop(&self, view: &EraseView) -> EraseStop {
         if self.is_over(view) { EraseStop::AfterLoop } else { EraseStop::CancelLoop }
     }
     #[inline]
-    fn serve(&mut self, view: &EraseView) -> Serve {
+    fn serve(&self, view: &EraseView) -> Serve {
         if self.is_over(view) { self.served_after_loop } else { Serve::All }
     }
 }

@@ -33,7 +33,7 @@ family! {
         inter_phase InterPhase "inter-phase",
         intra_phase IntraPhase "intra-phase",
     }
-    methods: {
+    answers: {
         fn stop() -> Option<ProgramStop>;
     }
 }

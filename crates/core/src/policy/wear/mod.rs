@@ -34,9 +34,9 @@ pub enum WearVerdict {
 /// where fewer programs were.
 pub trait Wear {
     /// What becomes of this stripe.
-    fn decide(&mut self, view: &WearView) -> WearVerdict;
+    fn decide(&self, view: &WearView) -> WearVerdict;
     /// Whether it ever moves anything: where not, it is not asked.
-    fn levels(&mut self) -> bool {
+    fn levels(&self) -> bool {
         true
     }
 }
@@ -51,7 +51,7 @@ family! {
         none None "none",
         shift_migrate ShiftMigrate "shift-migrate",
     }
-    methods: {
+    answers: {
         fn decide(view: &WearView) -> WearVerdict;
         fn levels() -> bool;
     }

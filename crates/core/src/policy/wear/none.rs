@@ -17,10 +17,10 @@ use super::{Wear, WearVerdict, WearView};
 parameterless!();
 
 impl Wear for Policy {
-    fn decide(&mut self, _: &WearView) -> WearVerdict {
+    fn decide(&self, _: &WearView) -> WearVerdict {
         WearVerdict::Stay
     }
-    fn levels(&mut self) -> bool {
+    fn levels(&self) -> bool {
         false
     }
 }

@@ -78,7 +78,7 @@ impl Policy {
 }
 
 impl Wear for Policy {
-    fn decide(&mut self, view: &WearView) -> WearVerdict {
+    fn decide(&self, view: &WearView) -> WearVerdict {
         if view.own > view.best_rotation + self.gap {
             WearVerdict::Shift
         } else if view.group > view.coldest + self.gap {

@@ -1,32 +1,33 @@
 //! Suspension: programs and erases that give way to what is more urgent, and go on later.
 //!
 //! Whether and how is the policies' business; where an operation may stop and what that
-//! costs is the flash's ([`crate::nand::suspend`]). Suspended operations stack on their
-//! unit and resume last in, first out.
+//! costs is the flash's ([`crate::nand::suspend`], [`crate::nand::course`]). Suspended operations
+//! stack on their unit and resume last in, first out.
 
+use super::account;
 use super::counters::Suspension;
-use super::drive::Device;
 use super::join::joined;
-use super::medium::Medium;
-use super::observer::{Observer, Step};
-use super::op::{OpKind, Owner, WAIT_IDLE, WAIT_OVERHEAD, WAIT_POINT};
-use super::server::{MOST_SUSPENDED, Phase, Run};
-use crate::ftl::NONE;
+use super::state::Flash;
+use super::unit::{MOST_SUSPENDED, Phase, Run};
+use crate::containers::NONE;
+use crate::nand::OpKind;
 use crate::nand::config::{SuspendLimits, SuspendedData};
+use crate::nand::course::Course;
 use crate::nand::suspend::Stop;
+use crate::observer::{Observer, Step};
 use crate::policy::schedule::QueueView;
 use crate::policy::suspend_erase::{EraseStop, EraseView, Serve};
 use crate::policy::suspend_program::ProgramStop;
-use tailcut_units::{Cause, Occupant};
+use tailcut_units::{Occupant, Occupants};
 
-impl<O: Observer, M: Medium> Device<O, M> {
+impl<O: Observer> Flash<O> {
     /// An operation that may be interrupted goes into the array at `begun`, for `total` ns.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let s = &mut self.state;
-        let (unit, occupant) = (s.ops[id].unit, s.ops[id].occupant);
+        let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
         let u = &mut s.units[unit as usize];
-        u.run = Run { op: id, begun, total, ..Run::NONE };
-        u.interrupters = s.interrupters[occupant as usize];
+        u.run = Run { op: id, course: Course::new(begun, total), ..Run::NONE };
+        u.interrupters = self.fixed.interrupters[kind as usize];
         self.interrupt_if_awaited(unit);
     }
 
@@ -34,10 +35,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn interrupt_if_awaited(&mut self, unit: u32) {
         let open = self.open_queues(unit);
         let u = &self.state.units[unit as usize];
-        let urgent = u.waiting & u.interrupters & open;
-        if urgent != 0 {
-            let by = Occupant::ALL[urgent.trailing_zeros() as usize];
-            let by = u.queues[by as usize].head;
+        if let Some(kind) = (u.queues.waiting() & u.interrupters & open).first() {
+            let by = u.queues.head(kind);
             self.interrupt(unit, by);
         }
     }
@@ -45,57 +44,43 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Operation `by`, which may interrupt the unit's operation, waits for it.
     #[cold]
     pub(super) fn interrupt(&mut self, unit: u32, by: u32) {
-        let run = self.state.units[unit as usize].run;
+        let Run { op, course, .. } = self.state.units[unit as usize].run;
         if self.state.units[unit as usize].phase == Phase::Resuming {
-            let limits = self.suspend_limits(run.op);
-            let spaced = run.suspends > 0 && limits.spacing.is_some_and(|spacing| spacing.0 > 0);
-            if !spaced && limits.most.is_none_or(|most| run.suspends < most) {
+            if course.may_cancel_resume(self.suspend_limits(op)) {
                 self.cancel_resume(unit, by);
             }
             return;
         }
         let Some((from, stop)) = self.would_stop(unit) else { return };
-        let (at, point) = (run.progress + from - run.begun, from + stop.after);
         let s = &mut self.state;
         let now = s.now;
         let u = &mut s.units[unit as usize];
-        u.interrupters = 0;
-        u.run.suspends += 1;
-        u.run.progress = stop.keep;
-        u.run.cost = stop.cost;
-        u.run.resume = stop.resume;
-        self.count_suspend(run.op).repeated_ns += at + stop.after - stop.keep;
+        u.interrupters = Occupants::NONE;
+        let lost = u.run.course.stops(from, &stop);
+        self.count_suspend(op).repeated_ns += lost;
+        let point = from + stop.after;
         if point == now {
             return self.wind_down(unit, by);
         }
         let u = &mut self.state.units[unit as usize];
         u.phase = Phase::Stopping;
-        u.count_to(WAIT_POINT, now);
-        self.observe_stop(run.op, Step::Stopping, by, point);
-        let timer = self.timer_of_unit(unit);
-        self.state.timers.set(timer, point);
+        u.account.count_to(account::STOPPING, now);
+        self.observe_by(op, Step::Stopping, by, point);
+        self.state.timers.set(unit as usize, point);
     }
 
     /// When something that may interrupt the operation in a unit's array begins to stop it,
     /// and how; none where it would not be stopped any more.
     fn would_stop(&self, unit: u32) -> Option<(u64, Stop)> {
         let u = &self.state.units[unit as usize];
-        let run = u.run;
+        let run = &u.run;
+        if u.phase != Phase::Array {
+            return None;
+        }
         let limits = self.suspend_limits(run.op);
-        if u.phase != Phase::Array || limits.most.is_some_and(|most| run.suspends >= most) {
-            return None;
-        }
-        let least = limits.least_left.map_or(0, |least| least.0);
-        let spacing = limits.spacing.filter(|_| run.suspends > 0).map_or(0, |s| s.0);
-        let from = self.state.now.max(run.begun + spacing);
-        let at = run.progress + from - run.begun;
-        if at >= run.total {
-            return None;
-        }
-        let stop = self.stop(&run, at, from);
-        // A phase or loop that is finished first may leave too little, or nothing.
-        let left = run.total.saturating_sub(at + stop.after);
-        (left > 0 && left >= least).then_some((from, stop))
+        let from = run.course.may_stop_from(self.state.now, limits)?;
+        let stop = self.stop(run, from);
+        run.course.is_worth(from, &stop, limits).then_some((from, stop))
     }
 
     /// How long the operation in a unit's array keeps the unit from what may interrupt it, ns;
@@ -105,25 +90,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(from + stop.after + stop.cost - self.state.now)
     }
 
-    /// How the flash stops a run that is `at` ns into its course at time `from`, by the
-    /// policy's choice.
-    fn stop(&self, run: &Run, at: u64, from: u64) -> Stop {
-        let kind = self.state.ops[run.op].kind;
-        let t = &self.shape.timing;
-        if kind != OpKind::Erase {
-            let page = self.state.ops[run.op].page;
-            return match self.state.policies.suspend_program.clone().stop() {
-                Some(ProgramStop::AfterPhase) => t.program_end_phase(page, at),
-                Some(ProgramStop::CancelPhase) => t.program_cancel_phase(page, at),
+    /// How the flash stops a run at time `from`, by the policy's choice.
+    fn stop(&self, run: &Run, from: u64) -> Stop {
+        let cmd = &self.state.ops[run.op].cmd;
+        let at = run.course.progress(from);
+        let t = &self.fixed.timing;
+        if cmd.kind != OpKind::Erase {
+            return match self.fixed.suspend_program {
+                Some(ProgramStop::AfterPhase) => t.program_end_phase(cmd.page, at),
+                Some(ProgramStop::CancelPhase) => t.program_cancel_phase(cmd.page, at),
                 None => unreachable!("nothing interrupts a program that is never suspended"),
             };
         }
-        let view = self.erase_view(run.op, at, from);
-        match self.state.policies.suspend_erase.clone().stop(&view) {
+        match self.fixed.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
             EraseStop::AtOnce => t.erase_stop_exactly(at),
             EraseStop::AtOnceFree => t.erase_stop_free(at),
             EraseStop::CancelLoop => t.erase_cancel_loop(at),
-            EraseStop::AfterLoop => t.erase_end_loop(at, run.progress),
+            EraseStop::AfterLoop => t.erase_end_loop(at, run.course.done),
         }
     }
 
@@ -132,13 +115,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         EraseView {
             delayed: now.saturating_sub(s.ops[op].entered + progress),
-            oldest_write: self.oldest_waiting_write(now),
+            oldest_write: now.saturating_sub(s.oldest_write),
         }
     }
 
     fn suspend_limits(&self, op: u32) -> &SuspendLimits {
-        let suspend = &self.shape.suspend;
-        match self.state.ops[op].kind {
+        let suspend = &self.fixed.suspend;
+        match self.state.ops[op].cmd.kind {
             OpKind::Erase => &suspend.erase.limits,
             OpKind::Read | OpKind::Program | OpKind::Copyback => &suspend.program.limits,
         }
@@ -149,22 +132,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let now = s.now;
         let u = &mut s.units[unit as usize];
-        let Run { op, cost, .. } = u.run;
+        let (op, cost) = (u.run.op, u.run.course.cost);
         if cost == 0 {
             return self.suspended(unit, by);
         }
         u.phase = Phase::Suspending;
-        u.count_to(WAIT_OVERHEAD, now);
+        u.account.count_to(account::OVERHEAD, now);
         self.suspension_of(op).overhead_ns += cost;
-        self.observe_stop(op, Step::Suspending, by, now + cost);
-        let timer = self.timer_of_unit(unit);
-        self.state.timers.set(timer, now + cost);
+        self.observe_by(op, Step::Suspending, by, now + cost);
+        self.state.timers.set(unit as usize, now + cost);
     }
 
     /// The totals that an operation's suspensions count to.
     fn suspension_of(&mut self, op: u32) -> &mut Suspension {
         let c = &mut self.state.counters;
-        match self.state.ops[op].kind {
+        match self.state.ops[op].cmd.kind {
             OpKind::Erase => &mut c.erase_suspension,
             OpKind::Read | OpKind::Program | OpKind::Copyback => &mut c.program_suspension,
         }
@@ -173,9 +155,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// One more suspension; what else it costs is counted in the totals returned.
     fn count_suspend(&mut self, op: u32) -> &mut Suspension {
         let s = &mut self.state;
-        if s.ops[op].kind == OpKind::Erase {
+        if s.ops[op].cmd.kind == OpKind::Erase {
             for id in joined(&s.ops, op) {
-                s.extents.suspended(s.ops[id].extent);
+                s.blocks.suspended(s.ops[id].cmd.block);
             }
         }
         let totals = self.suspension_of(op);
@@ -193,10 +175,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         u.suspended += 1;
         u.holder = NONE;
         u.phase = Phase::Idle;
-        u.count_to(WAIT_IDLE, s.now);
-        let timer = self.timer_of_unit(unit);
-        self.state.timers.clear(timer);
-        self.observe_stop(run.op, Step::Suspended, by, self.state.now);
+        u.account.count_to(account::IDLE, s.now);
+        s.timers.clear(unit as usize);
+        self.observe_by(run.op, Step::Suspended, by, self.state.now);
         self.dispatch(unit);
     }
 
@@ -208,37 +189,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
         let run = *u.top().expect("an operation is suspended");
-        let occupant = s.ops[run.op].occupant;
-        let mut urgent = u.waiting & open & s.interrupters[occupant as usize];
-        if urgent != 0 && occupant == Occupant::Erase {
+        let holder = s.ops[run.op].cmd.occupant;
+        let mut urgent = u.queues.waiting() & open & self.fixed.interrupters[holder as usize];
+        if !urgent.is_empty() && holder == Occupant::Erase {
             let before = self.serve_before(unit, &run);
-            let arrived = &self.state.units[unit as usize].arrived;
-            for o in Occupant::ALL {
-                if arrived[o as usize] >= before {
-                    urgent &= !(1 << o as u8);
-                }
-            }
+            let arrived = self.state.units[unit as usize].queues.arrived();
+            urgent = urgent.iter().filter(|&kind| arrived[kind as usize] < before).collect();
         }
-        if urgent == 0 {
+        if urgent.is_empty() {
             return self.resume(unit);
         }
         let s = &mut self.state;
         let u = &s.units[unit as usize];
-        let view = QueueView { waiting: urgent, urgent: u.urgent > 0, arrived: &u.arrived };
-        let next = s.policies.schedule.next(&view);
-        let of_host = matches!(occupant, Occupant::UserProgram | Occupant::ParityProgram);
-        let met = !of_host || self.erase_is_suspended(unit);
+        let arrived = u.queues.arrived();
+        let next = s.schedule.next(&QueueView { waiting: urgent, urgent: u.gates.urgent > 0, arrived });
+        let met = !Occupants::HOST_PROGRAMS.has(holder) || self.erase_is_suspended(unit);
         let id = self.take_queued(unit, next);
-        if met && let Owner::Request(r) = self.state.ops[id].owner {
-            self.state.meets_collection(r);
+        let s = &mut self.state;
+        let cmd = &s.ops[id].cmd;
+        // Of a read that serves a reconstruction alone, the read that it stands in for has met it.
+        if met && cmd.tag != NONE && cmd.bytes > 0 {
+            s.commands.meets_collection(cmd.tag);
         }
         self.grant(id);
         self.read_left(unit, next);
     }
 
     fn erase_is_suspended(&self, unit: u32) -> bool {
-        let u = &self.state.units[unit as usize];
-        u.stack[..u.suspended as usize].iter().any(|r| self.state.ops[r.op].kind == OpKind::Erase)
+        let suspended = self.state.units[unit as usize].suspended();
+        suspended.iter().any(|r| self.state.ops[r.op].cmd.kind == OpKind::Erase)
     }
 
     /// Only what arrived before this is served before a suspended erase resumes.
@@ -246,9 +225,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if run.serve_before != u64::MAX {
             return run.serve_before;
         }
-        let view = self.erase_view(run.op, run.progress, self.state.now);
+        let view = self.erase_view(run.op, run.course.done, self.state.now);
         let s = &mut self.state;
-        match s.policies.suspend_erase.serve(&view) {
+        match self.fixed.suspend_erase.serve(&view) {
             Serve::All => u64::MAX,
             Serve::Queued => {
                 let top = s.units[unit as usize].top().expect("it is suspended");
@@ -263,17 +242,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let now = s.now;
         let u = &mut s.units[unit as usize];
-        let run = *u.top().expect("an operation is suspended");
+        let mut run = *u.top().expect("an operation is suspended");
+        run.course.since = now;
         u.suspended -= 1;
-        u.run = Run { begun: now, ..run };
+        u.run = run;
         u.holder = run.op;
-        let total = run.resume.total();
+        let total = run.course.resume.total();
         let op = &mut s.ops[run.op];
-        u.interrupters = s.interrupters[op.occupant as usize];
-        if op.kind == OpKind::Program && self.shape.suspend.program.data == SuspendedData::Controller {
-            u.interrupters = 0;
+        u.interrupters = self.fixed.interrupters[op.cmd.occupant as usize];
+        if op.cmd.kind == OpKind::Program && self.fixed.suspend.program.data == SuspendedData::Controller {
+            u.interrupters = Occupants::NONE;
             u.phase = Phase::Channel;
-            u.count_to(WAIT_OVERHEAD, now);
+            u.account.count_to(account::OVERHEAD, now);
             op.second = true;
             // What it costs is the transfer, once it has the channel.
             self.observe(run.op, Step::Resuming, now);
@@ -283,41 +263,37 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.go_on(unit);
         }
         u.phase = Phase::Resuming;
-        u.count_to(WAIT_OVERHEAD, now);
+        u.account.count_to(account::OVERHEAD, now);
         self.observe(run.op, Step::Resuming, now + total);
-        let timer = self.timer_of_unit(unit);
-        self.state.timers.set(timer, now + total);
+        self.state.timers.set(unit as usize, now + total);
         self.interrupt_if_awaited(unit);
     }
 
     /// A program whose data were given up has the channel to get them again.
     pub(super) fn transfer_again(&mut self, id: u32) {
+        let t = &self.fixed.timing;
         let s = &mut self.state;
         let now = s.now;
-        let t = &self.shape.timing;
+        let (planes, codewords) = (s.joined_planes(id), s.joined_codewords(id));
+        let data = t.command_ns * u64::from(planes) + t.transfer_codewords_ns(codewords);
         let op = &mut s.ops[id];
         op.second = false;
-        let unit = op.unit;
-        let (planes, codewords) = (self.joined_planes(id), self.joined_codewords(id));
-        let data = t.command_ns * u64::from(planes) + t.transfer_codewords_ns(codewords);
-        let s = &mut self.state;
-        let op = &mut s.ops[id];
-        s.channels[op.channel as usize].occupy(op.occupant, now, data);
+        let unit = op.cmd.unit;
+        s.channels[op.channel as usize].occupy(op.cmd.occupant, now, data);
         let u = &mut s.units[unit as usize];
         u.phase = Phase::Resuming;
-        u.run.begun = now;
+        u.run.course.since = now;
         // The transfer cannot be cut, and nothing is to be loaded from elsewhere.
-        u.run.resume = Default::default();
+        u.run.course.resume = Default::default();
         self.suspension_of(id).overhead_ns += data;
         self.observe(id, Step::ChannelIn, now + data);
-        let timer = self.timer_of_unit(unit);
-        self.state.timers.set(timer, now + data);
+        self.state.timers.set(unit as usize, now + data);
     }
 
     /// What resuming costs is paid.
     fn resumed(&mut self, unit: u32) {
-        let u = &self.state.units[unit as usize];
-        let (op, paid) = (u.run.op, u.run.resume.total());
+        let run = &self.state.units[unit as usize].run;
+        let (op, paid) = (run.op, run.course.resume.total());
         self.suspension_of(op).overhead_ns += paid;
         self.go_on(unit);
     }
@@ -327,37 +303,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let now = s.now;
         let u = &mut s.units[unit as usize];
-        let Run { op, progress, total, .. } = u.run;
-        let occupant = s.ops[op].occupant;
-        u.run.begun = now;
+        let op = u.run.op;
+        let end = u.run.course.go_on(now);
+        let kind = s.ops[op].cmd.occupant;
         u.phase = Phase::Array;
-        u.interrupters = s.interrupters[occupant as usize];
-        u.count_to(occupant as usize, now);
-        let end = now + total - progress;
+        u.interrupters = self.fixed.interrupters[kind as usize];
+        u.account.count_to(kind as usize, now);
         self.observe(op, Step::Array, end);
-        let timer = self.timer_of_unit(unit);
-        self.state.timers.set(timer, end);
+        self.state.timers.set(unit as usize, end);
         self.interrupt_if_awaited(unit);
     }
 
     /// Something urgent arrives while the operation is being resumed: nothing was gained.
     fn cancel_resume(&mut self, unit: u32, by: u32) {
         let now = self.state.now;
-        let run = self.state.units[unit as usize].run;
-        if self.state.ops[run.op].kind == OpKind::Erase {
-            let view = self.erase_view(run.op, run.progress, now);
-            if self.state.policies.suspend_erase.stop(&view) == EraseStop::AfterLoop {
+        let Run { op, course, .. } = self.state.units[unit as usize].run;
+        if self.state.ops[op].cmd.kind == OpKind::Erase {
+            let view = self.erase_view(op, course.done, now);
+            if self.fixed.suspend_erase.stop(&view) == EraseStop::AfterLoop {
                 return;
             }
         }
-        let elapsed = now - run.begun;
-        let totals = self.count_suspend(run.op);
+        let u = &mut self.state.units[unit as usize];
+        u.interrupters = Occupants::NONE;
+        let elapsed = u.run.course.cancels_resume(now);
+        let totals = self.count_suspend(op);
         totals.resumes_cancelled += 1;
         totals.overhead_ns += elapsed;
-        let u = &mut self.state.units[unit as usize];
-        u.interrupters = 0;
-        u.run.suspends += 1;
-        u.run.cost = run.resume.cancel(elapsed);
         self.wind_down(unit, by);
     }
 
@@ -370,14 +342,5 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Phase::Resuming => self.resumed(unit),
             phase => unreachable!("{phase:?} has no timer"),
         }
-    }
-
-    /// An operation that was suspended is over: its time beyond the nominal is its own.
-    #[cold]
-    pub(super) fn charge_suspended(&mut self, id: u32) {
-        let s = &mut self.state;
-        let op = &mut s.ops[id];
-        let rest = s.now - op.entered - op.ledger.sum();
-        super::host::charge(&mut op.ledger, Cause::SUSPENDED, rest);
     }
 }

@@ -1,7 +1,7 @@
 //! What an onlooker is told of: every operation's steps on dies and channels, what closes dies
 //! to the host, and what host requests and write units wait for.
 
-use super::op::OpKind;
+use crate::nand::OpKind;
 use strum::{IntoStaticStr, VariantNames};
 use tailcut_units::{Command, Occupant, SimTime};
 

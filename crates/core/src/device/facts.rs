@@ -1,0 +1,106 @@
+//! What the flash says, and whom it concerns.
+
+use super::drive::{Afterwards, Device};
+use super::medium::Medium;
+use crate::flash::{Fact, HostOpEnded, Owner, Submitted};
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
+use tailcut_units::SimTime;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Hand an operation to the flash.
+    #[inline]
+    pub(super) fn submit_op(&mut self, id: u32) {
+        match self.flash.submit(id) {
+            Submitted::Taken => {}
+            Submitted::Gathers => {
+                let unit = self.flash.op(id).cmd.unit;
+                self.state.afterwards.push(Afterwards::Begin { unit });
+            }
+            // A program that waits may be what a collection goes on for.
+            Submitted::ProgramClosed => self.wake_unit(self.flash.op(id).cmd.unit),
+        }
+    }
+
+    /// A timer of the flash is due.
+    #[inline]
+    pub(super) fn fire_flash(&mut self, timer: usize) {
+        match self.flash.fire(timer) {
+            Fact::Nothing => {}
+            Fact::Sensed(op) => self.sensed(op),
+            Fact::Ended(op) => self.ended(op),
+            Fact::Decoded(op) => self.decoded(op),
+        }
+    }
+
+    /// A read and those that joined it are sensed.
+    #[inline]
+    fn sensed(&mut self, head: u32) {
+        let mut next = Some(head);
+        while let Some(op) = next {
+            self.data_sensed(op);
+            let extent = self.flash.op(op).cmd.block;
+            if self.state.extents.read_ends(extent) {
+                self.last_reader_left(extent);
+            }
+            next = self.flash.bring_out(op);
+        }
+    }
+
+    /// A program, copyback or erase and those that joined it are over.
+    #[inline]
+    fn ended(&mut self, head: u32) {
+        let mut next = Some(head);
+        while let Some(op) = next {
+            next = self.flash.end(op);
+            let cmd = &self.flash.op(op).cmd;
+            match (cmd.kind, cmd.owner) {
+                (OpKind::Program, Owner::Group(group)) => self.programmed(op, group),
+                (OpKind::Erase, Owner::Collection(lane)) => self.erased(op, lane),
+                (OpKind::Copyback, Owner::Collection(lane)) => self.copied_back(op, lane),
+                (kind, owner) => unreachable!("{kind:?} for {owner:?}"),
+            }
+        }
+    }
+
+    /// A read's data are decoded.
+    #[inline]
+    fn decoded(&mut self, op: u32) {
+        match self.flash.op(op).cmd.owner {
+            Owner::Request(id) => self.read_arrived(op, id),
+            Owner::Group(group) => self.filler_arrived(op, group),
+            Owner::Collection(lane) => self.collected(op, lane),
+            Owner::Stripe(job) => self.stripe_read_arrived(op, job),
+            Owner::Scrub(lane) => self.scrubbed(op, lane),
+            Owner::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
+        }
+    }
+
+    /// An operation is over and done with: its place in the pool is free.
+    #[inline]
+    pub(super) fn free_op(&mut self, id: u32) {
+        let Some(HostOpEnded { unit, read, rebuilds }) = self.flash.free(id) else { return };
+        let s = &mut self.state;
+        s.scrub.host_ended = s.now;
+        if s.waiting_collections > 0 {
+            let load = self.flash.host_load(unit);
+            if load.ops == 0 || read && s.may_bar_programs || rebuilds && load.rebuilds == 0 {
+                self.wake_unit(unit);
+            }
+        }
+    }
+
+    /// Tell of a request in this slot.
+    #[inline]
+    pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
+        let (request, at) = (self.state.requests[id].index, SimTime(self.state.now));
+        self.flash.observer_mut().request(&RequestEvent { request, at, step });
+    }
+
+    /// Tell of a write unit, or of a stripe.
+    #[inline]
+    pub(super) fn observe_write(&mut self, number: u32, stripe: bool, step: WriteStep) {
+        let at = SimTime(self.state.now);
+        self.flash.observer_mut().write_unit(&WriteEvent { number, stripe, at, step });
+    }
+}

@@ -1,0 +1,261 @@
+//! The laws of the flash, checked on demand: for tests. What it costs is what the flash is large.
+
+use super::queue::Queue;
+use super::state::Flash;
+use super::unit::{Phase, Unit};
+use crate::containers::NONE;
+use crate::observer::Observer;
+use tailcut_units::{Occupant, Occupants};
+
+/// Where the operations in use are found, each once.
+struct Places {
+    /// By operation: in use and not yet found.
+    missing: Vec<bool>,
+}
+
+impl Places {
+    fn new(in_use: &[u32]) -> Places {
+        let most = in_use.last().map_or(0, |&i| i as usize + 1);
+        let mut missing = vec![false; most];
+        for &id in in_use {
+            missing[id as usize] = true;
+        }
+        Places { missing }
+    }
+
+    fn put(&mut self, id: u32, place: &str) -> Result<(), String> {
+        let missing = self.missing.get_mut(id as usize).is_some_and(std::mem::take);
+        law!(missing, "operation {id} {place}, and is elsewhere too or not in use");
+        Ok(())
+    }
+}
+
+impl<O: Observer> Flash<O> {
+    /// Check every law of the flash; the error names the one that is broken and where.
+    pub fn audit(&self) -> Result<(), String> {
+        self.audit_places()?;
+        self.audit_load()?;
+        for unit in 0..self.state.units.len() {
+            self.audit_unit(unit)?;
+        }
+        self.audit_channels()?;
+        self.state.commands.audit()
+    }
+
+    /// Every operation in use is in exactly one place.
+    fn audit_places(&self) -> Result<(), String> {
+        let s = &self.state;
+        let in_use = s.ops.in_use();
+        let mut places = Places::new(&in_use);
+        for (number, unit) in s.units.iter().enumerate() {
+            self.audit_queues(number, unit, &mut places)?;
+            self.audit_held(number, unit, &mut places)?;
+        }
+        for (number, c) in s.channels.iter().enumerate() {
+            for queue in [c.first, c.rest] {
+                for id in self.walk(queue, "a channel's queue")? {
+                    places.put(id, "waits for its channel")?;
+                    let u = &s.units[s.ops[id].cmd.unit as usize];
+                    law!(
+                        u.phase == Phase::Channel
+                            && (u.holder == id || self.joined_with(u.holder).contains(&id)),
+                        "operation {id} waits for channel {number} without its die"
+                    );
+                }
+            }
+        }
+        for decoder in &s.decoders {
+            let mut last = 0;
+            for &(at, id) in &decoder.queue {
+                places.put(id, "is decoded")?;
+                law!(at >= last && at >= s.now, "decoding ends at {at}, before {last} or now");
+                last = at;
+            }
+        }
+        for &id in &in_use {
+            law!(!places.missing[id as usize], "operation {id} is nowhere: {:?}", s.ops[id]);
+        }
+        Ok(())
+    }
+
+    /// What waits for a unit.
+    fn audit_queues(&self, number: usize, u: &Unit, places: &mut Places) -> Result<(), String> {
+        let s = &self.state;
+        for kind in Occupant::ALL {
+            let ids = self.walk(u.queues.queue(kind), "a die's queue")?;
+            let waits = u.queues.waiting().has(kind);
+            law!(waits != ids.is_empty(), "unit {number}: set and queue of {} differ", kind.name());
+            let by_page = self.fixed.joins.gathers(kind);
+            let (mut last, mut planes) = ((0, 0), 0);
+            for (i, &id) in ids.iter().enumerate() {
+                let o = &s.ops[id];
+                places.put(id, "waits for its die")?;
+                law!(o.cmd.unit == number as u32, "operation {id} of unit {} waits at {number}", o.cmd.unit);
+                law!(o.cmd.occupant == kind, "operation {id} waits as {}", kind.name());
+                let key = (if by_page { o.cmd.page } else { 0 }, o.arrived);
+                law!(i == 0 || key > last, "operation {id} stands before an earlier one");
+                law!(!by_page || o.cmd.planes & planes == 0, "two operations of a plane stand in front");
+                planes |= o.cmd.planes;
+                let arrived = u.queues.arrived()[kind as usize];
+                law!(i > 0 || arrived == o.arrived, "unit {number}: arrival of its head");
+                last = key;
+            }
+        }
+        for (queue, has_front) in u.queues.backlogs() {
+            let mut last = None;
+            for id in self.walk(queue, "those behind the first of a plane")? {
+                places.put(id, "waits behind the first of its plane")?;
+                let o = &s.ops[id];
+                law!(o.cmd.unit == number as u32, "operation {id} of unit {} waits at {number}", o.cmd.unit);
+                law!(has_front, "operation {id} waits behind none");
+                law!(last.is_none_or(|l| l < o.arrived), "operation {id} waits behind a later one");
+                last = Some(o.arrived);
+            }
+        }
+        Ok(())
+    }
+
+    /// What has a unit, or is suspended on it.
+    fn audit_held(&self, number: usize, u: &Unit, places: &mut Places) -> Result<(), String> {
+        let s = &self.state;
+        if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {
+            places.put(u.holder, "is in the array")?;
+            let leaves = u.phase != Phase::Array;
+            law!(!leaves || u.run.op == u.holder, "unit {number} runs {} for {}", u.run.op, u.holder);
+        }
+        for run in u.suspended() {
+            places.put(run.op, "is suspended")?;
+            for id in self.joined_with(run.op) {
+                places.put(id, "is suspended with another")?;
+            }
+            let cmd = &s.ops[run.op].cmd;
+            law!(
+                cmd.unit == number as u32,
+                "operation {} of unit {} is suspended on {number}",
+                run.op,
+                cmd.unit
+            );
+            law!(
+                self.interrupts(cmd.occupant) && run.course.left() > 0,
+                "operation {} is suspended where it cannot be: {run:?}",
+                run.op
+            );
+        }
+        if u.phase != Phase::Out {
+            for id in self.joined_with(u.holder).into_iter().filter(|&id| !s.ops[id].second) {
+                places.put(id, "has its die with another")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The operations that joined this one, which holds its unit.
+    fn joined_with(&self, holder: u32) -> Vec<u32> {
+        if holder == NONE {
+            Vec::new()
+        } else {
+            super::join::joined(&self.state.ops, holder).skip(1).collect()
+        }
+    }
+
+    fn walk(&self, queue: Queue, name: &str) -> Result<Vec<u32>, String> {
+        let most = self.state.ops.used() + 1;
+        let out: Vec<u32> = queue.iter(&self.state.ops).take(most).collect();
+        law!(out.len() < most, "{name} is a ring");
+        let tail = out.last().copied().unwrap_or(NONE);
+        law!(tail == queue.tail, "{name} ends at {tail} and not at {}", queue.tail);
+        Ok(out)
+    }
+
+    /// Each unit counts its host operations.
+    fn audit_load(&self) -> Result<(), String> {
+        let s = &self.state;
+        let mut load = vec![(0, 0, 0); s.units.len()];
+        for id in s.ops.in_use() {
+            let op = &s.ops[id];
+            let kind = op.cmd.occupant;
+            let (ops, reads, rebuilds) = &mut load[op.cmd.unit as usize];
+            *ops += u32::from(Occupants::HOST.has(kind));
+            *reads += u32::from(Occupants::HOST_READS.has(kind));
+            *rebuilds += u32::from(op.cmd.rebuilds());
+            let channel = s.units[op.cmd.unit as usize].channel;
+            law!(
+                op.channel == channel,
+                "operation {id} of unit {} is on channel {}",
+                op.cmd.unit,
+                op.channel
+            );
+        }
+        let sum: u32 = load.iter().map(|l| l.0).sum();
+        law!(s.host_ops == sum, "{} host operations are counted of {sum}", s.host_ops);
+        for (number, (u, expected)) in s.units.iter().zip(load).enumerate() {
+            let counted = (u.load.ops, u.load.reads, u.load.rebuilds);
+            law!(counted == expected, "unit {number} counts {counted:?} host operations of {expected:?}");
+        }
+        Ok(())
+    }
+
+    /// A unit's phase, its timer and what may begin.
+    fn audit_unit(&self, number: usize) -> Result<(), String> {
+        let s = &self.state;
+        let u = &s.units[number];
+        let timer = s.timers.is_set(number);
+        let waiting = u.queues.waiting();
+        match u.phase {
+            Phase::Idle => {
+                law!(!timer && u.holder == NONE, "idle unit {number} has a timer or a holder");
+                law!(u.suspended == 0, "idle unit {number} resumes nothing of {} suspended", u.suspended);
+                let open = waiting & self.open_queues(number as u32);
+                law!(open.is_empty(), "idle unit {number} lets open queues {open:?} wait");
+            }
+            Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming => {
+                law!(timer, "unit {number} is in phase {:?} without a timer", u.phase);
+            }
+            Phase::Channel => {
+                law!(!timer, "unit {number} waits for its channel with a timer");
+                let waiters = s.channels[u.channel as usize].has_waiters();
+                law!(waiters, "unit {number} waits for a channel without waiters");
+            }
+            Phase::Out => law!(
+                timer || (waiting.is_empty() && u.suspended == 0),
+                "unit {number} brings data out, {waiting:?} wait, {} are suspended, and no timer is set",
+                u.suspended
+            ),
+        }
+        Ok(())
+    }
+
+    /// Channels, decoders and their timers.
+    fn audit_channels(&self) -> Result<(), String> {
+        let s = &self.state;
+        for (number, (c, decoder)) in (0..).zip(s.channels.iter().zip(&s.decoders)) {
+            let of_channel = s.units.iter().filter(|u| u.channel == number);
+            let reads = of_channel.map(|u| u.queues.queue(Occupant::UserRead).iter(&s.ops).count());
+            let reads: usize = reads.sum();
+            law!(c.reads as usize == reads, "channel {number}: {} reads wait of {reads}", c.reads);
+            let timer = s.timers.is_set(self.timer_of_channel(number));
+            law!(timer == c.has_waiters(), "channel {number}: timer {timer}, waiters {}", c.has_waiters());
+            let timer = s.timers.is_set(self.timer_of_decoder(number));
+            law!(timer != decoder.queue.is_empty(), "decoder {number}: timer {timer}");
+        }
+        Ok(())
+    }
+
+    /// How many collections close a unit to host operations, and to host programs alone: what
+    /// the controller must have said.
+    pub fn closed_by(&self, unit: u32) -> (u32, u32) {
+        let gates = &self.state.units[unit as usize].gates;
+        (u32::from(gates.closed), u32::from(gates.programs_closed))
+    }
+
+    /// Nothing waits, nothing is suspended and no unit is closed.
+    pub fn audit_rest(&self) -> Result<(), String> {
+        let s = &self.state;
+        law!(s.ops.used() == 0, "{} operations at rest", s.ops.used());
+        for (number, u) in s.units.iter().enumerate() {
+            let quiet = u.queues.waiting().is_empty() && u.gates.closed == 0 && u.suspended == 0;
+            law!(quiet, "unit {number} has waiters, is closed, or has something suspended at rest");
+        }
+        Ok(())
+    }
+}

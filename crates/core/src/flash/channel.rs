@@ -1,0 +1,67 @@
+//! The bus of one channel, and the decoder at its end.
+
+use super::op::Op;
+use super::queue::Queue;
+use crate::containers::slab::Slab;
+use crate::nand::ecc::Ecc;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tailcut_units::Occupant;
+
+/// Nanoseconds of a channel so far, by occupant.
+pub type Spent = [u64; Occupant::COUNT];
+
+/// The bus of one channel.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Channel {
+    pub busy_until: u64,
+    /// Whose transfer ends at `busy_until`.
+    occupant: u8,
+    /// Host reads that wait for dies of the channel.
+    pub reads: u32,
+    /// Operations that wait: those that go first, and the rest.
+    pub first: Queue,
+    pub rest: Queue,
+    /// Nanoseconds granted so far by occupant, to the end of each grant.
+    pub granted: Spent,
+    /// How much of all that it stood still for the decoder.
+    pub stalled: u64,
+}
+
+impl Channel {
+    #[inline]
+    pub fn has_waiters(&self) -> bool {
+        !self.first.is_empty() || !self.rest.is_empty()
+    }
+
+    /// Take the operation that goes next.
+    #[inline]
+    pub fn take_next(&mut self, ops: &mut Slab<Op>) -> u32 {
+        let queue = if self.first.is_empty() { &mut self.rest } else { &mut self.first };
+        queue.pop_front(ops)
+    }
+
+    /// The account as of `now`: what is granted but not yet spent is taken off.
+    #[inline]
+    pub fn spent(&self, now: u64) -> Spent {
+        let mut spent = self.granted;
+        spent[self.occupant as usize] -= self.busy_until.saturating_sub(now);
+        spent
+    }
+
+    #[inline]
+    pub fn occupy(&mut self, occupant: Occupant, now: u64, span: u64) {
+        debug_assert!(now >= self.busy_until, "a channel moves one thing at a time");
+        self.busy_until = now + span;
+        self.occupant = occupant as u8;
+        self.granted[occupant as usize] += span;
+    }
+}
+
+/// The decoder of one channel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Decoder {
+    pub ecc: Ecc,
+    /// Operations in it, oldest first, with the times their data are decoded.
+    pub queue: VecDeque<(u64, u32)>,
+}

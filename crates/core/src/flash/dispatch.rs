@@ -1,0 +1,331 @@
+//! Who has a die next.
+//!
+//! An operation first gets its die (its busy unit), then the channel. The die is held until the
+//! operation has left the array and its data are out. What waits behind it is told what it waited
+//! for by the difference of two copies of the die's account.
+
+use super::account;
+use super::state::Flash;
+use super::unit::Phase;
+use crate::containers::NONE;
+use crate::observer::{Observer, Step, Turn};
+use crate::policy::schedule::QueueView;
+use tailcut_units::{Cause, Occupant, Occupants};
+
+/// What the controller has to do for an operation that it submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// Nothing.
+    Taken,
+    /// Its unit is idle: it begins, with others of this moment that may join it, once the
+    /// controller says that no more will come ([`Flash::begin_gathered`]). Said once a unit.
+    Gathers,
+    /// Its unit is closed to host programs, and it is one.
+    ProgramClosed,
+}
+
+/// A host operation that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostOpEnded {
+    /// Its busy unit.
+    pub unit: u32,
+    /// It was a read.
+    pub read: bool,
+    /// A unit elsewhere was rebuilt from what it read.
+    pub rebuilds: bool,
+}
+
+impl<O: Observer> Flash<O> {
+    /// Queue an operation at its die, or begin it if the die is free.
+    #[inline]
+    pub fn submit(&mut self, id: u32) -> Submitted {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        op.entered = now;
+        op.arrived = s.arrivals;
+        op.joined = NONE;
+        s.arrivals += 1;
+        op.ledger.clear();
+        self.observe_turn(id, Turn::Arrives);
+        let s = &mut self.state;
+        let cmd = &s.ops[id].cmd;
+        let (unit, kind) = (cmd.unit, cmd.occupant);
+        let u = &mut s.units[unit as usize];
+        if Occupants::HOST.has(kind) {
+            u.load.ops += 1;
+            u.load.reads += u32::from(Occupants::HOST_READS.has(kind));
+            u.load.rebuilds += u32::from(cmd.rebuilds());
+            s.host_ops += 1;
+        }
+        if u.phase == Phase::Out && now >= u.until && !s.timers.is_set(unit as usize) {
+            u.go_idle();
+        }
+        let open = u.gates.open().has(kind);
+        let gathers = self.fixed.joins.gathers(kind);
+        let mut result = Submitted::Taken;
+        if u.phase == Phase::Idle && open && self.may_begin_at_once(unit, kind) {
+            if !gathers {
+                self.grant(id);
+                return Submitted::Taken;
+            }
+            let u = &mut self.state.units[unit as usize];
+            if !std::mem::replace(&mut u.gathering, true) {
+                result = Submitted::Gathers;
+            }
+        }
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        s.ops[id].seen = *u.account.settle(now);
+        if gathers {
+            u.queues.line_up(&mut s.ops, id);
+        } else {
+            u.queues.push_back(&mut s.ops, id);
+        }
+        if kind == Occupant::UserRead {
+            s.channels[u.channel as usize].reads += 1;
+        }
+        if u.phase == Phase::Out {
+            s.timers.set(unit as usize, u.until);
+        } else if u.interrupters.has(kind) && open {
+            self.interrupt(unit, id);
+        } else if u.phase == Phase::Channel && open {
+            self.overtake(unit, kind);
+        }
+        let gates = &self.state.units[unit as usize].gates;
+        if gates.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(kind) {
+            result = Submitted::ProgramClosed;
+        }
+        result
+    }
+
+    /// The moment is over at which operations were queued at an idle unit, each of which might
+    /// have begun at once, but for others of its kind that may join it.
+    #[cold]
+    pub fn begin_gathered(&mut self, unit: u32) {
+        let u = &mut self.state.units[unit as usize];
+        u.gathering = false;
+        if u.phase == Phase::Idle {
+            self.dispatch(unit);
+        }
+    }
+
+    /// What goes first on the channel takes the die from an operation that has not begun,
+    /// as it waits for the channel: it returns to the head of its queue.
+    fn overtake(&mut self, unit: u32, arrival: Occupant) {
+        let first = self.fixed.first_on_channel;
+        let s = &mut self.state;
+        let now = s.now;
+        let id = s.units[unit as usize].holder;
+        let op = &mut s.ops[id];
+        let kind = op.cmd.occupant;
+        if op.second || !first.has(arrival) || first.has(kind) {
+            return;
+        }
+        let number = op.channel;
+        let channel = &mut s.channels[number as usize];
+        let spent = channel.spent(now);
+        channel.rest.remove(&mut s.ops, id);
+        let empty = !channel.has_waiters();
+        let u = &mut s.units[unit as usize];
+        u.account.count_to(account::IDLE, now);
+        u.phase = Phase::Idle;
+        u.holder = NONE;
+        // What joined it returns to its place too.
+        u.joined = 0;
+        let mut at = id;
+        while at != NONE {
+            let s = &mut self.state;
+            let u = &mut s.units[unit as usize];
+            let op = &mut s.ops[at];
+            for occupant in Occupant::ALL {
+                let ns = spent[occupant as usize] - op.seen[occupant as usize];
+                op.ledger.charge(Cause::channel_wait(occupant), ns);
+            }
+            op.seen = *u.account.held();
+            op.along = false;
+            let next = std::mem::replace(&mut op.joined, NONE);
+            if self.fixed.joins.gathers(kind) {
+                u.queues.put_back(&mut s.ops, at);
+            } else {
+                u.queues.push_front(&mut s.ops, at);
+            }
+            self.observe_turn(at, Turn::Returns);
+            at = next;
+        }
+        self.observe(id, Step::Returned, now);
+        if empty {
+            let timer = self.timer_of_channel(number);
+            self.state.timers.clear(timer);
+        }
+        self.dispatch(unit);
+    }
+
+    /// Whether an arrival at an idle unit need not queue.
+    #[inline]
+    fn may_begin_at_once(&self, unit: u32, kind: Occupant) -> bool {
+        let open = self.open_queues(unit);
+        let waits = self.state.units[unit as usize].queues.waiting().meets(open);
+        if self.fixed.reads_close_channel {
+            return kind == Occupant::UserRead || !(open & !Occupant::UserRead.only()).is_empty() && !waits;
+        }
+        !waits
+    }
+
+    /// The kinds of work of a unit that may begin.
+    #[inline]
+    pub(super) fn open_queues(&self, unit: u32) -> Occupants {
+        let s = &self.state;
+        let u = &s.units[unit as usize];
+        let open = u.gates.open();
+        if self.fixed.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
+            return open & Occupant::UserRead.only();
+        }
+        open
+    }
+
+    /// The last host read that waited on a channel has its die: what it kept back may begin.
+    #[cold]
+    fn reopen_channel(&mut self, channel: u32) {
+        let per_channel = (self.state.units.len() / self.state.channels.len()) as u32;
+        for unit in channel * per_channel..(channel + 1) * per_channel {
+            if self.state.units[unit as usize].phase == Phase::Idle {
+                self.dispatch(unit);
+            }
+        }
+    }
+
+    /// The unit is free: begin the operation the schedule names, if any may begin.
+    #[inline]
+    pub(super) fn dispatch(&mut self, unit: u32) {
+        let open = self.open_queues(unit);
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        debug_assert_eq!(u.phase, Phase::Idle);
+        if u.suspended > 0 {
+            return self.dispatch_over_suspended(unit);
+        }
+        let waiting = u.queues.waiting() & open;
+        if waiting.is_empty() {
+            return;
+        }
+        let kind = match waiting.single() {
+            Some(kind) => kind,
+            None => s.schedule.next(&QueueView {
+                waiting,
+                urgent: u.gates.urgent > 0,
+                arrived: u.queues.arrived(),
+            }),
+        };
+        let id = self.take_queued(unit, kind);
+        self.grant(id);
+        self.read_left(unit, kind);
+    }
+
+    /// A read that waited has its die: its channel may be open again.
+    #[inline]
+    pub(super) fn read_left(&mut self, unit: u32, kind: Occupant) {
+        if self.fixed.reads_close_channel && kind == Occupant::UserRead {
+            let s = &self.state;
+            let channel = s.units[unit as usize].channel;
+            if s.channels[channel as usize].reads == 0 {
+                self.reopen_channel(channel);
+            }
+        }
+    }
+
+    /// Take the head of a queue, and tell it what it waited for.
+    #[inline]
+    pub(super) fn take_queued(&mut self, unit: u32, kind: Occupant) -> u32 {
+        let id = self.state.units[unit as usize].queues.head(kind);
+        self.leave_queue(unit, NONE, id);
+        if self.fixed.joins.has(kind) {
+            self.join(id);
+        }
+        id
+    }
+
+    /// The turn of a queued operation has come: out of its unit's queue, from behind `before`.
+    #[inline]
+    pub(super) fn leave_queue(&mut self, unit: u32, before: u32, id: u32) {
+        let s = &mut self.state;
+        let kind = s.ops[id].cmd.occupant;
+        let u = &mut s.units[unit as usize];
+        u.queues.unlink(&mut s.ops, kind, before, id);
+        if kind == Occupant::UserRead {
+            s.channels[u.channel as usize].reads -= 1;
+        }
+        self.charge_die_wait(unit, id);
+        self.observe_turn(id, Turn::Leaves);
+    }
+
+    /// What a queued operation waited for, now that its turn has come.
+    #[inline]
+    fn charge_die_wait(&mut self, unit: u32, id: u32) {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        let held = u.account.settle(s.now);
+        let op = &mut s.ops[id];
+        let mut met = false;
+        for (slot, (held, seen)) in held.iter().zip(&op.seen).enumerate() {
+            let ns = held - seen;
+            if ns != 0 {
+                op.ledger.add(account::cause(slot), ns);
+                met |= account::is_of_collection(slot);
+            }
+        }
+        u.met_collection = met;
+        if op.cmd.tag != NONE {
+            if u.met_until > op.entered {
+                s.commands.queues_behind(op.cmd.tag);
+            }
+            if met {
+                s.commands.meets_collection(op.cmd.tag);
+            }
+        }
+    }
+
+    /// The operation has its die.
+    #[inline]
+    pub(super) fn grant(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let cmd = &s.ops[id].cmd;
+        let u = &mut s.units[cmd.unit as usize];
+        u.account.count_to(cmd.occupant as usize, now);
+        u.holder = id;
+        u.phase = Phase::Channel;
+        u.interrupters = Occupants::NONE;
+        u.run.course.suspends = 0;
+        self.observe(id, Step::Granted, now);
+        self.request_channel(id);
+    }
+
+    /// The holder of a unit has left it.
+    #[inline]
+    pub(super) fn release_unit(&mut self, unit: u32) {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        u.account.count_to(u.gates.idle_slot(), s.now);
+        u.met_until = if u.met_collection { s.now } else { u.met_until };
+        u.met_collection = false;
+        u.phase = Phase::Idle;
+        u.holder = NONE;
+        self.dispatch(unit);
+    }
+
+    /// The first host read in a unit's queue.
+    pub fn first_queued_read(&self, unit: u32) -> Option<u32> {
+        Some(self.state.units[unit as usize].queues.head(Occupant::UserRead)).filter(|&op| op != NONE)
+    }
+
+    /// The operation that stands behind a queued one.
+    pub fn queued_after(&self, op: u32) -> Option<u32> {
+        Some(self.state.ops[op].next).filter(|&next| next != NONE)
+    }
+
+    /// A queued host read will not be: out of its unit's queue, from behind `before`.
+    pub fn withdraw(&mut self, unit: u32, before: Option<u32>, id: u32) {
+        self.leave_queue(unit, before.unwrap_or(NONE), id);
+    }
+}

@@ -1,0 +1,83 @@
+//! Closing units to host operations, and what else the controller says of a unit.
+
+use super::state::Flash;
+use super::unit::Phase;
+use crate::observer::{Closing, Observer};
+use tailcut_units::{Occupant, SimTime};
+
+impl<O: Observer> Flash<O> {
+    /// One more collection closes a unit to host operations. It erases, or moves data.
+    pub fn close(&mut self, unit: u32, erases: bool) {
+        let gates = &mut self.state.units[unit as usize].gates;
+        gates.closed += 1;
+        gates.erasing += u16::from(erases);
+        self.gates_changed(unit, Closing::Closes(erases));
+    }
+
+    /// One collection fewer closes a unit. It erased, or moved data.
+    pub fn open(&mut self, unit: u32, erases: bool) {
+        let gates = &mut self.state.units[unit as usize].gates;
+        gates.closed -= 1;
+        gates.erasing -= u16::from(erases);
+        self.gates_changed(unit, Closing::Opens(erases));
+    }
+
+    fn gates_changed(&mut self, unit: u32, closing: Closing) {
+        let now = self.state.now;
+        self.observer.closing(unit, SimTime(now), closing);
+        let u = &mut self.state.units[unit as usize];
+        if u.phase == Phase::Idle {
+            u.account.count_to(u.gates.idle_slot(), now);
+            self.dispatch(unit);
+        }
+    }
+
+    /// A collection that closes a unit goes on from moving data to erasing.
+    pub fn close_to_erase(&mut self, unit: u32) {
+        let now = self.state.now;
+        self.observer.closing(unit, SimTime(now), Closing::Erases);
+        let u = &mut self.state.units[unit as usize];
+        u.gates.erasing += 1;
+        if u.phase == Phase::Idle {
+            u.account.count_to(u.gates.idle_slot(), now);
+        }
+    }
+
+    /// One more collection closes a unit to host programs.
+    pub fn close_to_programs(&mut self, unit: u32) {
+        self.state.units[unit as usize].gates.programs_closed += 1;
+    }
+
+    /// One collection fewer closes a unit to host programs.
+    pub fn open_to_programs(&mut self, unit: u32) {
+        let u = &mut self.state.units[unit as usize];
+        u.gates.programs_closed -= 1;
+        if u.gates.programs_closed == 0 && u.phase == Phase::Idle {
+            self.dispatch(unit);
+        }
+    }
+
+    /// Whether a collection closes a unit to host operations.
+    #[inline]
+    pub fn is_closed(&self, unit: u32) -> bool {
+        self.state.units[unit as usize].gates.closed > 0
+    }
+
+    /// One more lane (or one fewer) of this unit is short of space: what the schedule is told.
+    pub fn set_urgent(&mut self, unit: u32, urgent: bool) {
+        let n = &mut self.state.units[unit as usize].gates.urgent;
+        *n = if urgent { *n + 1 } else { *n - 1 };
+    }
+
+    /// When the oldest host write that waits for room in the write buffer arrived; `u64::MAX`:
+    /// none waits. Suspension of erases may depend on it.
+    #[inline]
+    pub fn set_oldest_write(&mut self, arrived: u64) {
+        self.state.oldest_write = arrived;
+    }
+
+    /// Whether anything interrupts operations of this kind.
+    pub fn interrupts(&self, kind: Occupant) -> bool {
+        !self.fixed.interrupters[kind as usize].is_empty()
+    }
+}

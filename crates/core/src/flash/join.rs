@@ -1,0 +1,118 @@
+//! Operations on several planes of a die done as one: those queued at one die, of one kind and
+//! for the same page index of their blocks, join into one multi-plane operation.
+//!
+//! Reads wait for the channel each on its own once they are sensed. Programs send their data
+//! one after the other and are over together, as erases are.
+
+use super::op::Op;
+use super::state::{Flash, FlashState};
+use crate::containers::NONE;
+use crate::containers::slab::Slab;
+use crate::nand::OpKind;
+use crate::observer::{Observer, Turn};
+use tailcut_units::{Cause, Occupant, Occupants};
+
+/// Which operations join, fixed for the drive's life.
+#[derive(Clone, Copy, Debug)]
+pub struct Joins {
+    /// The kinds whose operations join.
+    pub kinds: Occupants,
+    /// Planes of one erase, at most.
+    pub erase_planes: u32,
+}
+
+impl Joins {
+    /// Whether operations of this kind join.
+    #[inline]
+    pub(super) fn has(&self, kind: Occupant) -> bool {
+        self.kinds.has(kind)
+    }
+
+    /// Whether operations of this kind line up by plane for joining, and wait for the end of
+    /// the moment that queues them, so that others of the same moment may join. A host read
+    /// begins at once, and joins whatever its place in the queue.
+    #[inline]
+    pub(super) fn gathers(&self, kind: Occupant) -> bool {
+        kind != Occupant::UserRead && self.has(kind)
+    }
+}
+
+/// The operations that joined one, that one first.
+pub(super) fn joined(ops: &Slab<Op>, head: u32) -> impl Iterator<Item = u32> {
+    let some = |id: u32| Some(id).filter(|&id| id != NONE);
+    std::iter::successors(some(head), move |&id| some(ops[id].joined))
+}
+
+impl FlashState {
+    /// Planes of all operations joined with `head`, itself included.
+    pub(super) fn joined_planes(&self, head: u32) -> u32 {
+        joined(&self.ops, head).map(|id| self.ops[id].cmd.planes.count_ones()).sum()
+    }
+
+    /// Codewords of all operations joined with `head`, itself included.
+    pub(super) fn joined_codewords(&self, head: u32) -> u32 {
+        joined(&self.ops, head).map(|id| self.ops[id].cmd.codewords).sum()
+    }
+}
+
+impl<O: Observer> Flash<O> {
+    /// Operation `head` was taken from its die's queue: take along what may join it.
+    pub(super) fn join(&mut self, head: u32) {
+        let joins = self.fixed.joins;
+        let s = &mut self.state;
+        let cmd = s.ops[head].cmd;
+        let (unit, kind, mut planes) = (cmd.unit, cmd.occupant, cmd.planes);
+        let most = if cmd.kind == OpKind::Erase { joins.erase_planes } else { u32::MAX };
+        let mut last = head;
+        let mut before = NONE;
+        let mut at = s.units[unit as usize].queues.head(kind);
+        while at != NONE && planes != self.fixed.all_planes {
+            let o = &self.state.ops[at];
+            let next = o.next;
+            let wide = (planes | o.cmd.planes).count_ones() > most;
+            if o.cmd.page != cmd.page || o.cmd.planes & planes != 0 || wide {
+                (before, at) = (at, next);
+                continue;
+            }
+            planes |= o.cmd.planes;
+            self.leave_queue(unit, before, at);
+            self.observe_turn(at, Turn::Joins(head));
+            let s = &mut self.state;
+            s.ops[last].joined = at;
+            let o = &mut s.ops[at];
+            if o.cmd.kind == OpKind::Read {
+                o.along = true;
+                s.units[unit as usize].joined += 1;
+            }
+            (last, at) = (at, next);
+        }
+        let s = &mut self.state;
+        if joins.gathers(kind) {
+            s.units[unit as usize].queues.move_up(&mut s.ops, kind, planes);
+        }
+    }
+
+    /// What `head` did since it had the channel, those that joined it did too. What each waited
+    /// for is its own.
+    #[inline]
+    pub(super) fn share_account(&mut self, head: u32) {
+        if self.state.ops[head].joined != NONE {
+            self.copy_account(head);
+        }
+    }
+
+    #[cold]
+    fn copy_account(&mut self, head: u32) {
+        let s = &mut self.state;
+        let (ledger, started) = (s.ops[head].ledger, s.ops[head].started);
+        let mut at = s.ops[head].joined;
+        while at != NONE {
+            let op = &mut s.ops[at];
+            op.started = started;
+            for cause in [Cause::COMMAND, Cause::TRANSFER, Cause::ARRAY] {
+                op.ledger.charge(cause, ledger.get(cause));
+            }
+            at = op.joined;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the controller may ask of a unit, a channel, or all of them.
+
+use super::account::{Held, charge_occupants};
+use super::state::Flash;
+use super::unit::{HostLoad, Phase};
+use crate::containers::NONE;
+use crate::observer::Observer;
+use tailcut_units::{Ledger, Occupant, Occupants};
+
+impl<O: Observer> Flash<O> {
+    /// Host operations queued or under way, in all.
+    #[inline]
+    pub fn host_ops(&self) -> u32 {
+        self.state.host_ops
+    }
+
+    /// Host operations queued at a unit or under way there.
+    #[inline]
+    pub fn host_load(&self, unit: u32) -> HostLoad {
+        self.state.units[unit as usize].load
+    }
+
+    /// The kinds of work that wait for a unit.
+    #[inline]
+    pub fn waiting(&self, unit: u32) -> Occupants {
+        self.state.units[unit as usize].queues.waiting()
+    }
+
+    /// Operations under way, in all.
+    pub fn under_way(&self) -> usize {
+        self.state.ops.used()
+    }
+
+    /// The operations under way, for diagnosis and audits.
+    pub fn ops_in_use(&self) -> Vec<u32> {
+        self.state.ops.in_use()
+    }
+
+    /// The account of a unit up to now.
+    pub fn account(&mut self, unit: u32) -> Held {
+        let s = &mut self.state;
+        let u = &mut s.units[unit as usize];
+        if u.phase == Phase::Out && u.until < s.now {
+            u.go_idle();
+        }
+        *u.account.settle(s.now)
+    }
+
+    /// Charge what occupants had a unit for since its account was `seen`.
+    pub fn charge_since(&mut self, unit: u32, seen: &Held, to: &mut Ledger) {
+        let held = self.account(unit);
+        charge_occupants(to, seen, &held);
+    }
+
+    /// The operation that holds a unit.
+    pub fn holder(&self, unit: u32) -> Option<u32> {
+        Some(self.state.units[unit as usize].holder).filter(|&op| op != NONE)
+    }
+
+    /// How long the operation in a unit's array is still there, ns; none where none is.
+    pub fn array_left(&self, unit: u32) -> Option<u64> {
+        let s = &self.state;
+        if s.units[unit as usize].phase != Phase::Array {
+            return None;
+        }
+        Some(s.timers.deadline(unit as usize).saturating_sub(s.now))
+    }
+
+    /// How long the operation in a unit's array keeps the unit from an arriving operation of this
+    /// kind, which may interrupt it, ns; none where it would not give way.
+    pub fn gives_way_in(&self, unit: u32, kind: Occupant) -> Option<u64> {
+        let gives_way = self.state.units[unit as usize].interrupters.has(kind);
+        if gives_way { self.interrupted_in(unit) } else { None }
+    }
+
+    /// Whether the channel of a unit is in use or waited for.
+    pub fn channel_is_taken(&self, unit: u32) -> bool {
+        let s = &self.state;
+        let channel = &s.channels[s.units[unit as usize].channel as usize];
+        channel.busy_until > s.now || channel.has_waiters()
+    }
+
+    /// Whether a collection has stood in the way of an operation of one of these kinds that waits
+    /// for its die or channel.
+    pub fn collections_hold_up(&self, kinds: Occupants) -> bool {
+        let s = &self.state;
+        s.units.iter().any(|u| {
+            let first_met = |kind: Occupant| {
+                let head = &s.ops[u.queues.head(kind)];
+                u.account.met_collection_since(&head.seen, s.now)
+            };
+            if (u.queues.waiting() & kinds).iter().any(first_met) {
+                return true;
+            }
+            if u.phase != Phase::Channel || !kinds.has(s.ops[u.holder].cmd.occupant) {
+                return false;
+            }
+            let op = &s.ops[u.holder];
+            let spent = s.channels[op.channel as usize].spent(s.now);
+            Occupants::COLLECTION.iter().any(|o| spent[o as usize] > op.seen[o as usize])
+        })
+    }
+}

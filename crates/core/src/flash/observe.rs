@@ -1,0 +1,64 @@
+//! What the flash tells its observer.
+
+use super::state::Flash;
+use crate::containers::NONE;
+use crate::observer::{Observer, Step, StepEvent, Turn, TurnEvent};
+use tailcut_units::SimTime;
+
+impl<O: Observer> Flash<O> {
+    /// A step of an operation that begins now and ends at `until`.
+    #[inline]
+    pub(super) fn observe(&mut self, id: u32, step: Step, until: u64) {
+        self.tell(id, step, self.state.now, until, NONE);
+    }
+
+    /// A step that begins at `at`.
+    #[inline]
+    pub(super) fn observe_from(&mut self, id: u32, step: Step, at: u64, until: u64) {
+        self.tell(id, step, at, until, NONE);
+    }
+
+    /// The step of an operation that gives way to `by`, or joins it.
+    pub(super) fn observe_by(&mut self, id: u32, step: Step, by: u32, until: u64) {
+        self.tell(id, step, self.state.now, until, by);
+    }
+
+    #[inline]
+    fn tell(&mut self, id: u32, step: Step, at: u64, until: u64, by: u32) {
+        let op = &self.state.ops[id];
+        self.observer.step(&StepEvent {
+            op: id,
+            kind: op.cmd.kind,
+            occupant: op.cmd.occupant,
+            request: op.cmd.serial,
+            by,
+            unit: op.cmd.unit,
+            channel: op.channel,
+            page: op.cmd.page,
+            step,
+            at: SimTime(at),
+            until: SimTime(until),
+        });
+    }
+
+    /// An operation comes to its die, leaves its queue, or ends.
+    #[inline]
+    pub(super) fn observe_turn(&mut self, id: u32, turn: Turn) {
+        let op = &self.state.ops[id];
+        self.observer.turn(&TurnEvent {
+            op: id,
+            kind: op.cmd.kind,
+            occupant: op.cmd.occupant,
+            request: op.cmd.serial,
+            rebuild: op.cmd.rebuild,
+            write_unit: op.cmd.write_unit(),
+            unit: op.cmd.unit,
+            channel: op.channel,
+            planes: op.cmd.planes.count_ones(),
+            codewords: op.cmd.codewords,
+            bytes: op.cmd.bytes,
+            turn,
+            at: SimTime(self.state.now),
+        });
+    }
+}

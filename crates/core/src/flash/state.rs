@@ -1,0 +1,205 @@
+//! The parts of the flash, and what they are made from.
+
+use super::channel::{Channel, Decoder};
+use super::commands::Commands;
+use super::counters::FlashCounters;
+use super::join::Joins;
+use super::op::Op;
+use super::unit::Unit;
+use crate::containers::slab::Slab;
+use crate::containers::timers::Timers;
+use crate::nand::blocks::Blocks;
+use crate::nand::config::{EccConfig, SuspendConfig};
+use crate::nand::ecc::Ecc;
+use crate::nand::timing::Timing;
+use crate::policy::schedule::SchedulePolicy;
+use crate::policy::suspend_erase::SuspendErasePolicy;
+use crate::policy::suspend_program::{ProgramStop, SuspendProgramPolicy};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tailcut_units::{Occupant, Occupants};
+
+/// What a flash is made from.
+pub struct Setup {
+    /// Channels.
+    pub channels: u32,
+    /// Busy units of all channels; each channel has as many.
+    pub units: u32,
+    /// Planes of a busy unit's die.
+    pub planes: u32,
+    /// What is erased as one, all over the flash.
+    pub blocks: u32,
+    /// Operations that are under way at most.
+    pub ops: u32,
+    /// Host commands that are tracked at most.
+    pub commands: u32,
+    /// Array and transfer times.
+    pub timing: Timing,
+    /// What suspending costs.
+    pub suspend: SuspendConfig,
+    /// The decoders.
+    pub ecc: EccConfig,
+    /// Which operations join over planes.
+    pub joins: Joins,
+    /// Which of the operations queued at a unit is next.
+    pub schedule: SchedulePolicy,
+    /// What a busy erase does when something urgent waits for its unit.
+    pub suspend_erase: SuspendErasePolicy,
+    /// The same for a program.
+    pub suspend_program: SuspendProgramPolicy,
+}
+
+/// What never changes in the flash's life.
+pub(super) struct Fixed {
+    pub timing: Timing,
+    pub suspend: SuspendConfig,
+    pub joins: Joins,
+    /// The planes of a die, as a mask.
+    pub all_planes: u32,
+    pub suspend_erase: SuspendErasePolicy,
+    pub suspend_program: Option<ProgramStop>,
+    /// By occupant: the kinds of work that interrupt its operations, as the three policies
+    /// together have it.
+    pub interrupters: [Occupants; Occupant::COUNT],
+    /// The kinds of work that go first on the channel.
+    pub first_on_channel: Occupants,
+    /// A host read that waits closes its channel to other work.
+    pub reads_close_channel: bool,
+}
+
+/// What changes: what a snapshot holds.
+#[derive(Serialize, Deserialize)]
+pub struct FlashState {
+    /// The time of the event under way.
+    pub(super) now: u64,
+    /// One a unit, then one a channel, then one a decoder.
+    pub(super) timers: Timers,
+    pub(super) ops: Slab<Op>,
+    /// Order of arrival at dies.
+    pub(super) arrivals: u64,
+    pub(super) units: Vec<Unit>,
+    pub(super) channels: Vec<Channel>,
+    pub(super) decoders: Vec<Decoder>,
+    pub(super) schedule: SchedulePolicy,
+    /// Host operations queued or under way.
+    pub(super) host_ops: u32,
+    pub(super) commands: Commands,
+    /// When the oldest host write that waits for room in the write buffer arrived; `u64::MAX`:
+    /// none waits.
+    pub(super) oldest_write: u64,
+    pub(super) blocks: Blocks,
+    pub(super) counters: FlashCounters,
+}
+
+/// All dies, channels and decoders of a drive, with the operations at them.
+pub struct Flash<O> {
+    pub(super) observer: O,
+    pub(super) fixed: Fixed,
+    pub(super) state: FlashState,
+}
+
+impl<O> Flash<O> {
+    /// An idle flash.
+    pub fn new(setup: Setup, observer: O) -> Flash<O> {
+        let Setup { channels, units, ops, .. } = setup;
+        let gathers = Occupant::ALL.into_iter().any(|o| setup.joins.gathers(o));
+        let line_up = if gathers { setup.planes } else { 0 };
+        let ecc = Ecc::new(&setup.ecc);
+        let decoding = (ops / channels + 64) as usize;
+        let schedule = setup.schedule;
+        let fixed = Fixed {
+            interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
+            first_on_channel: Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect(),
+            reads_close_channel: schedule.reads_close_channel(),
+            timing: setup.timing,
+            suspend: setup.suspend,
+            joins: setup.joins,
+            all_planes: u32::MAX >> (32 - setup.planes),
+            suspend_erase: setup.suspend_erase,
+            suspend_program: setup.suspend_program.stop(),
+        };
+        let state = FlashState {
+            now: 0,
+            timers: Timers::new((units + 2 * channels) as usize),
+            ops: Slab::new(ops as usize, Op::blank()),
+            arrivals: 0,
+            units: (0..units).map(|u| Unit::new(u / (units / channels), line_up)).collect(),
+            channels: vec![Channel::default(); channels as usize],
+            decoders: (0..channels)
+                .map(|_| Decoder { ecc: ecc.clone(), queue: VecDeque::with_capacity(decoding) })
+                .collect(),
+            schedule,
+            host_ops: 0,
+            commands: Commands::new(setup.commands),
+            oldest_write: u64::MAX,
+            blocks: Blocks::new(setup.blocks),
+            counters: FlashCounters::default(),
+        };
+        Flash { observer, fixed, state }
+    }
+
+    /// The same flash under the eyes of another observer.
+    pub fn observed_by<P>(self, observer: P) -> Flash<P> {
+        Flash { observer, fixed: self.fixed, state: self.state }
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The observer, to tell it something or to empty it.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    /// The observer; the flash is no more.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
+    /// What changes, to save it.
+    pub fn state(&self) -> &FlashState {
+        &self.state
+    }
+
+    /// Go on from a state that was saved.
+    pub fn restore(&mut self, state: FlashState) {
+        self.state = state;
+    }
+
+    /// Array and transfer times.
+    #[inline]
+    pub fn timing(&self) -> &Timing {
+        &self.fixed.timing
+    }
+
+    /// What the blocks remember.
+    pub fn blocks(&self) -> &Blocks {
+        &self.state.blocks
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.state.blocks
+    }
+}
+
+/// By occupant: the kinds of work that interrupt its operations.
+fn interrupters(
+    schedule: &SchedulePolicy,
+    suspend_erase: &SuspendErasePolicy,
+    suspend_program: &SuspendProgramPolicy,
+) -> [Occupants; Occupant::COUNT] {
+    let erases = suspend_erase.suspends();
+    let programs = suspend_program.stop().is_some();
+    Occupant::ALL.map(|holder| {
+        let suspends = match holder {
+            Occupant::Erase => erases,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => programs,
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => false,
+        };
+        if suspends { schedule.interrupters(holder) } else { Occupants::NONE }
+    })
+}

@@ -1,0 +1,183 @@
+//! Who has a channel next, and what goes over it.
+
+use super::state::Flash;
+use super::unit::Phase;
+use crate::containers::NONE;
+use crate::nand::OpKind;
+use crate::observer::{Observer, Step};
+use tailcut_units::{Cause, Occupant, Occupants};
+
+impl<O: Observer> Flash<O> {
+    /// The operation has its die and wants the channel.
+    #[inline]
+    pub(super) fn request_channel(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        let number = op.channel;
+        let channel = &mut s.channels[number as usize];
+        if channel.busy_until <= now && !channel.has_waiters() {
+            return self.use_channel(id);
+        }
+        let spent = channel.spent(now);
+        op.seen[..Occupant::COUNT].copy_from_slice(&spent);
+        // What joined it waits with it, until the command is out.
+        let mut along = if op.second { NONE } else { op.joined };
+        let first = self.fixed.first_on_channel.has(op.cmd.occupant);
+        while along != NONE {
+            let o = &mut s.ops[along];
+            o.seen[..Occupant::COUNT].copy_from_slice(&spent);
+            along = o.joined;
+        }
+        let idle = !channel.has_waiters();
+        let queue = if first { &mut channel.first } else { &mut channel.rest };
+        queue.push_back(&mut s.ops, id);
+        if idle {
+            let until = channel.busy_until;
+            let timer = self.timer_of_channel(number);
+            self.state.timers.set(timer, until);
+        }
+    }
+
+    /// The channel is free and something waits for it.
+    #[inline]
+    pub(super) fn channel_timer(&mut self, number: u32) {
+        let s = &mut self.state;
+        let channel = &mut s.channels[number as usize];
+        let id = channel.take_next(&mut s.ops);
+        let granted = channel.granted;
+        let second = s.ops[id].second;
+        let mut at = id;
+        while at != NONE {
+            let op = &mut s.ops[at];
+            let mut met = false;
+            for occupant in Occupant::ALL {
+                let ns = granted[occupant as usize] - op.seen[occupant as usize];
+                if ns != 0 {
+                    op.ledger.add(Cause::channel_wait(occupant), ns);
+                    met |= Occupants::COLLECTION.has(occupant);
+                }
+            }
+            if met {
+                s.units[op.cmd.unit as usize].met_collection = true;
+                if op.cmd.tag != NONE {
+                    s.commands.meets_collection(op.cmd.tag);
+                }
+            }
+            at = if second { NONE } else { op.joined };
+        }
+        self.use_channel(id);
+        let timer = self.timer_of_channel(number);
+        let s = &mut self.state;
+        let channel = &s.channels[number as usize];
+        if channel.has_waiters() {
+            s.timers.set(timer, channel.busy_until);
+        } else {
+            s.timers.clear(timer);
+        }
+    }
+
+    /// The operation has the channel now.
+    #[inline]
+    fn use_channel(&mut self, id: u32) {
+        if self.state.ops[id].second {
+            match self.state.ops[id].cmd.kind {
+                OpKind::Read => return self.data_out(id),
+                OpKind::Program => return self.transfer_again(id),
+                OpKind::Copyback | OpKind::Erase => {}
+            }
+        }
+        self.command_in(id);
+    }
+
+    /// Command cycles and data in, and then the array.
+    #[inline]
+    fn command_in(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let t = &self.fixed.timing;
+        let op = &s.ops[id];
+        let (mut planes, mut codewords) = (op.cmd.planes.count_ones(), op.cmd.codewords);
+        if op.joined != NONE {
+            planes = s.joined_planes(id);
+            codewords = s.joined_codewords(id);
+        }
+        let op = &mut s.ops[id];
+        let (kind, page) = (op.cmd.kind, op.cmd.page);
+        let command = t.command_ns * u64::from(planes);
+        let (data, array) = match kind {
+            OpKind::Read => (0, t.read_ns(page)),
+            OpKind::Program => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
+            OpKind::Erase => (0, t.erase_ns),
+            OpKind::Copyback if op.second => (0, t.program_ns(page)),
+            OpKind::Copyback => (0, t.read_ns(page)),
+        };
+        op.started = now;
+        let (unit, occupant) = (op.cmd.unit, op.cmd.occupant);
+        s.counters.array_ns[op.counted()] += array;
+        s.counters.operations[occupant as usize] += 1;
+        s.counters.planes[occupant as usize] += u64::from(planes);
+        op.ledger.charge(Cause::COMMAND, command);
+        op.ledger.charge(Cause::TRANSFER, data);
+        op.ledger.charge(Cause::ARRAY, array);
+        let mut along = if kind == OpKind::Read { NONE } else { op.joined };
+        s.channels[op.channel as usize].occupy(occupant, now, command + data);
+        let u = &mut s.units[unit as usize];
+        u.phase = Phase::Array;
+        u.plane_ns += array * u64::from(planes);
+        let begun = now + command + data;
+        self.observe(id, Step::ChannelIn, begun);
+        while along != NONE {
+            self.observe_by(along, Step::Joined, id, now);
+            along = self.state.ops[along].joined;
+        }
+        self.observe_from(id, Step::Array, begun, begun + array);
+        self.state.timers.set(unit as usize, begun + array);
+        if !self.fixed.interrupters[occupant as usize].is_empty() {
+            self.begin_run(id, begun, array);
+        }
+    }
+
+    /// A sensed page leaves its register, codeword by codeword into the decoder.
+    #[inline]
+    fn data_out(&mut self, id: u32) {
+        let s = &mut self.state;
+        let now = s.now;
+        let op = &mut s.ops[id];
+        let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
+        let number = op.channel;
+        let decoder = &mut s.decoders[number as usize];
+        let d = decoder.ecc.transfer(now, op.cmd.codewords, transfer);
+        op.ledger.charge(Cause::TRANSFER, transfer);
+        op.ledger.charge(Cause::ECC_QUEUE, d.stalled + d.waited);
+        op.ledger.charge(Cause::DECODE, d.done - d.channel_free - d.waited);
+        let unit = op.cmd.unit;
+        let channel = &mut s.channels[number as usize];
+        channel.occupy(op.cmd.occupant, now, d.channel_free - now);
+        channel.stalled += d.stalled;
+        let u = &mut s.units[unit as usize];
+        let last = u.joined == 0;
+        if last {
+            u.phase = Phase::Out;
+            u.until = d.channel_free;
+        } else {
+            // What was sensed with it has the unit next.
+            u.joined -= 1;
+            u.holder = op.joined;
+        }
+        let observed = last && (!u.queues.waiting().is_empty() || u.suspended != 0);
+        let decoder_idle = decoder.queue.is_empty();
+        decoder.queue.push_back((d.done, id));
+        if std::mem::take(&mut op.along) {
+            self.observe(id, Step::Granted, now);
+        }
+        self.observe(id, Step::ChannelOut, d.channel_free);
+        if observed {
+            self.state.timers.set(unit as usize, d.channel_free);
+        }
+        if decoder_idle {
+            let timer = self.timer_of_decoder(number);
+            self.state.timers.set(timer, d.done);
+        }
+    }
+}

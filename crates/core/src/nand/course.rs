@@ -1,0 +1,135 @@
+//! The course of one program or erase in the array, from its beginning through its suspensions
+//! to its end.
+//!
+//! *Nominal* nanoseconds are those of an undisturbed operation.
+
+use super::config::SuspendLimits;
+use super::suspend::{Resume, Stop};
+use serde::{Deserialize, Serialize};
+
+/// How far an operation has come, and what its last suspension costs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Course {
+    /// Suspensions so far.
+    pub suspends: u32,
+    /// Nominal nanoseconds done when it last went on (or stopped) …
+    pub done: u64,
+    /// … and when it went on (or began to be resumed).
+    pub since: u64,
+    /// Nominal nanoseconds in all.
+    pub total: u64,
+    /// What freeing the die costs once the stopping point is reached.
+    pub cost: u64,
+    /// What resuming costs.
+    pub resume: Resume,
+}
+
+impl Course {
+    /// No operation's.
+    pub const NONE: Course = Course::new(0, 0);
+
+    /// An operation of `total` nanoseconds goes into the array at `since`.
+    pub const fn new(since: u64, total: u64) -> Course {
+        let resume = Resume { check: 0, ramp: 0, abort: 0 };
+        Course { suspends: 0, done: 0, since, total, cost: 0, resume }
+    }
+
+    /// Nominal nanoseconds done at `at`, while it is in the array.
+    pub fn progress(&self, at: u64) -> u64 {
+        self.done + at - self.since
+    }
+
+    /// Nominal nanoseconds that are left, while it is suspended.
+    pub fn left(&self) -> u64 {
+        self.total - self.done
+    }
+
+    /// When it goes on at `now`, it ends then.
+    pub fn go_on(&mut self, now: u64) -> u64 {
+        self.since = now;
+        now + self.left()
+    }
+
+    /// From when on it may begin to stop, asked at `now`; none where it may not any more, by the
+    /// limits of the flash or because it is over by then.
+    pub fn may_stop_from(&self, now: u64, limits: &SuspendLimits) -> Option<u64> {
+        if limits.most.is_some_and(|most| self.suspends >= most) {
+            return None;
+        }
+        let spacing = limits.spacing.filter(|_| self.suspends > 0).map_or(0, |s| s.0);
+        let from = now.max(self.since + spacing);
+        (self.progress(from) < self.total).then_some(from)
+    }
+
+    /// Whether stopping so, from `from` on, leaves enough to do afterwards. A phase or loop that
+    /// is finished first may leave too little, or nothing.
+    pub fn is_worth(&self, from: u64, stop: &Stop, limits: &SuspendLimits) -> bool {
+        let least = limits.least_left.map_or(0, |least| least.0);
+        let left = self.total.saturating_sub(self.progress(from) + stop.after);
+        left > 0 && left >= least
+    }
+
+    /// It begins to stop so at `from`. Returns the nominal nanoseconds that are lost.
+    pub fn stops(&mut self, from: u64, stop: &Stop) -> u64 {
+        let lost = self.progress(from) + stop.after - stop.keep;
+        self.suspends += 1;
+        self.done = stop.keep;
+        self.cost = stop.cost;
+        self.resume = stop.resume;
+        lost
+    }
+
+    /// Whether its resume may be cancelled by what arrives now.
+    pub fn may_cancel_resume(&self, limits: &SuspendLimits) -> bool {
+        let spaced = self.suspends > 0 && limits.spacing.is_some_and(|spacing| spacing.0 > 0);
+        !spaced && limits.most.is_none_or(|most| self.suspends < most)
+    }
+
+    /// Its resume is cancelled at `now`. Returns how long it had been resuming.
+    pub fn cancels_resume(&mut self, now: u64) -> u64 {
+        let elapsed = now - self.since;
+        self.suspends += 1;
+        self.cost = self.resume.cancel(elapsed);
+        elapsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailcut_units::Span;
+
+    const FREE: SuspendLimits = SuspendLimits { most: None, spacing: None, least_left: None };
+
+    fn stop(after: u64, keep: u64) -> Stop {
+        Stop { after, cost: 3, keep, resume: Resume { check: 2, ramp: 4, abort: 1 } }
+    }
+
+    #[test]
+    fn what_is_done_and_lost_adds_up() {
+        let mut c = Course::new(100, 50);
+        assert_eq!((c.progress(120), c.may_stop_from(120, &FREE)), (20, Some(120)));
+        // It goes on for 5 ns and falls back to 10: 15 are lost.
+        assert_eq!(c.stops(120, &stop(5, 10)), 15);
+        assert_eq!((c.left(), c.suspends), (40, 1));
+        assert_eq!(c.go_on(200), 240);
+        assert_eq!(c.may_stop_from(240, &FREE), None, "it is over");
+        c.since = 250;
+        assert_eq!(c.cancels_resume(253), 3, "in the ramp, after a check of 2");
+        assert_eq!((c.cost, c.suspends), (1, 2));
+    }
+
+    #[test]
+    fn limits_hold() {
+        let mut c = Course::new(0, 50);
+        let limits = SuspendLimits { most: Some(2), spacing: Some(Span(8)), least_left: Some(Span(10)) };
+        assert_eq!(c.may_stop_from(3, &limits), Some(3), "spacing counts from a suspension");
+        assert!(c.is_worth(35, &stop(5, 40), &limits) && !c.is_worth(35, &stop(6, 41), &limits));
+        c.stops(3, &stop(0, 3));
+        c.go_on(20);
+        assert_eq!(c.may_stop_from(21, &limits), Some(28));
+        assert!(!c.may_cancel_resume(&limits) && c.may_cancel_resume(&FREE));
+        c.stops(28, &stop(0, 11));
+        assert_eq!(c.may_stop_from(60, &limits), None, "two are the most");
+    }
+}

@@ -1,0 +1,215 @@
+//! On whose behalf a die or a channel is busy, and sets of such kinds of work.
+
+use serde::{Deserialize, Serialize};
+use std::ops::{BitAnd, BitOr, Not};
+
+/// Define the kinds: for each its name in output, and a few words for people with the article.
+macro_rules! occupants {
+    ($($(#[$doc:meta])* $kind:ident $name:literal $words:literal;)+) => {
+        /// On whose behalf a die or a channel is busy.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum Occupant {
+            $($(#[$doc])* $kind,)+
+        }
+
+        impl Occupant {
+            /// All kinds, by index.
+            pub const ALL: [Occupant; Occupant::COUNT] = [$(Occupant::$kind),+];
+            /// How many kinds there are.
+            pub const COUNT: usize = [$($name),+].len();
+
+            /// The name used in output.
+            pub const fn name(self) -> &'static str {
+                match self { $(Occupant::$kind => $name,)+ }
+            }
+
+            /// A few words for people, with the article.
+            pub const fn describe(self) -> &'static str {
+                match self { $(Occupant::$kind => $words,)+ }
+            }
+        }
+    };
+}
+
+occupants! {
+    /// A host read.
+    UserRead "user_read" "another host read";
+    /// A program of host data.
+    UserProgram "user_program" "a program of host data";
+    /// A read that a write needs first: of the rest of a mapping unit, or for its parity.
+    RmwRead "rmw_read" "a read that a write needs first";
+    /// A read of garbage collection.
+    GcRead "gc_read" "a read of garbage collection";
+    /// A program (or the program half of a copyback) of garbage collection.
+    GcProgram "gc_program" "a program of garbage collection";
+    /// An erase.
+    Erase "erase" "an erase";
+    /// A program of parity.
+    ParityProgram "parity_program" "a program of parity";
+    /// Idle-time work: scrubbing.
+    Background "background" "idle-time work";
+}
+
+impl Occupant {
+    /// The set of this kind alone.
+    #[inline]
+    pub const fn only(self) -> Occupants {
+        Occupants(1 << self as u8)
+    }
+}
+
+/// A set of kinds of work.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupants(u16);
+
+const _: () = assert!(Occupant::COUNT <= 16, "the set has a bit for each kind");
+
+impl Occupants {
+    /// No kind.
+    pub const NONE: Occupants = Occupants(0);
+    /// Every kind.
+    pub const ALL: Occupants = Occupants(((1u32 << Occupant::COUNT) - 1) as u16);
+    /// What garbage collection does on flash.
+    pub const COLLECTION: Occupants =
+        Occupants::of(&[Occupant::GcRead, Occupant::GcProgram, Occupant::Erase]);
+    /// Reads that a host command waits for.
+    pub const HOST_READS: Occupants = Occupants::of(&[Occupant::UserRead, Occupant::RmwRead]);
+    /// Programs of what the host writes.
+    pub const HOST_PROGRAMS: Occupants = Occupants::of(&[Occupant::UserProgram, Occupant::ParityProgram]);
+    /// What is done for a host command.
+    pub const HOST: Occupants = Occupants(Occupants::HOST_READS.0 | Occupants::HOST_PROGRAMS.0);
+
+    /// The set of these kinds.
+    pub const fn of(kinds: &[Occupant]) -> Occupants {
+        let (mut bits, mut i) = (0, 0);
+        while i < kinds.len() {
+            bits |= 1 << kinds[i] as u8;
+            i += 1;
+        }
+        Occupants(bits)
+    }
+
+    /// Whether a kind is in the set.
+    #[inline]
+    pub const fn has(self, kind: Occupant) -> bool {
+        self.0 >> kind as u8 & 1 != 0
+    }
+
+    /// Whether the set is empty.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether some kind is in both sets.
+    #[inline]
+    pub const fn meets(self, other: Occupants) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Put a kind into the set.
+    #[inline]
+    pub fn insert(&mut self, kind: Occupant) {
+        self.0 |= 1 << kind as u8;
+    }
+
+    /// Take a kind out of the set.
+    #[inline]
+    pub fn remove(&mut self, kind: Occupant) {
+        self.0 &= !(1 << kind as u8);
+    }
+
+    /// The kind with the lowest index.
+    #[inline]
+    pub fn first(self) -> Option<Occupant> {
+        if self.0 == 0 { None } else { Some(Occupant::ALL[self.0.trailing_zeros() as usize]) }
+    }
+
+    /// The only kind of a set of one.
+    #[inline]
+    pub fn single(self) -> Option<Occupant> {
+        if self.0 & self.0.wrapping_sub(1) == 0 { self.first() } else { None }
+    }
+
+    /// The kinds, by index.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = Occupant> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let kind = Occupants(left).first()?;
+            left &= left - 1;
+            Some(kind)
+        })
+    }
+}
+
+impl BitAnd for Occupants {
+    type Output = Occupants;
+    #[inline]
+    fn bitand(self, other: Occupants) -> Occupants {
+        Occupants(self.0 & other.0)
+    }
+}
+
+impl BitOr for Occupants {
+    type Output = Occupants;
+    #[inline]
+    fn bitor(self, other: Occupants) -> Occupants {
+        Occupants(self.0 | other.0)
+    }
+}
+
+impl Not for Occupants {
+    type Output = Occupants;
+    /// The kinds that are not in the set.
+    #[inline]
+    fn not(self) -> Occupants {
+        Occupants(!self.0 & Occupants::ALL.0)
+    }
+}
+
+impl FromIterator<Occupant> for Occupants {
+    fn from_iter<I: IntoIterator<Item = Occupant>>(kinds: I) -> Occupants {
+        let mut set = Occupants::NONE;
+        for kind in kinds {
+            set.insert(kind);
+        }
+        set
+    }
+}
+
+impl std::fmt::Debug for Occupants {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Against a plain set of numbers.
+    #[test]
+    fn it_is_a_set() {
+        for bits in 0..1u32 << Occupant::COUNT {
+            let model: BTreeSet<u8> = (0..Occupant::COUNT as u8).filter(|&i| bits >> i & 1 != 0).collect();
+            let set: Occupants = model.iter().map(|&i| Occupant::ALL[usize::from(i)]).collect();
+            assert!(set.iter().map(|o| o as u8).eq(model.iter().copied()));
+            assert_eq!(set.first().map(|o| o as u8), model.first().copied());
+            assert_eq!(set.single().is_some(), model.len() == 1);
+            assert_eq!(set.is_empty(), model.is_empty());
+            for kind in Occupant::ALL {
+                assert_eq!(set.has(kind), model.contains(&(kind as u8)));
+                assert_eq!((!set).has(kind), !set.has(kind));
+                assert_eq!(set.meets(kind.only()), set.has(kind));
+                let mut other = set;
+                other.remove(kind);
+                assert!(!other.has(kind) && (other | kind.only()).has(kind) && other == set & !kind.only());
+            }
+        }
+        assert_eq!(Occupants::ALL.iter().count(), Occupant::COUNT);
+        assert_eq!(Occupants::HOST & Occupants::COLLECTION, Occupants::NONE);
+    }
+}
