@@ -6,7 +6,7 @@ use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
 use tailcut_core::device::{
-    ChannelTime, Counters, Device, FlashCounters, GroupTurns, Observer, Shape, SuspensionWear, Usage,
+    ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, Shape, SuspensionWear, Usage,
 };
 use tailcut_core::nand::config::BusyUnit;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
@@ -72,7 +72,7 @@ pub struct RunOutcome {
     /// The drive has stripes with parity.
     pub has_parity: bool,
     /// By group of planes, what it collected over the measurement; nothing without parity.
-    pub groups: Vec<GroupTurns>,
+    pub groups: Vec<GroupTime>,
     /// Its stripes may move to even out wear.
     pub levels_wear: bool,
     /// Mean and most program/erase cycles at the end.
@@ -161,7 +161,7 @@ pub fn measure<'a, S: Source, O: Observer>(
     device.reset_counters();
     let channel = device.channel_time();
     let usage = device.usage();
-    run.groups_from.extend(device.group_turns(start).map(|g| g.lane_ns));
+    run.groups_from.extend(device.group_times(start).map(|g| g.lane_ns));
     run.groups.clone_from(&run.groups_from);
     while !over && !run.broken() {
         let end = run.recorder.interval_end();
@@ -182,9 +182,9 @@ pub fn measure<'a, S: Source, O: Observer>(
     let end = if over { run.last } else { host.now().max(start) };
     run.note_groups(device, end);
     let groups = device
-        .group_turns(end)
+        .group_times(end)
         .zip(&run.groups_from)
-        .map(|(g, from)| GroupTurns { lane_ns: g.lane_ns.saturating_sub(*from), ..g })
+        .map(|(g, from)| GroupTime { lane_ns: g.lane_ns.saturating_sub(*from), ..g })
         .collect();
     let (digest, mut measured) = run.finish(end).map_err(MeasureError::Sink)?;
     job_runtimes(&mut measured, &jobs, host.groups(), start, end);
@@ -357,8 +357,8 @@ impl Run<'_> {
             return false;
         }
         let most = u64::from(device.most_in_group());
-        let collecting = device.group_turns(at).filter(|g| g.collecting > 0).count() as u64;
-        let since = device.group_turns(at).zip(&mut self.groups).map(|(g, before)| {
+        let collecting = device.group_times(at).filter(|g| g.collecting > 0).count() as u64;
+        let since = device.group_times(at).zip(&mut self.groups).map(|(g, before)| {
             let passed = g.lane_ns.saturating_sub(*before);
             *before += passed;
             passed

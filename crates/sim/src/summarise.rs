@@ -4,7 +4,7 @@ use crate::experiment::RunResult;
 use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
-use tailcut_core::device::{ChannelTime, GroupTurns};
+use tailcut_core::device::{ChannelTime, GroupTime};
 use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, Use, Utilisation,
     WriteStall,
@@ -98,7 +98,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
 /// What each group of planes collected.
 fn groups(o: &RunOutcome) -> Vec<GcGroup> {
     let runtime = o.measured.runtime.0.max(1) as f64;
-    let group = |g: &GroupTurns| GcGroup { mean: g.lane_ns as f64 / runtime, most: u64::from(g.most) };
+    let group = |g: &GroupTime| GcGroup { mean: g.lane_ns as f64 / runtime, most: u64::from(g.most) };
     o.groups.iter().map(group).collect()
 }
 

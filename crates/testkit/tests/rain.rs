@@ -5,7 +5,7 @@
 //! its stripe costs and for a read nothing.
 
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Counters, Device, GroupTurns, InMemory, Medium, NoData, StepEvent};
+use tailcut_core::device::{Counters, Device, GroupTime, InMemory, Medium, NoData, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::policy::buffer::{BufferConfig, lru::PowerLoss};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
@@ -122,13 +122,13 @@ fn what_groups_collected_is_what_all_lanes_did() {
                 lane_ns += u64::from(device.gauges().collecting) * (due - at);
                 at = due;
                 device.advance(SimTime(at), &mut |_| {});
-                seen = seen.max(device.group_turns(SimTime(at)).map(|g| g.collecting).max().unwrap());
+                seen = seen.max(device.group_times(SimTime(at)).map(|g| g.collecting).max().unwrap());
             }
             let command =
                 Command { op: HostOp::Write, offset: s.below(bytes / PAGE) * PAGE, bytes: PAGE as u32 };
             device.submit(SimTime(at), SimTime(at), command, 0).unwrap();
         }
-        let groups: Vec<GroupTurns> = device.group_turns(SimTime(at)).collect();
+        let groups: Vec<GroupTime> = device.group_times(SimTime(at)).collect();
         assert_eq!(groups.iter().map(|g| g.lane_ns).sum::<u64>(), lane_ns, "{name}: {groups:?}");
         assert!(groups.iter().all(|g| g.lane_ns <= u64::from(g.most) * (at - reset)), "{name}: {groups:?}");
         let most = groups.iter().map(|g| g.most).max().unwrap();

@@ -77,7 +77,7 @@ fn run(c: &DeviceConfig, seed: u64, gap: u64) -> Ran {
         device.submit(SimTime(at), SimTime(at), command, 0).unwrap();
     }
     let ns = (at - from) as f64;
-    let groups: Vec<f64> = device.group_turns(SimTime(at)).map(|g| g.lane_ns as f64 / ns).collect();
+    let groups: Vec<f64> = device.group_times(SimTime(at)).map(|g| g.lane_ns as f64 / ns).collect();
     Ran {
         n: device.counters().clone(),
         seconds: ns / 1e9,

@@ -73,6 +73,23 @@ impl List {
         links[i as usize].next
     }
 
+    /// The elements from front to back, for an audit: their number and the back must agree.
+    ///
+    /// # Errors
+    /// Says of which list (`name`) they do not.
+    pub fn walk(&self, links: &[Link], name: &str) -> Result<Vec<u32>, String> {
+        let mut out = Vec::new();
+        let mut at = self.head;
+        while at != NONE {
+            law!(out.len() < links.len(), "{name} is a ring");
+            out.push(at);
+            at = links[at as usize].next;
+        }
+        law!(out.len() as u32 == self.len, "{name} has {} elements and says {}", out.len(), self.len);
+        law!(out.last().copied().unwrap_or(NONE) == self.tail, "{name} ends elsewhere than its tail");
+        Ok(out)
+    }
+
     /// Append.
     #[inline]
     pub fn push_back(&mut self, links: &mut [Link], i: u32) {

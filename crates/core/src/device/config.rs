@@ -68,7 +68,7 @@ pub struct AgeConfig {
     /// overwriting goes on until it is steady.
     ///
     /// - Range: leaves room for the data, and at least the extents that collection reserves
-    /// - Read by: the aged state (`device::scatter`)
+    /// - Read by: the aged state (`device::age::scatter`)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<Level>,
 }
@@ -85,7 +85,7 @@ pub enum Overwrites {
 
 /// The host side.
 ///
-/// - Read by: the host side (`device::host`)
+/// - Read by: the host side (`device::host::commands`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
@@ -124,7 +124,7 @@ pub struct ControllerConfig {
     /// Processing time of one host command.
     ///
     /// - Range: 0ns to 1000s
-    /// - Read by: the controller (`device::host`), set up in `device::shape`
+    /// - Read by: the controller (`device::host::commands`), set up in `device::shape`
     #[serde(with = "quantity::time")]
     pub command: Span,
 }

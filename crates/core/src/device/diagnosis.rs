@@ -12,19 +12,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         const MOST: usize = 16;
         let s = &self.state;
         let mut out = String::new();
-        let requests = s.requests.in_use();
+        let requests = s.host.requests.in_use();
         let _ = writeln!(
             out,
             "{} commands outstanding, {} writes wait for buffer room ({} of {} slots held, {} dirty), {} FLUSH commands wait",
             requests.len(),
-            s.host.room.len() + s.write_queues.waiting() as usize,
-            s.buffer.held(),
-            s.buffer.capacity(),
-            s.buffer.dirty(),
+            s.host.room.len() + s.write.queues.waiting() as usize,
+            s.write.buffer.held(),
+            s.write.buffer.capacity(),
+            s.write.buffer.dirty(),
             s.host.flushes.len(),
         );
         for &id in requests.iter().take(MOST) {
-            let r = &s.requests[id];
+            let r = &s.host.requests[id];
             let _ = writeln!(
                 out,
                 "  command {} ({:?} of {} bytes at {}) since {} ns, {} parts left",
@@ -43,7 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 o.entered
             );
         }
-        for (lane, c) in s.collections.iter().enumerate().filter(|(_, c)| c.is_active()).take(MOST) {
+        for (lane, c) in s.gc.collections.iter().enumerate().filter(|(_, c)| c.is_active()).take(MOST) {
             let free = s.extents.free(lane as u32);
             let _ = writeln!(out, "  collection of lane {lane} ({free} free extents): {}", c.describe());
         }

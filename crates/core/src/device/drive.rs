@@ -1,59 +1,29 @@
 //! The device: its parts, and the loop that fires its timers.
 
-use super::collect::Collection;
 use super::config::DeviceConfig;
 use super::counters::Counters;
-use super::failure::Failure;
-use super::flush::{Group, Stalled};
-use super::host::{Completion, HostSide, Request, Ring};
+use super::gc::state::Gc;
+use super::host::commands::{Completion, Host};
+use super::limits::Limits;
 use super::medium::{Medium, NoData};
-use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
-use crate::observer::Observer;
-
-use super::pace::Pace;
-use super::rebuild::Rebuild;
-use super::scrub::ScrubState;
+use super::parity::state::Parity;
+use super::policies::{Fixed, Policies, refuse};
+use super::scrub::Scrub;
 use super::shape::{Capacity, ConfigProblem, Shape};
-use super::stripe::StripeState;
-use super::turns::Turns;
-use super::wear::Programs;
-use super::write_queue::WriteQueues;
-use crate::containers::slab::Slab;
+use super::write::state::Writes;
 use crate::containers::timers::Timers;
-use crate::ftl::buffer::Buffer;
+use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
-use crate::ftl::homes::Homes;
 use crate::ftl::map::Map;
 use crate::nand::config::ProgramErase;
-use crate::policy::background::BackgroundPolicy;
-use crate::policy::buffer::{Acknowledge, BufferPolicy};
-use crate::policy::flush::FlushPolicy;
-use crate::policy::gc_schedule::GcSchedulePolicy;
-use crate::policy::gc_scope::{GcScopePolicy, Scope};
-use crate::policy::gc_victim::GcVictimPolicy;
-use crate::policy::placement::PlacementPolicy;
-use crate::policy::read_path::ReadPathPolicy;
+use crate::observer::Observer;
+use crate::policy::gc_scope::Scope;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
-use crate::policy::wear::WearPolicy;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
-
-/// One member of each family that decides above the flash, with its state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Policies {
-    pub buffer: BufferPolicy,
-    pub flush: FlushPolicy,
-    pub placement: PlacementPolicy,
-    pub read_path: ReadPathPolicy,
-    pub gc_victim: GcVictimPolicy,
-    pub gc_schedule: GcSchedulePolicy,
-    pub gc_scope: GcScopePolicy,
-    pub background: BackgroundPolicy,
-    pub wear: WearPolicy,
-}
 
 /// The timers above the flash.
 pub(super) const TIMER_READ_DONE: usize = 0;
@@ -67,6 +37,7 @@ const TIMERS: usize = 6;
 /// A drive in the middle of its life. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
+    pub(super) fixed: Fixed,
     pub(super) medium: M,
     pub(super) map: Map,
     pub(super) flash: Flash<O>,
@@ -76,82 +47,21 @@ pub struct Device<O: Observer = (), M: Medium = NoData> {
 /// What changes above the flash, but for the map's arrays: what a snapshot serialises.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
-    pub policies: Policies,
     pub now: u64,
     /// Timers fired.
     pub events: u64,
     pub timers: Timers,
-    pub host: HostSide,
-    pub requests: Slab<Request>,
-    /// For each unit: the request whose read was queued last, and that operation.
-    pub last_read: Vec<(u64, u32)>,
+    pub policies: Policies,
+    pub host: Host,
     pub extents: Extents,
-    pub buffer: Buffer,
-    /// What is on its way to each die or lane, where that is limited.
-    pub write_queues: WriteQueues,
-    pub groups: Slab<Group>,
-    /// For each group, its logical units and where their data come from.
-    pub group_units: Vec<(u32, u32)>,
-    /// Stripes on their way.
-    pub stripes: StripeState,
-    /// Where stripes are that have moved.
-    pub homes: Homes,
-    /// Rows programmed by lane.
-    pub programs: Programs,
-    /// Stripes may move.
-    pub levels_wear: bool,
-    /// Units under reconstruction, and those being computed with the times they are done.
-    pub rebuilds: Slab<Rebuild>,
-    pub rebuilt: Ring,
-    /// The plane that failed.
-    pub failure: Failure,
+    pub write: Writes,
+    pub gc: Gc,
+    pub parity: Parity,
     /// What is to be scrubbed.
-    pub scrub: ScrubState,
+    pub scrub: Scrub,
     /// What this event leaves to do once it is over.
     pub afterwards: Vec<Afterwards>,
-    /// Groups that wait for room.
-    pub stalled: Stalled,
-    /// Host programs queued or under way by lane, with a mark where no room was found.
-    pub lane_load: Vec<u32>,
-    /// Write units of the host that went to each lane.
-    pub lane_written: Vec<u64>,
-    pub collections: Vec<Collection>,
-    /// By lane: it is short of space.
-    pub urgent: Vec<bool>,
-    pub gc_scope: Scope,
-    pub acknowledge_held: bool,
-    /// Reads of collecting planes may be rebuilt.
-    pub rebuilds_reads: bool,
-    /// What parity needs is read where no collection is, if there is a choice.
-    pub flush_avoids_collections: bool,
-    /// Collections take no time.
-    pub instant_collection: bool,
-    /// Collections may keep host programs waiting while they yield to reads.
-    pub may_bar_programs: bool,
-    /// Whether a collection may start depends on its channel.
-    pub heeds_channel: bool,
-    /// The lanes of a group are meant to collect one at a time.
-    pub rotates: bool,
-    /// Collections under way.
-    pub collecting: u32,
-    /// Lanes short of space.
-    pub urgent_lanes: u32,
-    /// What collections and writes took so far.
-    pub pace: Pace,
-    /// By group: how long its lanes collected.
-    pub turns: Turns,
-    pub overwrite_in_place: bool,
-    /// Time to put a write into the buffer, ns.
-    pub buffer_write_ns: u64,
     pub counters: Counters,
-    #[serde(skip)]
-    pub scratch: Vec<u32>,
-    /// Lanes whose collection waits for something, as a count.
-    pub waiting_collections: u32,
-    /// Some lane found no victim since lanes were last woken.
-    pub hungry: bool,
-    /// Some extent has become worth collecting since.
-    pub fed: bool,
 }
 
 /// Work left to the end of an event.
@@ -205,34 +115,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         medium: M,
     ) -> Result<Device<O, M>, ConfigProblem> {
         let shape = Shape::new(config, seed)?;
-        let refuse = |key: &str| {
-            let key = format!("policy.{key}");
-            move |problem| ConfigProblem { key, problem }
-        };
-        let p = &config.policy;
-        let x = &shape.context;
+        let (p, x) = (&config.policy, &shape.context);
         let schedule = SchedulePolicy::new(&p.schedule, x).map_err(refuse("schedule"))?;
         let suspend_erase = SuspendErasePolicy::new(&p.suspend_erase, x).map_err(refuse("suspend_erase"))?;
         let suspend_program =
             SuspendProgramPolicy::new(&p.suspend_program, x).map_err(refuse("suspend_program"))?;
-        let policies = Policies {
-            buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
-            flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
-            placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
-            read_path: ReadPathPolicy::new(&p.read_path, x).map_err(refuse("read_path"))?,
-            gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(refuse("gc_victim"))?,
-            gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
-            gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
-            background: BackgroundPolicy::new(&p.background, x).map_err(refuse("background"))?,
-            wear: WearPolicy::new(&p.wear, x).map_err(refuse("wear"))?,
-        };
+        let policies = Policies::new(config, &shape)?;
         let suspension = Suspends {
             schedule: &schedule,
             erases: suspend_erase.suspends(),
             programs: suspend_program.stop().is_some(),
         };
         check_combinations(config, &policies, &suspension, shape.has_parity())?;
-        super::write_queue::check(&shape, policies.buffer.queue_limit())?;
+        super::write::queues::check(&shape, policies.buffer.queue_limit())?;
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
             problem: format!("the map of this drive does not fit in memory: {e}"),
@@ -255,9 +150,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             suspend_program,
         };
         let flash = Flash::new(setup, observer);
+        let fixed = Fixed::new(&policies);
         let state = State::new(&shape, &limits, policies);
         let medium = super::payload::attached(medium, &shape, &state);
-        Ok(Device { shape, medium, map, flash, state })
+        Ok(Device { shape, fixed, medium, map, flash, state })
     }
 
     /// Capacity the host addresses, in bytes: whole mapping units.
@@ -288,8 +184,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin counting anew, as at the end of preconditioning or of a ramp.
     pub fn reset_counters(&mut self) {
         let s = &mut self.state;
-        s.turns.reset(&s.stripes.collecting, s.now);
-        let most = s.stripes.collecting.iter().copied().max().unwrap_or(0);
+        s.gc.groups.reset(s.now);
+        let most = s.gc.groups.most_collecting();
         s.counters = Counters { most_in_group: u64::from(most), ..Counters::default() };
         self.flash.reset_counters();
     }
@@ -331,11 +227,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Present levels.
     pub fn gauges(&self) -> Gauges {
-        let b = &self.state.buffer;
+        let b = &self.state.write.buffer;
         Gauges {
             free_extents: self.state.extents.free_total(),
             buffer_fill: f64::from(b.held()) / f64::from(b.capacity().max(1)),
-            collecting: self.state.collections.iter().filter(|c| c.is_active()).count() as u32,
+            collecting: self.state.gc.collections.iter().filter(|c| c.is_active()).count() as u32,
         }
     }
 
@@ -356,8 +252,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The same drive under the eyes of another observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
-        let Device { shape, medium, map, flash, state } = self;
-        Device { shape, medium, map, flash: flash.observed_by(observer), state }
+        let Device { shape, fixed, medium, map, flash, state } = self;
+        Device { shape, fixed, medium, map, flash: flash.observed_by(observer), state }
     }
 
     /// The observer; the drive is no more.
@@ -367,7 +263,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Commands under way.
     pub fn outstanding(&self) -> u32 {
-        self.state.requests.used() as u32
+        self.state.host.requests.used() as u32
     }
 
     /// When something happens next; [`SimTime::NEVER`] when nothing will by itself.
@@ -433,44 +329,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 }
 
-/// The most there can be of what pools hold.
-struct Limits {
-    rebuilds: u32,
-    /// Moves of one collection, in write units.
-    moves: u32,
-    aside: u32,
-    groups: u32,
-    ops: u32,
-}
-
-impl Limits {
-    fn new(shape: &Shape, policies: &Policies) -> Limits {
-        let most_parts = shape.most_parts() * shape.host.queue_depth;
-        let slots = shape.buffer_slots;
-        let lanes = shape.layout.lanes;
-        let width = shape.stripes.as_ref().map_or(0, |s| s.width);
-        let jobs = StripeState::most_jobs(shape.stripes.as_ref(), slots, lanes);
-        // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
-        let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
-        let upr = shape.layout.units_per_row;
-        let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
-        // A group holds at least one slot, or a row of a collection's units.
-        let aside = Programs::aside(shape.stripes.as_ref(), policies.wear.levels());
-        let groups = slots + aside + jobs + lanes * moves;
-        let programs = shape.layout.write_planes / shape.gc_program_planes;
-        // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
-        let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
-        let ops = most_parts
-            + slots
-            + aside
-            + groups
-            + lanes * (moves * programs + shape.layout.luns * shape.erases_per_die())
-            + extra
-            + lanes;
-        Limits { rebuilds, moves, aside, groups, ops }
-    }
-}
-
 /// Which operations join over planes.
 fn joins(c: &DeviceConfig) -> Joins {
     let mut kinds = Occupants::NONE;
@@ -488,67 +346,20 @@ fn joins(c: &DeviceConfig) -> Joins {
 
 impl State {
     fn new(shape: &Shape, limits: &Limits, policies: Policies) -> State {
-        let &Limits { rebuilds, moves, aside, groups, .. } = limits;
-        let depth = shape.host.queue_depth;
-        let unit = shape.layout.unit_bytes;
-        let parts = shape.most_parts();
-        let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;
-        let upr = shape.layout.units_per_row;
-        let lists = match &shape.stripes {
-            Some(_) => StripeState::most_entries(shape.stripes.as_ref(), slots, lanes),
-            None => lanes / shape.pool_lanes,
-        };
-        let stripes = StripeState::new(shape.stripes.as_ref(), slots, lanes);
-        let levels_wear = policies.wear.levels();
+        let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());
         State {
             now: 0,
             events: 0,
             timers: Timers::new(TIMERS),
-            host: HostSide::new(depth),
-            requests: Slab::new(depth as usize, Request::blank()),
-            last_read: vec![(u64::MAX, 0); shape.units as usize],
+            host: Host::new(shape.host.queue_depth, shape.units, shape.most_parts()),
             extents: Extents::new(&shape.layout),
-            buffer: Buffer::new(slots, unit, lists, depth).with_aside(aside),
-            write_queues: WriteQueues::new(shape, policies.buffer.queue_limit(), depth),
-            groups: Slab::new(groups as usize, Group::blank()),
-            group_units: vec![(0, 0); groups as usize * upr as usize],
-            stripes,
-            homes: match &shape.stripes {
-                Some(stripes) if levels_wear => Homes::new(stripes, shape.most_stripes.clone()),
-                _ => Homes::fixed(),
-            },
-            programs: Programs::new(shape.stripes.as_ref(), lanes),
-            levels_wear,
-            rebuilds: Slab::new(rebuilds as usize, Rebuild::blank()),
-            rebuilt: Ring::with_capacity(rebuilds as usize),
-            failure: Failure::NONE,
-            scrub: ScrubState::new(policies.background.scrubbing(), lanes, shape.layout.extents()),
+            write: Writes::new(shape, limits, policies.buffer.queue_limit()),
+            gc: Gc::new(shape, limits),
+            parity: Parity::new(shape, limits, policies.wear.levels()),
+            scrub,
             afterwards: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
-            stalled: Stalled::new(lists, groups),
-            lane_load: vec![0; lanes as usize],
-            lane_written: vec![0; lanes as usize],
-            urgent: vec![false; lanes as usize],
-            collections: (0..lanes).map(|_| Collection::new(upr * moves)).collect(),
-            gc_scope: policies.gc_scope.scope(),
-            rebuilds_reads: policies.read_path.rebuilds(),
-            flush_avoids_collections: policies.flush.avoids_collections(),
-            instant_collection: policies.gc_schedule.instant(),
-            may_bar_programs: policies.gc_schedule.may_bar_programs(),
-            heeds_channel: policies.gc_schedule.heeds_channel(),
-            rotates: policies.gc_schedule.rotates(),
-            collecting: 0,
-            urgent_lanes: 0,
-            pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
-            turns: Turns::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
-            acknowledge_held: policies.buffer.acknowledge() == Acknowledge::WhenHeld,
-            overwrite_in_place: policies.buffer.overwrites_in_place(),
-            buffer_write_ns: policies.buffer.write_latency().0,
             counters: Counters::default(),
-            scratch: Vec::with_capacity(parts as usize + 1),
-            waiting_collections: 0,
-            hungry: false,
-            fed: false,
             policies,
         }
     }

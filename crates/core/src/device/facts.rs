@@ -82,9 +82,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Some(HostOpEnded { unit, read, rebuilds }) = self.flash.free(id) else { return };
         let s = &mut self.state;
         s.scrub.host_ended = s.now;
-        if s.waiting_collections > 0 {
+        if s.gc.waiting > 0 {
             let load = self.flash.host_load(unit);
-            if load.ops == 0 || read && s.may_bar_programs || rebuilds && load.rebuilds == 0 {
+            if load.ops == 0 || read && self.fixed.may_close_programs || rebuilds && load.rebuilds == 0 {
                 self.wake_unit(unit);
             }
         }
@@ -93,7 +93,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Tell of a request in this slot.
     #[inline]
     pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
-        let (request, at) = (self.state.requests[id].index, SimTime(self.state.now));
+        let (request, at) = (self.state.host.requests[id].index, SimTime(self.state.now));
         self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 

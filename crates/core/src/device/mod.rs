@@ -11,36 +11,25 @@
 //! `rebuild` reads round collections. `collect` moves and erases, `scrub` reads again
 //! what it moved; `wear` moves stripes to colder lanes; `suspend` interrupts programs and erases and resumes them.
 
+mod age;
 mod audit;
-mod collect;
 pub mod config;
 mod counters;
 mod diagnosis;
 mod drive;
 mod facts;
-mod failure;
-mod flush;
+mod gc;
 mod host;
-mod instant;
+mod limits;
 pub mod medium;
-mod pace;
+mod parity;
 mod payload;
-mod precondition;
-mod read;
-mod rebuild;
-mod scatter;
-mod scope;
+mod policies;
 mod scrub;
 mod shape;
 mod snapshot;
-mod stripe;
-mod switch;
-mod turns;
 mod usage;
-mod wake;
-mod wear;
 mod write;
-mod write_queue;
 
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
 pub use crate::nand::OpKind;
@@ -48,11 +37,11 @@ pub use crate::observer::{Closing, Observer, RequestEvent, RequestStep, Step, St
 pub use crate::observer::{Turn, TurnEvent, WriteEvent, WriteStep};
 pub use counters::Counters;
 pub use drive::{Device, Gauges, SuspensionWear};
-pub use host::{Completion, QueueFull};
+pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
 
-pub use precondition::{AgeReport, aged_key};
+pub use age::precondition::{AgeReport, aged_key};
+pub use gc::group_time::GroupTime;
 pub use shape::{Capacity, ConfigProblem, Shape};
 pub use snapshot::SnapshotError;
-pub use turns::GroupTurns;
 pub use usage::Usage;

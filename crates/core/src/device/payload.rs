@@ -2,11 +2,11 @@
 //! without data they are all nothing.
 
 use super::drive::{Device, State};
-use super::host::Request;
 use super::medium::{Beneath, Kind, Medium, Oob, Size};
 use super::shape::Shape;
-use super::stripe::{Basis, Member};
 use crate::containers::NONE;
+use crate::device::host::commands::Request;
+use crate::device::write::stripe::{Basis, Member};
 use crate::flash::Owner;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
@@ -18,14 +18,14 @@ use tailcut_units::{HostOp, Occupant, Status};
 /// A medium put under a drive.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
     let l = &shape.layout;
-    let (jobs, rebuilds) = (state.stripes.jobs.capacity(), state.rebuilds.capacity());
+    let (jobs, rebuilds) = (state.parity.stripes.jobs.capacity(), state.parity.rebuilds.capacity());
     medium.attach(&Size {
         extents: l.extents(),
         units_per_extent: l.units_per_extent,
         units_per_row: l.units_per_row,
         units_per_lane: l.stride * l.units_per_extent,
         unit_bytes: l.unit_bytes as u32,
-        slots: state.buffer.slots(),
+        slots: state.write.buffer.slots(),
         requests: shape.host.queue_depth,
     });
     medium.set_accumulators(2 * jobs + rebuilds);
@@ -65,7 +65,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A write comes with these data.
     #[inline]
     pub(super) fn data_submitted(&mut self, id: u32, data: &[u8]) {
-        let c = self.state.requests[id].command;
+        let c = self.state.host.requests[id].command;
         if M::HOLDS_DATA && c.op == HostOp::Write && self.in_range(c.offset, c.bytes) {
             self.medium.begin_write(id, c.bytes, data);
         }
@@ -80,7 +80,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Place::Flash(_) => Beneath::Flash,
                 Place::Buffer(older) => Beneath::Slot { older, former },
             };
-            self.medium.hold(slot, self.state.buffer.slot(slot).lpn, beneath);
+            self.medium.hold(slot, self.state.write.buffer.slot(slot).lpn, beneath);
         }
     }
 
@@ -88,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_held(&mut self, id: u32, slot: u32, from: u64, to: u64) {
         if M::HOLDS_DATA {
-            let lpn = self.state.buffer.slot(slot).lpn;
+            let lpn = self.state.write.buffer.slot(slot).lpn;
             self.medium.write_slot(slot, from as u32..to as u32, id, self.data_at(id, lpn, from));
         }
     }
@@ -96,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Where byte `from` of a logical unit is in the request's data.
     fn data_at(&self, id: u32, lpn: u32, from: u64) -> u32 {
         let unit = u64::from(lpn) * self.shape.layout.unit_bytes;
-        (unit + from - self.state.requests[id].command.offset) as u32
+        (unit + from - self.state.host.requests[id].command.offset) as u32
     }
 
     /// A slot on its way lacks something that is being read at `former`.
@@ -115,12 +115,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let upr = self.shape.layout.units_per_row;
         let s = &self.state;
-        let g = &s.groups[group];
+        let g = &s.write.units[group];
         if g.stripe != NONE {
             return self.data_member_programmed(group);
         }
         for i in 0..g.count {
-            let (lpn, source) = s.group_units[(group * upr + i) as usize];
+            let (lpn, source) = s.write.members[(group * upr + i) as usize];
             match g.writer {
                 Writer::Host => self.medium.program_slot(g.pua + i, source, lpn),
                 Writer::Collection => self.medium.program_staged(g.pua + i, source, lpn, Kind::Gc),
@@ -150,8 +150,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
             Owner::Group(group) => {
-                for i in 0..s.groups[group].count {
-                    let (_, slot) = s.group_units[(group * upr + i) as usize];
+                for i in 0..s.write.units[group].count {
+                    let (_, slot) = s.write.members[(group * upr + i) as usize];
                     self.medium.fill_slot(slot, row());
                 }
             }
@@ -199,7 +199,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_asked(&mut self, id: u32) {
         if M::HOLDS_DATA {
-            self.medium.begin_read(id, self.state.requests[id].command.bytes);
+            self.medium.begin_read(id, self.state.host.requests[id].command.bytes);
         }
     }
 
@@ -281,7 +281,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn acc_of_rebuild(&self, rid: u32) -> u32 {
-        2 * self.state.stripes.jobs.capacity() + rid
+        2 * self.state.parity.stripes.jobs.capacity() + rid
     }
 
     /// A job begins to gather what its parity is computed from.
@@ -296,7 +296,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The slot in which a job holds a unit; `NONE` for a unit that it does not write.
     fn slot_in_job(&self, job: u32, unit: u32) -> u32 {
-        self.member_of(job, unit).map_or(NONE, |i| self.state.stripes.members[i].slot)
+        self.member_of(job, unit).map_or(NONE, |i| self.state.parity.stripes.members[i].slot)
     }
 
     /// Something that a job's parity needs is sensed.
@@ -305,7 +305,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let slot = self.slot_in_job(job, unit);
         let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
         let (parity, copy) = accs_of(job);
-        let (for_parity, for_copy) = match self.state.stripes.jobs[job].basis {
+        let (for_parity, for_copy) = match self.state.parity.stripes.jobs[job].basis {
             Basis::Former => (true, false),
             Basis::Rest => (clean, false),
             Basis::RestBut(_) => (clean, true),
@@ -329,12 +329,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let (parity, copy) = accs_of(job);
-        if let Basis::RestBut(unit) = self.state.stripes.jobs[job].basis {
+        if let Basis::RestBut(unit) = self.state.parity.stripes.jobs[job].basis {
             let pua = self.flash_copy(unit).expect("it stays until the map switches");
             self.medium.complete_xor(copy, self.slot_in_job(job, unit), pua);
         }
-        for i in self.state.stripes.members_of(job) {
-            let slot = self.state.stripes.members[i].slot;
+        for i in self.state.parity.stripes.members_of(job) {
+            let slot = self.state.parity.stripes.members[i].slot;
             if slot != NONE {
                 self.medium.xor_slot(parity, slot);
             }
@@ -344,9 +344,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// One member of a job is programmed.
     fn data_member_programmed(&mut self, group: u32) {
         let s = &self.state;
-        let (job, pua) = (s.groups[group].stripe, s.groups[group].pua);
-        let (_, member) = s.group_units[(group * self.shape.layout.units_per_row) as usize];
-        let Member { unit, slot, .. } = s.stripes.members[member as usize];
+        let (job, pua) = (s.write.units[group].stripe, s.write.units[group].pua);
+        let (_, member) = s.write.members[(group * self.shape.layout.units_per_row) as usize];
+        let Member { unit, slot, .. } = s.parity.stripes.members[member as usize];
         if slot != NONE {
             return self.medium.program_slot(pua, slot, unit);
         }
@@ -387,7 +387,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_rebuilt(&mut self, rid: u32) {
         if M::HOLDS_DATA {
-            let (request, pua) = (self.state.rebuilds[rid].request, self.state.rebuilds[rid].pua);
+            let (request, pua) =
+                (self.state.parity.rebuilds[rid].request, self.state.parity.rebuilds[rid].pua);
             let all = 0..self.shape.layout.unit_bytes as u32;
             self.medium.deliver_xor(self.acc_of_rebuild(rid), request, all, pua);
         }

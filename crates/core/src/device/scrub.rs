@@ -12,7 +12,7 @@ use tailcut_units::{Occupant, Span};
 
 /// The blocks that are due, by lane, and where each lane is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ScrubState {
+pub(super) struct Scrub {
     idle: u64,
     pause: u64,
     lists: Vec<List>,
@@ -27,12 +27,12 @@ pub(super) struct ScrubState {
     pub host_ended: u64,
 }
 
-impl ScrubState {
+impl Scrub {
     /// Nothing of it takes memory without scrubbing.
-    pub fn new(scrubbing: Option<Scrubbing>, lanes: u32, extents: u32) -> ScrubState {
+    pub fn new(scrubbing: Option<Scrubbing>, lanes: u32, extents: u32) -> Scrub {
         let (lanes, extents) = if scrubbing.is_some() { (lanes as usize, extents as usize) } else { (0, 0) };
         let Scrubbing { idle, pause } = scrubbing.unwrap_or(Scrubbing { idle: Span(0), pause: Span(0) });
-        ScrubState {
+        Scrub {
             idle: idle.0,
             pause: pause.0,
             lists: vec![List::default(); lanes],
@@ -88,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.scrub.waiting == 0 {
             return s.timers.clear(TIMER_SCRUB);
         }
-        let busy = self.flash.host_ops() > 0 || s.requests.used() > 0;
+        let busy = self.flash.host_ops() > 0 || s.host.requests.used() > 0;
         let quiet = if busy { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
         // While the host works, look again when it may have been idle for long enough.
         let next = if quiet > s.now { s.scrub.idle.max(s.scrub.pause) } else { s.scrub.pause };

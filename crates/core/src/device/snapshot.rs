@@ -8,8 +8,8 @@
 use super::config::DeviceConfig;
 use super::drive::{Device, State};
 use super::medium::Medium;
-use super::precondition::AgeReport;
 use super::shape::ConfigProblem;
+use crate::device::age::precondition::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::MapState;
@@ -87,10 +87,10 @@ impl<O: Observer> Device<O> {
         let (mut state, flash, map): (State, FlashState, MapState) =
             device.load(Kind::Whole, whole_key(config, seed), from)?;
         let layout = &device.shape.layout;
-        if !state.failure.fits(layout.lanes, layout.stride * layout.units_per_extent) {
+        if !state.parity.failure.fits(layout.lanes, layout.stride * layout.units_per_extent) {
             return Err(damaged("it has a failed plane that this drive has not"));
         }
-        state.scratch = std::mem::take(&mut device.state.scratch);
+        state.host.scratch = std::mem::take(&mut device.state.host.scratch);
         device.state = state;
         device.flash.restore(flash);
         device.map.state = map;
@@ -105,13 +105,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// # Panics
     /// If a plane of it has failed: another scheme's drive would use that plane.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
-        assert_eq!(self.state.failure.lane, crate::containers::NONE, "an aged drive has all its planes");
+        assert_eq!(
+            self.state.parity.failure.lane,
+            crate::containers::NONE,
+            "an aged drive has all its planes"
+        );
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),
             extents: self.state.extents.clone(),
             blocks: self.flash.blocks().clone(),
-            moved: self.state.homes.all_moved(),
+            moved: self.state.parity.places.all_moved(),
         };
         self.save(Kind::Aged, key, &aged, to)
     }
@@ -126,7 +130,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.map.state = aged.map;
         self.state.extents = aged.extents;
         *self.flash.blocks_mut() = aged.blocks;
-        let homes = &mut self.state.homes;
+        let homes = &mut self.state.parity.places;
         if !self.shape.stripes.as_ref().map_or(aged.moved.is_empty(), |s| homes.restore(s, &aged.moved)) {
             return Err(damaged("its stripes are where this drive cannot have them"));
         }

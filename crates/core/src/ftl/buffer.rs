@@ -288,5 +288,7 @@ impl Buffer {
     }
 }
 
+mod audit;
+
 #[cfg(test)]
 mod tests;

@@ -139,19 +139,19 @@ pub struct GcConfig {
     /// How a valid page moves.
     ///
     /// - Range: `copyback` needs `ftl.extent = "block"` and a mapping unit of one page
-    /// - Read by: collection (`device::collect`)
+    /// - Read by: collection (`device::gc::collect`)
     pub copy: CopyMode,
     /// Planes of a die that one collection read covers.
     ///
     /// - Range: at least 1; divides `ftl.write_planes`; covers a part of a mapping unit, or whole
     ///   ones
-    /// - Read by: collection (`device::collect`), set up in `device::shape`
+    /// - Read by: collection (`device::gc::collect`), set up in `device::shape`
     pub copy_planes: u32,
     /// Planes of a die that one collection program covers; a write unit takes several where
     /// that is less than `ftl.write_planes`.
     ///
     /// - Range: at least 1; divides `ftl.write_planes`
-    /// - Read by: programs (`device::flush`)
+    /// - Read by: programs (`device::write::write_unit`)
     pub program_planes: u32,
     /// Reads of several collections queued at one die join as host reads do.
     ///
@@ -168,6 +168,6 @@ pub struct GcConfig {
     /// Collection reads (or copybacks) under way at once in one collection.
     ///
     /// - Range: 1 to 1024
-    /// - Read by: collection (`device::collect`)
+    /// - Read by: collection (`device::gc::collect`)
     pub in_flight: u32,
 }

@@ -278,5 +278,8 @@ impl Extents {
     }
 }
 
+mod audit;
+pub use audit::Seen;
+
 #[cfg(test)]
 mod tests;

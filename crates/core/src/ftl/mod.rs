@@ -6,9 +6,9 @@ pub mod buffer;
 pub mod config;
 pub mod dirty_stripes;
 pub mod extents;
-pub mod homes;
 pub mod layout;
 pub mod map;
+pub mod stripe_places;
 pub mod stripes;
 
 pub use layout::Layout;

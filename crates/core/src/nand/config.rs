@@ -179,7 +179,7 @@ pub struct EccConfig {
     ///
     /// - Range: at least 1B; divides `ftl.mapping_unit` and `geometry.page`; at most 65536
     ///   codewords in a write unit
-    /// - Read by: transfers (`nand::timing`) and reads (`device::read`)
+    /// - Read by: transfers (`nand::timing`) and reads (`device::host::read`)
     #[serde(with = "quantity::bytes")]
     pub codeword: u64,
     /// Decode time of one codeword.

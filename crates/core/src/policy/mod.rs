@@ -42,35 +42,35 @@ pub struct PolicyConfig {
     pub suspend_program: suspend_program::SuspendProgramConfig,
     /// How host writes are held.
     ///
-    /// - Read by: writes (`device::write`)
+    /// - Read by: writes (`device::write::hold`)
     pub buffer: buffer::BufferConfig,
     /// When data leave the write buffer.
     ///
-    /// - Read by: flushes (`device::flush`)
+    /// - Read by: flushes (`device::write::write_unit`)
     pub flush: flush::FlushConfig,
     /// Where a write goes.
     ///
-    /// - Read by: flushes (`device::flush`)
+    /// - Read by: flushes (`device::write::write_unit`)
     pub placement: placement::PlacementConfig,
     /// Parity across the drive.
     ///
-    /// - Read by: the stripes (`device::stripe`), set up in `device::shape`
+    /// - Read by: the stripes (`device::write::stripe`), set up in `device::shape`
     pub redundancy: redundancy::RedundancyConfig,
     /// What a host read does whose plane a collection keeps busy.
     ///
-    /// - Read by: reads (`device::rebuild`)
+    /// - Read by: reads (`device::parity::rebuild`)
     pub read_path: read_path::ReadPathConfig,
     /// Which extent is collected.
     ///
-    /// - Read by: collection (`device::collect`)
+    /// - Read by: collection (`device::gc::collect`)
     pub gc_victim: gc_victim::GcVictimConfig,
     /// When a collection may start, continue, yield.
     ///
-    /// - Read by: collection (`device::collect`)
+    /// - Read by: collection (`device::gc::collect`)
     pub gc_schedule: gc_schedule::GcScheduleConfig,
     /// What a collection blocks.
     ///
-    /// - Read by: what a collection closes (`device::scope`)
+    /// - Read by: what a collection closes (`device::gc::scope`)
     pub gc_scope: gc_scope::GcScopeConfig,
     /// What happens in idle time.
     ///
@@ -78,7 +78,7 @@ pub struct PolicyConfig {
     pub background: background::BackgroundConfig,
     /// Which stripes move to colder planes.
     ///
-    /// - Read by: wear levelling (`device::wear`)
+    /// - Read by: wear levelling (`device::parity::wear`)
     pub wear: wear::WearConfig,
 }
 

@@ -1,20 +1,18 @@
 //! The flash and the map: who owns each unit, which state each extent and row is in.
 
-use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, walk};
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::gc::collect::Collection;
 use crate::device::medium::Medium;
+use crate::ftl::extents::Seen;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 
-/// The bit of an extent's count that closes it to collection.
-const CLOSED_TO_COLLECTION: u32 = 1 << 31;
-
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Every valid physical unit is owned by exactly the logical unit that maps to it,
     /// or whose buffer slot keeps it as its former copy.
-    pub(super) fn audit_map(&self, buffer: &BufferForm) -> Result<(), String> {
+    pub(super) fn audit_map(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
         let mut claimed = vec![false; layout.units() as usize];
         let mut claims = 0u64;
@@ -27,14 +25,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             claims += 1;
             Ok(())
         };
-        let mut mapped = vec![false; buffer.slots.len()];
+        let buffer = &self.state.write.buffer;
+        let mut mapped = vec![false; buffer.slots() as usize];
         for lpn in 0..self.map.forward.len() as u32 {
             let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
                 Place::Flash(pua) => claim(lpn, pua, "at")?,
                 Place::Buffer(entry) if stripes.is_some() => {
-                    let e = self.state.stripes.dirty.entry(entry);
+                    let e = self.state.parity.stripes.dirty.entry(entry);
                     let stripe = stripes.map(|x| x.stripe_of(lpn));
                     law!(
                         Some(e.stripe) == stripe,
@@ -46,10 +45,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     }
                 }
                 Place::Buffer(slot) => {
-                    let held = buffer.slots.get(slot as usize);
-                    let Some(held) = held else {
-                        return Err(format!("unit {lpn} is in slot {slot}, which does not exist"));
-                    };
+                    law!(slot < buffer.slots(), "unit {lpn} is in slot {slot}, which does not exist");
+                    let held = buffer.slot(slot);
                     law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);
                     mapped[slot as usize] = true;
                     if held.former != NONE {
@@ -58,8 +55,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
-        for job in self.state.stripes.jobs.in_use() {
-            for m in &self.state.stripes.members[self.state.stripes.members_of(job)] {
+        for job in self.state.parity.stripes.jobs.in_use() {
+            for m in &self.state.parity.stripes.members[self.state.parity.stripes.members_of(job)] {
                 if m.former != NONE {
                     claim(m.unit, m.former, "on its way, formerly at")?;
                 }
@@ -67,19 +64,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let bits: u64 = self.map.valid.iter().map(|w| u64::from(w.count_ones())).sum();
         law!(bits == claims, "{bits} units are valid and {claims} are mapped");
-        let spare: std::collections::BTreeSet<u32> = buffer.spare.iter().copied().collect();
-        for (i, slot) in buffer.slots.iter().enumerate().filter(|&(i, _)| !spare.contains(&(i as u32))) {
+        for (i, slot) in buffer.in_use() {
+            let mapped = std::mem::take(&mut mapped[i as usize]);
             law!(
-                mapped[i] || slot.former == NONE,
+                mapped || slot.former == NONE,
                 "slot {i} keeps {} for unit {}, which is elsewhere",
                 slot.former,
                 slot.lpn
             );
-            law!(mapped[i] || slot.in_flight, "dirty slot {i} holds unit {}, which is elsewhere", slot.lpn);
+            law!(mapped || slot.in_flight, "dirty slot {i} holds unit {}, which is elsewhere", slot.lpn);
         }
-        for &i in &buffer.spare {
-            law!(!mapped[i as usize], "slot {i} is mapped and spare");
-        }
+        law!(!mapped.contains(&true), "a slot is mapped and spare");
         Ok(())
     }
 
@@ -99,16 +94,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// What is on flash of a stripe lies where the stripe is at home; of one on its way, what
     /// it was may lie elsewhere. Groups count their stripes, and have no more than they take.
-    pub(super) fn audit_homes(&self) -> Result<(), String> {
+    pub(super) fn audit_stripe_places(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         let (s, layout) = (&self.state, &self.shape.layout);
         let mut held = vec![0; stripes.groups as usize];
         for stripe in 0..stripes.count {
-            held[s.homes.group_of(stripes, stripe) as usize] += 1;
+            held[s.parity.places.group_of(stripes, stripe) as usize] += 1;
             let job = self.job_of(stripe);
             for unit in stripes.members(stripe) {
                 let home = self.home(unit);
-                let there = match self.member_of(job, unit).map(|i| s.stripes.members[i].pua) {
+                let there = match self.member_of(job, unit).map(|i| s.parity.stripes.members[i].pua) {
                     None => self.copy_beside(job, unit),
                     Some(pua) => Some(pua).filter(|&pua| pua != NONE),
                 };
@@ -119,134 +114,69 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 );
             }
         }
-        for job in s.stripes.jobs.in_use() {
-            let left = s.stripes.jobs[job].left;
+        for job in s.parity.stripes.jobs.in_use() {
+            let left = s.parity.stripes.jobs[job].left;
             if left != NONE {
                 held[left as usize] += 1;
             }
         }
-        if s.levels_wear {
-            law!(held == s.homes.held(), "groups have {held:?} stripes and count {:?}", s.homes.held());
-            let fits = held.iter().zip(s.homes.most()).all(|(held, most)| held <= most);
-            law!(fits, "groups have {held:?} stripes of {:?}", s.homes.most());
+        if self.fixed.levels_wear {
+            law!(
+                held == s.parity.places.held(),
+                "groups have {held:?} stripes and count {:?}",
+                s.parity.places.held()
+            );
+            let fits = held.iter().zip(s.parity.places.most()).all(|(held, most)| held <= most);
+            law!(fits, "groups have {held:?} stripes of {:?}", s.parity.places.most());
             let mut groups = vec![0; held.len()];
-            for (lane, &n) in (0..).zip(s.programs.lanes()) {
+            for (lane, &n) in (0..).zip(s.parity.programs.lanes()) {
                 groups[stripes.group_of_lane(lane) as usize] += n;
             }
-            law!(groups == s.programs.groups(), "groups count other programs than their lanes");
+            law!(groups == s.parity.programs.groups(), "groups count other programs than their lanes");
         }
         Ok(())
     }
 
-    /// Counts per extent equal the bitmap; every usable extent is in exactly one state.
-    pub(super) fn audit_extents(
-        &self,
-        e: &ExtentsForm,
-        collections: &[CollectionForm],
-    ) -> Result<(), String> {
+    /// Extents agree with the map, with what is under way on flash and with the collections.
+    pub(super) fn audit_extents(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
-        law!(e.valid.len() as u32 == layout.extents(), "{} extents of {}", e.valid.len(), layout.extents());
-        let mut free = vec![false; e.valid.len()];
-        for (lane, l) in e.lanes.iter().enumerate() {
-            for extent in walk(&l.free, &e.links, "a free list")? {
-                let (of, index) = layout.lane_of(extent);
-                law!(of == lane as u32, "extent {extent} is free in lane {lane} and lies in lane {of}");
-                law!(index < layout.usable[lane], "extent {extent} is free and not usable");
-                law!(!free[extent as usize], "extent {extent} is free twice");
-                free[extent as usize] = true;
-            }
-        }
-        for extent in 0..layout.extents() {
-            let x = extent as usize;
-            let (lane, index) = layout.lane_of(extent);
-            let start = extent * layout.units_per_extent;
-            let bits = (start..start + layout.units_per_extent).filter(|&p| self.map.is_valid(p)).count();
-            let count = e.valid[x] & !CLOSED_TO_COLLECTION;
-            law!(bits as u32 == count, "extent {extent} counts {count} valid units and has {bits}");
-            if index >= layout.usable[lane as usize] {
-                law!(count == 0 && e.pending_rows[x] == 0, "extent {extent} is not usable and in use");
-                continue;
-            }
-            let frontiers = &e.lanes[lane as usize].frontiers;
-            let open = frontiers
-                .iter()
-                .filter(|f| f.extent == extent && f.next_row < layout.rows_per_extent)
-                .count();
-            let collected = collections[lane as usize].stage != StageForm::Idle
-                && collections[lane as usize].victim == extent;
-            let filling = open == 0 && e.pending_rows[x] > 0;
-            let closed = e.valid[x] & CLOSED_TO_COLLECTION == 0;
-            let states =
-                [free[x], open > 0, collected, filling, closed].into_iter().filter(|&state| state).count();
-            law!(
-                states == 1 && open <= 1,
-                "extent {extent}: free {}, open {open}, collected {collected}, filling {filling}, closed {closed}",
-                free[x]
-            );
-            law!(!free[x] || count == 0, "free extent {extent} has {count} valid units");
-            law!(!free[x] || e.readers[x] == 0, "free extent {extent} is being read");
-            law!(e.closed[x] <= e.serial, "extent {extent} closed in the future");
-        }
-        let mut pending = vec![0; e.valid.len()];
-        let mut readers = vec![0; e.valid.len()];
+        let n = layout.extents() as usize;
+        let units = |extent: u32| extent * layout.units_per_extent..(extent + 1) * layout.units_per_extent;
+        let valid_units = |extent| units(extent).filter(|&ppa| self.map.is_valid(ppa)).count() as u32;
+        let valid: Vec<u32> = (0..layout.extents()).map(valid_units).collect();
+        let (mut pending_rows, mut readers) = (vec![0; n], vec![0; n]);
         let mut rows = std::collections::BTreeSet::new();
         for id in self.flash.ops_in_use() {
             let op = self.flash.op(id);
             match op.cmd.kind {
                 // A row may take several programs.
                 OpKind::Program if !rows.insert(op.cmd.ppa) => {}
-                OpKind::Program => pending[op.cmd.block as usize] += 1,
-                OpKind::Copyback => pending[layout.extent_of(op.cmd.to).0 as usize] += 1,
+                OpKind::Program => pending_rows[op.cmd.block as usize] += 1,
+                OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.to).0 as usize] += 1,
                 OpKind::Read if !op.second => readers[op.cmd.block as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
             }
         }
-        for job in self.state.stripes.jobs.in_use() {
-            let members = &self.state.stripes.members[self.state.stripes.members_of(job)];
+        let stripes = &self.state.parity.stripes;
+        for job in stripes.jobs.in_use() {
             // Programmed rows of a stripe count until its map switches.
-            for member in members.iter().filter(|m| m.done) {
-                pending[layout.extent_of(member.pua).0 as usize] += 1;
+            for member in stripes.members[stripes.members_of(job)].iter().filter(|m| m.done) {
+                pending_rows[layout.extent_of(member.pua).0 as usize] += 1;
             }
         }
-        for x in 0..e.valid.len() {
-            law!(
-                pending[x] == e.pending_rows[x],
-                "extent {x}: {} rows under way, {} pending",
-                pending[x],
-                e.pending_rows[x]
-            );
-            law!(
-                readers[x] == e.readers[x],
-                "extent {x}: {} reads under way, {} readers",
-                readers[x],
-                e.readers[x]
-            );
-        }
-        Ok(())
+        let collected: Vec<Option<u32>> = self.state.gc.collections.iter().map(Collection::target).collect();
+        let seen =
+            Seen { valid: &valid, pending_rows: &pending_rows, readers: &readers, collected: &collected };
+        self.state.extents.audit(layout, &seen)
     }
 
     /// Valid units and reads lie in rows that were programmed; rows under way are distinct.
-    pub(super) fn audit_rows(&self, e: &ExtentsForm) -> Result<(), String> {
+    pub(super) fn audit_rows(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
-        let rows = (layout.units() / layout.units_per_row) as usize;
-        let mut written = vec![true; rows];
-        let unwrite = |range: std::ops::Range<u32>, written: &mut Vec<bool>| {
-            written[range.start as usize..range.end as usize].fill(false);
-        };
-        let first_row = |extent: u32| extent * layout.rows_per_extent;
-        for (lane, l) in e.lanes.iter().enumerate() {
-            for extent in walk(&l.free, &e.links, "a free list")? {
-                unwrite(first_row(extent)..first_row(extent) + layout.rows_per_extent, &mut written);
-            }
-            for f in l.frontiers.iter().filter(|f| f.extent != NONE) {
-                let of = layout.lane_of(f.extent).0;
-                law!(of == lane as u32, "lane {lane} writes to extent {} of lane {of}", f.extent);
-                if f.next_row < layout.rows_per_extent {
-                    let first = first_row(f.extent);
-                    unwrite(first + f.next_row..first + layout.rows_per_extent, &mut written);
-                }
-            }
-        }
+        let taken = self.state.extents.rows_written(layout);
+        let rows = layout.rows_per_extent;
+        let is_taken = |row: u32| row % rows < taken[(row / rows) as usize];
+        let mut written: Vec<bool> = (0..layout.units() / layout.units_per_row).map(is_taken).collect();
         let mut under_way = std::collections::BTreeMap::new();
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;

@@ -1,7 +1,6 @@
 //! The audit from its beginning to its end: every check in turn, the totals, and what must
 //! hold at rest.
 
-use super::forms::{BufferForm, CollectionForm, ExtentsForm, StageForm, form};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -14,7 +13,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn whereabouts(&self, lpn: u32) -> Place {
         let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
-            Place::Buffer(slot) if !is_parity && self.state.buffer.slot(slot).moving => {
+            Place::Buffer(slot) if !is_parity && self.state.write.buffer.slot(slot).moving => {
                 match self.beneath(lpn, slot) {
                     NONE => Place::Buffer(slot),
                     former => Place::Flash(former),
@@ -32,27 +31,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Check every conservation law over the whole state; the error names the one that
     /// is broken and where.
     pub fn audit(&self) -> Result<(), String> {
-        let extents: ExtentsForm = form(&self.state.extents, "Extents")?;
-        let collections: Vec<CollectionForm> = form(&self.state.collections, "Collection")?;
-        let buffer: BufferForm = form(&self.state.buffer, "Buffer")?;
         self.flash.audit()?;
         self.audit_ops()?;
-        self.audit_map(&buffer)?;
-        self.audit_extents(&extents, &collections)?;
-        self.audit_rows(&extents)?;
-        self.audit_buffer(&buffer)?;
-        self.audit_groups()?;
-        self.audit_homes()?;
-        self.audit_collections(&collections)?;
-        self.audit_gates(&collections)?;
-        self.audit_requests(&buffer)?;
-        self.audit_counters(&extents)?;
-        if self.is_quiescent() { self.audit_rest(&extents, &collections) } else { Ok(()) }
+        self.audit_map()?;
+        self.audit_extents()?;
+        self.audit_rows()?;
+        self.audit_buffer()?;
+        self.audit_write_units()?;
+        self.audit_stripe_places()?;
+        self.audit_collections()?;
+        self.audit_gates()?;
+        self.audit_commands()?;
+        self.audit_counters()?;
+        if self.is_quiescent() { self.audit_rest() } else { Ok(()) }
     }
 
     /// Totals agree with each other.
-    fn audit_counters(&self, e: &ExtentsForm) -> Result<(), String> {
-        let c = &self.state.counters;
+    fn audit_counters(&self) -> Result<(), String> {
+        let (c, e) = (&self.state.counters, &self.state.extents);
         let blocks = self.flash.blocks();
         let cycles: u64 = blocks.cycles().iter().map(|&n| u64::from(n)).sum();
         law!(cycles == e.erases, "P/E counts add up to {cycles}, erases to {}", e.erases);
@@ -69,13 +65,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// What must hold once nothing is under way.
-    fn audit_rest(&self, e: &ExtentsForm, collections: &[CollectionForm]) -> Result<(), String> {
+    fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
-        law!(s.groups.used() == 0, "{} write units at rest", s.groups.used());
-        law!(s.buffer.held() == s.buffer.dirty(), "slots in flight at rest");
-        law!(e.pending_rows.iter().all(|&n| n == 0), "rows pending at rest");
-        law!(e.readers.iter().all(|&n| n == 0), "readers at rest");
-        let active = collections.iter().position(|c| c.stage != StageForm::Idle);
+        law!(s.write.units.used() == 0, "{} write units at rest", s.write.units.used());
+        law!(s.write.buffer.held() == s.write.buffer.dirty(), "slots in flight at rest");
+        s.extents.audit_rest()?;
+        let active = s.gc.collections.iter().position(|c| c.is_active());
         law!(active.is_none(), "the collection of lane {active:?} is under way at rest");
         self.flash.audit_rest()
     }

@@ -1,0 +1,513 @@
+//! The drive's past, made without replaying it through the timing model: a sequential
+//! fill and functional overwrites with the drive's own placement and victim policies.
+
+use crate::containers::NONE;
+use crate::device::config::DeviceConfig;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use crate::policy::gc_victim::VictimView;
+use crate::policy::placement::{LaneView, NO_ROOM};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use tailcut_units::{Command, HostOp, Stream};
+
+/// What preconditioning did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgeReport {
+    /// Mapping units programmed by overwriting, collection and padding included.
+    pub programs: u64,
+    /// Write amplification over the last three windows.
+    pub waf: f64,
+    /// Every extent was erased and three successive windows agreed within 2 %; otherwise
+    /// the pass was stopped, or ended at its bound.
+    pub steady: bool,
+}
+
+/// Logical units looked up together: enough cache misses at once to hide their latency.
+const BATCH: usize = 128;
+/// The pass ends unsteady after programming this many times the raw capacity.
+const BOUND: u64 = 12;
+/// Collections in one lane for one extent opened, at most.
+const COLLECTIONS_MAX: u32 = 64;
+/// Whoever looks on is told after this many programs, or this many collections, each of
+/// which may search a whole lane for its victim: a tenth of a second or less. The first programs
+/// touch new pages of memory, which may take milliseconds each: it is told more often then.
+const TELL_PROGRAMS: u64 = 1 << 18;
+/// The part of the programs so far after which it is told again.
+const TELL_PART: u64 = 32;
+const TELL_COLLECTIONS: u64 = 1 << 8;
+/// Agreement asked of three successive windows.
+const TOLERANCE: f64 = 0.02;
+
+/// A row being filled.
+#[derive(Clone, Copy)]
+struct Pen {
+    next: u32,
+    left: u32,
+    extent: u32,
+}
+
+/// The state of one functional pass.
+struct Pass {
+    host: Vec<Pen>,
+    collection: Vec<Pen>,
+    /// Lane loads as placement sees them: none, or no room.
+    load: Vec<u32>,
+    /// Rows of the host by lane.
+    written: Vec<u64>,
+    host_units: u64,
+    programs: u64,
+    collections: u64,
+    window_units: u64,
+    window_start: (u64, u64),
+    windows: Vec<f64>,
+    /// The extents that this pass has erased, and how many they are.
+    erased: Vec<bool>,
+    erased_extents: u64,
+    extents: u64,
+    moved: Vec<(u32, u32)>,
+    /// The stripe of the last write, whose parity is still to be written; `NONE` for none.
+    stripe: u32,
+    /// A lane could not collect up to its start level.
+    out_of_reach: bool,
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Write the first `bytes` of the host's addresses once, in order, at time 0. The
+    /// drive must be new.
+    pub fn fill(&mut self, bytes: u64) {
+        assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
+        let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units));
+        let units = self.shape.fill.end(units as u32);
+        let by_lane = self.shape.fill.units_by_lane(units);
+        let levels = self.state.policies.placement.levels();
+        for (lane, &units) in (0..).zip(&by_lane) {
+            let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
+            let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
+            let rows = most.div_ceil(self.shape.layout.units_per_row);
+            self.state.extents.fill_lane(&self.shape.layout, lane, units, rows);
+            let start = lane * self.shape.layout.stride * self.shape.layout.units_per_extent;
+            self.map.set_valid_range(start, units);
+        }
+        self.map.filled(units);
+        self.data_filled(units);
+    }
+
+    /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady.
+    /// `progress` hears a rough fraction and stops the pass by returning false.
+    pub fn age_uniform(
+        &mut self,
+        region: Range<u64>,
+        bytes: u32,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        let unit = self.shape.layout.unit_bytes;
+        let per_write = u64::from(bytes).div_ceil(unit).max(1);
+        let first = region.start / unit;
+        let end = (region.end / unit).min(u64::from(self.shape.layout.host_units));
+        let places = end.saturating_sub(first) / per_write;
+        if places == 0 {
+            return AgeReport::default();
+        }
+        // A second pass on the same drive must not write the same addresses again.
+        let mut stream = Stream::new(self.shape.context.seed, "age", self.state.extents.serial);
+        let (mut at, mut left) = (0, 0);
+        self.age(progress, &mut |batch| {
+            for lpn in batch.iter_mut() {
+                if left == 0 {
+                    at = first + stream.below(places) * per_write;
+                    left = per_write;
+                }
+                *lpn = at as u32;
+                at += 1;
+                left -= 1;
+            }
+            BATCH
+        })
+    }
+
+    /// Overwrite as `writes` says, in order and as often as needed, until steady or until
+    /// `writes` ends. Commands other than writes are passed over; what has no end must hold
+    /// writes.
+    pub fn age_replay(
+        &mut self,
+        writes: &mut impl Iterator<Item = Command>,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        let unit = self.shape.layout.unit_bytes;
+        let most = u64::from(self.shape.layout.host_units);
+        let mut pending = 0..0;
+        self.age(progress, &mut |batch| {
+            let mut filled = 0;
+            while filled < BATCH {
+                if pending.is_empty() {
+                    let Some(command) = writes.find(|c| c.op == HostOp::Write) else { break };
+                    let end = (command.offset + u64::from(command.bytes)).div_ceil(unit).min(most);
+                    pending = command.offset / unit..end;
+                    continue;
+                }
+                batch[filled] = pending.start as u32;
+                pending.start += 1;
+                filled += 1;
+            }
+            filled
+        })
+    }
+
+    /// The common loop: `next` fills a batch of logical units and says how many.
+    fn age(
+        &mut self,
+        progress: &mut dyn FnMut(f64) -> bool,
+        next: &mut dyn FnMut(&mut [u32; BATCH]) -> usize,
+    ) -> AgeReport {
+        // A run must not depend on whether its aged drive came from a snapshot, which holds
+        // no policy's state.
+        let policies = self.state.policies.clone();
+        let mut pass = Pass::new(self);
+        let raw = u64::from(self.shape.layout.units());
+        let mut batch = [0u32; BATCH];
+        let (mut tell, mut collections) = (0, 0);
+        let mut steady = false;
+        while pass.programs < BOUND * raw {
+            let n = next(&mut batch);
+            if n == 0 {
+                break;
+            }
+            self.warm(&batch[..n]);
+            for &lpn in &batch[..n] {
+                self.overwrite(&mut pass, lpn);
+            }
+            if pass.programs - pass.window_start.1 >= pass.window_units {
+                steady = pass.end_window();
+                if steady {
+                    break;
+                }
+            }
+            if pass.programs >= tell || pass.collections >= collections {
+                tell = pass.programs + (pass.programs / TELL_PART).min(TELL_PROGRAMS);
+                collections = pass.collections + TELL_COLLECTIONS;
+                // Typical drives take two to three times their raw capacity.
+                let fraction = pass.programs as f64 / (2.5 * raw as f64);
+                if !progress(fraction.min(0.99)) {
+                    break;
+                }
+            }
+        }
+        self.end_stripe(&mut pass);
+        self.end_pass(&mut pass);
+        self.state.policies = policies;
+        AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
+    }
+
+    /// Touch the map entries and validity words a batch needs, all misses overlapping.
+    #[inline]
+    fn warm(&self, lpns: &[u32]) {
+        let mut old = [0u32; BATCH];
+        for (o, &lpn) in old.iter_mut().zip(lpns) {
+            *o = self.map.forward[lpn as usize];
+        }
+        let mut sum = 0;
+        for (&entry, &lpn) in old.iter().zip(lpns) {
+            let pua = if entry == 0 { self.map.fill.pua(lpn) } else { entry - 1 };
+            sum ^= self.map.valid.get((pua / 64) as usize).copied().unwrap_or(0);
+        }
+        std::hint::black_box(sum);
+    }
+
+    /// One functional write of a logical unit.
+    #[inline]
+    fn overwrite(&mut self, pass: &mut Pass, lpn: u32) {
+        if let Some(stripes) = &self.shape.stripes {
+            let stripe = stripes.stripe_of(lpn);
+            if pass.stripe != stripe {
+                self.end_stripe(pass);
+                pass.stripe = stripe;
+            }
+        }
+        pass.host_units += 1;
+        self.put(pass, lpn);
+    }
+
+    /// Write the parity of the stripe written last. Neighbours written one after the other
+    /// share it, as in the buffer.
+    fn end_stripe(&mut self, pass: &mut Pass) {
+        if let Some(stripes) = &self.shape.stripes
+            && pass.stripe != NONE
+        {
+            let parity = stripes.parity(std::mem::replace(&mut pass.stripe, NONE));
+            self.put(pass, parity);
+        }
+    }
+
+    /// Program a unit, in no time.
+    #[inline]
+    fn put(&mut self, pass: &mut Pass, lpn: u32) {
+        let pool = match &self.shape.stripes {
+            Some(stripes) => self.state.parity.places.lane(stripes, lpn),
+            None => self.state.policies.placement.pool(lpn),
+        };
+        if pass.host[pool as usize].left == 0 {
+            pass.host[pool as usize] = self.host_row(pass, pool);
+        }
+        let pen = &mut pass.host[pool as usize];
+        pass.programs += 1;
+        let pua = pen.next;
+        pen.next += 1;
+        pen.left -= 1;
+        let extent = pen.extent;
+        let closed = pen.left == 0;
+        self.data_aged(pua, lpn);
+        if let Place::Flash(former) = self.map.lookup(lpn) {
+            self.invalidate(former);
+        }
+        self.map.set_flash(lpn, pua);
+        self.map.set_owner(pua, lpn);
+        self.map.set_valid(pua);
+        self.state.extents.gain(extent);
+        if closed {
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+    }
+
+    /// A fresh row for host data, collecting first where the policy wants it.
+    fn host_row(&mut self, pass: &mut Pass, pool: u32) -> Pen {
+        let lanes = self.shape.lanes_of_pool(pool);
+        for attempt in 0.. {
+            let view = LaneView { load: &pass.load, written: &pass.written };
+            let lane = self.state.policies.placement.lane(pool, &view);
+            let free = self.state.extents.free(lane);
+            let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, self.shape.reserve);
+            let opened = self.state.extents.free(lane) != free;
+            if row.is_none() || opened {
+                self.collect_while_wanted(pass, lane);
+            }
+            if let Some(pua) = row {
+                let (extent, _) = self.shape.layout.extent_of(pua);
+                pass.written[lane as usize] += 1;
+                if attempt > 0 {
+                    pass.load[lanes].fill(0);
+                }
+                return Pen { next: pua, left: self.shape.layout.units_per_row, extent };
+            }
+            // What it collected may have given it room: it is asked again after the others.
+            pass.load[lane as usize] = NO_ROOM;
+            if pass.load[lanes.clone()].iter().all(|&load| load >= NO_ROOM) {
+                pass.load[lanes.clone()].fill(0);
+            }
+            assert!(attempt < 1_000_000, "construction proved that every lane can win space");
+        }
+        unreachable!()
+    }
+
+    fn collect_while_wanted(&mut self, pass: &mut Pass, lane: u32) {
+        // Where the start level is out of reach, collecting would never end: the lane goes
+        // on at the bound, and the drive is not called steady.
+        for _ in 0..COLLECTIONS_MAX {
+            let view = self.space(lane);
+            if !self.state.policies.gc_schedule.start(&view) {
+                return;
+            }
+            let (valid, closed) = self.state.extents.lane_slices(&self.shape.layout, lane);
+            let view = VictimView {
+                choice: self.state.extents.choice(&self.shape.layout, lane),
+                valid,
+                closed,
+                now: self.state.extents.serial,
+                units_per_extent: self.shape.layout.units_per_extent,
+                most_valid: self.shape.layout.most_valid(),
+            };
+            let Some(index) = self.state.policies.gc_victim.pick(&view) else { return };
+            self.collect_functionally(pass, lane, lane * self.shape.layout.stride + index);
+        }
+        pass.out_of_reach = true;
+    }
+
+    /// Move a victim's valid units and erase it, in no time.
+    fn collect_functionally(&mut self, pass: &mut Pass, lane: u32, victim: u32) {
+        pass.collections += 1;
+        self.state.extents.begin_collection(victim);
+        let n = self.shape.layout.units_per_extent;
+        let base = victim * n;
+        let mut at = 0;
+        while at < n {
+            // Gather a batch of valid units, touch their map entries, then move them.
+            pass.moved.clear();
+            while at < n && pass.moved.len() < BATCH {
+                let width = (n - at).min(64);
+                let mut mask = self.map.valid_mask(base + at, width);
+                while mask != 0 {
+                    let pua = base + at + mask.trailing_zeros();
+                    mask &= mask - 1;
+                    pass.moved.push((self.map.owner(pua), pua));
+                }
+                at += width;
+            }
+            let mut sum = 0;
+            for &(lpn, _) in &pass.moved {
+                sum ^= self.map.forward[lpn as usize];
+            }
+            std::hint::black_box(sum);
+            let moved = std::mem::take(&mut pass.moved);
+            for &(lpn, former) in &moved {
+                self.move_unit(pass, lane, lpn, former);
+            }
+            pass.moved = moved;
+        }
+        if !std::mem::replace(&mut pass.erased[victim as usize], true) {
+            pass.erased_extents += 1;
+        }
+        self.state.extents.erased(&self.shape.layout, victim);
+        self.flash.blocks_mut().erased(victim);
+        self.data_erased(victim);
+    }
+
+    #[inline]
+    fn move_unit(&mut self, pass: &mut Pass, lane: u32, lpn: u32, former: u32) {
+        let pen = &mut pass.collection[lane as usize];
+        if pen.left == 0 {
+            let pua = self
+                .state
+                .extents
+                .take_row(&self.shape.layout, lane, Writer::Collection, 0)
+                .expect("host data always leave an extent to collect into");
+            let (extent, _) = self.shape.layout.extent_of(pua);
+            *pen = Pen { next: pua, left: self.shape.layout.units_per_row, extent };
+        }
+        let (new, extent) = (pen.next, pen.extent);
+        pen.next += 1;
+        pen.left -= 1;
+        let full = pen.left == 0;
+        pass.programs += 1;
+        self.data_copied(former, new);
+        self.moved_to(lpn, former, new, extent);
+        if full {
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+    }
+
+    #[inline]
+    fn moved_to(&mut self, lpn: u32, former: u32, new: u32, extent: u32) {
+        self.map.set_flash(lpn, new);
+        self.map.set_owner(new, lpn);
+        self.map.set_valid(new);
+        self.state.extents.gain(extent);
+        self.invalidate(former);
+    }
+
+    /// Rows begun are padded, and so are rounds of a pool's lanes, so that the drive is at rest and
+    /// the policies' first state fits it.
+    fn end_pass(&mut self, pass: &mut Pass) {
+        if self.state.policies.placement.levels() {
+            self.level(pass);
+        }
+        let begun: Vec<Pen> =
+            pass.host.iter().chain(&pass.collection).filter(|p| p.left > 0).copied().collect();
+        for row in begun {
+            self.pad(pass, row);
+        }
+    }
+
+    /// Pad until the lanes of each pool are level. A lane that cannot win room stays behind:
+    /// padding makes nothing stale.
+    fn level(&mut self, pass: &mut Pass) {
+        for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
+            let lanes = self.shape.lanes_of_pool(pool);
+            loop {
+                let most = pass.written[lanes.clone()].iter().copied().max().unwrap_or(0);
+                let mut behind = lanes.clone().filter(|&lane| pass.written[lane] < most);
+                if !behind.any(|lane| self.can_win_room(lane as u32)) {
+                    break;
+                }
+                let row = self.host_row(pass, pool);
+                self.pad(pass, row);
+            }
+        }
+    }
+
+    /// Whether a lane has a row for the host, or an extent whose collection wins one.
+    fn can_win_room(&self, lane: u32) -> bool {
+        let layout = &self.shape.layout;
+        let (valid, _) = self.state.extents.lane_slices(layout, lane);
+        self.state.extents.has_row(layout, lane, Writer::Host, self.shape.reserve)
+            || valid.iter().any(|&valid| valid <= layout.most_valid())
+    }
+
+    /// Leave the rest of a row without data.
+    fn pad(&mut self, pass: &mut Pass, row: Pen) {
+        pass.programs += u64::from(row.left);
+        self.data_padded(row.next..row.next + row.left);
+        self.state.extents.row_programmed(&self.shape.layout, row.extent);
+    }
+}
+
+impl Pass {
+    fn new<O: Observer, M: Medium>(device: &Device<O, M>) -> Pass {
+        let layout = &device.shape.layout;
+        let lanes = layout.lanes as usize;
+        let none = Pen { next: 0, left: 0, extent: NONE };
+        Pass {
+            host: vec![none; lanes],
+            collection: vec![none; lanes],
+            load: vec![0; lanes],
+            written: vec![0; lanes],
+            host_units: 0,
+            programs: 0,
+            collections: 0,
+            window_units: (u64::from(layout.units()) / 10).max(1),
+            window_start: (0, 0),
+            windows: Vec::new(),
+            erased: vec![false; layout.extents() as usize],
+            erased_extents: 0,
+            extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
+            moved: Vec::with_capacity(BATCH + 64),
+            stripe: NONE,
+            out_of_reach: false,
+        }
+    }
+
+    /// A window of a tenth of the raw capacity is over; true when the drive is steady.
+    fn end_window(&mut self) -> bool {
+        let (host, programs) = self.window_start;
+        let written = (self.host_units - host).max(1);
+        self.windows.push((self.programs - programs) as f64 / written as f64);
+        self.window_start = (self.host_units, self.programs);
+        let [.., a, b, c] = self.windows[..] else { return false };
+        let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+        self.erased_extents >= self.extents && most - least <= TOLERANCE * least
+    }
+
+    /// Write amplification over the last three windows.
+    fn waf(&self) -> f64 {
+        let last = &self.windows[self.windows.len().saturating_sub(3)..];
+        if last.is_empty() {
+            return self.programs as f64 / self.host_units.max(1) as f64;
+        }
+        // Windows are equal in programs, so their mean is harmonic.
+        last.len() as f64 / last.iter().map(|w| 1.0 / w).sum::<f64>()
+    }
+}
+
+/// A hash of all that shapes a drive's aged state: `what` names the preconditioning and
+/// its workload. Schemes with the same key share one aged state.
+pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
+    let f = &config.ftl;
+    let p = &config.policy;
+    let text = format!(
+        "{} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {seed} {what}",
+        crate::device::snapshot::VERSION,
+        config.geometry,
+        f.mapping_unit,
+        f.capacity_rule(),
+        f.extent,
+        f.write_planes,
+        p.placement,
+        p.redundancy,
+        p.gc_victim,
+        p.gc_schedule,
+        config.age.free,
+    );
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+}

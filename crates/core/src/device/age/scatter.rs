@@ -1,0 +1,105 @@
+//! A past that is put in place directly: every lane with the same share of its extents free,
+//! and in the others valid and stale units at random.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::shape::{ConfigProblem, kept_extents};
+use crate::observer::Observer;
+use tailcut_units::Stream;
+use tailcut_units::quantity::Level;
+
+/// Units between two looks at whether to go on.
+const SLICE: u32 = 1 << 20;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Fill the first `bytes` of the host's addresses, and leave `free` of every lane's extents
+    /// free: the others are full, each unit of them as likely valid as any other. So all lanes
+    /// come to their next collection together, and a victim has the valid units of a random
+    /// block: on average the share that the filled addresses are of what is not free. The
+    /// drive must be new. `progress` hears a fraction and stops by returning false; a drive
+    /// that was stopped is of no use.
+    ///
+    /// # Errors
+    /// A level that leaves too little for the data, or too little to write on.
+    pub fn scatter(
+        &mut self,
+        bytes: u64,
+        free: Level,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), ConfigProblem> {
+        assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
+        let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units));
+        let units = self.shape.fill.end(units as u32);
+        let shares = self.shape.fill.units_by_lane(units);
+        let full = (0..)
+            .zip(&shares)
+            .map(|(lane, &valid)| self.full_extents(lane, valid, free))
+            .collect::<Result<Vec<u32>, _>>()?;
+        let lanes = shares.len() as f64;
+        for (lane, (full, valid)) in full.into_iter().zip(shares).enumerate() {
+            let mut within = |part: f64| progress((lane as f64 + part) / lanes);
+            if !self.scatter_lane(lane as u32, full, valid, &mut within) {
+                break;
+            }
+        }
+        self.data_adopted();
+        Ok(())
+    }
+
+    /// How many extents of a lane with so many valid units are full.
+    fn full_extents(&self, lane: u32, valid: u32, free: Level) -> Result<u32, ConfigProblem> {
+        let layout = &self.shape.layout;
+        let usable = layout.usable[lane as usize];
+        let free_extents = free.of(usable);
+        let (least, needed) = (kept_extents(self.shape.reserve), valid.div_ceil(layout.units_per_extent));
+        let full = usable.saturating_sub(free_extents);
+        if free_extents >= least && full >= needed && free_extents <= usable {
+            return Ok(full);
+        }
+        let most = usable.saturating_sub(needed);
+        let problem = format!(
+            "{free} is {free_extents} of the {usable} extents of lane {lane}; {least} are needed to write on, and at most {most} can be free beside the {valid} mapping units that are filled ({} an extent): take a level between, or fill less (age.fill for a trace, the addresses of a job)",
+            layout.units_per_extent
+        );
+        Err(ConfigProblem { key: "age.free".into(), problem })
+    }
+
+    /// Scatter the units of one lane over its first extents; false when stopped.
+    fn scatter_lane(
+        &mut self,
+        lane: u32,
+        full: u32,
+        valid: u32,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> bool {
+        let upe = self.shape.layout.units_per_extent;
+        let first = lane * self.shape.layout.stride * upe;
+        let mut stream = Stream::new(self.shape.context.seed, "scatter", u64::from(lane));
+        // What a sequential fill would put here, shuffled (Fisher and Yates).
+        let mut owners: Vec<u32> = (first..first + valid).map(|pua| self.map.fill.lpn(pua)).collect();
+        for i in (1..owners.len()).rev() {
+            if i % SLICE as usize == 0 && !progress(0.0) {
+                return false;
+            }
+            owners.swap(i, stream.below(i as u64 + 1) as usize);
+        }
+        let places = full * upe;
+        let mut counts = vec![0; full as usize];
+        for i in 0..places {
+            if i % SLICE == 0 && !progress(f64::from(i) / f64::from(places)) {
+                return false;
+            }
+            // Each choice of places is as likely as any other (selection sampling).
+            if stream.below(u64::from(places - i)) >= owners.len() as u64 {
+                continue;
+            }
+            let lpn = owners.pop().expect("there is one for each place chosen");
+            self.map.set_flash(lpn, first + i);
+            self.map.set_owner(first + i, lpn);
+            self.map.set_valid(first + i);
+            counts[(i / upe) as usize] += 1;
+        }
+        self.state.extents.take_full(&self.shape.layout, lane, &counts);
+        true
+    }
+}

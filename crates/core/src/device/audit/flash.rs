@@ -1,0 +1,40 @@
+//! What the flash was told: which operations, and what collections close.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::nand::OpKind;
+use crate::observer::Observer;
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// No read of a plane was queued since it failed.
+    pub(super) fn audit_ops(&self) -> Result<(), String> {
+        for id in self.flash.ops_in_use() {
+            let op = self.flash.op(id);
+            let read = op.cmd.kind == OpKind::Read && op.cmd.occupant != Occupant::GcRead;
+            law!(
+                !(read && self.is_lost(op.cmd.ppa) && op.entered > self.state.parity.failure.at),
+                "operation {id} reads a plane that has failed"
+            );
+        }
+        Ok(())
+    }
+
+    /// Units are closed by the collections that say so.
+    pub(super) fn audit_gates(&self) -> Result<(), String> {
+        let collections = &self.state.gc.collections;
+        for unit in 0..self.shape.units {
+            let count = |closes: &dyn Fn(u32) -> bool| {
+                (0..collections.len() as u32).filter(|&lane| closes(lane)).count() as u32
+            };
+            let host = count(&|l| collections[l as usize].holding && self.scope_holds(l, unit));
+            let programs = count(&|l| collections[l as usize].barring && self.bar_covers(l, unit));
+            let counted = self.flash.closed_by(unit);
+            law!(
+                counted == (host, programs),
+                "unit {unit}: {host} and {programs} collections close it, and it counts {counted:?}"
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Collections: what each says it has under way, and why it does nothing.
+
+use super::collect::Stage;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::flash::Owner;
+use crate::ftl::extents::Writer;
+use crate::nand::OpKind;
+use crate::observer::Observer;
+use crate::policy::gc_scope::Scope;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A collection counts its operations, and waits only for what is there.
+    pub(in crate::device) fn audit_collections(&self) -> Result<(), String> {
+        let s = &self.state;
+        let collections = &s.gc.collections;
+        let lanes = collections.len();
+        let (mut reads, mut erases, mut programs) = (vec![0; lanes], vec![0; lanes], vec![0; lanes]);
+        for id in self.flash.ops_in_use() {
+            let cmd = &self.flash.op(id).cmd;
+            if let Owner::Collection(lane) = cmd.owner {
+                let erase = cmd.kind == OpKind::Erase;
+                *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
+            }
+        }
+        for g in s.write.units.in_use() {
+            if s.write.units[g].writer == Writer::Collection {
+                programs[s.write.units[g].lane as usize] += 1;
+            }
+        }
+        for (lane, c) in collections.iter().enumerate() {
+            let counts = (reads[lane], programs[lane], erases[lane]);
+            law!(
+                counts == (c.reads, c.programs, c.erases),
+                "collection of lane {lane}: reads, programs, erases {counts:?} and {:?}",
+                (c.reads, c.programs, c.erases)
+            );
+            let busy = c.reads + c.programs + c.erases > 0;
+            match c.stage {
+                Stage::Idle => {
+                    law!(!busy && c.staged.is_empty(), "lane {lane} collects without a victim");
+                    continue;
+                }
+                Stage::Copying => {
+                    law!(busy || c.waiting, "collection of lane {lane} neither moves nor waits");
+                    law!(
+                        c.cursor <= self.shape.layout.units_per_extent,
+                        "collection of lane {lane} looks at unit {} of {}",
+                        c.cursor,
+                        self.shape.layout.units_per_extent
+                    );
+                    let view = self.space(lane as u32);
+                    law!(
+                        busy || self.scope_is_taken(lane as u32) || !s.policies.gc_schedule.proceed(&view),
+                        "collection of lane {lane} waits for host operations that are not there"
+                    );
+                }
+                Stage::Draining => {
+                    law!(!busy && s.extents.has_readers(c.victim), "lane {lane} drains what nobody reads");
+                }
+                Stage::Erasing => law!(c.erases > 0, "lane {lane} erases nothing"),
+            }
+            for &(_, pua) in &c.staged {
+                let (extent, _) = self.shape.layout.extent_of(pua);
+                law!(extent == c.victim, "lane {lane} moves {pua} out of extent {extent}");
+            }
+        }
+        let waiting = collections.iter().filter(|c| c.waiting).count();
+        law!(s.gc.waiting == waiting as u32, "{waiting} collections wait, {}", s.gc.waiting);
+        Ok(())
+    }
+
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(in crate::device) fn scope_holds(&self, lane: u32, unit: u32) -> bool {
+        let own = self.shape.units_of_lane(lane);
+        match self.fixed.gc_scope {
+            Scope::Operation => false,
+            Scope::Unit { .. } => own.contains(&unit),
+            Scope::Controller => true,
+            Scope::Channel => {
+                let channels = self.shape.channel_of(own.start)..=self.shape.channel_of(own.end - 1);
+                channels.contains(&self.shape.channel_of(unit))
+            }
+        }
+    }
+}

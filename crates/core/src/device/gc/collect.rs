@@ -1,0 +1,528 @@
+//! Collection: empty a victim, erase it, free it.
+
+use crate::containers::NONE;
+use crate::device::drive::{Afterwards, Device};
+use crate::device::medium::Medium;
+use crate::flash::{FlashCommand, Owner};
+use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::nand::OpKind;
+use crate::nand::config::BusyUnit;
+use crate::observer::Observer;
+use crate::policy::gc_victim::VictimView;
+use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
+
+/// Where a lane's collection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::device) enum Stage {
+    Idle,
+    /// Moving valid units.
+    Copying,
+    /// All moved; reads of the victim are still to be sensed.
+    Draining,
+    Erasing,
+}
+
+/// The collection of one lane.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Collection {
+    pub stage: Stage,
+    pub victim: u32,
+    /// Offset in the victim up to which units were looked at.
+    pub(super) cursor: u32,
+    /// Reads (or copybacks) under way.
+    pub(super) reads: u32,
+    /// Programs under way.
+    pub(super) programs: u32,
+    pub(super) erases: u32,
+    /// Units in the controller that wait for a full write unit: (logical, physical).
+    pub(super) staged: Vec<(u32, u32)>,
+    /// It is to collect in no time at the end of this event.
+    pub due: bool,
+    /// When it began, ns, and the units it wins.
+    begun: u64,
+    wins: u32,
+    /// When it was to end, as predicted when it began, ns.
+    pub ends: u64,
+    /// It would start or go on but for host activity, another collection, or a victim.
+    pub waiting: bool,
+    /// Its scope is closed to host operations: not while it yields to them, or drains.
+    pub holding: bool,
+    /// Its scope is closed to host programs, whether it yields or not.
+    pub barring: bool,
+}
+
+impl Collection {
+    pub fn new(most_staged: u32) -> Collection {
+        Collection {
+            stage: Stage::Idle,
+            victim: NONE,
+            cursor: 0,
+            reads: 0,
+            programs: 0,
+            erases: 0,
+            staged: Vec::with_capacity(most_staged as usize),
+            due: false,
+            begun: 0,
+            wins: 0,
+            ends: 0,
+            waiting: false,
+            holding: false,
+            barring: false,
+        }
+    }
+
+    /// Whether its scope is closed to host operations.
+    pub fn is_holding(&self) -> bool {
+        self.holding
+    }
+
+    /// The extent it empties, of `units` units, whether all of that was read, and whether it is
+    /// being erased.
+    pub fn aim(&self, units: u32) -> (u32, bool, bool) {
+        (self.victim, self.cursor == units && self.reads == 0, self.stage == Stage::Erasing)
+    }
+
+    /// The extent that it empties, while it does.
+    pub fn target(&self) -> Option<u32> {
+        self.is_active().then_some(self.victim)
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.stage != Stage::Idle
+    }
+
+    /// For diagnosis.
+    pub fn describe(&self) -> String {
+        format!(
+            "{:?} extent {} at unit {}, {} reads, {} programs, {} erases under way, {} units staged{}",
+            self.stage,
+            self.victim,
+            self.cursor,
+            self.reads,
+            self.programs,
+            self.erases,
+            self.staged.len(),
+            if self.waiting { ", waiting" } else { "" }
+        )
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A lane begins to collect, or has ended.
+    pub(in crate::device) fn count_collection(&mut self, lane: u32, begins: bool) {
+        let s = &mut self.state;
+        s.gc.under_way = if begins { s.gc.under_way + 1 } else { s.gc.under_way - 1 };
+        if let Some(stripes) = &self.shape.stripes {
+            let group = stripes.group_of_lane(lane);
+            s.gc.groups.count(group, begins, s.now);
+            let collecting = s.gc.groups.collecting(group);
+            s.counters.rotation_broken += u64::from(begins && self.fixed.rotates && collecting > 1);
+            s.counters.most_in_group = s.counters.most_in_group.max(u64::from(collecting));
+        }
+    }
+
+    pub(in crate::device) fn set_waiting(&mut self, lane: u32, waiting: bool) {
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        if c.waiting != waiting {
+            c.waiting = waiting;
+            if waiting {
+                s.gc.waiting += 1;
+            } else {
+                s.gc.waiting -= 1;
+            }
+        }
+    }
+
+    /// Start a collection in this lane if the policies want one and nothing forbids it.
+    pub(in crate::device) fn check_collection(&mut self, lane: u32) {
+        let view = self.note_space(lane);
+        if self.has_failed(lane) {
+            return;
+        }
+        let c = &self.state.gc.collections[lane as usize];
+        if c.is_active() {
+            // One that yielded must not sleep on when free space falls to the hard limit.
+            if c.waiting {
+                self.pump_collection(lane);
+            }
+            return;
+        }
+        if !self.state.policies.gc_schedule.start(&view) {
+            let quiet = super::space::quiet(view);
+            let later = self.state.policies.gc_schedule.start(&quiet);
+            return self.set_waiting(lane, later);
+        }
+        if self.scope_is_taken(lane) {
+            return self.set_waiting(lane, true);
+        }
+        if self.fixed.collects_instantly {
+            let s = &mut self.state;
+            if !std::mem::replace(&mut s.gc.collections[lane as usize].due, true) {
+                s.afterwards.push(Afterwards::Collect { lane });
+            }
+            return;
+        }
+        self.collect_a_victim(lane);
+    }
+
+    /// Begin a collection, if there is a victim.
+    pub(in crate::device) fn collect_a_victim(&mut self, lane: u32) {
+        let s = &mut self.state;
+        let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
+        let view = VictimView {
+            choice: s.extents.choice(&self.shape.layout, lane),
+            valid,
+            closed,
+            now: s.extents.serial,
+            units_per_extent: self.shape.layout.units_per_extent,
+            most_valid: self.shape.layout.most_valid(),
+        };
+        match s.policies.gc_victim.pick(&view) {
+            Some(index) => self.begin_collection(lane, lane * self.shape.layout.stride + index),
+            None => {
+                self.set_waiting(lane, true);
+                self.state.gc.lacks_victim = true;
+            }
+        }
+    }
+
+    fn begin_collection(&mut self, lane: u32, victim: u32) {
+        self.set_waiting(lane, false);
+        let ends = self.state.now + self.collection_ns(victim);
+        let s = &mut self.state;
+        s.extents.begin_collection(victim);
+        let c = &mut s.gc.collections[lane as usize];
+        debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
+        c.stage = Stage::Copying;
+        c.victim = victim;
+        c.cursor = 0;
+        (c.begun, c.ends) = (s.now, ends);
+        c.wins = self.shape.layout.units_per_extent - s.extents.valid(victim);
+        self.count_collection(lane, true);
+        if self.fixed.collects_instantly {
+            return self.move_instantly(lane, victim);
+        }
+        self.hold_scope(lane, true);
+        self.pump_collection(lane);
+    }
+
+    /// Begin as many moves as may be under way; finish when nothing is left to move.
+    pub(in crate::device) fn pump_collection(&mut self, lane: u32) {
+        if self.state.gc.collections[lane as usize].stage != Stage::Copying {
+            return;
+        }
+        if self.has_failed(lane) {
+            return self.stop_collecting(lane);
+        }
+        let end = self.shape.layout.units_per_extent;
+        loop {
+            let c = &self.state.gc.collections[lane as usize];
+            if c.cursor == end || c.reads + c.programs >= self.shape.gc_in_flight {
+                break;
+            }
+            let view = self.space(lane);
+            self.bar_programs(lane, &view);
+            if !self.state.policies.gc_schedule.proceed(&view) {
+                return self.yield_scope(lane);
+            }
+            if !self.state.gc.collections[lane as usize].holding && self.scope_is_taken(lane) {
+                return self.set_waiting(lane, true);
+            }
+            self.hold_scope(lane, true);
+            self.next_move(lane);
+        }
+        self.set_waiting(lane, false);
+        let c = &self.state.gc.collections[lane as usize];
+        if c.cursor == end && c.reads == 0 {
+            if !c.staged.is_empty() {
+                self.program_staged(lane);
+            } else if c.programs == 0 {
+                self.all_moved(lane);
+            }
+        }
+    }
+
+    /// Move the next segment that has valid units, if any is left.
+    fn next_move(&mut self, lane: u32) {
+        let end = self.shape.layout.units_per_extent;
+        let width = self.shape.copy_units;
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        let base = c.victim * end;
+        while c.cursor < end {
+            let start = base + c.cursor;
+            let mask = self.map.valid_mask(start, width);
+            c.cursor += width;
+            if mask != 0 {
+                c.reads += 1;
+                s.counters.gc_reads += 1;
+                return match self.shape.copy {
+                    CopyMode::Controller => self.read_segment(lane, start, mask),
+                    CopyMode::Copyback => self.copy_back(lane, start),
+                };
+            }
+        }
+    }
+
+    fn read_segment(&mut self, lane: u32, start: u32, mask: u64) {
+        let (_, first_slot) = self.shape.layout.row_of(start);
+        let place = self.shape.layout.place(start);
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let (mut planes, mut codewords) = (0, 0);
+        let mut left = mask;
+        while left != 0 {
+            let slot = first_slot + left.trailing_zeros();
+            left &= left - 1;
+            let (p, n) = self.read_cost(place.plane, slot, 0, unit_bytes);
+            planes |= p;
+            codewords += n;
+        }
+        let read = self.read_of(Occupant::GcRead, Owner::Collection(lane), start);
+        let op = self.order_read(FlashCommand { planes, codewords, units: mask, ppa: start, ..read });
+        self.submit_op(op);
+    }
+
+    /// A segment is in the controller.
+    pub(in crate::device) fn collected(&mut self, op: u32, lane: u32) {
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        c.reads -= 1;
+        let FlashCommand { ppa: start, units: mut left, .. } = self.flash.op(op).cmd;
+        while left != 0 {
+            let pua = start + left.trailing_zeros();
+            left &= left - 1;
+            // What the host has overwritten meanwhile need not move.
+            if self.map.is_valid(pua) {
+                c.staged.push((self.map.owner(pua), pua));
+            }
+        }
+        self.free_op(op);
+        if self.has_failed(lane) {
+            return self.stop_collecting(lane);
+        }
+        let upr = self.shape.layout.units_per_row as usize;
+        while self.state.gc.collections[lane as usize].staged.len() >= upr {
+            self.program_staged(lane);
+        }
+        self.pump_collection(lane);
+    }
+
+    /// Program one write unit of staged data, padded if there is less.
+    fn program_staged(&mut self, lane: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        let count = c.staged.len().min(upr as usize);
+        let group = s.write.units.take();
+        let g = &mut s.write.units[group];
+        g.writer = Writer::Collection;
+        g.stripe = NONE;
+        g.lane = lane;
+        g.count = count as u32;
+        g.ledger.clear();
+        let at = (group * upr) as usize;
+        s.write.members[at..at + count].copy_from_slice(&c.staged[..count]);
+        c.staged.drain(..count);
+        c.programs += 1;
+        let pua = s
+            .extents
+            .take_row(&self.shape.layout, lane, Writer::Collection, 0)
+            .expect("host data always leave an extent to collect into");
+        self.note_space(lane);
+        self.queue_program(group, pua, Occupant::GcProgram);
+    }
+
+    /// A write unit of this lane's collection is programmed.
+    pub(in crate::device) fn group_collected(&mut self, lane: u32) {
+        self.state.gc.collections[lane as usize].programs -= 1;
+        self.pump_collection(lane);
+    }
+
+    /// A logical unit's copy at `former` was also programmed at `new`: switch if current.
+    #[inline]
+    pub(in crate::device) fn moved(&mut self, lpn: u32, former: u32, new: u32) {
+        if !self.map.is_valid(former) {
+            return;
+        }
+        if !self.member_moved(lpn, former, new) {
+            match self.map.lookup(lpn) {
+                Place::Flash(pua) => {
+                    debug_assert_eq!(pua, former);
+                    self.map.set_flash(lpn, new);
+                }
+                Place::Buffer(slot) => {
+                    let held = self.state.write.buffer.slot_mut(slot);
+                    debug_assert_eq!(held.former, former);
+                    held.former = new;
+                }
+                Place::Unmapped => unreachable!("a valid unit is mapped"),
+            }
+        }
+        self.map.set_owner(new, lpn);
+        self.map.set_valid(new);
+        let (extent, _) = self.shape.layout.extent_of(new);
+        self.state.extents.gain(extent);
+        self.invalidate(former);
+    }
+
+    fn copy_back(&mut self, lane: u32, source: u32) {
+        let place = self.shape.layout.place(source);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let s = &mut self.state;
+        let target = s
+            .extents
+            .take_row(&self.shape.layout, lane, Writer::Collection, 0)
+            .expect("host data always leave an extent to collect into");
+        self.note_space(lane);
+        let id = self.flash.order(FlashCommand {
+            kind: OpKind::Copyback,
+            occupant: Occupant::GcRead,
+            owner: Owner::Collection(lane),
+            unit,
+            page: place.page,
+            planes: 1 << place.plane,
+            ppa: source,
+            to: target,
+            to_page: self.shape.layout.place(target).page,
+            ..FlashCommand::BLANK
+        });
+        self.submit_op(id);
+    }
+
+    /// A page was copied inside its plane.
+    pub(in crate::device) fn copied_back(&mut self, op: u32, lane: u32) {
+        let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
+        self.free_op(op);
+        self.data_copied(source, target);
+        self.moved(self.map.owner(source), source, target);
+        let (extent, _) = self.shape.layout.extent_of(target);
+        self.count_rows(lane, 1);
+        let s = &mut self.state;
+        s.counters.programs_gc += 1;
+        s.extents.row_programmed(&self.shape.layout, extent);
+        s.gc.collections[lane as usize].reads -= 1;
+        self.scrub_if_filled(extent);
+        self.pump_collection(lane);
+    }
+
+    /// The plane of a lane has failed: its collection moves nothing more, and is over when what
+    /// it has under way has ended. One that has moved all goes on to its erase.
+    pub(in crate::device) fn stop_collecting(&mut self, lane: u32) {
+        self.set_waiting(lane, false);
+        self.note_space(lane);
+        let c = &mut self.state.gc.collections[lane as usize];
+        c.staged.clear();
+        if c.stage != Stage::Copying || c.reads + c.programs > 0 {
+            return;
+        }
+        let victim = c.victim;
+        self.set_barring(lane, false);
+        self.hold_scope(lane, false);
+        self.count_collection(lane, false);
+        self.state.gc.collections[lane as usize].stage = Stage::Idle;
+        self.state.extents.abandon_collection(victim);
+        if self.state.gc.waiting > 0 {
+            self.wake_waiting();
+        }
+    }
+
+    pub(in crate::device) fn all_moved(&mut self, lane: u32) {
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
+        if s.extents.has_readers(c.victim) {
+            // Host reads of the victim may be queued behind the hold: let them through.
+            c.stage = Stage::Draining;
+            self.hold_scope(lane, false);
+        } else if self.fixed.collects_instantly {
+            self.victim_erased(lane);
+        } else {
+            self.erase_victim(lane);
+        }
+    }
+
+    /// The last read of an extent was sensed: its collection may be waiting for that.
+    #[inline]
+    pub(in crate::device) fn last_reader_left(&mut self, extent: u32) {
+        let (lane, _) = self.shape.layout.lane_of(extent);
+        let c = &self.state.gc.collections[lane as usize];
+        if c.stage == Stage::Draining && c.victim == extent {
+            if self.fixed.collects_instantly { self.victim_erased(lane) } else { self.erase_victim(lane) }
+        }
+    }
+
+    fn erase_victim(&mut self, lane: u32) {
+        self.hold_to_erase(lane);
+        let layout = &self.shape.layout;
+        let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
+        let parts = self.shape.erases_per_die();
+        let (mask, width) = match layout.kind {
+            ExtentKind::Block => (1u32 << (lane % planes), 1),
+            _ => (u32::MAX >> (32 - planes / parts), planes / parts),
+        };
+        let c = &mut self.state.gc.collections[lane as usize];
+        let victim = c.victim;
+        c.stage = Stage::Erasing;
+        c.erases = luns * parts;
+        for part in 0..luns * parts {
+            let (die, mask) = (first + part / parts, mask << (part % parts * width));
+            let plane = if self.shape.busy == BusyUnit::Plane { mask.trailing_zeros() } else { 0 };
+            let unit = self.shape.unit_of(die, plane);
+            let id = self.flash.order(FlashCommand {
+                kind: OpKind::Erase,
+                occupant: Occupant::Erase,
+                owner: Owner::Collection(lane),
+                unit,
+                planes: mask,
+                block: victim,
+                ..FlashCommand::BLANK
+            });
+            self.submit_op(id);
+        }
+    }
+
+    /// One die has erased its part of the victim.
+    pub(in crate::device) fn erased(&mut self, op: u32, lane: u32) {
+        self.free_op(op);
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        c.erases -= 1;
+        if c.erases == 0 {
+            self.victim_erased(lane);
+        }
+    }
+
+    /// The victim is free again: the collection is over.
+    fn victim_erased(&mut self, lane: u32) {
+        self.set_barring(lane, false);
+        self.hold_scope(lane, false);
+        self.count_collection(lane, false);
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        c.stage = Stage::Idle;
+        let took = s.now - c.begun;
+        s.gc.pace.collected(took, c.wins);
+        s.counters.collecting_ns += took;
+        s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
+        let victim = c.victim;
+        s.extents.erased(&self.shape.layout, c.victim);
+        self.flash.blocks_mut().erased(victim);
+        s.counters.collections += 1;
+        s.counters.erases += 1;
+        self.scrub_no_more(victim);
+        self.data_erased(victim);
+        self.note_space(lane);
+        self.resume_stalled(lane);
+        if self.state.gc.waiting > 0 {
+            self.wake_neediest(lane);
+        }
+        self.check_collection(lane);
+        if self.state.gc.waiting > 0 {
+            self.wake_waiting();
+        }
+    }
+}

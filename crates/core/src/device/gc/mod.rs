@@ -1,0 +1,11 @@
+//! Garbage collection: when it starts, what it moves, what it closes, and who goes on when.
+
+mod audit;
+pub(super) mod collect;
+pub(super) mod group_time;
+pub(super) mod instant;
+pub(super) mod pace;
+pub(super) mod scope;
+pub(super) mod space;
+pub(super) mod state;
+pub(super) mod wake;

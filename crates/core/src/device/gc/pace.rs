@@ -1,0 +1,60 @@
+//! Whether collecting in turn keeps up with what is written.
+
+use serde::{Deserialize, Serialize};
+
+/// What collections and writes took so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::device) struct Pace {
+    /// Groups of lanes, each with one collection at a time.
+    groups: u64,
+    /// The time of the collections that ended, and the units they won.
+    collecting_ns: u64,
+    won: u64,
+    /// Host writes' programs, parity included, and when the first of them was taken.
+    written: u64,
+    since: u64,
+}
+
+impl Pace {
+    pub fn new(groups: u32) -> Pace {
+        Pace { groups: u64::from(groups), ..Pace::default() }
+    }
+
+    /// A collection that won `units` took `ns`.
+    pub fn collected(&mut self, ns: u64, units: u32) {
+        self.collecting_ns += ns;
+        self.won += u64::from(units);
+    }
+
+    /// `units` are written at `now`.
+    #[inline]
+    pub fn wrote(&mut self, now: u64, units: u32) {
+        if self.written == 0 {
+            self.since = now;
+        }
+        self.written += u64::from(units);
+    }
+
+    /// Whether all groups, one collection each, win units as fast as they were written so
+    /// far; so it is said as long as nothing is known.
+    pub fn keeps_up(&self, now: u64) -> bool {
+        let elapsed = u128::from(now.saturating_sub(self.since));
+        let won = u128::from(self.won) * u128::from(self.groups) * elapsed;
+        self.won == 0 || won >= u128::from(self.written) * u128::from(self.collecting_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_compares_the_two_rates() {
+        let mut p = Pace::new(2);
+        assert!(p.keeps_up(5), "nothing is known");
+        p.wrote(1_000, 100);
+        p.collected(1_000, 100);
+        assert!(p.keeps_up(1_500), "two groups win 200 in 1,000 ns, and 100 were written in 500");
+        assert!(!p.keeps_up(1_499));
+    }
+}

@@ -1,0 +1,148 @@
+//! What a collection closes to others, and who else may collect beside it.
+
+use crate::device::drive::{Afterwards, Device};
+use crate::device::gc::collect::Stage;
+use crate::device::medium::Medium;
+use crate::observer::Observer;
+use crate::policy::gc_schedule::SpaceView;
+use crate::policy::gc_scope::Scope;
+use std::ops::Range;
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether collections of one scope take turns.
+    pub(in crate::device) fn in_turn(&self) -> bool {
+        matches!(self.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
+    }
+
+    /// Whether another collection keeps this lane's scope, of which only one may run. One
+    /// that has yielded keeps nothing.
+    pub(in crate::device) fn scope_is_taken(&self, lane: u32) -> bool {
+        if !self.in_turn() {
+            return false;
+        }
+        let own = self.turn_units(lane);
+        (0..self.shape.layout.lanes).filter(|&other| other != lane).any(|other| {
+            let c = &self.state.gc.collections[other as usize];
+            let keeps = c.is_active() && (c.holding || !c.waiting);
+            let scope = self.turn_units(other);
+            keeps && scope.start < own.end && own.start < scope.end
+        })
+    }
+
+    /// Close (or reopen) the scope of this lane's collection to host operations.
+    pub(in crate::device) fn hold_scope(&mut self, lane: u32, close: bool) {
+        let c = &mut self.state.gc.collections[lane as usize];
+        if c.holding == close {
+            return;
+        }
+        c.holding = close;
+        let erases = c.stage == Stage::Erasing;
+        let tell = close && self.fixed.rebuilds_reads;
+        for unit in self.scope_units(lane) {
+            if close {
+                self.flash.close(unit, erases);
+            } else {
+                self.flash.open(unit, erases);
+            }
+            if tell {
+                self.state.afterwards.push(Afterwards::Rescue { unit });
+            }
+        }
+    }
+
+    /// The collection of a lane that holds its scope goes on from moving to erasing.
+    pub(in crate::device) fn hold_to_erase(&mut self, lane: u32) {
+        if self.flash.interrupts(Occupant::Erase) {
+            // Reads interrupt the erase: they need not stand behind it.
+            return self.hold_scope(lane, false);
+        }
+        if !self.state.gc.collections[lane as usize].holding {
+            self.state.gc.collections[lane as usize].stage = Stage::Erasing;
+            return self.hold_scope(lane, true);
+        }
+        self.state.gc.collections[lane as usize].stage = Stage::Erasing;
+        for unit in self.scope_units(lane) {
+            self.flash.close_to_erase(unit);
+        }
+    }
+
+    /// The units among which only one collection may run, where scopes take turns.
+    pub(in crate::device) fn turn_units(&self, lane: u32) -> Range<u32> {
+        match self.fixed.gc_scope {
+            Scope::Unit { .. } => self.units_of_channel(lane),
+            _ => self.scope_units(lane),
+        }
+    }
+
+    /// The units of the channels of a lane.
+    pub(in crate::device) fn units_of_channel(&self, lane: u32) -> Range<u32> {
+        let own = self.shape.units_of_lane(lane);
+        let per_channel = self.shape.units / self.shape.channels;
+        let first = own.start / per_channel * per_channel;
+        let last = (own.end - 1) / per_channel * per_channel;
+        first..last + per_channel
+    }
+
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(in crate::device) fn scope_covers(&self, lane: u32, unit: u32) -> bool {
+        self.scope_units(lane).contains(&unit)
+    }
+
+    /// The units that a collection of this lane closes to host operations.
+    pub(in crate::device) fn scope_units(&self, lane: u32) -> Range<u32> {
+        match self.fixed.gc_scope {
+            Scope::Operation => 0..0,
+            Scope::Unit { .. } => self.shape.units_of_lane(lane),
+            Scope::Controller => 0..self.shape.units,
+            Scope::Channel => self.units_of_channel(lane),
+        }
+    }
+
+    /// Close the scope of a collection to host programs, or open it, as the schedule says.
+    #[inline]
+    pub(in crate::device) fn bar_programs(&mut self, lane: u32, view: &SpaceView) {
+        if self.fixed.may_close_programs {
+            let bars = self.state.policies.gc_schedule.bars_programs(view);
+            self.set_barring(lane, bars);
+        }
+    }
+
+    pub(in crate::device) fn set_barring(&mut self, lane: u32, bars: bool) {
+        if std::mem::replace(&mut self.state.gc.collections[lane as usize].barring, bars) == bars {
+            return;
+        }
+        for unit in self.heeded_units(lane) {
+            if bars {
+                self.flash.close_to_programs(unit);
+            } else {
+                self.flash.open_to_programs(unit);
+            }
+        }
+    }
+
+    /// The units whose host operations a collection of this lane may yield to, and whose
+    /// programs it may bar.
+    pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<u32> {
+        match self.fixed.gc_scope {
+            Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
+            Scope::Channel | Scope::Controller => self.scope_units(lane),
+        }
+    }
+
+    /// Whether the collection of a lane may bar programs of this unit.
+    pub(in crate::device) fn bar_covers(&self, lane: u32, unit: u32) -> bool {
+        self.heeded_units(lane).contains(&unit)
+    }
+
+    /// Let host operations pass: what a collection yields to must not stand behind its own
+    /// hold, and another collection may use its scope meanwhile.
+    pub(in crate::device) fn yield_scope(&mut self, lane: u32) {
+        self.set_waiting(lane, true);
+        let held = self.state.gc.collections[lane as usize].holding;
+        self.hold_scope(lane, false);
+        if held && self.in_turn() {
+            self.wake_waiting();
+        }
+    }
+}

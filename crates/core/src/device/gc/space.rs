@@ -1,0 +1,81 @@
+//! What the schedule of collection sees of a lane.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::observer::Observer;
+use crate::policy::gc_schedule::SpaceView;
+use tailcut_units::Occupants;
+
+/// The same lane with no host operation and no other collection under way.
+pub(in crate::device) fn quiet(view: SpaceView) -> SpaceView {
+    SpaceView {
+        host_active: false,
+        host_reads: false,
+        host_programs: false,
+        channel_active: false,
+        group_collecting: 0,
+        rebuilds_here: false,
+        ..view
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// How a lane stands.
+    pub(in crate::device) fn space(&self, lane: u32) -> SpaceView {
+        let s = &self.state;
+        let scope = self.heeded_units(lane);
+        let active = |unit: u32| self.flash.host_load(unit).ops > 0;
+        let host_active = if scope.len() == self.shape.units as usize {
+            self.flash.host_ops() > 0
+        } else {
+            scope.clone().any(active)
+        };
+        let (mut host_reads, mut host_programs) = (false, false);
+        if host_active && self.fixed.may_close_programs {
+            for unit in scope.filter(|&unit| active(unit)) {
+                host_reads |= self.flash.host_load(unit).reads > 0;
+                host_programs |= self.flash.waiting(unit).meets(Occupants::HOST_PROGRAMS);
+            }
+        }
+        let (mut channel_active, mut group_collecting) = (false, 0);
+        if self.fixed.heeds_channel {
+            channel_active = self.units_of_channel(lane).any(active);
+        }
+        if let Some(stripes) = &self.shape.stripes {
+            let own = s.gc.collections[lane as usize].is_active();
+            let group = stripes.group_of_lane(lane);
+            group_collecting = s.gc.groups.collecting(group) - u32::from(own);
+        }
+        let rebuilds_here =
+            self.fixed.rotates && self.scope_units(lane).any(|u| self.flash.host_load(u).rebuilds > 0);
+        SpaceView {
+            free: s.extents.free(lane),
+            extents: self.shape.layout.usable[lane as usize],
+            host_active,
+            host_reads,
+            host_programs,
+            channel_active,
+            group_collecting,
+            rebuilds_here,
+            urgent_lanes: s.gc.urgent_lanes,
+            lanes: self.shape.layout.lanes,
+            keeps_up: s.gc.pace.keeps_up(s.now),
+        }
+    }
+
+    /// The free extents of a lane may have changed; returns how it stands.
+    pub(in crate::device) fn note_space(&mut self, lane: u32) -> SpaceView {
+        let view = self.space(lane);
+        let s = &mut self.state;
+        let urgent = s.policies.gc_schedule.urgent(&view) && s.parity.failure.lane != lane;
+        if s.gc.urgent[lane as usize] == urgent {
+            return view;
+        }
+        s.gc.urgent[lane as usize] = urgent;
+        s.gc.urgent_lanes = if urgent { s.gc.urgent_lanes + 1 } else { s.gc.urgent_lanes - 1 };
+        for unit in self.shape.units_of_lane(lane) {
+            self.flash.set_urgent(unit, urgent);
+        }
+        view
+    }
+}

@@ -1,0 +1,49 @@
+//! What collection keeps.
+
+use super::collect::Collection;
+use super::group_time::Groups;
+use super::pace::Pace;
+use crate::device::limits::Limits;
+use crate::device::shape::Shape;
+use serde::{Deserialize, Serialize};
+
+/// The collections of all lanes.
+#[derive(Serialize, Deserialize)]
+pub(in crate::device) struct Gc {
+    /// By lane.
+    pub collections: Vec<Collection>,
+    /// Collections under way.
+    pub under_way: u32,
+    /// Collections that wait for something.
+    pub waiting: u32,
+    /// By lane: it is short of space.
+    pub urgent: Vec<bool>,
+    /// Lanes short of space.
+    pub urgent_lanes: u32,
+    /// What collections and writes took so far.
+    pub pace: Pace,
+    /// By group: how many of its lanes collect, and how long.
+    pub groups: Groups,
+    /// Some lane found no victim since lanes were last woken.
+    pub lacks_victim: bool,
+    /// Some extent has become worth collecting since.
+    pub victim_appeared: bool,
+}
+
+impl Gc {
+    pub fn new(shape: &Shape, limits: &Limits) -> Gc {
+        let lanes = shape.layout.lanes;
+        let staged = shape.layout.units_per_row * limits.moves;
+        Gc {
+            collections: (0..lanes).map(|_| Collection::new(staged)).collect(),
+            under_way: 0,
+            waiting: 0,
+            urgent: vec![false; lanes as usize],
+            urgent_lanes: 0,
+            pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
+            groups: Groups::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
+            lacks_victim: false,
+            victim_appeared: false,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Collections that wait: who is woken, and by what.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::ftl::config::ExtentKind;
+use crate::nand::config::BusyUnit;
+use crate::observer::Observer;
+use crate::policy::gc_scope::Scope;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Write units wait for room, some lane found no victim, and an extent has become
+    /// worth collecting since: it may be just what that lane lacked. (A lane that is
+    /// merely below its start level looks again with its next program.)
+    #[inline]
+    pub(in crate::device) fn feed_hungry(&mut self) {
+        let s = &mut self.state;
+        if s.gc.victim_appeared
+            && s.gc.lacks_victim
+            && (s.write.stalled.any() || s.parity.stripes.waiting > 0)
+        {
+            s.gc.victim_appeared = false;
+            s.gc.lacks_victim = false;
+            self.wake_waiting();
+        }
+    }
+
+    /// A scope is free: the waiting lane with the least free space takes it, if it has less
+    /// than the one that just collected.
+    pub(in crate::device) fn wake_neediest(&mut self, collected: u32) {
+        let s = &self.state;
+        let waiting = (0..self.shape.layout.lanes).filter(|&l| s.gc.collections[l as usize].waiting);
+        let neediest = waiting.min_by_key(|&l| s.extents.free(l));
+        let own = s.extents.free(collected);
+        if let Some(lane) = neediest.filter(|&l| s.extents.free(l) < own) {
+            self.wake(lane);
+        }
+    }
+
+    /// A collection ended: others may have waited for its scope.
+    pub(in crate::device) fn wake_waiting(&mut self) {
+        for lane in 0..self.shape.layout.lanes {
+            if self.state.gc.collections[lane as usize].waiting {
+                self.wake(lane);
+            }
+        }
+    }
+
+    fn wake(&mut self, lane: u32) {
+        if self.state.gc.collections[lane as usize].is_active() {
+            self.pump_collection(lane);
+        } else {
+            self.check_collection(lane);
+        }
+    }
+
+    /// The host operations of a unit have changed so that collections that yielded may go on.
+    pub(in crate::device) fn wake_unit(&mut self, unit: u32) {
+        let lanes = match (self.shape.layout.kind, self.shape.busy) {
+            _ if self.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
+            (ExtentKind::Line, _) => 0..1,
+            _ if self.fixed.heeds_channel || self.fixed.gc_scope == Scope::Channel => {
+                let per_channel = self.shape.layout.lanes / self.shape.channels;
+                let channel = self.shape.channel_of(unit);
+                channel * per_channel..(channel + 1) * per_channel
+            }
+            (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit..unit + 1,
+            (ExtentKind::Block, BusyUnit::Die) => {
+                unit * self.shape.layout.planes..(unit + 1) * self.shape.layout.planes
+            }
+        };
+        for lane in lanes {
+            if self.state.gc.collections[lane as usize].waiting {
+                self.wake(lane);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The host's commands, checked on demand: for tests.
+
+use crate::containers::NONE;
+use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use crate::device::medium::Medium;
+use crate::flash::Owner;
+use crate::ftl::extents::Writer;
+use crate::observer::Observer;
+use tailcut_units::HostOp;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Every command is in exactly one place.
+    pub(in crate::device) fn audit_commands(&self) -> Result<(), String> {
+        let s = &self.state;
+        let h = &s.host;
+        let in_use = s.host.requests.in_use();
+        let mut places = std::collections::BTreeMap::new();
+        let rings = [
+            (&h.read_done, TIMER_READ_DONE),
+            (&h.write_done, TIMER_WRITE_DONE),
+            (&h.read_ready, TIMER_READ_READY),
+            (&h.write_ready, TIMER_WRITE_READY),
+        ];
+        for (ring, timer) in rings {
+            law!(s.timers.is_set(timer) != ring.is_empty(), "timer {timer} and its ring of {}", ring.len());
+            let mut last = s.now;
+            for &(at, id) in ring {
+                law!(at >= last, "ring {timer} runs backwards to {at}");
+                last = at;
+                law!(places.insert(id, timer).is_none(), "command slot {id} is in two rings");
+            }
+        }
+        let mut on_their_way = vec![0; self.shape.layout.lanes as usize];
+        if !self.shape.has_parity() {
+            for g in s.write.units.in_use().into_iter().filter(|&g| s.write.units[g].writer == Writer::Host) {
+                on_their_way[s.write.units[g].lane as usize] += s.write.units[g].count;
+            }
+        }
+        let queued = s.write.queues.audit(&on_their_way)?;
+        for &id in h.room.iter().chain(&h.flushes).chain(&queued) {
+            law!(places.insert(id, usize::MAX).is_none(), "command slot {id} waits and is elsewhere");
+        }
+        let mut parts = std::collections::BTreeMap::new();
+        for id in self.flash.ops_in_use() {
+            if let Owner::Request(r) = self.flash.op(id).cmd.owner {
+                *parts.entry(r).or_insert(0u32) += 1;
+            }
+        }
+        for id in s.parity.rebuilds.in_use() {
+            *parts.entry(s.parity.rebuilds[id].request).or_insert(0) += 1;
+        }
+        for (_, slot) in s.write.buffer.in_use() {
+            if slot.waiter != NONE {
+                *parts.entry(slot.waiter).or_insert(0) += 1;
+            }
+        }
+        for &id in &in_use {
+            let r = &s.host.requests[id];
+            let n = parts.remove(&id).unwrap_or(0);
+            match places.remove(&id) {
+                Some(usize::MAX) if r.command.op == HostOp::Write => {}
+                Some(_) => law!(n == 0, "command {} is at its end with {n} parts left", r.index),
+                None => law!(
+                    n > 0 && n == r.remaining,
+                    "command {} waits for {n} parts of {}: {:?}",
+                    r.index,
+                    r.remaining,
+                    r.command
+                ),
+            }
+        }
+        law!(places.is_empty() && parts.is_empty(), "a command that is over is still at work");
+        if !h.room.is_empty() {
+            let leaving = s.write.buffer.held() > s.write.buffer.dirty() || s.parity.stripes.jobs.used() > 0;
+            law!(leaving, "writes wait for room and nothing is on its way");
+        }
+        Ok(())
+    }
+}

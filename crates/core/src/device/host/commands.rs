@@ -1,0 +1,434 @@
+//! The host side: the device queue, the controller, the two directions of the link, and
+//! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
+
+use crate::containers::NONE;
+use crate::containers::slab::Slab;
+use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use crate::device::medium::Medium;
+use crate::observer::{Observer, RequestStep};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, SimTime, Span, Status};
+
+/// The device queue is full: submit again after the next completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the device queue is full")]
+pub struct QueueFull;
+
+/// A command that ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion<'a> {
+    /// Serial number of the submission, from 0.
+    pub index: u64,
+    /// What the submitter attached.
+    pub tag: u64,
+    /// The command.
+    pub command: Command,
+    /// When the host wanted it: the start of its latency.
+    pub arrived: SimTime,
+    /// When it ended.
+    pub completed: SimTime,
+    /// How it ended.
+    pub status: Status,
+    /// What its latency is made of; the sum is `completed − arrived`.
+    pub ledger: &'a Ledger,
+    /// A read's bytes; empty over a medium without data.
+    pub data: &'a [u8],
+}
+
+/// A command under way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Request {
+    pub index: u64,
+    pub tag: u64,
+    pub command: Command,
+    pub arrived: u64,
+    pub status: Status,
+    pub ledger: Ledger,
+    /// Operations (reads) or slots (write-through) still to end.
+    pub remaining: u32,
+    /// Write: the next logical unit to hold.
+    pub next_lpn: u32,
+    /// Since when it waits for room in the buffer.
+    pub room_since: u64,
+    /// FLUSH: the epoch it waits for.
+    pub epoch: u32,
+    /// Some of its data were computed from the rest of their stripe.
+    pub rebuilt: bool,
+    /// It waited for a place in a full device queue that held a request in whose way a
+    /// collection had stood.
+    pub kept_out: bool,
+}
+
+impl Request {
+    pub fn blank() -> Request {
+        Request {
+            index: 0,
+            tag: 0,
+            command: Command { op: HostOp::Flush, offset: 0, bytes: 0 },
+            arrived: 0,
+            status: Status::Ok,
+            ledger: Ledger::new(),
+            remaining: 0,
+            next_lpn: 0,
+            room_since: 0,
+            epoch: 0,
+            rebuilt: false,
+            kept_out: false,
+        }
+    }
+}
+
+/// A FIFO of (time, request) whose times never fall.
+pub(in crate::device) type Ring = VecDeque<(u64, u32)>;
+
+/// One direction of the host link.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct LinkWay {
+    /// When all that was granted is over.
+    free: u64,
+    /// Nanoseconds of transfers granted so far, to the end of each.
+    granted: u64,
+}
+
+/// Queues and servers between the host and the FTL.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Host {
+    /// Commands under way.
+    pub requests: Slab<Request>,
+    submitted: u64,
+    controller_free: u64,
+    /// To the host, and from it.
+    up: LinkWay,
+    down: LinkWay,
+    pub(super) read_ready: Ring,
+    pub(super) write_ready: Ring,
+    pub(super) read_done: Ring,
+    pub(super) write_done: Ring,
+    /// Writes that wait for buffer room, in order.
+    pub room: VecDeque<u32>,
+    /// FLUSH commands that wait, in order.
+    pub flushes: VecDeque<u32>,
+    /// When the device queue was last full …
+    full_until: u64,
+    /// … and when a command in whose way a collection had stood last left it full, ns.
+    blocked_until: u64,
+    /// For each busy unit: the read for which an operation was ordered there last, and that
+    /// operation.
+    pub last_read: Vec<(u64, u32)>,
+    /// The operations of one read, while it is translated.
+    #[serde(skip)]
+    pub scratch: Vec<u32>,
+}
+
+impl Host {
+    pub fn new(depth: u32, units: u32, most_parts: u32) -> Host {
+        let ring = || VecDeque::with_capacity(depth as usize + 1);
+        Host {
+            requests: Slab::new(depth as usize, Request::blank()),
+            submitted: 0,
+            controller_free: 0,
+            up: LinkWay::default(),
+            down: LinkWay::default(),
+            read_ready: ring(),
+            write_ready: ring(),
+            read_done: ring(),
+            write_done: ring(),
+            room: VecDeque::with_capacity(depth as usize + 1),
+            flushes: VecDeque::with_capacity(depth as usize + 1),
+            full_until: 0,
+            blocked_until: 0,
+            last_read: vec![(u64::MAX, 0); units as usize],
+            scratch: Vec::with_capacity(most_parts as usize + 1),
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether a further command would be accepted now.
+    #[inline]
+    pub fn has_place(&self) -> bool {
+        !self.state.host.requests.is_exhausted()
+    }
+
+    /// Hand over a command at time `at`, which must not lie before the last `advance`
+    /// (call `advance(at)` first: at equal times timers come before submissions).
+    /// `wanted` is when the host wanted it, at most `at`: its latency counts from there.
+    /// Returns the submission's serial number. Over a medium with data a write writes zeros.
+    #[inline]
+    pub fn submit(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+    ) -> Result<u64, QueueFull> {
+        self.submit_write(at, wanted, command, tag, &[])
+    }
+
+    /// The same with the bytes of a write, which a medium with data takes over: as many as
+    /// the command says, or none for zeros.
+    #[inline]
+    pub fn submit_write(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+        data: &[u8],
+    ) -> Result<u64, QueueFull> {
+        if self.state.host.requests.is_exhausted() {
+            return Err(QueueFull);
+        }
+        let kept_out = at > wanted && self.keeps_out(wanted.0);
+        let s = &mut self.state;
+        debug_assert!(at.0 >= s.now && wanted <= at && s.timers.first().1 > at.0);
+        debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
+        debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
+        s.now = at.0;
+        self.flash.pass(at.0);
+        let id = s.host.requests.take();
+        let r = &mut s.host.requests[id];
+        r.index = s.host.submitted;
+        s.host.submitted += 1;
+        r.tag = tag;
+        r.command = command;
+        r.arrived = wanted.0;
+        r.status = Status::Ok;
+        r.rebuilt = false;
+        r.kept_out = kept_out;
+        r.ledger.clear();
+        if at > wanted {
+            r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
+        }
+        let fetched = at.0 + self.shape.host.submit_latency.0;
+        r.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
+        let start = fetched.max(s.host.controller_free);
+        let decided = start + self.shape.controller_ns;
+        s.host.controller_free = decided;
+        r.ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
+        r.ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
+        if command.op == HostOp::Write {
+            let begin = decided.max(s.host.down.free);
+            let span = Span::transfer(u64::from(command.bytes), self.shape.host.link_rate).0;
+            s.host.down.free = begin + span;
+            s.host.down.granted += span;
+            r.ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
+            r.ledger.charge(Cause::HOST_LINK, span);
+            r.ledger.charge(Cause::CONTROLLER, self.fixed.buffer_write_ns);
+            let there = begin + span + self.fixed.buffer_write_ns;
+            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, there, id);
+        } else {
+            push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
+        }
+        self.data_submitted(id, data);
+        self.observe_request(id, RequestStep::Submitted { command, wanted });
+        Ok(self.state.host.requests[id].index)
+    }
+
+    /// Host writes under way: how many, and when the host wanted the oldest.
+    pub fn waiting_writes(&self) -> Option<(u32, SimTime)> {
+        let s = &self.state;
+        let writes = s.host.requests.in_use().into_iter().map(|id| &s.host.requests[id]);
+        let mut arrived: Vec<u64> =
+            writes.filter(|r| r.command.op == HostOp::Write).map(|r| r.arrived).collect();
+        arrived.sort_unstable();
+        Some((arrived.len() as u32, SimTime(*arrived.first()?)))
+    }
+
+    /// Whether the device queue, which a command could not enter since `wanted`, was full with
+    /// a command among it in whose way a collection had stood by then.
+    #[cold]
+    fn keeps_out(&self, wanted: u64) -> bool {
+        let h = &self.state.host;
+        h.full_until > wanted
+            && (h.blocked_until > wanted
+                || self.flash.commands_blocked() > 0
+                || self.collections_hold_up_commands())
+    }
+
+    /// Whether a collection has stood in the way of an operation that a command waits for, and
+    /// which waits itself.
+    fn collections_hold_up_commands(&self) -> bool {
+        let s = &self.state;
+        if self.fixed.collects_instantly {
+            return false;
+        }
+        // Commands that wait for data to leave the buffer wait for programs.
+        let leaves = !self.fixed.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
+        if leaves && (s.write.stalled.any() || s.parity.stripes.waiting > 0) {
+            return true;
+        }
+        let user_reads = Occupant::UserRead.only();
+        self.flash.collections_hold_up(if leaves { Occupants::HOST } else { user_reads })
+    }
+
+    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
+    pub(in crate::device) fn link_ns(&self) -> [u64; 2] {
+        let (s, now) = (&self.state, self.state.now);
+        // Data for the host follow one another from now on, whatever is granted already.
+        let up = s.host.up.granted - s.host.up.free.saturating_sub(now).min(s.host.up.granted);
+        // Data from the host wait for the controller first.
+        let ahead = |&(there, id): &(u64, u32)| {
+            let bytes = u64::from(s.host.requests[id].command.bytes);
+            let span = Span::transfer(bytes, self.shape.host.link_rate).0;
+            (there - self.fixed.buffer_write_ns).saturating_sub(now).min(span)
+        };
+        let down = s.host.down.granted - s.host.write_ready.iter().map(ahead).sum::<u64>();
+        [up, down]
+    }
+
+    pub(in crate::device) fn fetch_read(&mut self) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY);
+        let Command { op, offset, bytes } = s.host.requests[id].command;
+        if op != HostOp::Flush && !self.in_range(offset, bytes) {
+            self.state.host.requests[id].status = Status::OutOfRange;
+            return self.complete_message(id);
+        }
+        match op {
+            HostOp::Read => self.begin_read(id),
+            HostOp::Trim => self.trim(id),
+            HostOp::Flush => self.begin_flush(id),
+            HostOp::Write => unreachable!("writes come through their own ring"),
+        }
+    }
+
+    pub(in crate::device) fn fetch_write(&mut self) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY);
+        let Command { offset, bytes, .. } = s.host.requests[id].command;
+        if self.in_range(offset, bytes) {
+            self.begin_write(id);
+        } else {
+            self.state.host.requests[id].status = Status::OutOfRange;
+            self.complete_message(id);
+        }
+    }
+
+    pub(in crate::device) fn in_range(&self, offset: u64, bytes: u32) -> bool {
+        bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
+    }
+
+    /// Send `bytes` of read data up the link from now on; returns when they are there.
+    /// `ledger` of the request is charged only if these are its last.
+    #[inline]
+    pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
+        let s = &mut self.state;
+        let begin = s.now.max(s.host.up.free);
+        let span = Span::transfer(bytes, self.shape.host.link_rate).0;
+        s.host.up.free = begin + span;
+        s.host.up.granted += span;
+        if last {
+            let r = &mut s.host.requests[id];
+            r.ledger.charge(Cause::HOST_LINK_WAIT, begin - s.now);
+            r.ledger.charge(Cause::HOST_LINK, span);
+        }
+        begin + span
+    }
+
+    /// A read's data are with the host at `at`.
+    #[inline]
+    pub(in crate::device) fn complete_read(&mut self, id: u32, at: u64) {
+        let s = &mut self.state;
+        let latency = self.shape.host.complete_latency.0;
+        s.host.requests[id].ledger.charge(Cause::HOST_LATENCY, latency);
+        push(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE, at + latency, id);
+    }
+
+    /// A command without data to return ends now.
+    #[inline]
+    pub(in crate::device) fn complete_message(&mut self, id: u32) {
+        self.observe_request(id, RequestStep::Held);
+        let s = &mut self.state;
+        let latency = self.shape.host.complete_latency.0;
+        s.host.requests[id].ledger.charge(Cause::HOST_LATENCY, latency);
+        push(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE, s.now + latency, id);
+    }
+
+    #[inline]
+    pub(in crate::device) fn deliver_reads(&mut self, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
+        s.counters.reads += 1;
+        let r = &s.host.requests[id];
+        let met = self.flash.met(id);
+        s.counters.rebuilt_reads += u64::from(r.rebuilt);
+        s.counters.gc_blocked_reads += u64::from(met.collection);
+        s.counters.queued_behind_reads += u64::from(met.queued_behind && !met.collection);
+        s.counters.kept_out_reads += u64::from(r.kept_out && !met.collection);
+        self.deliver(id, completed);
+    }
+
+    #[inline]
+    pub(in crate::device) fn deliver_writes(&mut self, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let id = pop(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE);
+        self.deliver(id, completed);
+    }
+
+    #[inline]
+    fn deliver(&mut self, id: u32, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let r = &s.host.requests[id];
+        debug_assert_eq!(r.ledger.sum(), s.now - r.arrived, "a ledger adds up: {:?}", r.ledger);
+        completed(&Completion {
+            index: r.index,
+            tag: r.tag,
+            command: r.command,
+            arrived: SimTime(r.arrived),
+            completed: SimTime(s.now),
+            status: r.status,
+            ledger: &r.ledger,
+            data: crate::device::payload::delivered(&mut self.medium, id, r),
+        });
+        let blocked = self.flash.track(id).collection;
+        if s.host.requests.is_exhausted() {
+            s.host.full_until = s.now;
+            if blocked || r.command.op != HostOp::Read && has_met_collection(&r.ledger) {
+                s.host.blocked_until = s.now;
+            }
+        }
+        s.host.requests.give(id);
+        s.scrub.host_ended = s.now;
+    }
+}
+
+/// Whether a command waited for a collection, by its account.
+fn has_met_collection(ledger: &Ledger) -> bool {
+    let of_collection = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase];
+    let waits = of_collection.into_iter().flat_map(|o| [Cause::die_wait(o), Cause::channel_wait(o)]);
+    // A free block comes of a collection only.
+    let others = [Cause::GC_HOLD, Cause::GC_HOLD_ERASE, Cause::FREE_SPACE];
+    waits.chain(others).any(|cause| ledger.get(cause) > 0)
+}
+
+#[inline]
+pub(in crate::device) fn push(
+    ring: &mut Ring,
+    timers: &mut crate::containers::timers::Timers,
+    timer: usize,
+    at: u64,
+    id: u32,
+) {
+    debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
+    debug_assert_ne!(id, NONE);
+    if ring.is_empty() {
+        timers.set(timer, at);
+    }
+    ring.push_back((at, id));
+}
+
+#[inline]
+pub(in crate::device) fn pop(
+    ring: &mut Ring,
+    timers: &mut crate::containers::timers::Timers,
+    timer: usize,
+) -> u32 {
+    let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
+    match ring.front() {
+        Some(&(next, _)) => timers.set(timer, next),
+        None => timers.clear(timer),
+    }
+    id
+}

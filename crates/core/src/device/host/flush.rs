@@ -1,0 +1,44 @@
+//! FLUSH.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::observer::Observer;
+use tailcut_units::Cause;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// FLUSH: everything acknowledged before must outlive a power cut.
+    pub(in crate::device) fn begin_flush(&mut self, id: u32) {
+        let s = &mut self.state;
+        if !self.fixed.acknowledge_held
+            || s.policies.buffer.survives_power_cut()
+            || s.write.buffer.held() == 0
+        {
+            return self.complete_message(id);
+        }
+        s.host.requests[id].epoch = s.write.buffer.fence();
+        s.host.requests[id].room_since = s.now;
+        s.host.flushes.push_back(id);
+        if self.shape.has_parity() {
+            return self.flush_all_stripes();
+        }
+        while let Some(list) = self.state.write.buffer.oldest_list() {
+            self.flush_one(list);
+        }
+    }
+
+    /// Slots left the buffer: FLUSH commands may be complete.
+    pub(in crate::device) fn flushes_done(&mut self) {
+        while let Some(&id) = self.state.host.flushes.front() {
+            let s = &mut self.state;
+            let epoch = s.host.requests[id].epoch;
+            if !s.write.buffer.is_durable(epoch) {
+                return;
+            }
+            s.host.flushes.pop_front();
+            s.write.buffer.forget_before(epoch + 1);
+            let waited = s.now - s.host.requests[id].room_since;
+            s.host.requests[id].ledger.charge(Cause::BUFFER_FLUSH, waited);
+            self.complete_message(id);
+        }
+    }
+}

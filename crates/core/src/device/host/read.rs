@@ -1,0 +1,186 @@
+//! Host reads: look-up, one flash operation a row, decoder, host link.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::flash::{FlashCommand, Owner};
+use crate::ftl::map::Place;
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep};
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Translate a read and queue its flash operations.
+    #[inline]
+    pub(in crate::device) fn begin_read(&mut self, id: u32) {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let command = self.state.host.requests[id].command;
+        let end = command.offset + u64::from(command.bytes);
+        let mut from_memory = 0;
+        let mut at = command.offset;
+        debug_assert!(self.state.host.scratch.is_empty());
+        self.data_asked(id);
+        while at < end {
+            let lpn = (at / unit_bytes) as u32;
+            let base = u64::from(lpn) * unit_bytes;
+            let (from, to) = (at - base, (end - base).min(unit_bytes));
+            if !self.read_unit(id, lpn, from, to) {
+                from_memory += to - from;
+            }
+            at = base + unit_bytes;
+        }
+        let mut ops = std::mem::take(&mut self.state.host.scratch);
+        let mut parts = ops.len() as u32;
+        self.state.counters.flash_reads += ops.len() as u64;
+        self.observe_request(id, RequestStep::Translated(from_memory));
+        let blocked = self.fixed.rebuilds_reads && self.state.gc.under_way > 0;
+        if blocked || self.state.parity.failure.lane != NONE {
+            parts = self.rebuild_blocked(id, &mut ops);
+        }
+        self.state.host.requests[id].remaining = parts;
+        if from_memory > 0 {
+            let there = self.send_up(id, from_memory, parts == 0);
+            if parts == 0 {
+                self.complete_read(id, there);
+            }
+        }
+        for &op in &ops {
+            self.submit_op(op);
+        }
+        ops.clear();
+        self.state.host.scratch = ops;
+    }
+
+    /// Read bytes `from..to` of one logical unit; false when memory has them.
+    #[inline]
+    fn read_unit(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
+        self.data_read(id, lpn, from, to);
+        let pua = match self.map.lookup(lpn) {
+            Place::Flash(pua) => pua,
+            Place::Unmapped => {
+                self.state.counters.unmapped_reads += 1;
+                return false;
+            }
+            Place::Buffer(slot) => {
+                let b = &self.state.write.buffer;
+                let held = b.slot(slot);
+                let whole = b.mask(from, to, false) & !held.mask == 0;
+                match if whole { NONE } else { self.beneath(lpn, slot) } {
+                    NONE => {
+                        self.state.counters.buffer_hits += 1;
+                        return false;
+                    }
+                    former => former,
+                }
+            }
+        };
+        self.add_flash_read(id, pua, from, to);
+        true
+    }
+
+    /// Add bytes of a physical unit to the request's operation on that row, or begin one.
+    #[inline]
+    fn add_flash_read(&mut self, id: u32, pua: u32, from: u64, to: u64) {
+        let (row, slot) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
+        let serial = self.state.host.requests[id].index;
+        let (last, op) = self.state.host.last_read[unit as usize];
+        if last == serial {
+            let cmd = self.flash.order_mut(op);
+            if cmd.ppa == row * self.shape.layout.units_per_row {
+                cmd.planes |= planes;
+                cmd.codewords += codewords;
+                cmd.bytes += (to - from) as u32;
+                return;
+            }
+        }
+        let read = self.read_of(Occupant::UserRead, Owner::Request(id), pua);
+        let bytes = (to - from) as u32;
+        let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
+        let s = &mut self.state;
+        s.host.last_read[unit as usize] = (serial, op);
+        s.host.scratch.push(op);
+    }
+
+    /// The planes and codewords that bytes `from..to` of the unit in `slot` of a row need.
+    #[inline]
+    pub(in crate::device) fn read_cost(&self, first_plane: u32, slot: u32, from: u64, to: u64) -> (u32, u32) {
+        let layout = &self.shape.layout;
+        let codeword = self.shape.codeword;
+        let whole = from == 0 && to == layout.unit_bytes;
+        let codewords = if whole {
+            self.shape.codewords_per_unit
+        } else {
+            (to.div_ceil(codeword) - from / codeword) as u32
+        };
+        if layout.write_planes == 1 {
+            return (1 << first_plane, codewords);
+        }
+        let base = u64::from(slot) * layout.unit_bytes;
+        let (first, last) = ((base + from) / layout.page_bytes, (base + to - 1) / layout.page_bytes);
+        let mask = ((1u64 << (last - first + 1)) - 1) << (u64::from(first_plane) + first);
+        (mask as u32, codewords)
+    }
+
+    /// A read of the row of `pua`, without planes or codewords yet.
+    #[inline]
+    pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, pua: u32) -> FlashCommand {
+        let (row, _) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        FlashCommand {
+            kind: OpKind::Read,
+            occupant,
+            owner,
+            unit: self.shape.unit_of(place.die, place.plane),
+            page: place.page,
+            block: place.extent,
+            ppa: row * self.shape.layout.units_per_row,
+            ..FlashCommand::BLANK
+        }
+    }
+
+    /// Reserve a read: its extent is not erased before it is sensed.
+    #[inline]
+    pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> u32 {
+        self.state.extents.read_begins(read.block);
+        self.flash.order(read)
+    }
+
+    /// A read of one whole unit.
+    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, pua: u32) -> FlashCommand {
+        let (_, slot) = self.shape.layout.row_of(pua);
+        let place = self.shape.layout.place(pua);
+        let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
+        FlashCommand { planes, codewords, ..self.read_of(occupant, owner, pua) }
+    }
+
+    /// Reserve a read of one whole unit.
+    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
+        let read = self.unit_read_of(occupant, owner, pua);
+        self.order_read(read)
+    }
+
+    /// Decoded data of a host read: up the link, and the request may be complete.
+    #[inline]
+    pub(in crate::device) fn read_arrived(&mut self, op: u32, id: u32) {
+        let s = &mut self.state;
+        let FlashCommand { bytes, rebuild, .. } = self.flash.op(op).cmd;
+        let r = &mut s.host.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            // The join takes the branch that arrives last, from the fork on.
+            r.ledger.merge(&self.flash.op(op).ledger);
+        }
+        if rebuild != NONE {
+            self.rebuild_arrived(rebuild, op);
+        }
+        self.free_op(op);
+        let there = self.send_up(id, u64::from(bytes), last);
+        if last {
+            self.complete_read(id, there);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The most there can be of what pools and lists hold: they are sized once, and never grow.
+
+use super::parity::wear::Programs;
+use super::policies::Policies;
+use super::shape::Shape;
+use super::write::stripe::StripeState;
+
+/// Bounds that follow from the configuration.
+pub(super) struct Limits {
+    /// Units under reconstruction.
+    pub rebuilds: u32,
+    /// Moves of one collection, in write units.
+    pub moves: u32,
+    /// Slots beside the write buffer, for what moves.
+    pub aside: u32,
+    /// Write units on their way.
+    pub write_units: u32,
+    /// Lists that the dirty slots of the buffer are in: of lanes, pools or stripes.
+    pub lists: u32,
+    /// Flash operations.
+    pub ops: u32,
+}
+
+impl Limits {
+    pub fn new(shape: &Shape, policies: &Policies) -> Limits {
+        let most_parts = shape.most_parts() * shape.host.queue_depth;
+        let slots = shape.buffer_slots;
+        let lanes = shape.layout.lanes;
+        let stripes = shape.stripes.as_ref();
+        let width = stripes.map_or(0, |s| s.width);
+        let jobs = StripeState::most_jobs(stripes, slots, lanes);
+        // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
+        let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
+        let upr = shape.layout.units_per_row;
+        let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
+        // A write unit holds at least one slot, or a row of a collection's units.
+        let aside = Programs::aside(stripes, policies.wear.levels());
+        let write_units = slots + aside + jobs + lanes * moves;
+        let programs = shape.layout.write_planes / shape.gc_program_planes;
+        // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
+        let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
+        let ops = most_parts
+            + slots
+            + aside
+            + write_units
+            + lanes * (moves * programs + shape.layout.luns * shape.erases_per_die())
+            + extra
+            + lanes;
+        let lists = match stripes {
+            Some(_) => StripeState::most_entries(stripes, slots, lanes),
+            None => lanes / shape.pool_lanes,
+        };
+        Limits { rebuilds, moves, aside, write_units, lists, ops }
+    }
+}

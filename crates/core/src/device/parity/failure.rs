@@ -1,0 +1,209 @@
+//! A plane that fails: its units are rebuilt when they are read, and rewritten elsewhere.
+//!
+//! The plane ends what it has accepted, and is given nothing more but the erase of a block that
+//! a collection had emptied. What lies there is *lost*: reads of it are computed from the rest
+//! of the stripe, whatever the read path would say; a flush takes a plane of another group in
+//! its place, another one from stripe to stripe; and lost units are written again, a few
+//! stripes at a time and beside the write buffer, until none is left. Collections of the plane
+//! end without moving what they had still to move, and wear is levelled no more.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::shape::room_of;
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use serde::{Deserialize, Serialize};
+
+/// Stripes rewritten at once.
+pub(in crate::device) const MOST_REWRITTEN: u32 = 8;
+
+/// The plane that failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Failure {
+    /// Its lane, or `NONE`.
+    pub lane: u32,
+    /// When it failed, ns.
+    pub at: u64,
+    /// The lanes that stand in for it, in turn.
+    takers: Vec<u32>,
+    /// Unit of the lane at which the next lost one is looked for.
+    cursor: u32,
+    /// Stripes being rewritten.
+    pub under_way: u32,
+}
+
+impl Failure {
+    pub const NONE: Failure = Failure { lane: NONE, at: 0, takers: Vec::new(), cursor: 0, under_way: 0 };
+
+    /// Whether a restored one can be of a drive with so many lanes and units of a lane.
+    pub fn fits(&self, lanes: u32, units: u32) -> bool {
+        let inside = self.takers.iter().all(|&lane| lane < lanes) && self.cursor < units.max(1);
+        self.lane == NONE && self.under_way == 0 || self.lane < lanes && !self.takers.is_empty() && inside
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A plane fails now: the `plane`-th of the drive, counted by channel, die and plane.
+    ///
+    /// # Errors
+    /// When the drive cannot go on without losing data, and why: it has no parity, its read
+    /// path never goes round a plane, another plane has failed, or the planes of other groups
+    /// have no room for what may lie there.
+    pub fn fail_plane(&mut self, plane: u32) -> Result<(), String> {
+        let Some(stripes) = &self.shape.stripes else {
+            return Err(
+                "without parity the data of a failed plane are lost: set policy.redundancy to rain".into()
+            );
+        };
+        if !self.fixed.rebuilds_reads {
+            return Err("policy.read_path `wait` goes round no plane: take gc-tolerant".into());
+        }
+        let layout = &self.shape.layout;
+        if plane >= layout.lanes {
+            return Err(format!("there is no plane {plane}: the drive has {}", layout.lanes));
+        }
+        if self.state.parity.failure.lane != NONE {
+            return Err(format!(
+                "plane {} has failed already: one parity stands in for one plane",
+                self.state.parity.failure.lane
+            ));
+        }
+        let group = stripes.group_of_lane(plane);
+        let takers: Vec<u32> = (0..layout.lanes).filter(|&l| stripes.group_of_lane(l) != group).collect();
+        self.check_takers(plane, &takers)?;
+        let first = stripes.lane(group, 0);
+        self.state.parity.failure = Failure { lane: plane, at: self.state.now, takers, ..Failure::NONE };
+        self.stop_collecting(plane);
+        self.resume_stalled_stripes(first);
+        self.relocate(MOST_REWRITTEN);
+        self.after_event();
+        Ok(())
+    }
+
+    /// Whether the lanes that are to stand in for one have room for what may be bound for it.
+    fn check_takers(&self, plane: u32, takers: &[u32]) -> Result<(), String> {
+        let stripes = self.shape.striped();
+        if takers.is_empty() {
+            return Err("no plane is outside its group, so none can stand in for it".into());
+        }
+        let mut more = vec![0u64; takers.len()];
+        for stripe in 0..stripes.count {
+            let on = |unit| self.state.parity.places.lane(stripes, unit) == plane;
+            if stripes.members(stripe).any(on) {
+                more[(stripe / stripes.groups) as usize % takers.len()] += 1;
+            }
+        }
+        let held = |group: u32| {
+            let own = stripes.count.div_ceil(stripes.groups);
+            u64::from(self.state.parity.places.held().get(group as usize).copied().unwrap_or(0).max(own))
+        };
+        for (&lane, more) in takers.iter().zip(more) {
+            let own = held(stripes.group_of_lane(lane));
+            let room = room_of(&self.shape.layout, lane, self.shape.reserve);
+            if own + more >= room {
+                return Err(format!(
+                    "plane {lane} would have to hold {} units and has room for less than {room}: raise ftl.over_provisioning",
+                    own + more
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Units that lie on a failed plane still.
+    pub fn lost_units(&self) -> u64 {
+        match self.state.parity.failure.lane {
+            NONE => 0,
+            lane => self.valid_units(lane),
+        }
+    }
+
+    fn valid_units(&self, lane: u32) -> u64 {
+        let layout = &self.shape.layout;
+        let extents = lane * layout.stride..lane * layout.stride + layout.usable[lane as usize];
+        extents.map(|x| u64::from(self.state.extents.valid(x))).sum()
+    }
+
+    /// Whether a lane is the failed plane.
+    #[inline]
+    pub(in crate::device) fn has_failed(&self, lane: u32) -> bool {
+        self.state.parity.failure.lane == lane
+    }
+
+    /// Whether this address is on a failed plane.
+    #[inline]
+    pub(in crate::device) fn is_lost(&self, pua: u32) -> bool {
+        self.state.parity.failure.lane != NONE && self.has_failed(self.shape.layout.lane_at(pua))
+    }
+
+    /// The lane that takes a stripe's unit bound for `lane`.
+    #[inline]
+    pub(in crate::device) fn in_place_of(&self, lane: u32, stripe: u32) -> u32 {
+        if self.state.parity.failure.lane != lane {
+            return lane;
+        }
+        let takers = &self.state.parity.failure.takers;
+        takers[(stripe / self.shape.striped().groups) as usize % takers.len()]
+    }
+
+    /// Rewrite lost units, while fewer than `most` stripes are on their way for that.
+    pub(in crate::device) fn relocate(&mut self, most: u32) {
+        if self.state.parity.failure.lane == NONE {
+            return;
+        }
+        // Stripes that were moving when the plane failed may still be aside.
+        while self.state.parity.failure.under_way < most
+            && self.state.write.buffer.room_aside() > 0
+            && !self.state.parity.stripes.jobs.is_exhausted()
+        {
+            let Some((unit, stripe)) = self.next_lost() else { return };
+            self.rewrite(unit, stripe);
+        }
+    }
+
+    /// The next lost unit whose stripe is not on its way, and the stripe.
+    fn next_lost(&mut self) -> Option<(u32, u32)> {
+        let layout = &self.shape.layout;
+        let each = layout.units_per_extent;
+        let first = self.state.parity.failure.lane * layout.stride * each;
+        let units = layout.stride * each;
+        let mut left = units;
+        while left > 0 {
+            let at = self.state.parity.failure.cursor;
+            // Nothing of an empty extent is looked at.
+            let empty = at.is_multiple_of(each) && self.state.extents.valid((first + at) / each) == 0;
+            let step = if empty { each } else { 1 };
+            self.state.parity.failure.cursor = if at + step >= units { 0 } else { at + step };
+            left = left.saturating_sub(step);
+            if empty || !self.map.is_valid(first + at) {
+                continue;
+            }
+            let unit = self.map.owner(first + at);
+            let stripe = self.shape.striped().stripe_of(unit);
+            if self.job_of(stripe) == NONE {
+                return Some((unit, stripe));
+            }
+        }
+        None
+    }
+
+    /// Flush a stripe such that this unit of it is written anew.
+    fn rewrite(&mut self, unit: u32, stripe: u32) {
+        let stripes = self.shape.striped();
+        let parity = stripes.parity(stripe);
+        let on_flash = |&u: &u32| matches!(self.map.lookup(u), Place::Flash(_));
+        // Parity is written with any unit, and dirty ones leave with the flush.
+        let with = match (unit == parity, self.map.lookup(parity)) {
+            (true, Place::Buffer(_)) => None,
+            (true, _) => stripes.members(stripe).find(on_flash),
+            (false, _) => Some(unit).filter(on_flash),
+        };
+        let entry = self.entry_of(stripes.first_of(stripe));
+        self.state.parity.failure.under_way += 1;
+        self.state.counters.stripes_rewritten += 1;
+        self.flush_with(entry, with);
+        let job = self.state.parity.stripes.dirty.entry(entry).job;
+        self.state.parity.stripes.jobs[job].rewrites = true;
+    }
+}

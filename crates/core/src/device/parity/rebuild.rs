@@ -1,0 +1,393 @@
+//! Reads that go round a collection: a unit computed from the rest of its stripe.
+
+use crate::containers::NONE;
+use crate::device::drive::{Device, TIMER_REBUILT};
+use crate::device::medium::Medium;
+use crate::flash::{FlashCommand, Owner};
+use crate::ftl::config::CopyMode;
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep};
+use crate::policy::read_path::BlockedView;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Cause, Ledger, Occupant, Occupants, Span};
+
+/// A unit of a host read that is being computed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Rebuild {
+    /// The host read.
+    pub request: u32,
+    /// Members of the stripe still to arrive.
+    pub left: u32,
+    /// Payload for the host.
+    pub bytes: u32,
+    /// Where the request looked it up.
+    pub pua: u32,
+    /// Of the member that arrived last, from the request's look-up on.
+    pub ledger: Ledger,
+}
+
+/// What a collection publishes of a unit that it keeps from host reads. Times in ns, by
+/// prediction; all zero where none does.
+#[derive(Clone, Copy, Default)]
+pub(in crate::device) struct Blocked {
+    /// Until the unit is free.
+    pub left: u64,
+    /// The same, as predicted when the collection began.
+    pub as_begun: u64,
+    /// It reads no further page.
+    pub last_step: bool,
+    /// Until the operation under way in the unit ends.
+    pub step: u64,
+}
+
+impl Blocked {
+    /// A unit that is lost.
+    const FOR_EVER: Blocked =
+        Blocked { left: u64::MAX, as_begun: u64::MAX, last_step: false, step: u64::MAX };
+}
+
+/// Where the controller gets a member of a stripe to rebuild another.
+#[derive(Clone, Copy)]
+enum Source {
+    /// It has none: never written, or trimmed.
+    Nowhere,
+    /// At this address.
+    Flash(u32),
+    /// In its own memory: on its way to flash.
+    Memory,
+}
+
+impl Rebuild {
+    pub fn blank() -> Rebuild {
+        Rebuild { request: NONE, left: 0, bytes: 0, pua: NONE, ledger: Ledger::new() }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Of a host read's operations, not yet queued: replace those behind a collection, at
+    /// most one a stripe, where the policy says so. Returns how many parts the request has
+    /// then: operations of its own, and units rebuilt. The reads for these are at the end of
+    /// `ops`, behind its own.
+    pub(in crate::device) fn rebuild_blocked(&mut self, id: u32, ops: &mut Vec<u32>) -> u32 {
+        let mut own = ops.len();
+        let mut rebuilt = 0;
+        let mut i = 0;
+        while i < own {
+            let op = ops[i];
+            let blocked = self.left_for(op).left > 0;
+            let alone = self.flash.op(op).cmd.rebuild == NONE;
+            let instead = blocked && alone && self.is_longest(op, &ops[..own]);
+            if instead && self.rebuild_instead(id, op, own, ops).is_some() {
+                ops.remove(i);
+                own -= 1;
+                rebuilt += 1;
+                self.abandon_read(op);
+            } else {
+                i += 1;
+            }
+        }
+        own as u32 + rebuilt
+    }
+
+    /// Whether no other of the request's operations on this one's stripe is blocked longer,
+    /// or (of equals) comes before it.
+    fn is_longest(&self, op: u32, own: &[u32]) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
+        let left = |op: u32| self.left_for(op).left;
+        let (its, longest) = (stripe(op), left(op));
+        own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
+    }
+
+    /// A member of a stripe: of the stripe as it was, or (`anew`) as its job makes it.
+    fn source(&self, job: u32, anew: bool, unit: u32) -> Source {
+        if anew && let Some(i) = self.member_of(job, unit) {
+            let member = &self.state.parity.stripes.members[i];
+            return if member.done { Source::Flash(member.pua) } else { Source::Memory };
+        }
+        self.copy_beside(job, unit).map_or(Source::Nowhere, Source::Flash)
+    }
+
+    /// Which stripe covers what is at this address: the one as it was (false), or the one as
+    /// its job makes it (true); none where the unit was trimmed or overwritten since.
+    fn covering(&self, job: u32, unit: u32, pua: u32) -> Option<bool> {
+        if self.copy_beside(job, unit) == Some(pua) {
+            return Some(false);
+        }
+        let member = &self.state.parity.stripes.members[self.member_of(job, unit)?];
+        (member.done && member.pua == pua).then_some(true)
+    }
+
+    /// The request's own read of this address, if it serves no other rebuilding yet.
+    fn own_read(&self, own: &[u32], pua: u32) -> Option<u32> {
+        let free = |&op: &u32| {
+            let cmd = &self.flash.op(op).cmd;
+            cmd.ppa == pua && cmd.rebuild == NONE
+        };
+        own.iter().copied().find(free)
+    }
+
+    /// Ask the policy about one blocked operation of a host read; if it rebuilds, the
+    /// operation is gone and the reads of the other members are added to `ops`. The first
+    /// `own` of these are the request's other operations, which serve the stripe too.
+    fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> Option<u32> {
+        let stripes = self.shape.striped();
+        let row = self.flash.op(op).cmd.ppa;
+        let target = self.map.owner(row);
+        let stripe = stripes.stripe_of(target);
+        let job = self.job_of(stripe);
+        let anew = self.covering(job, target, row)?;
+        let blocked = self.left_for(op);
+        let mut view = BlockedView {
+            left: Span(blocked.left),
+            left_as_begun: Span(blocked.as_begun),
+            last_step: blocked.last_step,
+            step_left: Span(blocked.step),
+            others_left: Span(0),
+            extra_left_as_begun: Span(0),
+            extra: 0,
+            busy_channels: 0,
+            read: Span(self.unit_read_ns()),
+            rotates: self.fixed.rotates,
+        };
+        for member in stripes.members(stripe).filter(|&u| u != target) {
+            let Source::Flash(pua) = self.source(job, anew, member) else { continue };
+            let place = self.shape.layout.place(pua);
+            let unit = self.shape.unit_of(place.die, place.plane);
+            let other = if self.is_lost(pua) { Blocked::FOR_EVER } else { self.unit_left(unit) };
+            view.others_left.0 = view.others_left.0.max(other.left);
+            if self.own_read(&ops[..own], pua).is_none() {
+                view.extra += 1;
+                view.extra_left_as_begun.0 = view.extra_left_as_begun.0.max(other.as_begun);
+                view.busy_channels += u32::from(self.flash.channel_is_taken(unit));
+            }
+        }
+        let lost = self.is_lost(row);
+        if !lost && !self.state.policies.read_path.rebuild(&view) {
+            return None;
+        }
+        let rid = self.state.parity.rebuilds.take();
+        let bytes = self.flash.op(op).cmd.bytes;
+        let r = &mut self.state.parity.rebuilds[rid];
+        (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
+        self.data_rebuilding(rid, row);
+        for unit in self.shape.striped().members(stripe) {
+            if unit == target {
+                continue;
+            }
+            let pua = match self.source(job, anew, unit) {
+                Source::Nowhere => continue,
+                Source::Memory => {
+                    self.data_rebuilds_with(rid, job, unit);
+                    continue;
+                }
+                Source::Flash(pua) => pua,
+            };
+            self.state.parity.rebuilds[rid].left += 1;
+            match self.own_read(&ops[..own], pua) {
+                Some(mine) => {
+                    // All of the unit is needed now.
+                    let plane = self.shape.layout.place(pua).plane;
+                    let (planes, codewords) = self.read_cost(plane, 0, 0, self.shape.layout.unit_bytes);
+                    let read = self.flash.order_mut(mine);
+                    (read.rebuild, read.planes, read.codewords) = (rid, planes, codewords);
+                }
+                None => {
+                    let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), pua);
+                    let serial = self.state.host.requests[id].index;
+                    let extra = self.order_read(FlashCommand { rebuild: rid, tag: id, serial, ..read });
+                    self.state.counters.rebuild_reads += 1;
+                    ops.push(extra);
+                }
+            }
+        }
+        let members = self.state.parity.rebuilds[rid].left;
+        self.observe_request(id, RequestStep::Rebuilds { rebuild: rid, instead: op, members, bytes });
+        self.state.counters.rebuilt_units += 1;
+        self.state.host.requests[id].rebuilt = true;
+        if self.state.parity.rebuilds[rid].left == 0 {
+            // All else of the stripe is still in the controller.
+            self.state.parity.rebuilds[rid].ledger.clear();
+            self.compute(rid);
+        }
+        Some(rid)
+    }
+
+    /// Command, sense, transfer and decode of one unit, undisturbed, ns.
+    fn unit_read_ns(&self) -> u64 {
+        let t = self.flash.timing();
+        t.command_ns + t.read_ns(0) + t.transfer_codewords_ns(self.shape.codewords_per_unit)
+    }
+
+    /// The operation will not be: as if it had never been queued.
+    pub(in crate::device) fn abandon_read(&mut self, op: u32) {
+        let extent = self.flash.op(op).cmd.block;
+        self.flash.cancel(op);
+        if self.state.extents.read_ends(extent) {
+            self.last_reader_left(extent);
+        }
+    }
+
+    /// A collection has closed a unit: host reads that wait there may go round it.
+    pub(in crate::device) fn rescue_queued(&mut self, unit: u32) {
+        let mut ops = std::mem::take(&mut self.state.host.scratch);
+        let mut before = None;
+        let mut queued = self.flash.first_queued_read(unit);
+        while let Some(at) = queued {
+            queued = self.flash.queued_after(at);
+            let id = match self.flash.op(at).cmd.owner {
+                Owner::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
+                _ => {
+                    before = Some(at);
+                    continue;
+                }
+            };
+            let blocked = self.unit_left(unit).left > 0;
+            if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
+                self.flash.withdraw(unit, before, at);
+                let (waited, extent) = (self.flash.op(at).ledger, self.flash.op(at).cmd.block);
+                self.free_op(at);
+                if self.state.extents.read_ends(extent) {
+                    self.last_reader_left(extent);
+                }
+                // The fork lies at the request's look-up.
+                if ops.is_empty() {
+                    self.state.parity.rebuilds[rid].ledger.merge(&waited);
+                }
+                for op in ops.drain(..) {
+                    self.submit_op(op);
+                    self.flash.add_to_ledger(op, &waited);
+                }
+            } else {
+                before = Some(at);
+            }
+        }
+        self.state.host.scratch = ops;
+    }
+
+    /// A member of a stripe under reconstruction is in the controller.
+    #[inline]
+    pub(in crate::device) fn rebuild_arrived(&mut self, rid: u32, op: u32) {
+        let s = &mut self.state;
+        let r = &mut s.parity.rebuilds[rid];
+        r.left -= 1;
+        if r.left > 0 {
+            return;
+        }
+        r.ledger = self.flash.op(op).ledger;
+        self.compute(rid);
+    }
+
+    /// All members of a stripe but one are in the controller: compute that one.
+    fn compute(&mut self, rid: u32) {
+        let s = &mut self.state;
+        s.parity.rebuilds[rid].ledger.charge(Cause::RECONSTRUCTION, self.shape.xor_ns);
+        crate::device::host::commands::push(
+            &mut s.parity.rebuilt,
+            &mut s.timers,
+            TIMER_REBUILT,
+            s.now + self.shape.xor_ns,
+            rid,
+        );
+    }
+
+    /// A read issued for a reconstruction alone has arrived.
+    pub(in crate::device) fn extra_read_arrived(&mut self, op: u32, rid: u32) {
+        self.rebuild_arrived(rid, op);
+        self.free_op(op);
+    }
+
+    /// A unit is computed: up the link, and the request may be complete.
+    pub(in crate::device) fn unit_rebuilt(&mut self) {
+        let s = &mut self.state;
+        let rid = crate::device::host::commands::pop(&mut s.parity.rebuilt, &mut s.timers, TIMER_REBUILT);
+        let Rebuild { request: id, bytes, .. } = s.parity.rebuilds[rid];
+        self.observe_request(id, RequestStep::Rebuilt(rid));
+        let s = &mut self.state;
+        let r = &mut s.host.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            r.ledger.merge(&s.parity.rebuilds[rid].ledger);
+        }
+        s.parity.rebuilds.give(rid);
+        self.data_rebuilt(rid);
+        let there = self.send_up(id, u64::from(bytes), last);
+        if last {
+            self.complete_read(id, there);
+        }
+    }
+
+    /// What keeps a host read from its unit; for ever where the plane has failed.
+    fn left_for(&self, op: u32) -> Blocked {
+        let cmd = &self.flash.op(op).cmd;
+        if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit) }
+    }
+
+    /// How long a collection keeps host reads from a unit.
+    pub(in crate::device) fn unit_left(&self, unit: u32) -> Blocked {
+        let s = &self.state;
+        if !self.flash.is_closed(unit) {
+            return self.collection_op_left(unit);
+        }
+        let holding = (0..s.gc.collections.len() as u32)
+            .filter(|&lane| s.gc.collections[lane as usize].is_holding() && self.scope_covers(lane, unit));
+        holding.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
+    }
+
+    /// The rest of an operation of a collection in a unit's array, or the time until a read
+    /// has interrupted it.
+    fn collection_op_left(&self, unit: u32) -> Blocked {
+        let Some(left) = self.flash.array_left(unit) else { return Blocked::default() };
+        let holder = self.flash.holder(unit).expect("what is in the array has its die");
+        let cmd = &self.flash.op(holder).cmd;
+        if !Occupants::COLLECTION.has(cmd.occupant) {
+            return Blocked::default();
+        }
+        let left = self.flash.gives_way_in(unit, Occupant::UserRead).map_or(left, |stop| stop.min(left));
+        Blocked { left, as_begun: left, last_step: cmd.kind == OpKind::Erase, step: left }
+    }
+
+    /// What the collection of a lane has left to do at its own pace: what it publishes to the
+    /// read path.
+    fn collection_left(&self, lane: u32) -> Blocked {
+        let s = &self.state;
+        let t = self.flash.timing();
+        let unit = self.shape.units_of_lane(lane).start;
+        let collection = &s.gc.collections[lane as usize];
+        let (victim, all_read, erasing) = collection.aim(self.shape.layout.units_per_extent);
+        let as_begun = collection.ends.saturating_sub(s.now);
+        let step = self.flash.array_left(unit).unwrap_or(0);
+        if erasing {
+            let left = if step > 0 { step } else { t.command_ns + t.erase_ns };
+            return Blocked { left, as_begun, last_step: true, step };
+        }
+        // The page under way still counts as valid: what of it is done comes off.
+        let page = self.move_ns();
+        let pages = s.extents.valid(victim);
+        let (mut done, mut last_step) = (0, all_read);
+        let holder = self.flash.holder(unit).map(|op| self.flash.op(op));
+        if holder.is_some_and(|op| op.cmd.kind == OpKind::Copyback && op.second) {
+            done = page.saturating_sub(step);
+            last_step = pages <= 1;
+        }
+        let left = (u64::from(pages) * page).saturating_sub(done) + t.command_ns + t.erase_ns;
+        Blocked { left, as_begun, last_step, step }
+    }
+
+    /// How long a collection takes to move a page at its own pace, ns.
+    fn move_ns(&self) -> u64 {
+        let t = self.flash.timing();
+        let data = match self.shape.copy {
+            CopyMode::Copyback => 0,
+            CopyMode::Controller => t.transfer_codewords_ns(self.shape.codewords_per_unit),
+        };
+        2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0)
+    }
+
+    /// How long a collection takes that begins now, at its own pace, ns.
+    pub(in crate::device) fn collection_ns(&self, victim: u32) -> u64 {
+        let t = self.flash.timing();
+        u64::from(self.state.extents.valid(victim)) * self.move_ns() + t.command_ns + t.erase_ns
+    }
+}

@@ -1,0 +1,182 @@
+//! Wear: programs by lane, and the stripes that levelling moves to colder ones.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::parity::failure::MOST_REWRITTEN;
+use crate::device::write::stripe::Member;
+use crate::ftl::map::Place;
+use crate::ftl::stripe_places::rotated;
+use crate::ftl::stripes::Stripes;
+use crate::observer::Observer;
+use crate::policy::wear::{WearVerdict, WearView};
+use serde::{Deserialize, Serialize};
+
+/// Stripes whose units may be held aside at once while they move: moves are rare beside
+/// writes, so that a few keep up, and one that finds no room comes again.
+const MOVES: u32 = 4;
+
+/// Rows programmed since the drive was made, without those of its ageing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Programs {
+    lanes: Vec<u64>,
+    groups: Vec<u64>,
+}
+
+impl Programs {
+    pub fn new(stripes: Option<&Stripes>, lanes: u32) -> Programs {
+        Programs { lanes: vec![0; lanes as usize], groups: vec![0; stripes.map_or(0, |s| s.groups) as usize] }
+    }
+
+    /// Units held aside for moves, and for what a failed plane held.
+    pub fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
+        let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
+        stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
+    }
+
+    /// By lane.
+    pub fn lanes(&self) -> &[u64] {
+        &self.lanes
+    }
+
+    /// By group of lanes.
+    pub fn groups(&self) -> &[u64] {
+        &self.groups
+    }
+}
+
+/// A stripe at its flush: what it would write, and where.
+struct Flushed {
+    stripe: u32,
+    /// The dirty units by position, and how many there are with the parity.
+    dirty: u64,
+    writes: u64,
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Rows programmed since the drive was made, by lane, without those of its ageing.
+    pub fn programs_by_lane(&self) -> &[u64] {
+        self.state.parity.programs.lanes()
+    }
+
+    /// Whether stripes may move to colder lanes.
+    pub fn levels_wear(&self) -> bool {
+        self.fixed.levels_wear
+    }
+
+    /// Rows of a lane were programmed.
+    #[inline]
+    pub(in crate::device) fn count_rows(&mut self, lane: u32, rows: u64) {
+        let s = &mut self.state;
+        s.counters.rows_programmed += rows;
+        s.parity.programs.lanes[lane as usize] += rows;
+        if let Some(stripes) = &self.shape.stripes {
+            s.parity.programs.groups[stripes.group_of_lane(lane) as usize] += rows;
+        }
+    }
+
+    /// A stripe is about to be flushed, and may go elsewhere. Returns whether it does, and the
+    /// group that it leaves, or `NONE`.
+    ///
+    /// Collections do not keep it: on a busy drive with rotating collection one lane of each
+    /// group nearly always collects. What a collection keeps from it, it waits for (or
+    /// rebuilds) like any flush.
+    pub(in crate::device) fn move_stripe(&mut self, entry: u32) -> (bool, u32) {
+        let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
+        let stripes = self.shape.striped();
+        let (mut dirty, mut clean) = (0u64, 0);
+        for (position, unit) in stripes.members(stripe).take(stripes.width as usize - 1).enumerate() {
+            match self.map.lookup(unit) {
+                Place::Buffer(_) => dirty |= 1 << position,
+                Place::Flash(_) => clean += 1,
+                Place::Unmapped => {}
+            }
+        }
+        if clean > self.state.write.buffer.room_aside() {
+            return (false, NONE);
+        }
+        let group = self.state.parity.places.group_of(stripes, stripe);
+        let it = Flushed { stripe, dirty, writes: u64::from(dirty.count_ones()) + 1 };
+        let width = u64::from(stripes.width);
+        let groups = self.state.parity.programs.groups();
+        let others = (0..stripes.groups).filter(|&g| g != group && self.state.parity.places.has_room(g));
+        let coldest = others.min_by_key(|&g| groups[g as usize]).unwrap_or(group);
+        let (parity, best) = self.best_rotation(&it, group);
+        let view = WearView {
+            own: self.programs_at_home(&it) / it.writes,
+            best_rotation: best / it.writes,
+            group: groups[group as usize] / width,
+            coldest: groups[coldest as usize] / width,
+        };
+        let (to, parity) = match self.state.policies.wear.decide(&view) {
+            WearVerdict::Stay => return (false, NONE),
+            WearVerdict::Shift => (group, parity),
+            WearVerdict::Migrate if coldest == group => return (false, NONE),
+            WearVerdict::Migrate => (coldest, self.best_rotation(&it, coldest).0),
+        };
+        let s = &mut self.state;
+        s.counters.shifts += u64::from(to == group);
+        s.counters.migrations += u64::from(to != group);
+        (true, s.parity.places.set(self.shape.striped(), stripe, to, parity))
+    }
+
+    /// Programs of all lanes that the flush writes where the stripe is.
+    fn programs_at_home(&self, it: &Flushed) -> u64 {
+        let stripes = self.shape.striped();
+        let programs = self.state.parity.programs.lanes();
+        let members = stripes.members(it.stripe).enumerate();
+        // Parity comes last, behind the positions of the data.
+        let written = it.dirty | 1 << (stripes.width - 1);
+        members
+            .filter(|&(position, _)| written >> position & 1 != 0)
+            .map(|(_, unit)| programs[self.home(unit) as usize])
+            .sum()
+    }
+
+    /// The offset of the parity in a group for which the lanes that the flush writes have the
+    /// fewest programs, and those.
+    fn best_rotation(&self, it: &Flushed, group: u32) -> (u32, u64) {
+        let stripes = self.shape.striped();
+        let programs = self.state.parity.programs.lanes();
+        let at = |offset: u32| programs[stripes.lane(group, offset) as usize];
+        let sum = |parity: u32| {
+            let (mut sum, mut left) = (at(parity), it.dirty);
+            while left != 0 {
+                sum += at(rotated(stripes.width, parity, left.trailing_zeros()));
+                left &= left - 1;
+            }
+            sum
+        };
+        let all = (0..stripes.width).map(|parity| (parity, sum(parity)));
+        all.min_by_key(|&(_, sum)| sum).expect("a stripe has members")
+    }
+
+    /// The clean units of a stripe that moves join its job behind the `members` it has: each
+    /// takes a slot aside, which is filled like one that is held in part. Returns how many
+    /// members there are then.
+    pub(in crate::device) fn join_clean_units(
+        &mut self,
+        entry: u32,
+        first: usize,
+        mut members: usize,
+    ) -> usize {
+        let stripes = self.shape.striped();
+        let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
+        let data = stripes.first_of(stripe)..stripes.first_of(stripe) + stripes.width - 1;
+        for unit in data {
+            members += usize::from(self.join_clean_unit(entry, unit, first + members));
+        }
+        members
+    }
+
+    /// A unit that is on flash joins a job as its member `at`; false where it is not there.
+    pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: u32, at: usize) -> bool {
+        let place = self.map.lookup(unit);
+        let Place::Flash(former) = place else { return false };
+        let slot = self.state.write.buffer.take_moving(unit, entry);
+        self.map.set_buffer(unit, slot);
+        self.data_beneath(slot, place, former);
+        self.state.parity.stripes.members[at] = Member { unit, slot, former, pua: NONE, done: false };
+        true
+    }
+}

@@ -1,0 +1,93 @@
+//! The policies that decide above the flash, and their answers that never change.
+
+use super::config::DeviceConfig;
+use super::shape::{ConfigProblem, Shape};
+use crate::policy::background::BackgroundPolicy;
+use crate::policy::buffer::{Acknowledge, BufferPolicy};
+use crate::policy::flush::FlushPolicy;
+use crate::policy::gc_schedule::GcSchedulePolicy;
+use crate::policy::gc_scope::{GcScopePolicy, Scope};
+use crate::policy::gc_victim::GcVictimPolicy;
+use crate::policy::placement::PlacementPolicy;
+use crate::policy::read_path::ReadPathPolicy;
+use crate::policy::wear::WearPolicy;
+use serde::{Deserialize, Serialize};
+
+/// What a member that cannot be built is refused with.
+pub(super) fn refuse(family: &str) -> impl Fn(String) -> ConfigProblem {
+    let key = format!("policy.{family}");
+    move |problem| ConfigProblem { key: key.clone(), problem }
+}
+
+/// One member of each family that decides above the flash, with its state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Policies {
+    pub buffer: BufferPolicy,
+    pub flush: FlushPolicy,
+    pub placement: PlacementPolicy,
+    pub read_path: ReadPathPolicy,
+    pub gc_victim: GcVictimPolicy,
+    pub gc_schedule: GcSchedulePolicy,
+    pub gc_scope: GcScopePolicy,
+    pub background: BackgroundPolicy,
+    pub wear: WearPolicy,
+}
+
+impl Policies {
+    pub fn new(config: &DeviceConfig, shape: &Shape) -> Result<Policies, ConfigProblem> {
+        let (p, x) = (&config.policy, &shape.context);
+        Ok(Policies {
+            buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
+            flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
+            placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
+            read_path: ReadPathPolicy::new(&p.read_path, x).map_err(refuse("read_path"))?,
+            gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(refuse("gc_victim"))?,
+            gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
+            gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
+            background: BackgroundPolicy::new(&p.background, x).map_err(refuse("background"))?,
+            wear: WearPolicy::new(&p.wear, x).map_err(refuse("wear"))?,
+        })
+    }
+}
+
+/// Answers of the policies that never change in a drive's life.
+pub(super) struct Fixed {
+    /// A write is acknowledged when the buffer holds it, and not when it is programmed.
+    pub acknowledge_held: bool,
+    pub overwrite_in_place: bool,
+    /// Time to put a write into the buffer, ns.
+    pub buffer_write_ns: u64,
+    /// What parity needs is read where no collection is, if there is a choice.
+    pub flush_avoids_collections: bool,
+    /// Reads of collecting planes may be rebuilt.
+    pub rebuilds_reads: bool,
+    pub gc_scope: Scope,
+    /// Collections take no time.
+    pub collects_instantly: bool,
+    /// Collections may close dies to host programs while they yield to reads.
+    pub may_close_programs: bool,
+    /// Whether a collection may start depends on its channel.
+    pub heeds_channel: bool,
+    /// The lanes of a group are meant to collect one at a time.
+    pub rotates: bool,
+    /// Stripes may move.
+    pub levels_wear: bool,
+}
+
+impl Fixed {
+    pub fn new(p: &Policies) -> Fixed {
+        Fixed {
+            acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
+            overwrite_in_place: p.buffer.overwrites_in_place(),
+            buffer_write_ns: p.buffer.write_latency().0,
+            flush_avoids_collections: p.flush.avoids_collections(),
+            rebuilds_reads: p.read_path.rebuilds(),
+            gc_scope: p.gc_scope.scope(),
+            collects_instantly: p.gc_schedule.instant(),
+            may_close_programs: p.gc_schedule.may_bar_programs(),
+            heeds_channel: p.gc_schedule.heeds_channel(),
+            rotates: p.gc_schedule.rotates(),
+            levels_wear: p.wear.levels(),
+        }
+    }
+}

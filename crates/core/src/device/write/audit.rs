@@ -1,0 +1,105 @@
+//! The slots of the write buffer and the write units made of them, checked on demand: for tests.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::flash::Owner;
+use crate::ftl::extents::Writer;
+use crate::nand::OpKind;
+use crate::observer::Observer;
+
+/// The bit of a lane's load that says no room was found.
+const FULL: u32 = 1 << 31;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A slot in flight is in one write unit.
+    pub(in crate::device) fn audit_buffer(&self) -> Result<(), String> {
+        let b = &self.state.write.buffer;
+        b.audit(self.fixed.acknowledge_held)?;
+        let mut in_units = vec![0; b.slots() as usize];
+        let upr = self.shape.layout.units_per_row;
+        for group in self.state.write.units.in_use() {
+            let g = &self.state.write.units[group];
+            if g.writer != Writer::Host || g.stripe != NONE {
+                continue;
+            }
+            law!(g.count >= 1 && g.count <= upr, "write unit {group} holds {} units", g.count);
+            for i in 0..g.count {
+                let (lpn, slot) = self.state.write.members[(group * upr + i) as usize];
+                law!(
+                    b.slot(slot).lpn == lpn,
+                    "write unit {group}: slot {slot} holds {} and not {lpn}",
+                    b.slot(slot).lpn
+                );
+                in_units[slot as usize] += 1;
+            }
+        }
+        let stripes = &self.state.parity.stripes;
+        for job in stripes.jobs.in_use() {
+            for m in stripes.members[stripes.members_of(job)].iter().filter(|m| m.slot != NONE && !m.done) {
+                let held = b.slot(m.slot).lpn;
+                law!(held == m.unit, "job {job}: slot {} holds {held} and not {}", m.slot, m.unit);
+                in_units[m.slot as usize] += 1;
+            }
+        }
+        for (i, slot) in b.in_use() {
+            let (found, expected) = (in_units[i as usize], u32::from(slot.in_flight));
+            law!(found == expected, "slot {i} is in {found} write units");
+        }
+        Ok(())
+    }
+
+    /// A write unit waits for reads, or for room, or is programmed.
+    pub(in crate::device) fn audit_write_units(&self) -> Result<(), String> {
+        let s = &self.state;
+        let stalled = &s.write.stalled;
+        let groups = s.write.units.in_use();
+        let mut waits = std::collections::BTreeMap::new();
+        for (list, l) in stalled.lists.iter().enumerate() {
+            for g in l.walk(&stalled.links, "a list of stalled write units")? {
+                law!(s.write.units[g].writer == Writer::Host, "a collection's write unit {g} is stalled");
+                law!(waits.insert(g, list).is_none(), "write unit {g} is stalled twice");
+            }
+        }
+        law!(waits.len() == stalled.waiting as usize, "{} write units are stalled", waits.len());
+        let mut reads = std::collections::BTreeMap::new();
+        let mut programs = std::collections::BTreeMap::new();
+        let mut load = vec![0; s.write.lane_load.len()];
+        for id in self.flash.ops_in_use() {
+            let o = &self.flash.op(id).cmd;
+            if let Owner::Group(g) = o.owner {
+                let count = if o.kind == OpKind::Read { &mut reads } else { &mut programs };
+                *count.entry(g).or_insert(0) += 1;
+                if o.kind == OpKind::Program && s.write.units[g].writer == Writer::Host {
+                    load[s.write.units[g].lane as usize] += 1;
+                }
+            }
+        }
+        for &g in &groups {
+            let (r, p) = (reads.remove(&g).unwrap_or(0), programs.remove(&g).unwrap_or(0));
+            let w = u32::from(waits.remove(&g).is_some());
+            law!(
+                s.write.units[g].reads == r,
+                "write unit {g} waits for {} reads of {r}",
+                s.write.units[g].reads
+            );
+            law!(
+                p == 0 || s.write.units[g].programs == p,
+                "write unit {g} waits for {} programs of {p}",
+                s.write.units[g].programs
+            );
+            law!(
+                u32::from(r > 0) + u32::from(p > 0) + w == 1,
+                "write unit {g}: {r} reads, {p} programs, stalled {w}"
+            );
+        }
+        law!(
+            waits.is_empty() && reads.is_empty() && programs.is_empty(),
+            "a write unit at work is not in use"
+        );
+        for (lane, &n) in s.write.lane_load.iter().enumerate() {
+            law!(n & !FULL == load[lane], "lane {lane}: load {} of {}", n & !FULL, load[lane]);
+        }
+        Ok(())
+    }
+}

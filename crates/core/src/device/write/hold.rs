@@ -1,0 +1,130 @@
+//! Host writes into the buffer, TRIM and FLUSH.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A write's data are with the controller.
+    #[inline]
+    pub(in crate::device) fn begin_write(&mut self, id: u32) {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let s = &mut self.state;
+        let r = &mut s.host.requests[id];
+        r.next_lpn = (r.command.offset / unit_bytes) as u32;
+        r.remaining = 0;
+        r.room_since = s.now;
+        // Writes enter the buffer in order: nobody passes one that waits for room.
+        let held = if s.host.room.is_empty() { self.hold_units(id) } else { Err(None) };
+        if let Err(queue) = held {
+            self.wait_for(id, queue);
+            self.make_room();
+        }
+    }
+
+    /// Hold the request's remaining units. An error when it must wait before the end: for a
+    /// queue to flash, or, without one, for room in the buffer.
+    #[inline]
+    pub(in crate::device) fn hold_units(&mut self, id: u32) -> Result<(), Option<u32>> {
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let command = self.state.host.requests[id].command;
+        let end = command.offset + u64::from(command.bytes);
+        loop {
+            let lpn = self.state.host.requests[id].next_lpn;
+            let base = u64::from(lpn) * unit_bytes;
+            if base >= end {
+                break;
+            }
+            let (from, to) = (command.offset.saturating_sub(base), (end - base).min(unit_bytes));
+            self.hold_unit_of(id, lpn, from, to)?;
+            self.state.host.requests[id].next_lpn = lpn + 1;
+        }
+        if self.fixed.acknowledge_held {
+            self.complete_message(id);
+        } else {
+            // All units first, so that neighbours share write units.
+            self.flush_as_policy_says(0);
+        }
+        Ok(())
+    }
+
+    /// Hold bytes `from..to` of one logical unit, unless it must wait.
+    #[inline]
+    fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> Result<(), Option<u32>> {
+        let s = &mut self.state;
+        let place = self.map.lookup(lpn);
+        let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
+        if let Place::Buffer(slot) = place
+            && self.fixed.overwrite_in_place
+            && !s.write.buffer.slot(slot).in_flight
+        {
+            s.write.buffer.overwrite(slot, mask);
+            s.counters.host_units_written += 1;
+            if self.shape.has_parity() {
+                let entry = self.state.write.buffer.slot(slot).list;
+                self.stripe_written(entry);
+            }
+            self.data_held(id, slot, from, to);
+            return Ok(());
+        }
+        if s.write.buffer.held() == s.write.buffer.capacity() {
+            return Err(None);
+        }
+        let list = if self.shape.has_parity() { self.entry_of(lpn) } else { s.policies.placement.pool(lpn) };
+        let s = &self.state;
+        if let Some(queue) = s.write.queues.closed_to(self.shape.first_lane(list), id) {
+            return Err(Some(queue));
+        }
+        let mut beneath = NONE;
+        let former = match place {
+            Place::Flash(pua) => pua,
+            Place::Unmapped => {
+                mask = full;
+                NONE
+            }
+            Place::Buffer(slot) => {
+                // The older copy is on its way and complete by then; what this slot lacks
+                // is copied from it in memory, and the copy on flash is now ours to replace.
+                mask = full;
+                if self.shape.has_parity() {
+                    // The copy that this one replaces is still to be programmed.
+                    beneath = self.flash_copy(lpn).unwrap_or(NONE);
+                    NONE
+                } else {
+                    let held = self.state.write.buffer.slot_mut(slot);
+                    beneath = std::mem::replace(&mut held.former, NONE);
+                    beneath
+                }
+            }
+        };
+        let s = &mut self.state;
+        let waiter = if self.fixed.acknowledge_held { NONE } else { id };
+        let slot = s.write.buffer.insert(lpn, former, mask, list, waiter).expect("room was seen above");
+        if !self.fixed.acknowledge_held {
+            s.host.requests[id].remaining += 1;
+        }
+        s.counters.host_units_written += 1;
+        self.map.set_buffer(lpn, slot);
+        if self.shape.has_parity() {
+            self.stripe_written(list);
+        }
+        self.data_beneath(slot, place, beneath);
+        self.data_held(id, slot, from, to);
+        if self.fixed.acknowledge_held {
+            self.flush_as_policy_says(list);
+        }
+        Ok(())
+    }
+
+    /// The copy at this address is stale.
+    #[inline]
+    pub(in crate::device) fn invalidate(&mut self, pua: u32) {
+        debug_assert!(self.map.is_valid(pua), "a unit goes stale once");
+        self.map.clear_valid(pua);
+        let (extent, _) = self.shape.layout.extent_of(pua);
+        let left = self.state.extents.lose(extent);
+        self.state.gc.victim_appeared |= left == Some(self.shape.layout.most_valid());
+    }
+}

@@ -1,0 +1,10 @@
+//! Host writes on their way to flash: the buffer, write units, stripes, and who waits for room.
+
+mod audit;
+pub(super) mod hold;
+pub(super) mod queues;
+pub(super) mod room;
+pub(super) mod state;
+pub(super) mod stripe;
+pub(super) mod stripe_commit;
+pub(super) mod write_unit;

@@ -1,0 +1,263 @@
+//! How much of the write buffer is on its way to each die or lane, and the writes that wait
+//! until less is.
+//!
+//! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is
+//! the number of mapping units on their way there. A write whose next unit is for a full
+//! queue waits for that queue; writes for other queues pass it.
+
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::containers::slab::Slab;
+use crate::device::drive::Device;
+use crate::device::host::commands::Request;
+use crate::device::medium::Medium;
+use crate::device::shape::{ConfigProblem, Shape};
+use crate::ftl::config::ExtentKind;
+use crate::observer::Observer;
+use crate::policy::buffer::{QueueLimit, QueueOf};
+use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
+
+/// The queues of a drive that limits them; empty on one that does not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct WriteQueues {
+    /// Units at which writes wait; `u32::MAX` without a limit.
+    limit: u32,
+    /// Lanes that share a queue.
+    lanes: u32,
+    /// By queue: units on their way.
+    in_flight: Vec<u32>,
+    /// By queue: the commands that wait, oldest first.
+    waiting: Vec<List>,
+    links: Vec<Link>,
+    /// Commands that wait, in all.
+    count: u32,
+}
+
+impl WriteQueues {
+    /// The queues that `limit` asks for, with at most `depth` commands under way.
+    pub fn new(shape: &Shape, limit: Option<QueueLimit>, depth: u32) -> WriteQueues {
+        let layout = &shape.layout;
+        let Some(QueueLimit { of, bytes }) = limit else {
+            return WriteQueues {
+                limit: u32::MAX,
+                lanes: 1,
+                in_flight: Vec::new(),
+                waiting: Vec::new(),
+                links: Vec::new(),
+                count: 0,
+            };
+        };
+        let lanes = lanes_of(shape, of);
+        let queues = (layout.lanes / lanes) as usize;
+        WriteQueues {
+            limit: (bytes / layout.unit_bytes).clamp(1, u64::from(u32::MAX - 1)) as u32,
+            lanes,
+            in_flight: vec![0; queues],
+            waiting: vec![List::default(); queues],
+            links: vec![Link::default(); depth as usize],
+            count: 0,
+        }
+    }
+
+    #[inline]
+    fn limits(&self) -> bool {
+        self.limit != u32::MAX
+    }
+
+    fn queue_of(&self, lane: u32) -> usize {
+        (lane / self.lanes) as usize
+    }
+
+    /// The queue that keeps command `id` from a unit of `lane`: it is full, or older commands
+    /// wait for it.
+    #[inline]
+    pub fn closed_to(&self, lane: u32, id: u32) -> Option<u32> {
+        if !self.limits() {
+            return None;
+        }
+        let queue = self.queue_of(lane);
+        let head = self.waiting[queue].head();
+        let closed = self.in_flight[queue] >= self.limit || head != NONE && head != id;
+        closed.then_some(queue as u32)
+    }
+
+    /// `units` of a lane set out for flash.
+    #[inline]
+    pub fn depart(&mut self, lane: u32, units: u32) {
+        if self.limits() {
+            let queue = self.queue_of(lane);
+            self.in_flight[queue] += units;
+        }
+    }
+
+    /// `units` of a lane are on flash.
+    #[inline]
+    pub fn arrive(&mut self, lane: u32, units: u32) {
+        if self.limits() {
+            let queue = self.queue_of(lane);
+            self.in_flight[queue] -= units;
+        }
+    }
+
+    /// Commands that wait.
+    pub fn waiting(&self) -> u32 {
+        self.count
+    }
+
+    /// Put a command behind those that arrived before it: one that waited for another queue may
+    /// be older than the last.
+    fn push(&mut self, queue: u32, id: u32, requests: &Slab<Request>) {
+        let list = &mut self.waiting[queue as usize];
+        let younger = |other: u32| other != NONE && requests[other].arrived > requests[id].arrived;
+        let out_of_order = younger(list.tail());
+        list.push_back(&mut self.links, id);
+        self.count += 1;
+        let mut at = if out_of_order { list.head() } else { id };
+        while at != id {
+            let next = list.after(&self.links, at);
+            if younger(at) {
+                list.remove(&mut self.links, at);
+                list.push_back(&mut self.links, at);
+            }
+            at = next;
+        }
+    }
+
+    fn pop(&mut self, queue: u32, id: u32) {
+        self.waiting[queue as usize].remove(&mut self.links, id);
+        self.count -= 1;
+    }
+
+    /// The command that has waited longest for each queue that has any.
+    pub fn heads(&self) -> impl Iterator<Item = u32> {
+        self.waiting.iter().map(List::head).filter(|&id| id != NONE)
+    }
+
+    /// For the audit: units on their way by lane agree, and so do the lists.
+    pub fn audit(&self, by_lane: &[u32]) -> Result<Vec<u32>, String> {
+        if !self.limits() {
+            return Ok(Vec::new());
+        }
+        let mut all = Vec::new();
+        for (queue, list) in self.waiting.iter().enumerate() {
+            let lanes = queue * self.lanes as usize..(queue + 1) * self.lanes as usize;
+            let units: u32 = by_lane[lanes].iter().sum();
+            if units != self.in_flight[queue] {
+                return Err(format!("queue {queue} counts {} units of {units}", self.in_flight[queue]));
+            }
+            let mut at = list.head();
+            while at != NONE {
+                if all.len() == self.links.len() {
+                    return Err(format!("the waiters of queue {queue} are a ring"));
+                }
+                all.push(at);
+                at = list.after(&self.links, at);
+            }
+            if !list.is_empty() && units == 0 {
+                return Err(format!("writes wait for queue {queue} and nothing is on its way"));
+            }
+        }
+        match all.len() as u32 == self.count {
+            true => Ok(all),
+            false => Err(format!("{} writes wait for queues and {} are counted", all.len(), self.count)),
+        }
+    }
+}
+
+/// Lanes that share a queue.
+fn lanes_of(shape: &Shape, of: QueueOf) -> u32 {
+    match of {
+        QueueOf::Die if shape.layout.kind == ExtentKind::Block => shape.layout.planes,
+        QueueOf::Die | QueueOf::Lane => 1,
+    }
+}
+
+/// Refuse a limit where the queue of a write is not known when it arrives.
+pub(in crate::device) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), ConfigProblem> {
+    let refuse = |problem: &str| {
+        Err(ConfigProblem { key: "policy.buffer.lru.queue_limit".into(), problem: problem.into() })
+    };
+    match limit {
+        None => Ok(()),
+        Some(_) if shape.has_parity() => {
+            refuse("stripes leave the buffer as a whole: with policy.redundancy none only")
+        }
+        Some(QueueLimit { of: QueueOf::Die, .. }) if shape.layout.kind == ExtentKind::Line => {
+            refuse("an extent spans all dies with ftl.extent `line`: set `of` to lane")
+        }
+        Some(limit) if shape.pool_lanes > lanes_of(shape, limit.of) => refuse(
+            "policy.placement names the lane of a write when it leaves the buffer: take static for queues to each lane, static or die for queues to each die",
+        ),
+        Some(_) => Ok(()),
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// The write cannot go on: it waits for a queue, or for room in the buffer.
+    pub(in crate::device) fn wait_for(&mut self, id: u32, queue: Option<u32>) {
+        let s = &mut self.state;
+        match queue {
+            Some(queue) => s.write.queues.push(queue, id, &s.host.requests),
+            // Back from a queue, it keeps its place.
+            None if s.write.queues.limits() => {
+                let arrived = s.host.requests[id].arrived;
+                let behind = s.host.room.partition_point(|&other| s.host.requests[other].arrived <= arrived);
+                s.host.room.insert(behind, id);
+            }
+            None => s.host.room.push_back(id),
+        }
+        self.note_oldest_write();
+    }
+
+    /// The write that waited longest for room in the buffer waits no more.
+    pub(in crate::device) fn leave_room(&mut self) {
+        self.state.host.room.pop_front();
+        self.note_oldest_write();
+    }
+
+    /// The write that waited longest for a queue waits no more.
+    fn leave_queue(&mut self, queue: u32, id: u32) {
+        self.state.write.queues.pop(queue, id);
+        self.note_oldest_write();
+    }
+
+    /// Units of a lane are on flash: let writes in that waited for its queue, in order.
+    #[inline]
+    pub(in crate::device) fn admit_queued(&mut self, lane: u32, op: u32, group: u32) {
+        let q = &self.state.write.queues;
+        if !q.limits() {
+            return;
+        }
+        let queue = q.queue_of(lane) as u32;
+        loop {
+            let id = self.state.write.queues.waiting[queue as usize].head();
+            if id == NONE
+                || self.state.write.queues.in_flight[queue as usize] >= self.state.write.queues.limit
+            {
+                return;
+            }
+            self.charge_room(id, op, group);
+            match self.hold_units(id) {
+                Ok(()) => self.leave_queue(queue, id),
+                Err(Some(same)) if same == queue => return,
+                Err(other) => {
+                    self.leave_queue(queue, id);
+                    self.wait_for(id, other);
+                    self.make_room();
+                }
+            }
+        }
+    }
+
+    /// Which write has waited longest for the buffer has changed: suspension may depend on it.
+    fn note_oldest_write(&mut self) {
+        let s = &self.state;
+        if !self.flash.interrupts(Occupant::Erase) {
+            return;
+        }
+        let waiting = s.host.room.front().copied().into_iter().chain(s.write.queues.heads());
+        let oldest = waiting.map(|id| s.host.requests[id].arrived).min();
+        self.flash.set_oldest_write(oldest.unwrap_or(u64::MAX));
+    }
+}

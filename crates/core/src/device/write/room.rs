@@ -1,0 +1,91 @@
+//! Writes that wait for room in the buffer, and what they waited for.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::observer::{Observer, RequestStep};
+use tailcut_units::{Cause, Ledger};
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Room may have appeared: let waiting writes in, in order.
+    #[inline]
+    pub(in crate::device) fn admit_waiting(&mut self, op: u32, group: u32) {
+        while let Some(&id) = self.state.host.room.front() {
+            self.charge_room(id, op, group);
+            match self.hold_units(id) {
+                Ok(()) => {}
+                Err(None) => return self.make_room(),
+                Err(queue) => self.wait_for(id, queue),
+            }
+            self.leave_room();
+        }
+    }
+
+    /// A write waits and nothing is on its way out: send the oldest, whatever the policy.
+    pub(in crate::device) fn make_room(&mut self) {
+        let b = &self.state.write.buffer;
+        if b.dirty() == b.held()
+            && let Some(list) = b.oldest_list()
+        {
+            if !self.shape.has_parity() {
+                self.flush_one(list);
+            } else if let Some(entry) = self.next_stripe(false) {
+                self.flush_stripe(entry);
+            }
+        }
+    }
+
+    /// Charge the time since `since` in which a request waited for buffer room, split by
+    /// what the write unit that made room went through (`timeline`).
+    pub(in crate::device) fn charge_room(&mut self, id: u32, op: u32, group: u32) {
+        self.observe_request(id, RequestStep::Room(op));
+        let s = &mut self.state;
+        let r = &mut s.host.requests[id];
+        let (since, now) = (r.room_since, s.now);
+        let (g, o) = (&s.write.units[group], self.flash.op(op));
+        let overlap = |from: u64, to: u64| to.min(now).saturating_sub(from.max(since));
+        // Before the write unit was formed, and while it read what it was short of or
+        // programmed, it did its own work; from `ready` to `entered` no block was free.
+        let stalled = overlap(g.ready, o.entered);
+        let queued = overlap(o.entered, o.started);
+        let ran = overlap(o.started, now);
+        let suspended = part_of(o.ledger.get(Cause::SUSPENDED), ran, now - o.started);
+        r.ledger.charge(Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
+        r.ledger.charge(Cause::SUSPENDED, suspended);
+        charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
+        share_out(&mut r.ledger, &o.ledger, queued, |c| c.is_die_wait() || c.is_channel_wait());
+        r.room_since = now;
+    }
+}
+
+/// Charge `part` of a wait of `whole` nanoseconds for a free block: to what the die that was
+/// to free it did meanwhile, and the rest, in which it did nothing, to free space itself.
+pub(in crate::device) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
+    let busy = die.sum().min(whole);
+    let share = part_of(busy, part, whole);
+    share_out(to, die, share, Cause::is_die_wait);
+    to.charge(Cause::FREE_SPACE, part - share);
+}
+
+/// What of `ns` falls to the part `part` of `whole`; all of it when that is the whole.
+fn part_of(ns: u64, part: u64, whole: u64) -> u64 {
+    if whole == 0 { 0 } else { (u128::from(ns) * u128::from(part) / u128::from(whole)) as u64 }
+}
+
+/// Give `to` a time `part` split as `from` is split over some causes, the rounding going to
+/// the last: exact when that is what `from` spent on them.
+fn share_out(to: &mut Ledger, from: &Ledger, part: u64, of: impl Fn(Cause) -> bool) {
+    if part == 0 {
+        return;
+    }
+    let chosen = || from.iter().filter(|&(c, ns)| ns > 0 && of(c));
+    let whole = chosen().map(|(_, ns)| ns).sum();
+    let mut left = part;
+    let mut last = None;
+    for (cause, ns) in chosen() {
+        let share = part_of(ns, part, whole);
+        to.charge(cause, share);
+        left -= share;
+        last = Some(cause);
+    }
+    to.charge(last.unwrap_or(Cause::BUFFER_FLUSH), left);
+}

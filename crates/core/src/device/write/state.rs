@@ -1,0 +1,46 @@
+//! What host writes keep on their way to flash.
+
+use super::queues::WriteQueues;
+use super::write_unit::{Stalled, WriteUnit};
+use crate::containers::slab::Slab;
+use crate::device::limits::Limits;
+use crate::device::shape::Shape;
+use crate::ftl::buffer::Buffer;
+use crate::policy::buffer::QueueLimit;
+use serde::{Deserialize, Serialize};
+
+/// The write buffer, and what has left it for flash.
+#[derive(Serialize, Deserialize)]
+pub(in crate::device) struct Writes {
+    pub buffer: Buffer,
+    /// What is on its way to each die or lane, where that is limited.
+    pub queues: WriteQueues,
+    /// Write units on their way, those of collections too.
+    pub units: Slab<WriteUnit>,
+    /// For each write unit, its logical units and where their data come from.
+    pub members: Vec<(u32, u32)>,
+    /// Write units that wait for a free block.
+    pub stalled: Stalled,
+    /// Host programs queued or under way by lane, with a mark where no room was found.
+    pub lane_load: Vec<u32>,
+    /// Write units of the host that went to each lane.
+    pub lane_written: Vec<u64>,
+}
+
+impl Writes {
+    pub fn new(shape: &Shape, limits: &Limits, queue_limit: Option<QueueLimit>) -> Writes {
+        let depth = shape.host.queue_depth;
+        let lanes = shape.layout.lanes as usize;
+        let units = limits.write_units;
+        let buffer = Buffer::new(shape.buffer_slots, shape.layout.unit_bytes, limits.lists, depth);
+        Writes {
+            buffer: buffer.with_aside(limits.aside),
+            queues: WriteQueues::new(shape, queue_limit, depth),
+            units: Slab::new(units as usize, WriteUnit::blank()),
+            members: vec![(0, 0); (units * shape.layout.units_per_row) as usize],
+            stalled: Stalled::new(limits.lists, units),
+            lane_load: vec![0; lanes],
+            lane_written: vec![0; lanes],
+        }
+    }
+}

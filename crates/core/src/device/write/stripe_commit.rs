@@ -1,0 +1,270 @@
+//! Stripes whose data are complete: their rows, their programs, and the switch.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::parity::failure::MOST_REWRITTEN;
+use crate::device::write::stripe::{Job, Member};
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::observer::{Observer, WriteStep};
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// A job's data are complete: find every member a row.
+    pub(in crate::device) fn place_stripe(&mut self, job: u32) {
+        self.data_gathered(job);
+        self.observe_write(job, true, WriteStep::Ready);
+        let group = self.group_of_job(job);
+        if !self.state.parity.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
+            let s = &mut self.state;
+            s.parity.stripes.stalled[group].push_back(&mut s.parity.stripes.links, job);
+            s.parity.stripes.waiting += 1;
+            self.feed_hungry();
+        }
+    }
+
+    /// A job that looked for rows waits for one of this lane from now on: for what its die
+    /// does meanwhile. (One that waits behind another has looked for none itself.)
+    fn begin_stripe_stall(&mut self, job: u32, lane: u32) {
+        let s = &mut self.state;
+        let j = &mut s.parity.stripes.jobs[job];
+        if j.lacking == NONE {
+            j.lacking = lane;
+            let unit = self.shape.units_of_lane(lane).start;
+            j.seen = self.flash.account(unit);
+            self.observe_write(job, true, WriteStep::Stalls(unit));
+        }
+    }
+
+    /// A job has its rows.
+    fn end_stripe_stall(&mut self, job: u32) {
+        let s = &mut self.state;
+        let j = &mut s.parity.stripes.jobs[job];
+        if j.lacking == NONE || j.ready == s.now {
+            return;
+        }
+        let unit = self.shape.units_of_lane(j.lacking).start;
+        self.flash.charge_since(unit, &j.seen, &mut j.stalled);
+    }
+
+    fn group_of_job(&self, job: u32) -> usize {
+        let s = &self.state.parity.stripes;
+        let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
+        self.state.parity.places.group_of(self.shape.striped(), stripe) as usize
+    }
+
+    /// A lane of this group has more rows: jobs that waited may go, in order.
+    pub(in crate::device) fn resume_stalled_stripes(&mut self, lane: u32) {
+        let stripes = self.shape.striped();
+        let group = stripes.group_of_lane(lane);
+        self.resume_stalled_group(group);
+        let failed = self.state.parity.failure.lane;
+        if failed != NONE && self.shape.striped().group_of_lane(failed) != group {
+            // Its lanes stand in for one of that group.
+            self.resume_stalled_group(self.shape.striped().group_of_lane(failed));
+        }
+    }
+
+    fn resume_stalled_group(&mut self, group: u32) {
+        let group = group as usize;
+        loop {
+            let job = self.state.parity.stripes.stalled[group].head();
+            if job == NONE {
+                return;
+            }
+            if !self.program_stripe(job) {
+                return;
+            }
+            let s = &mut self.state;
+            s.parity.stripes.stalled[group].remove(&mut s.parity.stripes.links, job);
+            s.parity.stripes.waiting -= 1;
+        }
+    }
+
+    /// Program a job's members, if all of their lanes have a row for them.
+    fn program_stripe(&mut self, job: u32) -> bool {
+        let range = self.state.parity.stripes.members_of(job);
+        let reserve = self.shape.reserve;
+        for i in range.clone() {
+            let lane = self.home(self.state.parity.stripes.members[i].unit);
+            if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
+                self.check_collection(lane);
+                self.begin_stripe_stall(job, lane);
+                return false;
+            }
+        }
+        self.end_stripe_stall(job);
+        let s = &mut self.state;
+        s.gc.pace.wrote(s.now, s.parity.stripes.jobs[job].members);
+        let mut opened = 0u64;
+        for i in range.clone() {
+            let Member { unit, slot, .. } = self.state.parity.stripes.members[i];
+            let lane = self.home(unit);
+            let s = &mut self.state;
+            let free = s.extents.free(lane);
+            let pua = s
+                .extents
+                .take_row(&self.shape.layout, lane, Writer::Host, reserve)
+                .expect("there was a row just now");
+            opened |= u64::from(s.extents.free(lane) != free) << (i - range.start);
+            s.parity.stripes.members[i].pua = pua;
+            let group = s.write.units.take();
+            let g = &mut s.write.units[group];
+            let j = &s.parity.stripes.jobs[job];
+            g.writer = Writer::Host;
+            g.lane = lane;
+            g.count = 1;
+            g.reads = 0;
+            g.stripe = job;
+            g.ready = j.ready;
+            g.ledger = j.ledger;
+            g.stalled = j.stalled;
+            s.write.members[group as usize] = (unit, i as u32);
+            s.write.lane_load[lane as usize] += 1;
+            // What moves is of a stripe that switches as one: it has the rank of the rest.
+            let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
+            self.queue_program(group, pua, occupant);
+        }
+        while opened != 0 {
+            let i = range.start + opened.trailing_zeros() as usize;
+            opened &= opened - 1;
+            self.check_collection(self.home(self.state.parity.stripes.members[i].unit));
+        }
+        true
+    }
+
+    /// The lane that a unit of a stripe is written to: every flush finds it here.
+    pub(in crate::device) fn home(&self, unit: u32) -> u32 {
+        let stripes = self.shape.striped();
+        self.in_place_of(self.state.parity.places.lane(stripes, unit), stripes.stripe_of(unit))
+    }
+
+    /// A member of a job is programmed: with the last one, the stripe switches.
+    pub(in crate::device) fn stripe_programmed(&mut self, op: u32, group: u32) {
+        let s = &mut self.state;
+        let (job, lane) = (s.write.units[group].stripe, s.write.units[group].lane);
+        let (_, member) = s.write.members[group as usize];
+        s.write.lane_load[lane as usize] -= 1;
+        let j = &mut s.parity.stripes.jobs[job];
+        j.programs -= 1;
+        let (last, entry) = (j.programs == 0, j.entry);
+        let member = &mut s.parity.stripes.members[member as usize];
+        member.done = true;
+        let Member { unit, slot, pua, .. } = *member;
+        let mut makes_room = false;
+        if slot == NONE {
+            s.counters.programs_parity += 1;
+        } else {
+            let moves = s.write.buffer.slot(slot).moving;
+            s.counters.programs_wear += u64::from(moves);
+            s.counters.programs_user += u64::from(!moves);
+            makes_room = !moves;
+            self.settle_member(unit, slot, pua);
+        }
+        let left = self.state.parity.stripes.jobs[job].left;
+        let (stripe, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
+        if last && self.state.parity.failure.under_way == 0 {
+            // Ahead of the writes that wait, which may need every job.
+            self.relocate(1);
+        }
+        if makes_room || last {
+            self.admit_waiting(op, group);
+            self.flushes_done();
+        }
+        self.state.write.units.give(group);
+        self.free_op(op);
+        if last {
+            self.after_switch(stripe, offsets);
+            if left != NONE {
+                self.after_leaving(left);
+            }
+        }
+        self.feed_hungry();
+        if last {
+            if !self.state.host.flushes.is_empty() {
+                self.flush_all_stripes();
+            }
+            self.flush_as_policy_says(entry);
+            self.relocate(MOST_REWRITTEN);
+        }
+    }
+
+    /// A data member is programmed: it is read there from now on, and its slot is free.
+    fn settle_member(&mut self, unit: u32, slot: u32, pua: u32) {
+        let s = &mut self.state;
+        if self.map.is_buffered_in(unit, slot) {
+            self.map.set_flash(unit, pua);
+        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
+            // Overwritten meanwhile.
+            let newer = s.write.buffer.slot_mut(newer);
+            debug_assert_eq!(newer.former, NONE);
+            newer.former = pua;
+        }
+        let (extent, _) = self.shape.layout.extent_of(pua);
+        self.map.set_owner(pua, unit);
+        self.map.set_valid(pua);
+        s.extents.gain(extent);
+        s.write.buffer.release(slot);
+    }
+
+    /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
+    /// Returns it, and the offsets of the lanes written.
+    fn switch_stripe(&mut self, job: u32) -> (u32, u32) {
+        let Job { entry, rewrites, .. } = self.state.parity.stripes.jobs[job];
+        self.state.parity.failure.under_way -= u32::from(rewrites);
+        let mut offsets = 0u32;
+        for i in self.state.parity.stripes.members_of(job) {
+            let Member { unit, slot, mut former, pua, .. } = self.state.parity.stripes.members[i];
+            offsets |= 1 << self.state.parity.places.offset_of(self.shape.striped(), unit);
+            let (extent, _) = self.shape.layout.extent_of(pua);
+            if slot == NONE {
+                let e = self.state.parity.stripes.dirty.entry_mut(entry);
+                former = std::mem::replace(&mut e.former, pua);
+                self.map.set_owner(pua, unit);
+                self.map.set_valid(pua);
+                self.state.extents.gain(extent);
+            }
+            if former != NONE {
+                self.invalidate(former);
+            }
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+        }
+        let stripes = self.shape.striped();
+        let s = &mut self.state;
+        let (stripe, parity) =
+            (s.parity.stripes.dirty.entry(entry).stripe, s.parity.stripes.dirty.entry(entry).former);
+        let dirty = s.write.buffer.dirty_in(entry);
+        let of = s.parity.places.group_of(stripes, stripe);
+        let left = s.parity.stripes.jobs[job].left;
+        if left != NONE {
+            s.parity.places.left(left);
+        }
+        s.parity.stripes.dirty.arrived(entry, of, dirty);
+        if dirty == 0 {
+            self.map.set_flash(stripes.parity(stripe), parity);
+        }
+        s.parity.stripes.jobs.give(job);
+        (stripe, offsets)
+    }
+
+    /// A stripe has left a group: its former copies there are stale.
+    fn after_leaving(&mut self, group: u32) {
+        for offset in 0..self.shape.striped().width {
+            if self.state.gc.waiting > 0 {
+                self.check_collection(self.shape.striped().lane(group, offset));
+            }
+        }
+    }
+
+    /// A stripe has switched: blocks of its lanes may have become worth collecting.
+    fn after_switch(&mut self, stripe: u32, mut offsets: u32) {
+        while offsets != 0 && self.state.gc.waiting > 0 {
+            let stripes = self.shape.striped();
+            let lane =
+                stripes.lane(self.state.parity.places.group_of(stripes, stripe), offsets.trailing_zeros());
+            offsets &= offsets - 1;
+            self.check_collection(self.in_place_of(lane, stripe));
+        }
+    }
+}

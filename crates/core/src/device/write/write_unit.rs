@@ -1,0 +1,434 @@
+//! Write units: from dirty slots to programmed rows.
+
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::flash::{FlashCommand, Held, Owner, SLOTS};
+use crate::ftl::extents::Writer;
+use crate::ftl::layout::RowPlace;
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep, WriteStep};
+use crate::policy::flush::{FlushVerdict, FlushView};
+use crate::policy::placement::{LaneView, NO_ROOM};
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Ledger, Occupant};
+
+/// One write unit on its way to flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct WriteUnit {
+    pub writer: Writer,
+    pub lane: u32,
+    /// The stripe that it is a member of, or `NONE`.
+    pub stripe: u32,
+    /// Mapping units it carries; the rest of the row is padding.
+    pub count: u32,
+    /// Reads it still waits for.
+    pub reads: u32,
+    /// Programs it still waits for.
+    pub programs: u32,
+    /// First unit address, once it has a row.
+    pub pua: u32,
+    /// When its data were complete.
+    pub ready: u64,
+    /// The account of its lane's die when it began to wait for a free block …
+    pub seen: Held,
+    /// … and what that die did meanwhile.
+    pub stalled: Ledger,
+    /// Where the time went before its program was queued.
+    pub ledger: Ledger,
+}
+
+impl WriteUnit {
+    pub fn blank() -> WriteUnit {
+        WriteUnit {
+            writer: Writer::Host,
+            lane: 0,
+            stripe: NONE,
+            count: 0,
+            reads: 0,
+            programs: 0,
+            pua: NONE,
+            ready: 0,
+            seen: [0; SLOTS],
+            stalled: Ledger::new(),
+            ledger: Ledger::new(),
+        }
+    }
+}
+
+/// Groups that wait for room: one list a pool of lanes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct Stalled {
+    pub(super) lists: Vec<List>,
+    pub(super) links: Vec<Link>,
+    /// Write units that wait.
+    pub(super) waiting: u32,
+}
+
+impl Stalled {
+    pub fn new(lists: u32, groups: u32) -> Stalled {
+        Stalled {
+            lists: vec![List::default(); lists as usize],
+            links: vec![Link::default(); groups as usize],
+            waiting: 0,
+        }
+    }
+
+    /// Whether any group waits.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.waiting > 0
+    }
+
+    fn first(&self, list: u32) -> Option<u32> {
+        Some(self.lists[list as usize].head()).filter(|&g| g != NONE)
+    }
+
+    fn push(&mut self, list: u32, group: u32) {
+        self.lists[list as usize].push_back(&mut self.links, group);
+        self.waiting += 1;
+    }
+
+    fn pop(&mut self, list: u32, group: u32) {
+        self.lists[list as usize].remove(&mut self.links, group);
+        self.waiting -= 1;
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Ask the flush policy until it holds.
+    #[inline]
+    pub(in crate::device) fn flush_as_policy_says(&mut self, list: u32) {
+        loop {
+            let s = &mut self.state;
+            let view = FlushView {
+                dirty: s.write.buffer.dirty(),
+                held: s.write.buffer.held(),
+                capacity: s.write.buffer.capacity(),
+                lane_dirty: s.write.buffer.dirty_in(list),
+                units_per_write: self.shape.layout.units_per_row,
+            };
+            match s.policies.flush.next(&view) {
+                FlushVerdict::Hold => return,
+                verdict if self.shape.has_parity() => {
+                    let entry = match verdict {
+                        FlushVerdict::SameLane => Some(list).filter(|&e| {
+                            s.parity.stripes.dirty.entry(e).job == NONE
+                                && !s.parity.stripes.jobs.is_exhausted()
+                        }),
+                        _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
+                    };
+                    // Those that are left are in flight: their switch asks again.
+                    let Some(entry) = entry else { return };
+                    self.flush_stripe(entry);
+                }
+                FlushVerdict::SameLane => self.flush_one(list),
+                FlushVerdict::OldestDie => {
+                    let oldest = s.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
+                    let planes = self.shape.layout.planes;
+                    let first = self.shape.first_lane(oldest) / planes * planes;
+                    for lane in first..first + planes {
+                        let list = self.shape.pool_of(lane);
+                        if self.state.write.buffer.dirty_in(list) > 0 {
+                            self.flush_one(list);
+                        }
+                    }
+                }
+                FlushVerdict::Oldest | FlushVerdict::LeastHindered => {
+                    let oldest = s.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
+                    self.flush_one(oldest);
+                }
+            }
+        }
+    }
+
+    /// Form one write unit from the oldest dirty slots of a list.
+    pub(in crate::device) fn flush_one(&mut self, list: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let group = s.write.units.take();
+        let g = &mut s.write.units[group];
+        g.writer = Writer::Host;
+        g.lane = self.shape.first_lane(list);
+        g.stripe = NONE;
+        g.reads = 0;
+        g.ready = s.now;
+        g.ledger.clear();
+        g.stalled.clear();
+        let mut count = 0;
+        while count < upr {
+            let Some(slot) = s.write.buffer.depart(list) else { break };
+            s.write.members[(group * upr + count) as usize] = (s.write.buffer.slot(slot).lpn, slot);
+            count += 1;
+        }
+        s.write.units[group].count = count;
+        s.write.queues.depart(self.shape.first_lane(list), count);
+        for i in 0..count {
+            self.fill_short_slot(group, i);
+        }
+        if self.state.write.units[group].reads == 0 {
+            self.place_group(group);
+        }
+    }
+
+    /// A slot that does not hold its whole unit needs the rest from flash first.
+    #[inline]
+    fn fill_short_slot(&mut self, group: u32, i: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let (_, slot) = s.write.members[(group * upr + i) as usize];
+        let (mask, former) = (s.write.buffer.slot(slot).mask, s.write.buffer.slot(slot).former);
+        if mask == s.write.buffer.full() || former == NONE {
+            return;
+        }
+        s.write.units[group].reads += 1;
+        s.counters.rmw_reads += 1;
+        let op = self.new_unit_read(Occupant::RmwRead, Owner::Group(group), former);
+        self.data_wanted(slot, former);
+        self.submit_op(op);
+    }
+
+    /// What a write unit was short of has arrived.
+    #[inline]
+    pub(in crate::device) fn filler_arrived(&mut self, op: u32, group: u32) {
+        let s = &mut self.state;
+        let g = &mut s.write.units[group];
+        g.reads -= 1;
+        let last = g.reads == 0;
+        if last {
+            g.ledger.merge(&self.flash.op(op).ledger);
+            g.ready = s.now;
+        }
+        self.free_op(op);
+        if last {
+            self.place_group(group);
+        }
+    }
+
+    /// The write unit's data are complete: find it a lane and a row.
+    #[inline]
+    fn place_group(&mut self, group: u32) {
+        self.observe_write(group, false, WriteStep::Ready);
+        let list = self.shape.pool_of(self.state.write.units[group].lane);
+        if self.state.write.stalled.first(list).is_some() || !self.program_somewhere(group) {
+            self.state.write.stalled.push(list, group);
+            self.begin_stall(group);
+            self.feed_hungry();
+        }
+    }
+
+    /// A group waits for a free block from now on: for what its lane's die does meanwhile.
+    fn begin_stall(&mut self, group: u32) {
+        let s = &mut self.state;
+        let unit = self.shape.units_of_lane(s.write.units[group].lane).start;
+        s.write.units[group].seen = self.flash.account(unit);
+        let units = self.shape.units_of_pool(self.shape.pool_of(s.write.units[group].lane));
+        let unit = if units.len() == 1 { units.start } else { NONE };
+        self.observe_write(group, false, WriteStep::Stalls(unit));
+    }
+
+    /// A group that waited has a row. It waited for any lane of its pool: where those lie on
+    /// several dies, no single die says why.
+    fn end_stall(&mut self, group: u32) {
+        let s = &mut self.state;
+        let g = &mut s.write.units[group];
+        let units = self.shape.units_of_pool(self.shape.pool_of(g.lane));
+        if units.len() > 1 || s.now == g.ready {
+            return;
+        }
+        self.flash.charge_since(units.start, &g.seen, &mut g.stalled);
+    }
+
+    /// Try the group's lane, or lanes of its pool as the policy names them until one has room.
+    fn program_somewhere(&mut self, group: u32) -> bool {
+        let lane = self.state.write.units[group].lane;
+        if self.shape.is_fixed() {
+            return self.program_group(group, lane);
+        }
+        let pool = self.shape.pool_of(lane);
+        for _ in 0..self.shape.pool_lanes {
+            let s = &mut self.state;
+            let view = LaneView { load: &s.write.lane_load, written: &s.write.lane_written };
+            let lane = s.policies.placement.lane(pool, &view);
+            if s.write.lane_load[lane as usize] >= NO_ROOM {
+                return false;
+            }
+            if self.program_group(group, lane) {
+                return true;
+            }
+            self.state.write.lane_load[lane as usize] |= NO_ROOM;
+        }
+        false
+    }
+
+    /// Take a row of the lane for a host write unit and queue its program.
+    fn program_group(&mut self, group: u32, lane: u32) -> bool {
+        let s = &mut self.state;
+        let free = s.extents.free(lane);
+        let reserve = self.shape.reserve;
+        let Some(pua) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
+            self.check_collection(lane);
+            return false;
+        };
+        s.write.units[group].lane = lane;
+        s.write.lane_load[lane as usize] += 1;
+        s.write.lane_written[lane as usize] += 1;
+        let opened = s.extents.free(lane) != free;
+        self.queue_program(group, pua, Occupant::UserProgram);
+        if opened {
+            self.check_collection(lane);
+        }
+        true
+    }
+
+    /// Queue the programs of a group at its row: one, or for collection as many as cover it.
+    pub(in crate::device) fn queue_program(&mut self, group: u32, pua: u32, occupant: Occupant) {
+        let place = self.shape.layout.place(pua);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let planes = self.shape.layout.write_planes;
+        let width = if occupant == Occupant::GcProgram { self.shape.gc_program_planes } else { planes };
+        let g = &mut self.state.write.units[group];
+        g.pua = pua;
+        g.programs = planes / width;
+        for first in (0..planes).step_by(width as usize) {
+            let mask = (((1u64 << width) - 1) << (place.plane + first)) as u32;
+            self.queue_part(group, pua, occupant, (place, unit, mask));
+        }
+    }
+
+    /// Queue the program of some planes of a group's row.
+    #[inline]
+    fn queue_part(&mut self, group: u32, pua: u32, occupant: Occupant, at: (RowPlace, u32, u32)) {
+        let (place, unit, planes) = at;
+        let id = self.flash.order(FlashCommand {
+            kind: OpKind::Program,
+            occupant,
+            owner: Owner::Group(group),
+            unit,
+            page: place.page,
+            planes,
+            codewords: planes.count_ones() * self.shape.codewords_per_page,
+            block: place.extent,
+            ppa: pua,
+            ..FlashCommand::BLANK
+        });
+        if self.state.write.units[group].writer == Writer::Host {
+            let stripe = self.state.write.units[group].stripe;
+            let number = if stripe == NONE { group } else { stripe };
+            self.observe_write(number, stripe != NONE, WriteStep::Placed(id));
+        }
+        self.submit_op(id);
+    }
+
+    /// A row is programmed, or a part of it.
+    #[inline]
+    pub(in crate::device) fn programmed(&mut self, op: u32, group: u32) {
+        let g = &mut self.state.write.units[group];
+        g.programs -= 1;
+        if g.programs > 0 {
+            return self.free_op(op);
+        }
+        self.data_programmed(group);
+        let upr = self.shape.layout.units_per_row;
+        let lane = self.state.write.units[group].lane;
+        self.count_rows(lane, 1);
+        let s = &mut self.state;
+        if s.write.units[group].stripe != NONE {
+            return self.stripe_programmed(op, group);
+        }
+        let (writer, count, pua) =
+            (s.write.units[group].writer, s.write.units[group].count, s.write.units[group].pua);
+        let extent = self.flash.op(op).cmd.block;
+        s.counters.programs_pad += u64::from(upr - count);
+        if writer == Writer::Host {
+            s.counters.programs_user += u64::from(count);
+            self.host_row_programmed(op, group, count, pua);
+        } else {
+            s.counters.programs_gc += u64::from(count);
+            for i in 0..count {
+                let (lpn, former) = self.state.write.members[(group * upr + i) as usize];
+                self.moved(lpn, former, pua + i);
+            }
+        }
+        self.state.extents.row_programmed(&self.shape.layout, extent);
+        if writer == Writer::Collection {
+            self.scrub_if_filled(extent);
+        }
+        if writer == Writer::Host {
+            self.state.write.lane_load[lane as usize] -= 1;
+            self.state.write.queues.arrive(lane, count);
+            self.admit_waiting(op, group);
+            self.admit_queued(lane, op, group);
+            self.flushes_done();
+        }
+        self.state.write.units.give(group);
+        self.free_op(op);
+        if writer == Writer::Collection {
+            self.group_collected(lane);
+        } else if self.state.gc.waiting > 0 {
+            // A closed extent may be the victim that a hungry lane lacked.
+            self.check_collection(lane);
+        }
+        self.feed_hungry();
+    }
+
+    /// Host data are on flash: switch the map, free the slots, tell who waits.
+    #[inline]
+    fn host_row_programmed(&mut self, op: u32, group: u32, count: u32, pua: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let (extent, _) = self.shape.layout.extent_of(pua);
+        for i in 0..count {
+            let s = &mut self.state;
+            let (lpn, slot) = s.write.members[(group * upr + i) as usize];
+            let held = s.write.buffer.slot(slot);
+            let (former, waiter) = (held.former, held.waiter);
+            if self.map.is_buffered_in(lpn, slot) {
+                self.map.set_flash(lpn, pua + i);
+                self.map.set_owner(pua + i, lpn);
+                self.map.set_valid(pua + i);
+                s.extents.gain(extent);
+                if former != NONE {
+                    self.invalidate(former);
+                }
+            }
+            let s = &mut self.state;
+            s.write.buffer.release(slot);
+            if waiter != NONE {
+                self.write_through_part_done(waiter, op, group);
+            }
+        }
+    }
+
+    /// One of the units a write-through waits for is on flash.
+    fn write_through_part_done(&mut self, id: u32, op: u32, group: u32) {
+        let s = &mut self.state;
+        let r = &mut s.host.requests[id];
+        r.remaining -= 1;
+        if r.remaining > 0 {
+            return;
+        }
+        let (g, o) = (&s.write.units[group], self.flash.op(op));
+        r.ledger.merge(&g.ledger);
+        super::room::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
+        r.ledger.merge(&o.ledger);
+        self.observe_request(id, RequestStep::Programmed(op));
+        self.complete_message(id);
+    }
+
+    /// Free extents have appeared in a lane: write units that waited may go.
+    pub(in crate::device) fn resume_stalled(&mut self, lane: u32) {
+        if self.shape.has_parity() {
+            return self.resume_stalled_stripes(lane);
+        }
+        self.state.write.lane_load[lane as usize] &= !NO_ROOM;
+        let list = self.shape.pool_of(lane);
+        while let Some(group) = self.state.write.stalled.first(list) {
+            if !self.program_somewhere(group) {
+                return;
+            }
+            self.end_stall(group);
+            self.state.write.stalled.pop(list, group);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The laws of extents, checked on demand: for tests.
+
+use super::{CLOSED_TO_COLLECTION, Extents};
+use crate::containers::NONE;
+use crate::ftl::layout::Layout;
+
+/// What extents must agree with.
+pub struct Seen<'a> {
+    /// By extent: valid units, by the map.
+    pub valid: &'a [u32],
+    /// By extent: rows taken whose programs have not ended.
+    pub pending_rows: &'a [u32],
+    /// By extent: flash reads not yet sensed.
+    pub readers: &'a [u32],
+    /// By lane: the extent that is being collected.
+    pub collected: &'a [Option<u32>],
+}
+
+impl Extents {
+    /// Counts by extent are those seen; every usable extent is in exactly one state.
+    pub fn audit(&self, layout: &Layout, seen: &Seen<'_>) -> Result<(), String> {
+        let extents = layout.extents() as usize;
+        law!(self.valid.len() == extents, "{} extents of {extents}", self.valid.len());
+        let mut free = vec![false; extents];
+        for (lane, l) in (0..).zip(&self.lanes) {
+            for extent in l.free.walk(&self.links, "a free list")? {
+                let (of, index) = layout.lane_of(extent);
+                law!(of == lane, "extent {extent} is free in lane {lane} and lies in lane {of}");
+                law!(index < layout.usable[lane as usize], "extent {extent} is free and not usable");
+                law!(!free[extent as usize], "extent {extent} is free twice");
+                free[extent as usize] = true;
+            }
+            for f in l.frontiers.iter().filter(|f| f.extent != NONE) {
+                let of = layout.lane_of(f.extent).0;
+                law!(of == lane, "lane {lane} writes to extent {} of lane {of}", f.extent);
+            }
+        }
+        for extent in 0..layout.extents() {
+            self.audit_extent(layout, extent, free[extent as usize], seen)?;
+        }
+        Ok(())
+    }
+
+    fn audit_extent(&self, layout: &Layout, extent: u32, free: bool, seen: &Seen<'_>) -> Result<(), String> {
+        let x = extent as usize;
+        let (count, bits) = (self.valid(extent), seen.valid[x]);
+        law!(bits == count, "extent {extent} counts {count} valid units and has {bits}");
+        let (pending, readers) = (self.pending_rows[x], self.readers[x]);
+        let (rows, reads) = (seen.pending_rows[x], seen.readers[x]);
+        law!(rows == pending, "extent {extent}: {rows} rows under way, {pending} pending");
+        law!(reads == readers, "extent {extent}: {reads} reads under way, {readers} readers");
+        let (lane, index) = layout.lane_of(extent);
+        if index >= layout.usable[lane as usize] {
+            law!(count == 0 && pending == 0, "extent {extent} is not usable and in use");
+            return Ok(());
+        }
+        let frontiers = &self.lanes[lane as usize].frontiers;
+        let full = layout.rows_per_extent;
+        let open = frontiers.iter().filter(|f| f.extent == extent && f.next_row < full).count();
+        let collected = seen.collected[lane as usize] == Some(extent);
+        let filling = open == 0 && pending > 0;
+        let closed = self.valid[x] & CLOSED_TO_COLLECTION == 0;
+        let states = [free, open > 0, collected, filling, closed].into_iter().filter(|&state| state).count();
+        law!(
+            states == 1 && open <= 1,
+            "extent {extent}: free {free}, open {open}, collected {collected}, filling {filling}, closed {closed}"
+        );
+        law!(!free || count == 0, "free extent {extent} has {count} valid units");
+        law!(!free || readers == 0, "free extent {extent} is being read");
+        law!(self.closed[x] <= self.serial, "extent {extent} closed in the future");
+        Ok(())
+    }
+
+    /// No row is pending and nobody reads.
+    pub fn audit_rest(&self) -> Result<(), String> {
+        law!(self.pending_rows.iter().all(|&n| n == 0), "rows pending at rest");
+        law!(self.readers.iter().all(|&n| n == 0), "readers at rest");
+        Ok(())
+    }
+}
