@@ -8,17 +8,25 @@ use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Hand an operation to the flash.
+    /// Hand an operation to the flash that is no host program.
     #[inline]
     pub(super) fn submit_op(&mut self, id: u32) {
+        let closed = self.submit_program(id);
+        debug_assert!(!closed, "only host programs are closed out");
+    }
+
+    /// Hand an operation to the flash. Returns whether it is a host program whose busy unit is
+    /// closed to such.
+    #[inline]
+    pub(super) fn submit_program(&mut self, id: u32) -> bool {
         match self.flash.submit(id) {
-            Submitted::Taken => {}
+            Submitted::Taken => false,
             Submitted::Gathers => {
                 let unit = self.flash.op(id).cmd.unit;
                 self.state.afterwards.push(Afterwards::Begin { unit });
+                false
             }
-            // A program that waits may be what a collection goes on for.
-            Submitted::ProgramClosed => self.wake_unit(self.flash.op(id).cmd.unit),
+            Submitted::ProgramClosed => true,
         }
     }
 

@@ -8,6 +8,7 @@ pub mod dirty_stripes;
 pub mod extents;
 pub mod layout;
 pub mod map;
+pub mod open_row;
 pub mod stripe_places;
 pub mod stripes;
 

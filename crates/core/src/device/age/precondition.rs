@@ -7,8 +7,8 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::ftl::open_row::OpenRow;
 use crate::observer::Observer;
-use crate::policy::gc_victim::VictimView;
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -42,18 +42,10 @@ const TELL_COLLECTIONS: u64 = 1 << 8;
 /// Agreement asked of three successive windows.
 const TOLERANCE: f64 = 0.02;
 
-/// A row being filled.
-#[derive(Clone, Copy)]
-struct Pen {
-    next: u32,
-    left: u32,
-    extent: u32,
-}
-
 /// The state of one functional pass.
 struct Pass {
-    host: Vec<Pen>,
-    collection: Vec<Pen>,
+    host: Vec<OpenRow>,
+    collection: Vec<OpenRow>,
     /// Lane loads as placement sees them: none, or no room.
     load: Vec<u32>,
     /// Rows of the host by lane.
@@ -249,31 +241,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Some(stripes) => self.state.parity.places.lane(stripes, lpn),
             None => self.state.policies.placement.pool(lpn),
         };
-        if pass.host[pool as usize].left == 0 {
+        if pass.host[pool as usize].is_full() {
             pass.host[pool as usize] = self.host_row(pass, pool);
         }
-        let pen = &mut pass.host[pool as usize];
         pass.programs += 1;
-        let pua = pen.next;
-        pen.next += 1;
-        pen.left -= 1;
-        let extent = pen.extent;
-        let closed = pen.left == 0;
-        self.data_aged(pua, lpn);
-        if let Place::Flash(former) = self.map.lookup(lpn) {
+        let former = self.map.lookup(lpn);
+        if let Place::Flash(former) = former {
             self.invalidate(former);
         }
-        self.map.set_flash(lpn, pua);
-        self.map.set_owner(pua, lpn);
-        self.map.set_valid(pua);
-        self.state.extents.gain(extent);
-        if closed {
-            self.state.extents.row_programmed(&self.shape.layout, extent);
-        }
+        let ppa = pass.host[pool as usize].fill(&mut self.state.extents, &self.shape.layout);
+        self.data_aged(ppa, lpn);
+        self.map.set_flash(lpn, ppa);
+        self.validate(lpn, ppa);
     }
 
     /// A fresh row for host data, collecting first where the policy wants it.
-    fn host_row(&mut self, pass: &mut Pass, pool: u32) -> Pen {
+    fn host_row(&mut self, pass: &mut Pass, pool: u32) -> OpenRow {
         let lanes = self.shape.lanes_of_pool(pool);
         for attempt in 0.. {
             let view = LaneView { load: &pass.load, written: &pass.written };
@@ -285,12 +268,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.collect_while_wanted(pass, lane);
             }
             if let Some(pua) = row {
-                let (extent, _) = self.shape.layout.extent_of(pua);
                 pass.written[lane as usize] += 1;
                 if attempt > 0 {
                     pass.load[lanes].fill(0);
                 }
-                return Pen { next: pua, left: self.shape.layout.units_per_row, extent };
+                return OpenRow::new(pua, &self.shape.layout);
             }
             // What it collected may have given it room: it is asked again after the others.
             pass.load[lane as usize] = NO_ROOM;
@@ -310,17 +292,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if !self.state.policies.gc_schedule.start(&view) {
                 return;
             }
-            let (valid, closed) = self.state.extents.lane_slices(&self.shape.layout, lane);
-            let view = VictimView {
-                choice: self.state.extents.choice(&self.shape.layout, lane),
-                valid,
-                closed,
-                now: self.state.extents.serial,
-                units_per_extent: self.shape.layout.units_per_extent,
-                most_valid: self.shape.layout.most_valid(),
-            };
-            let Some(index) = self.state.policies.gc_victim.pick(&view) else { return };
-            self.collect_functionally(pass, lane, lane * self.shape.layout.stride + index);
+            let Some(victim) = self.best_victim(lane) else { return };
+            self.collect_functionally(pass, lane, victim);
         }
         pass.out_of_reach = true;
     }
@@ -365,36 +338,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     #[inline]
-    fn move_unit(&mut self, pass: &mut Pass, lane: u32, lpn: u32, former: u32) {
-        let pen = &mut pass.collection[lane as usize];
-        if pen.left == 0 {
-            let pua = self
-                .state
-                .extents
-                .take_row(&self.shape.layout, lane, Writer::Collection, 0)
-                .expect("host data always leave an extent to collect into");
-            let (extent, _) = self.shape.layout.extent_of(pua);
-            *pen = Pen { next: pua, left: self.shape.layout.units_per_row, extent };
+    fn move_unit(&mut self, pass: &mut Pass, lane: u32, lpn: u32, from: u32) {
+        let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
+        let row = &mut pass.collection[lane as usize];
+        if row.is_full() {
+            *row = OpenRow::of_collection(extents, layout, lane);
         }
-        let (new, extent) = (pen.next, pen.extent);
-        pen.next += 1;
-        pen.left -= 1;
-        let full = pen.left == 0;
+        let to = row.fill(extents, layout);
         pass.programs += 1;
-        self.data_copied(former, new);
-        self.moved_to(lpn, former, new, extent);
-        if full {
-            self.state.extents.row_programmed(&self.shape.layout, extent);
-        }
-    }
-
-    #[inline]
-    fn moved_to(&mut self, lpn: u32, former: u32, new: u32, extent: u32) {
-        self.map.set_flash(lpn, new);
-        self.map.set_owner(new, lpn);
-        self.map.set_valid(new);
-        self.state.extents.gain(extent);
-        self.invalidate(former);
+        self.data_copied(from, to);
+        self.map.set_flash(lpn, to);
+        self.validate(lpn, to);
+        self.invalidate(from);
     }
 
     /// Rows begun are padded, and so are rounds of a pool's lanes, so that the drive is at rest and
@@ -403,8 +358,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.policies.placement.levels() {
             self.level(pass);
         }
-        let begun: Vec<Pen> =
-            pass.host.iter().chain(&pass.collection).filter(|p| p.left > 0).copied().collect();
+        let begun: Vec<OpenRow> = pass.host.iter().chain(&pass.collection).copied().collect();
         for row in begun {
             self.pad(pass, row);
         }
@@ -436,10 +390,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Leave the rest of a row without data.
-    fn pad(&mut self, pass: &mut Pass, row: Pen) {
-        pass.programs += u64::from(row.left);
-        self.data_padded(row.next..row.next + row.left);
-        self.state.extents.row_programmed(&self.shape.layout, row.extent);
+    fn pad(&mut self, pass: &mut Pass, mut row: OpenRow) {
+        let rest = row.pad(&mut self.state.extents, &self.shape.layout);
+        pass.programs += u64::from(rest.end - rest.start);
+        self.data_padded(rest);
     }
 }
 
@@ -447,10 +401,9 @@ impl Pass {
     fn new<O: Observer, M: Medium>(device: &Device<O, M>) -> Pass {
         let layout = &device.shape.layout;
         let lanes = layout.lanes as usize;
-        let none = Pen { next: 0, left: 0, extent: NONE };
         Pass {
-            host: vec![none; lanes],
-            collection: vec![none; lanes],
+            host: vec![OpenRow::default(); lanes],
+            collection: vec![OpenRow::default(); lanes],
             load: vec![0; lanes],
             written: vec![0; lanes],
             host_units: 0,

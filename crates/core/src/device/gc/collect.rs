@@ -166,12 +166,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return;
         }
-        self.collect_a_victim(lane);
+        if let Some(victim) = self.pick_victim(lane) {
+            self.begin_collection(lane, victim);
+            self.hold_scope(lane, true);
+            self.pump_collection(lane);
+        }
     }
 
-    /// Begin a collection, if there is a victim.
-    pub(in crate::device) fn collect_a_victim(&mut self, lane: u32) {
-        let s = &mut self.state;
+    /// The extent of a lane to collect. Without one, the lane waits for a victim.
+    pub(in crate::device) fn pick_victim(&mut self, lane: u32) -> Option<u32> {
+        let victim = self.best_victim(lane);
+        if victim.is_none() {
+            self.set_waiting(lane, true);
+            self.state.gc.lacks_victim = true;
+        }
+        victim
+    }
+
+    /// The extent of a lane that the policy would collect.
+    pub(in crate::device) fn best_victim(&self, lane: u32) -> Option<u32> {
+        let s = &self.state;
         let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let view = VictimView {
             choice: s.extents.choice(&self.shape.layout, lane),
@@ -181,16 +195,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             units_per_extent: self.shape.layout.units_per_extent,
             most_valid: self.shape.layout.most_valid(),
         };
-        match s.policies.gc_victim.pick(&view) {
-            Some(index) => self.begin_collection(lane, lane * self.shape.layout.stride + index),
-            None => {
-                self.set_waiting(lane, true);
-                self.state.gc.lacks_victim = true;
-            }
-        }
+        s.policies.gc_victim.pick(&view).map(|index| lane * self.shape.layout.stride + index)
     }
 
-    fn begin_collection(&mut self, lane: u32, victim: u32) {
+    /// A collection begins: nothing of it is under way yet.
+    pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let ends = self.state.now + self.collection_ns(victim);
         let s = &mut self.state;
@@ -203,11 +212,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (c.begun, c.ends) = (s.now, ends);
         c.wins = self.shape.layout.units_per_extent - s.extents.valid(victim);
         self.count_collection(lane, true);
-        if self.fixed.collects_instantly {
-            return self.move_instantly(lane, victim);
-        }
-        self.hold_scope(lane, true);
-        self.pump_collection(lane);
     }
 
     /// Begin as many moves as may be under way; finish when nothing is left to move.
@@ -362,10 +366,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Place::Unmapped => unreachable!("a valid unit is mapped"),
             }
         }
-        self.map.set_owner(new, lpn);
-        self.map.set_valid(new);
-        let (extent, _) = self.shape.layout.extent_of(new);
-        self.state.extents.gain(extent);
+        self.validate(lpn, new);
         self.invalidate(former);
     }
 
@@ -430,7 +431,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    pub(in crate::device) fn all_moved(&mut self, lane: u32) {
+    fn all_moved(&mut self, lane: u32) {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
@@ -438,8 +439,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Host reads of the victim may be queued behind the hold: let them through.
             c.stage = Stage::Draining;
             self.hold_scope(lane, false);
-        } else if self.fixed.collects_instantly {
-            self.victim_erased(lane);
         } else {
             self.erase_victim(lane);
         }
@@ -497,7 +496,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The victim is free again: the collection is over.
-    fn victim_erased(&mut self, lane: u32) {
+    pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
         self.set_barring(lane, false);
         self.hold_scope(lane, false);
         self.count_collection(lane, false);

@@ -118,6 +118,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
+    /// A logical unit has a valid copy at this address.
+    #[inline]
+    pub(in crate::device) fn validate(&mut self, lpn: u32, ppa: u32) {
+        self.map.set_owner(ppa, lpn);
+        self.map.set_valid(ppa);
+        let (extent, _) = self.shape.layout.extent_of(ppa);
+        self.state.extents.gain(extent);
+    }
+
     /// The copy at this address is stale.
     #[inline]
     pub(in crate::device) fn invalidate(&mut self, pua: u32) {

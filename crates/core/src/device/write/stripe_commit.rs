@@ -124,7 +124,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.write.lane_load[lane as usize] += 1;
             // What moves is of a stripe that switches as one: it has the rank of the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
-            self.queue_program(group, pua, occupant);
+            self.queue_host_program(group, pua, occupant);
         }
         while opened != 0 {
             let i = range.start + opened.trailing_zeros() as usize;
@@ -201,11 +201,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             debug_assert_eq!(newer.former, NONE);
             newer.former = pua;
         }
-        let (extent, _) = self.shape.layout.extent_of(pua);
-        self.map.set_owner(pua, unit);
-        self.map.set_valid(pua);
-        s.extents.gain(extent);
-        s.write.buffer.release(slot);
+        self.validate(unit, pua);
+        self.state.write.buffer.release(slot);
     }
 
     /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
@@ -221,9 +218,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if slot == NONE {
                 let e = self.state.parity.stripes.dirty.entry_mut(entry);
                 former = std::mem::replace(&mut e.former, pua);
-                self.map.set_owner(pua, unit);
-                self.map.set_valid(pua);
-                self.state.extents.gain(extent);
+                self.validate(unit, pua);
             }
             if former != NONE {
                 self.invalidate(former);

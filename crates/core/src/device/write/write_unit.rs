@@ -275,15 +275,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.write.lane_load[lane as usize] += 1;
         s.write.lane_written[lane as usize] += 1;
         let opened = s.extents.free(lane) != free;
-        self.queue_program(group, pua, Occupant::UserProgram);
+        self.queue_host_program(group, pua, Occupant::UserProgram);
         if opened {
             self.check_collection(lane);
         }
         true
     }
 
-    /// Queue the programs of a group at its row: one, or for collection as many as cover it.
-    pub(in crate::device) fn queue_program(&mut self, group: u32, pua: u32, occupant: Occupant) {
+    /// Queue the program of a host write unit at its row.
+    pub(in crate::device) fn queue_host_program(&mut self, group: u32, pua: u32, occupant: Occupant) {
+        if self.queue_program(group, pua, occupant) {
+            // A program that waits may be what a collection goes on for.
+            let place = self.shape.layout.place(pua);
+            self.wake_unit(self.shape.unit_of(place.die, place.plane));
+        }
+    }
+
+    /// Queue the programs of a write unit at its row: one, or for collection as many as cover it.
+    /// Returns whether it is of the host, and its busy unit is closed to such programs.
+    pub(in crate::device) fn queue_program(&mut self, group: u32, pua: u32, occupant: Occupant) -> bool {
         let place = self.shape.layout.place(pua);
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
@@ -291,15 +301,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let g = &mut self.state.write.units[group];
         g.pua = pua;
         g.programs = planes / width;
+        let mut closed = false;
         for first in (0..planes).step_by(width as usize) {
             let mask = (((1u64 << width) - 1) << (place.plane + first)) as u32;
-            self.queue_part(group, pua, occupant, (place, unit, mask));
+            closed = self.queue_part(group, pua, occupant, (place, unit, mask));
         }
+        closed
     }
 
     /// Queue the program of some planes of a group's row.
     #[inline]
-    fn queue_part(&mut self, group: u32, pua: u32, occupant: Occupant, at: (RowPlace, u32, u32)) {
+    fn queue_part(&mut self, group: u32, pua: u32, occupant: Occupant, at: (RowPlace, u32, u32)) -> bool {
         let (place, unit, planes) = at;
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Program,
@@ -318,7 +330,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let number = if stripe == NONE { group } else { stripe };
             self.observe_write(number, stripe != NONE, WriteStep::Placed(id));
         }
-        self.submit_op(id);
+        self.submit_program(id)
     }
 
     /// A row is programmed, or a part of it.
@@ -377,17 +389,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn host_row_programmed(&mut self, op: u32, group: u32, count: u32, pua: u32) {
         let upr = self.shape.layout.units_per_row;
-        let (extent, _) = self.shape.layout.extent_of(pua);
         for i in 0..count {
-            let s = &mut self.state;
+            let s = &self.state;
             let (lpn, slot) = s.write.members[(group * upr + i) as usize];
             let held = s.write.buffer.slot(slot);
             let (former, waiter) = (held.former, held.waiter);
             if self.map.is_buffered_in(lpn, slot) {
                 self.map.set_flash(lpn, pua + i);
-                self.map.set_owner(pua + i, lpn);
-                self.map.set_valid(pua + i);
-                s.extents.gain(extent);
+                self.validate(lpn, pua + i);
                 if former != NONE {
                     self.invalidate(former);
                 }

@@ -1,0 +1,55 @@
+//! A row that is filled unit by unit, in no time: by ageing, and by collections that take none.
+
+use super::extents::{Extents, Writer};
+use super::layout::Layout;
+use std::ops::Range;
+
+/// The units of a row that are still to be filled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenRow {
+    next: u32,
+    left: u32,
+}
+
+impl OpenRow {
+    /// The row that begins at this unit.
+    pub fn new(first: u32, layout: &Layout) -> OpenRow {
+        OpenRow { next: first, left: layout.units_per_row }
+    }
+
+    /// The next row of a lane for what collection moves.
+    ///
+    /// # Panics
+    /// When the lane has no row: host data always leave an extent to collect into.
+    pub fn of_collection(extents: &mut Extents, layout: &Layout, lane: u32) -> OpenRow {
+        let row = extents.take_row(layout, lane, Writer::Collection, 0);
+        OpenRow::new(row.expect("host data always leave an extent to collect into"), layout)
+    }
+
+    /// Whether nothing is left to fill.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Fill the next unit. With its last one the row is programmed.
+    #[inline]
+    pub fn fill(&mut self, extents: &mut Extents, layout: &Layout) -> u32 {
+        let unit = self.next;
+        self.next += 1;
+        self.left -= 1;
+        if self.left == 0 {
+            extents.row_programmed(layout, layout.extent_of(unit).0);
+        }
+        unit
+    }
+
+    /// Program the row, and leave the rest of it without data. Returns that rest.
+    pub fn pad(&mut self, extents: &mut Extents, layout: &Layout) -> Range<u32> {
+        let rest = self.next..self.next + std::mem::take(&mut self.left);
+        if !rest.is_empty() {
+            extents.row_programmed(layout, layout.extent_of(rest.start).0);
+        }
+        rest
+    }
+}
