@@ -39,7 +39,7 @@ pub use preset::{
     DEVICES, Preset, PresetKind, SCHEMES, SchemePreset, WORKLOADS, WorkloadPreset, scheme_presets,
     workload_preset, workload_presets,
 };
-pub use resolve::{Entry, Resolved, parse_device, resolve};
+pub use resolve::{Entry, NEUTRAL, Resolved, parse_device, resolve};
 pub use show::{
     DeviceEntry, device_entries, devices_text, policies_markdown, policies_text, schemes_text, show_config,
     workloads_text,

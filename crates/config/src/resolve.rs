@@ -108,6 +108,9 @@ fn finish(device: &str, tree: &Tree) -> Result<Resolved, ConfigError> {
     Ok(Resolved { device: device.to_string(), config, toml, entries })
 }
 
+/// Where the member of a family comes from that no layer names.
+pub const NEUTRAL: &str = "not named: the member that changes nothing";
+
 /// The layer of `key` and the source that it names; for a key that a member's defaults
 /// filled in, those.
 fn origin_of(key: &str, set: &BTreeMap<String, (String, Origin)>) -> (String, Option<String>) {
@@ -118,8 +121,8 @@ fn origin_of(key: &str, set: &BTreeMap<String, (String, Origin)>) -> (String, Op
     // layer gave is the member.
     let parts: Vec<&str> = key.split('.').collect();
     let family = parts[..parts.len().min(2)].join(".");
-    let layer = set.get(&family).map_or("no layer", |(_, origin)| &origin.source.name);
-    (format!("{layer}, default of {}", parts.get(2).unwrap_or(&key)), None)
+    let Some((_, origin)) = set.get(&family) else { return (NEUTRAL.to_string(), None) };
+    (format!("{}, default of {}", origin.source.name, parts.get(2).unwrap_or(&key)), None)
 }
 
 /// Exactly one of the ways to give the capacity.

@@ -220,12 +220,15 @@ fn every_key_says_all_that_the_reference_promises() {
         if let Some(value) = entry.values.iter().find(|v| v.means.trim().is_empty()) {
             wrong.push(format!("{key}: what {} means is not said", value.name));
         }
-        // Physical keys have no default; those of a policy have one, if not its absence.
+        // Physical keys have no default; those of a policy have one, if not its absence, and so
+        // has a family with a member that changes nothing.
         let of_policy = key.matches('.').count() >= 3 && key.starts_with("policy.");
+        let neutral = FAMILIES.iter().find(|f| key == format!("policy.{}", f.name)).and_then(|f| f.neutral);
         let is_right = match entry.default {
-            KeyDefault::Required => !of_policy,
+            KeyDefault::Required => !of_policy && neutral.is_none(),
             KeyDefault::NotSet => of_policy || OPTIONAL.contains(&key.as_str()),
-            KeyDefault::RequiredIn(_) | KeyDefault::Value(_) => of_policy,
+            KeyDefault::RequiredIn(_) => of_policy,
+            KeyDefault::Value(ref value) => of_policy || neutral == Some(value.as_str()),
         };
         if !is_right {
             wrong.push(format!("{key}: {:?}", entry.default));

@@ -149,7 +149,7 @@ fn family_entry(family: &FamilyDoc, read_by: &str, table_is: &str) -> KeyEntry {
         units: None,
         range: KeyRange::default(),
         values: values.collect(),
-        default: KeyDefault::Required,
+        default: family.neutral.map_or(KeyDefault::Required, |name| KeyDefault::Value(name.to_string())),
         read_by: read_by.to_string(),
         table_is: table_is.to_string(),
     }

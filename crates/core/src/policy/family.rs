@@ -25,6 +25,9 @@ impl MemberDoc {
 /// Define a family: its configuration enum (a bare member name, or `{ member = { … } }`),
 /// its dispatch enum, and the list of members.
 ///
+/// `neutral` names the member that changes nothing, if there is one: a configuration that does not
+/// mention the family has it.
+///
 /// The methods under `answers` take `&self`: they answer by the view and by what the member was
 /// built with. Those under `changes` take `&mut self`: they may change the member's state.
 ///
@@ -38,6 +41,7 @@ macro_rules! family {
         config: $config:ident,
         policy: $policy:ident: $trait:ident,
         context: $ctx:ty,
+        $(neutral: $neutral:ident $neutral_name:literal,)?
         members: { $( $module:ident $variant:ident $name:literal ),+ $(,)? }
         answers: $answers:tt
         $($changes:tt)*
@@ -63,6 +67,7 @@ macro_rules! family {
                     name: $name,
                     source: include_str!(concat!(stringify!($module), ".rs")),
                 }),+],
+                neutral: [$(Some($neutral_name),)? None][0],
                 source: include_str!("mod.rs"),
             };
 
@@ -71,6 +76,15 @@ macro_rules! family {
                 match self { $( Self::$variant(_) => $name, )+ }
             }
         }
+
+        $(
+            /// The member that changes nothing: what a configuration has that does not name one.
+            impl Default for $config {
+                fn default() -> Self {
+                    Self::$neutral(Default::default())
+                }
+            }
+        )?
 
         impl<'de> serde::Deserialize<'de> for $config {
             fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {

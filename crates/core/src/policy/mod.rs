@@ -35,10 +35,12 @@ pub struct PolicyConfig {
     /// What a busy erase does when something urgent waits for its die.
     ///
     /// - Read by: suspension (`flash::suspend`)
+    #[serde(default)]
     pub suspend_erase: suspend_erase::SuspendEraseConfig,
     /// What a busy program does when something urgent waits for its die.
     ///
     /// - Read by: suspension (`flash::suspend`)
+    #[serde(default)]
     pub suspend_program: suspend_program::SuspendProgramConfig,
     /// How host writes are held.
     ///
@@ -55,10 +57,12 @@ pub struct PolicyConfig {
     /// Parity across the drive.
     ///
     /// - Read by: the stripes (`device::write::stripe`), set up in `device::shape`
+    #[serde(default)]
     pub redundancy: redundancy::RedundancyConfig,
     /// What a host read does whose plane a collection keeps busy.
     ///
     /// - Read by: reads (`device::parity::rebuild`)
+    #[serde(default)]
     pub read_path: read_path::ReadPathConfig,
     /// Which extent is collected.
     ///
@@ -75,10 +79,12 @@ pub struct PolicyConfig {
     /// What happens in idle time.
     ///
     /// - Read by: scrubbing (`device::scrub`)
+    #[serde(default)]
     pub background: background::BackgroundConfig,
     /// Which stripes move to colder planes.
     ///
     /// - Read by: wear levelling (`device::parity::wear`)
+    #[serde(default)]
     pub wear: wear::WearConfig,
 }
 
@@ -121,6 +127,8 @@ pub struct FamilyDoc {
     pub decides: &'static str,
     /// Its members.
     pub members: &'static [MemberDoc],
+    /// The member that changes nothing, which a configuration has that does not name one.
+    pub neutral: Option<&'static str>,
     /// The family's own source file, for the types that its members share.
     pub source: &'static str,
 }

@@ -27,6 +27,7 @@ family! {
     config: BackgroundConfig,
     policy: BackgroundPolicy: Background,
     context: PolicyContext,
+    neutral: None "none",
     members: {
         none None "none",
         scrub Scrub "scrub",

@@ -51,6 +51,7 @@ family! {
     config: ReadPathConfig,
     policy: ReadPathPolicy: ReadPath,
     context: PolicyContext,
+    neutral: Wait "wait",
     members: {
         wait Wait "wait",
         gc_tolerant GcTolerant "gc-tolerant",

@@ -27,6 +27,7 @@ family! {
     config: RedundancyConfig,
     policy: RedundancyPolicy: Redundancy,
     context: PolicyContext,
+    neutral: None "none",
     members: {
         none None "none",
         rain Rain "rain",

@@ -91,6 +91,7 @@ family! {
     config: SuspendEraseConfig,
     policy: SuspendErasePolicy: SuspendErase,
     context: PolicyContext,
+    neutral: Never "never",
     members: {
         never Never "never",
         arbitrary Arbitrary "arbitrary",

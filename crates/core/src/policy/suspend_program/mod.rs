@@ -28,6 +28,7 @@ family! {
     config: SuspendProgramConfig,
     policy: SuspendProgramPolicy: SuspendProgram,
     context: PolicyContext,
+    neutral: Never "never",
     members: {
         never Never "never",
         inter_phase InterPhase "inter-phase",

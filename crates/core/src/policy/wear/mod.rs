@@ -47,6 +47,7 @@ family! {
     config: WearConfig,
     policy: WearPolicy: Wear,
     context: PolicyContext,
+    neutral: None "none",
     members: {
         none None "none",
         shift_migrate ShiftMigrate "shift-migrate",
