@@ -223,7 +223,7 @@ fn every_key_says_all_that_the_reference_promises() {
         // Physical keys have no default; those of a policy have one, if not its absence, and so
         // has a family with a member that changes nothing.
         let of_policy = key.matches('.').count() >= 3 && key.starts_with("policy.");
-        let neutral = FAMILIES.iter().find(|f| key == format!("policy.{}", f.name)).and_then(|f| f.neutral);
+        let neutral = FAMILIES.iter().find(|f| *key == format!("policy.{}", f.name)).and_then(|f| f.neutral);
         let is_right = match entry.default {
             KeyDefault::Required => !of_policy && neutral.is_none(),
             KeyDefault::NotSet => of_policy || OPTIONAL.contains(&key.as_str()),
