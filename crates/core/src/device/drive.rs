@@ -150,7 +150,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             suspend_program,
         };
         let flash = Flash::new(setup, observer);
-        let fixed = Fixed::new(&policies);
+        let fixed = Fixed::new(&policies, shape.has_parity());
         let state = State::new(&shape, &limits, policies);
         let medium = super::payload::attached(medium, &shape, &state);
         Ok(Device { shape, fixed, medium, map, flash, state })

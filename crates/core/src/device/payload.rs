@@ -214,7 +214,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Unmapped => {}
             Place::Flash(pua) => self.medium.read_flash(id, at, range, pua, lpn),
             Place::Buffer(slot) => {
-                let former = self.beneath(lpn, slot);
+                let former = self.copy_below(lpn, slot);
                 self.medium.read_slot(id, at, range, slot, former);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::config::DeviceConfig;
 use super::shape::{ConfigProblem, Shape};
+use super::write::path::WritePath;
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
 use crate::policy::flush::FlushPolicy;
@@ -52,6 +53,7 @@ impl Policies {
 
 /// Answers of the policies that never change in a drive's life.
 pub(super) struct Fixed {
+    pub write_path: WritePath,
     /// A write is acknowledged when the buffer holds it, and not when it is programmed.
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
@@ -75,8 +77,9 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    pub fn new(p: &Policies) -> Fixed {
+    pub fn new(p: &Policies, has_parity: bool) -> Fixed {
         Fixed {
+            write_path: if has_parity { WritePath::Stripes } else { WritePath::Rows },
             acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: p.buffer.overwrites_in_place(),
             buffer_write_ns: p.buffer.write_latency().0,

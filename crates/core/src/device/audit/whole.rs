@@ -14,7 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
             Place::Buffer(slot) if !is_parity && self.state.write.buffer.slot(slot).moving => {
-                match self.beneath(lpn, slot) {
+                match self.copy_below(lpn, slot) {
                     NONE => Place::Buffer(slot),
                     former => Place::Flash(former),
                 }

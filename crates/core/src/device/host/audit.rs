@@ -3,6 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::device::medium::Medium;
+use crate::device::write::path::WritePath;
 use crate::flash::Owner;
 use crate::ftl::extents::Writer;
 use crate::observer::Observer;
@@ -31,7 +32,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         let mut on_their_way = vec![0; self.shape.layout.lanes as usize];
-        if !self.shape.has_parity() {
+        if self.fixed.write_path == WritePath::Rows {
             for g in s.write.units.in_use().into_iter().filter(|&g| s.write.units[g].writer == Writer::Host) {
                 on_their_way[s.write.units[g].lane as usize] += s.write.units[g].count;
             }

@@ -18,12 +18,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.host.requests[id].epoch = s.write.buffer.fence();
         s.host.requests[id].room_since = s.now;
         s.host.flushes.push_back(id);
-        if self.shape.has_parity() {
-            return self.flush_all_stripes();
-        }
-        while let Some(list) = self.state.write.buffer.oldest_list() {
-            self.flush_one(list);
-        }
+        self.flush_all();
     }
 
     /// Slots left the buffer: FLUSH commands may be complete.

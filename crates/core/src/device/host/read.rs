@@ -65,7 +65,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let b = &self.state.write.buffer;
                 let held = b.slot(slot);
                 let whole = b.mask(from, to, false) & !held.mask == 0;
-                match if whole { NONE } else { self.beneath(lpn, slot) } {
+                match if whole { NONE } else { self.copy_below(lpn, slot) } {
                     NONE => {
                         self.state.counters.buffer_hits += 1;
                         return false;

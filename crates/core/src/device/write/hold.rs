@@ -62,17 +62,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             s.write.buffer.overwrite(slot, mask);
             s.counters.host_units_written += 1;
-            if self.shape.has_parity() {
-                let entry = self.state.write.buffer.slot(slot).list;
-                self.stripe_written(entry);
-            }
+            let list = s.write.buffer.slot(slot).list;
+            self.list_written(list);
             self.data_held(id, slot, from, to);
             return Ok(());
         }
         if s.write.buffer.held() == s.write.buffer.capacity() {
             return Err(None);
         }
-        let list = if self.shape.has_parity() { self.entry_of(lpn) } else { s.policies.placement.pool(lpn) };
+        let list = self.dirty_list_of(lpn);
         let s = &self.state;
         if let Some(queue) = s.write.queues.closed_to(self.shape.first_lane(list), id) {
             return Err(Some(queue));
@@ -86,17 +84,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Place::Buffer(slot) => {
                 // The older copy is on its way and complete by then; what this slot lacks
-                // is copied from it in memory, and the copy on flash is now ours to replace.
+                // is copied from it in memory.
                 mask = full;
-                if self.shape.has_parity() {
-                    // The copy that this one replaces is still to be programmed.
-                    beneath = self.flash_copy(lpn).unwrap_or(NONE);
-                    NONE
-                } else {
-                    let held = self.state.write.buffer.slot_mut(slot);
-                    beneath = std::mem::replace(&mut held.former, NONE);
-                    beneath
-                }
+                let (former, below) = self.supersede(lpn, slot);
+                beneath = below;
+                former
             }
         };
         let s = &mut self.state;
@@ -107,9 +99,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.counters.host_units_written += 1;
         self.map.set_buffer(lpn, slot);
-        if self.shape.has_parity() {
-            self.stripe_written(list);
-        }
+        self.list_written(list);
         self.data_beneath(slot, place, beneath);
         self.data_held(id, slot, from, to);
         if self.fixed.acknowledge_held {

@@ -2,6 +2,7 @@
 
 mod audit;
 pub(super) mod hold;
+pub(super) mod path;
 pub(super) mod queues;
 pub(super) mod room;
 pub(super) mod state;

@@ -1,36 +1,45 @@
 //! Writes that wait for room in the buffer, and what they waited for.
 
+use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Room may have appeared: let waiting writes in, in order.
+    /// Room may have appeared: let waiting writes in, in order. A program has made it, of this
+    /// operation and write unit, or (none) a TRIM that dropped slots.
     #[inline]
-    pub(in crate::device) fn admit_waiting(&mut self, op: u32, group: u32) {
+    pub(in crate::device) fn admit_waiting(&mut self, by: Option<(u32, u32)>) {
         while let Some(&id) = self.state.host.room.front() {
-            self.charge_room(id, op, group);
+            match by {
+                Some((op, write_unit)) => self.charge_room(id, op, write_unit),
+                None => self.charge_flush_ahead(id),
+            }
             match self.hold_units(id) {
                 Ok(()) => {}
-                Err(None) => return self.make_room(),
+                Err(None) if by.is_some() => return self.make_room(),
+                Err(None) => return,
                 Err(queue) => self.wait_for(id, queue),
             }
             self.leave_room();
         }
     }
 
+    /// Slots were dropped for which a write waited: until now it waited for the flush ahead.
+    fn charge_flush_ahead(&mut self, id: u32) {
+        let now = self.state.now;
+        let r = &mut self.state.host.requests[id];
+        r.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);
+        r.room_since = now;
+        self.observe_request(id, RequestStep::Room(NONE));
+    }
+
     /// A write waits and nothing is on its way out: send the oldest, whatever the policy.
     pub(in crate::device) fn make_room(&mut self) {
         let b = &self.state.write.buffer;
-        if b.dirty() == b.held()
-            && let Some(list) = b.oldest_list()
-        {
-            if !self.shape.has_parity() {
-                self.flush_one(list);
-            } else if let Some(entry) = self.next_stripe(false) {
-                self.flush_stripe(entry);
-            }
+        if b.dirty() == b.held() {
+            self.flush_oldest();
         }
     }
 

@@ -17,6 +17,7 @@ use crate::ftl::dirty_stripes::DirtyStripes;
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
 use crate::observer::Observer;
+use crate::policy::flush::FlushVerdict;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
@@ -234,16 +235,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The copy on flash that has what a slot of this unit lacks, or `NONE`.
-    #[inline]
-    pub(in crate::device) fn beneath(&self, unit: u32, slot: u32) -> u32 {
-        let held = self.state.write.buffer.slot(slot);
-        if held.in_flight && self.shape.has_parity() {
-            return self.flash_copy(unit).unwrap_or(NONE);
-        }
-        held.former
-    }
-
     /// Whether a collection keeps host operations from a lane.
     #[inline]
     pub(in crate::device) fn is_closed(&self, lane: u32) -> bool {
@@ -287,6 +278,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 || matches!(self.map.lookup(unit), Place::Buffer(slot) if !self.state.write.buffer.slot(slot).in_flight);
             written && self.is_closed(self.home(unit))
         })
+    }
+
+    /// Send the stripe that the flush policy names on its way. False where none may leave: those
+    /// that are left are in flight, and ask again when they are on flash.
+    pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, list: u32) -> bool {
+        let stripes = &self.state.parity.stripes;
+        let entry = match verdict {
+            FlushVerdict::SameLane => {
+                Some(list).filter(|&e| stripes.dirty.entry(e).job == NONE && !stripes.jobs.is_exhausted())
+            }
+            _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
+        };
+        if let Some(entry) = entry {
+            self.flush_stripe(entry);
+        }
+        entry.is_some()
     }
 
     /// Flush everything that may be flushed now.

@@ -169,7 +169,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.relocate(1);
         }
         if makes_room || last {
-            self.admit_waiting(op, group);
+            self.admit_waiting(Some((op, group)));
             self.flushes_done();
         }
         self.state.write.units.give(group);

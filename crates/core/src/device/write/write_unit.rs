@@ -111,33 +111,29 @@ impl<O: Observer, M: Medium> Device<O, M> {
             };
             match s.policies.flush.next(&view) {
                 FlushVerdict::Hold => return,
-                verdict if self.shape.has_parity() => {
-                    let entry = match verdict {
-                        FlushVerdict::SameLane => Some(list).filter(|&e| {
-                            s.parity.stripes.dirty.entry(e).job == NONE
-                                && !s.parity.stripes.jobs.is_exhausted()
-                        }),
-                        _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
-                    };
-                    // Those that are left are in flight: their switch asks again.
-                    let Some(entry) = entry else { return };
-                    self.flush_stripe(entry);
-                }
-                FlushVerdict::SameLane => self.flush_one(list),
-                FlushVerdict::OldestDie => {
-                    let oldest = s.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
-                    let planes = self.shape.layout.planes;
-                    let first = self.shape.first_lane(oldest) / planes * planes;
-                    for lane in first..first + planes {
-                        let list = self.shape.pool_of(lane);
-                        if self.state.write.buffer.dirty_in(list) > 0 {
-                            self.flush_one(list);
-                        }
+                // What has left already asks again when it is on flash.
+                verdict if !self.flush_named(verdict, list) => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// Send the write units that the flush policy names on their way.
+    #[inline]
+    pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, list: u32) {
+        let oldest = || self.state.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
+        match verdict {
+            FlushVerdict::Hold => {}
+            FlushVerdict::SameLane => self.flush_one(list),
+            FlushVerdict::Oldest | FlushVerdict::LeastHindered => self.flush_one(oldest()),
+            FlushVerdict::OldestDie => {
+                let planes = self.shape.layout.planes;
+                let first = self.shape.first_lane(oldest()) / planes * planes;
+                for lane in first..first + planes {
+                    let list = self.shape.pool_of(lane);
+                    if self.state.write.buffer.dirty_in(list) > 0 {
+                        self.flush_one(list);
                     }
-                }
-                FlushVerdict::Oldest | FlushVerdict::LeastHindered => {
-                    let oldest = s.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
-                    self.flush_one(oldest);
                 }
             }
         }
@@ -370,7 +366,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize] -= 1;
             self.state.write.queues.arrive(lane, count);
-            self.admit_waiting(op, group);
+            self.admit_waiting(Some((op, group)));
             self.admit_queued(lane, op, group);
             self.flushes_done();
         }
@@ -426,10 +422,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Free extents have appeared in a lane: write units that waited may go.
-    pub(in crate::device) fn resume_stalled(&mut self, lane: u32) {
-        if self.shape.has_parity() {
-            return self.resume_stalled_stripes(lane);
-        }
+    pub(in crate::device) fn resume_stalled_write_units(&mut self, lane: u32) {
         self.state.write.lane_load[lane as usize] &= !NO_ROOM;
         let list = self.shape.pool_of(lane);
         while let Some(group) = self.state.write.stalled.first(list) {

@@ -1,0 +1,139 @@
+//! How what the write buffer holds reaches flash: as rows of any data, or as stripes with parity.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use crate::policy::flush::FlushVerdict;
+
+/// Fixed for a drive's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::device) enum WritePath {
+    /// Write units of any units that are bound for one pool of lanes (`write_unit`).
+    Rows,
+    /// Whole or partial stripes, their parity with them (`stripe`, `stripe_commit`).
+    Stripes,
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// The list of dirty slots that a unit of the host belongs to: of its pool, or its stripe.
+    #[inline]
+    pub(in crate::device) fn dirty_list_of(&mut self, lpn: u32) -> u32 {
+        match self.fixed.write_path {
+            WritePath::Rows => self.state.policies.placement.pool(lpn),
+            WritePath::Stripes => self.entry_of(lpn),
+        }
+    }
+
+    /// A slot of this list was written.
+    #[inline]
+    pub(in crate::device) fn list_written(&mut self, list: u32) {
+        match self.fixed.write_path {
+            WritePath::Rows => {}
+            WritePath::Stripes => self.stripe_written(list),
+        }
+    }
+
+    /// A unit is written again whose older slot is on its way to flash. Returns the copy on flash
+    /// that the newer slot replaces, and the one that has what both lack.
+    #[inline]
+    pub(in crate::device) fn supersede(&mut self, lpn: u32, older: u32) -> (u32, u32) {
+        match self.fixed.write_path {
+            // What the older slot was to replace is the newer one's to replace.
+            WritePath::Rows => {
+                let older = self.state.write.buffer.slot_mut(older);
+                let copy = std::mem::replace(&mut older.former, NONE);
+                (copy, copy)
+            }
+            // The copy that the newer slot replaces is still to be programmed.
+            WritePath::Stripes => (NONE, self.flash_copy(lpn).unwrap_or(NONE)),
+        }
+    }
+
+    /// The copy on flash that has what a slot of this unit lacks, or `NONE`.
+    #[inline]
+    pub(in crate::device) fn copy_below(&self, lpn: u32, slot: u32) -> u32 {
+        let held = self.state.write.buffer.slot(slot);
+        match self.fixed.write_path {
+            WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(NONE),
+            WritePath::Rows | WritePath::Stripes => held.former,
+        }
+    }
+
+    /// Send what the flush policy names on its way. False where that has left already.
+    #[inline]
+    pub(in crate::device) fn flush_named(&mut self, verdict: FlushVerdict, list: u32) -> bool {
+        match self.fixed.write_path {
+            WritePath::Rows => {
+                self.flush_rows(verdict, list);
+                true
+            }
+            WritePath::Stripes => self.flush_stripes(verdict, list),
+        }
+    }
+
+    /// Send what is dirty longest on its way, if something is dirty and may leave.
+    pub(in crate::device) fn flush_oldest(&mut self) {
+        let Some(list) = self.state.write.buffer.oldest_list() else { return };
+        match self.fixed.write_path {
+            WritePath::Rows => self.flush_one(list),
+            WritePath::Stripes => {
+                if let Some(entry) = self.next_stripe(false) {
+                    self.flush_stripe(entry);
+                }
+            }
+        }
+    }
+
+    /// Send everything on its way that is dirty and may leave.
+    pub(in crate::device) fn flush_all(&mut self) {
+        match self.fixed.write_path {
+            WritePath::Rows => {
+                while let Some(list) = self.state.write.buffer.oldest_list() {
+                    self.flush_one(list);
+                }
+            }
+            WritePath::Stripes => self.flush_all_stripes(),
+        }
+    }
+
+    /// Forget the units `first..end`. Returns how many stay, as the parity of their stripe covers
+    /// them.
+    pub(in crate::device) fn trim_units(&mut self, first: u32, end: u32) -> u32 {
+        match self.fixed.write_path {
+            WritePath::Rows => {
+                for lpn in first..end {
+                    self.trim_unit(lpn);
+                }
+                0
+            }
+            WritePath::Stripes => self.trim_stripes(first, end),
+        }
+    }
+
+    fn trim_unit(&mut self, lpn: u32) {
+        match self.map.trim(lpn) {
+            Place::Unmapped => {}
+            Place::Flash(ppa) => self.invalidate(ppa),
+            Place::Buffer(slot) => {
+                let former = std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).former, NONE);
+                if former != NONE {
+                    self.invalidate(former);
+                }
+                if !self.state.write.buffer.slot(slot).in_flight {
+                    self.state.write.buffer.release(slot);
+                }
+            }
+        }
+        self.data_trimmed(lpn);
+    }
+
+    /// Free extents have appeared in a lane: what waited for them may go.
+    pub(in crate::device) fn resume_stalled(&mut self, lane: u32) {
+        match self.fixed.write_path {
+            WritePath::Rows => self.resume_stalled_write_units(lane),
+            WritePath::Stripes => self.resume_stalled_stripes(lane),
+        }
+    }
+}
