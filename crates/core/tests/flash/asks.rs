@@ -1,0 +1,154 @@
+//! What the controller may ask of the flash while operations are under way, and what it may take
+//! back.
+
+use crate::driver::{Act, Stage};
+use crate::parts::*;
+use tailcut_core::flash::{FlashCommand, HostLoad, Met};
+use tailcut_units::{Occupant, Occupants};
+
+#[test]
+fn the_load_of_the_host_is_counted_from_its_submission_to_its_end() {
+    let mut stage = Stage::new(&Parts::new());
+    let rebuilds = FlashCommand { rebuild: 5, ..read(0) };
+    stage.ask(0, read(0));
+    stage.ask(10, rebuilds);
+    stage.ask(10, program(0));
+    stage.ask(10, of(Occupant::RmwRead, 0));
+    stage.ask(10, of(Occupant::GcRead, 0));
+    stage.ask(10, program(2));
+    stage.until(10);
+    let load = |ops, reads, rebuilds| HostLoad { ops, reads, rebuilds };
+    assert_eq!([0, 1, 2].map(|u| stage.flash.host_load(u)), [load(4, 3, 1), load(0, 0, 0), load(1, 0, 0)]);
+    assert_eq!((stage.flash.host_ops(), stage.flash.under_way()), (5, 6));
+    assert_eq!(stage.flash.ops_in_use().len(), 6);
+    // The first is decoded 500 after its data are out, and no sooner gone.
+    stage.until(READ + DECODE - 1);
+    assert_eq!(stage.flash.host_load(0), load(4, 3, 1));
+    stage.until(READ + DECODE);
+    assert_eq!(stage.flash.host_load(0), load(3, 2, 1));
+    stage.play();
+    assert_eq!((stage.flash.host_load(0), stage.flash.host_ops()), (load(0, 0, 0), 0));
+}
+
+#[test]
+fn who_has_a_die_and_who_waits() {
+    let mut stage = Stage::new(&Parts::new());
+    stage.ask(0, program(0));
+    stage.ask(10, read(0));
+    stage.ask(10, erase(0));
+    stage.until(10);
+    let holder = stage.flash.holder(0).expect("the program");
+    assert_eq!(stage.flash.op(holder).cmd.occupant, Occupant::UserProgram);
+    assert_eq!(stage.flash.holder(1), None);
+    assert_eq!(stage.flash.waiting(0), Occupants::of(&[Occupant::UserRead, Occupant::Erase]));
+    // Its data are on the channel until 4,100, and it is in the array until 84,100.
+    assert!(stage.flash.channel_is_taken(1) && !stage.flash.channel_is_taken(2));
+    stage.until(4_099);
+    assert!(stage.flash.channel_is_taken(0));
+    stage.until(4_100);
+    assert!(!stage.flash.channel_is_taken(0));
+    assert_eq!(stage.flash.array_left(0), Some(80_000));
+    stage.until(50_000);
+    assert_eq!((stage.flash.array_left(0), stage.flash.array_left(1)), (Some(34_100), None));
+    stage.play();
+    assert_eq!(stage.flash.holder(0), None);
+}
+
+#[test]
+fn a_queued_read_can_be_withdrawn_from_any_place() {
+    for place in 0..3 {
+        let mut stage = Stage::new(&Parts::under("read-priority", "never", "never"));
+        stage.ask(0, program(0));
+        stage.until(10);
+        // Three reads that the script knows nothing of.
+        stage.flash.observer_mut().look_away();
+        let ids = [0, 1, 2].map(|_| {
+            let id = stage.flash.order(read(0));
+            stage.flash.submit(id);
+            id
+        });
+        assert_eq!(stage.flash.first_queued_read(0), Some(ids[0]));
+        assert_eq!(
+            [ids[0], ids[1], ids[2]].map(|id| stage.flash.queued_after(id)),
+            [Some(ids[1]), Some(ids[2]), None]
+        );
+        let before = if place == 0 { None } else { Some(ids[place - 1]) };
+        stage.flash.withdraw(0, before, ids[place]);
+        let ended = stage.flash.free(ids[place]).expect("it was the host's");
+        assert!(ended.read && !ended.rebuilds && ended.unit == 0);
+        stage.flash.audit().expect("it is gone");
+        let left: Vec<u32> = ids.into_iter().filter(|&id| id != ids[place]).collect();
+        assert_eq!(stage.flash.first_queued_read(0), Some(left[0]));
+        assert_eq!(stage.flash.queued_after(left[0]), Some(left[1]));
+        assert_eq!(stage.flash.queued_after(left[1]), None);
+    }
+}
+
+#[test]
+fn an_order_can_be_changed_and_given_up_before_it_is_submitted() {
+    let mut stage = Stage::new(&Parts::new());
+    let id = stage.flash.order(read(0));
+    stage.flash.order_mut(id).codewords = 7;
+    assert_eq!((stage.flash.op(id).cmd.codewords, stage.flash.under_way()), (7, 1));
+    stage.flash.cancel(id);
+    assert_eq!(stage.flash.under_way(), 0);
+    stage.flash.audit_rest().expect("it is at rest");
+}
+
+/// A read of a command that is tracked.
+fn tracked(tag: u32, unit: u32) -> FlashCommand {
+    FlashCommand { tag, bytes: 4_096, ..read(unit) }
+}
+
+#[test]
+fn a_command_is_told_whether_it_met_a_collection() {
+    const CLOSES: Act = Act::Close { unit: 0, erases: false };
+    const OPENS: Act = Act::Open { unit: 0, erases: false };
+    let first = |cmd| vec![(0, Act::Submit(cmd))];
+    let cases = [
+        ("nothing", Vec::new(), false),
+        ("a program of the host", first(program(0)), false),
+        ("a read of a collection", first(of(Occupant::GcRead, 0)), true),
+        ("a closed die", vec![(0, CLOSES), (20_000, OPENS)], true),
+    ];
+    for (what, before, meets) in cases {
+        let mut stage = Stage::new(&Parts::new());
+        for (at, act) in before {
+            match act {
+                Act::Submit(cmd) => _ = stage.ask(at, cmd),
+                act => stage.act(at, act),
+            }
+        }
+        stage.ask(10, tracked(3, 0));
+        stage.until(5_000);
+        assert_eq!(stage.flash.collections_hold_up(Occupant::UserRead.only()), meets, "{what}");
+        assert!(!stage.flash.collections_hold_up(Occupant::UserProgram.only()), "{what}");
+        stage.play();
+        let met = Met { collection: meets, queued_behind: false };
+        assert_eq!((stage.flash.met(3), stage.flash.commands_blocked()), (met, u32::from(meets)), "{what}");
+        assert_eq!(stage.flash.track(3), met, "{what}");
+        assert_eq!((stage.flash.met(3), stage.flash.commands_blocked()), (Met::default(), 0), "{what}");
+    }
+}
+
+#[test]
+fn a_collection_on_the_channel_is_met_too_and_by_who_queues_behind() {
+    // The collection's data keep the channel of another die; the second read queues behind the
+    // first.
+    let mut stage = Stage::new(&Parts::new());
+    stage.ask(0, of(Occupant::GcProgram, 1));
+    stage.ask(10, tracked(0, 0));
+    stage.ask(20, tracked(1, 0));
+    stage.until(1_000);
+    assert!(stage.flash.collections_hold_up(Occupant::UserRead.only()));
+    stage.play();
+    assert_eq!(stage.flash.met(0), Met { collection: true, queued_behind: false });
+    assert_eq!(stage.flash.met(1), Met { collection: false, queued_behind: true });
+}
+
+#[test]
+fn blocks_remember_their_erases_when_they_are_told() {
+    let mut stage = Stage::new(&Parts::new());
+    stage.flash.blocks_mut().erased(3);
+    assert_eq!(stage.flash.blocks().cycles()[..4], [0, 0, 0, 1]);
+}

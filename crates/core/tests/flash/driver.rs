@@ -1,0 +1,395 @@
+//! Drives a flash by a script and notes what becomes of each operation.
+//!
+//! At equal times timers fire before the script goes on, and what the script does at one time is
+//! one moment: what it queues at an idle die may join. After each event and each moment the flash
+//! is audited.
+
+use crate::parts::Parts;
+use std::collections::BTreeMap;
+use std::ops::Index;
+use tailcut_core::flash::{Fact, Flash, FlashCommand, FlashState, Submitted};
+use tailcut_core::observer::{Closing, Observer, Step, StepEvent, Turn, TurnEvent};
+use tailcut_units::{Ledger, SimTime};
+
+/// What the controller does.
+#[derive(Clone, Copy, Debug)]
+pub enum Act {
+    Submit(FlashCommand),
+    Close { unit: u32, erases: bool },
+    Open { unit: u32, erases: bool },
+    CloseToErase(u32),
+    CloseToPrograms(u32),
+    OpenToPrograms(u32),
+    Urgent { unit: u32, urgent: bool },
+    OldestWrite(u64),
+}
+
+/// What happened, in order.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    Step(StepEvent),
+    Turn(TurnEvent),
+    /// It has left the queue to be done together with this one.
+    Joins(usize),
+    Closing(u32, Closing),
+    /// One collection more, or fewer, closes a unit to host programs.
+    Programs(u32, bool),
+}
+
+/// The observer: it writes all down.
+#[derive(Default)]
+pub struct Log {
+    events: Vec<Event>,
+    /// It does not: for what a test does beside its script.
+    looks_away: bool,
+}
+
+impl Log {
+    pub fn look_away(&mut self) {
+        self.looks_away = true;
+    }
+
+    fn note(&mut self, event: Event) {
+        if !self.looks_away {
+            self.events.push(event);
+        }
+    }
+}
+
+impl Observer for Log {
+    fn step(&mut self, event: &StepEvent) {
+        self.note(Event::Step(*event));
+    }
+    fn turn(&mut self, event: &TurnEvent) {
+        self.note(Event::Turn(*event));
+    }
+    fn closing(&mut self, unit: u32, _: SimTime, closing: Closing) {
+        self.note(Event::Closing(unit, closing));
+    }
+}
+
+/// What became of an operation.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub cmd: FlashCommand,
+    /// When it was submitted, and what the flash said.
+    pub entered: u64,
+    pub submitted: Submitted,
+    /// When it got its die; more than once if it gave it back.
+    pub grants: Vec<u64>,
+    pub returned: Vec<u64>,
+    /// The operation it was done together with.
+    pub joined: Option<usize>,
+    /// Command cycles and data in.
+    pub inward: Vec<(u64, u64)>,
+    /// Its time in the array, cut where it was interrupted.
+    pub array: Vec<(u64, u64)>,
+    /// Data out.
+    pub out: Option<(u64, u64)>,
+    pub suspending: Vec<(u64, u64)>,
+    /// When its die was free for others.
+    pub suspended: Vec<u64>,
+    /// What resuming took, cut where it was cancelled.
+    pub resuming: Vec<(u64, u64)>,
+    /// When it ended: for a read, when its data were decoded.
+    pub ended: Option<u64>,
+    /// How often the observer was told so.
+    pub ends: u32,
+    pub ledger: Ledger,
+}
+
+impl Outcome {
+    fn new(cmd: FlashCommand, entered: u64) -> Outcome {
+        Outcome {
+            cmd,
+            entered,
+            submitted: Submitted::Taken,
+            grants: Vec::new(),
+            returned: Vec::new(),
+            joined: None,
+            inward: Vec::new(),
+            array: Vec::new(),
+            out: None,
+            suspending: Vec::new(),
+            suspended: Vec::new(),
+            resuming: Vec::new(),
+            ended: None,
+            ends: 0,
+            ledger: Ledger::new(),
+        }
+    }
+
+    /// When it got its die for good.
+    pub fn granted(&self) -> u64 {
+        *self.grants.last().expect("it got its die")
+    }
+
+    /// When it ended.
+    pub fn end(&self) -> u64 {
+        self.ended.expect("it ended")
+    }
+
+    /// What it waited for and took, by name: the causes that are not 0.
+    pub fn account(&self) -> Vec<(String, u64)> {
+        let some = self.ledger.iter().filter(|&(_, ns)| ns != 0);
+        some.map(|(cause, ns)| (cause.name(), ns)).collect()
+    }
+
+    fn note(&mut self, e: &StepEvent) {
+        let span = (e.at.0, e.until.0);
+        match e.step {
+            Step::Granted => self.grants.push(e.at.0),
+            Step::Returned => self.returned.push(e.at.0),
+            Step::Joined => {}
+            Step::ChannelIn => self.inward.push(span),
+            Step::Array => self.array.push(span),
+            Step::ChannelOut => self.out = Some(span),
+            Step::Stopping => cut(&mut self.array, e.until.0),
+            Step::Suspending | Step::Suspended => {
+                cut(&mut self.array, e.at.0);
+                cut(&mut self.resuming, e.at.0);
+                if e.step == Step::Suspending {
+                    self.suspending.push(span);
+                } else {
+                    self.suspended.push(e.at.0);
+                }
+            }
+            Step::Resuming => self.resuming.push(span),
+        }
+    }
+}
+
+/// The last of these ends at `at` at the latest, and is none if nothing is left of it.
+fn cut(spans: &mut Vec<(u64, u64)>, at: u64) {
+    if let Some(last) = spans.last_mut() {
+        last.1 = last.1.min(at);
+        if last.0 >= last.1 {
+            spans.pop();
+        }
+    }
+}
+
+/// An account as [`Outcome::account`] gives it, from the names and times of its causes in their
+/// order.
+pub fn account(causes: &[(&str, u64)]) -> Vec<(String, u64)> {
+    causes.iter().map(|&(name, ns)| (name.to_string(), ns)).collect()
+}
+
+/// A flash and the script it is driven by.
+pub struct Stage {
+    pub flash: Flash<Log>,
+    pub now: u64,
+    script: Vec<(u64, Act, usize)>,
+    cursor: usize,
+    ops: Vec<Outcome>,
+    /// The outcomes of operations under way, by their number in the flash.
+    under_way: BTreeMap<u32, usize>,
+    /// What happened, with the operation it happened to.
+    pub events: Vec<(usize, Event)>,
+}
+
+impl Index<usize> for Stage {
+    type Output = Outcome;
+    fn index(&self, op: usize) -> &Outcome {
+        &self.ops[op]
+    }
+}
+
+/// The operation of events that are of none.
+const NO_OP: usize = usize::MAX;
+/// More events than any script here leads to.
+const PATIENCE: usize = 100_000;
+
+impl Stage {
+    pub fn new(parts: &Parts) -> Stage {
+        Stage {
+            flash: Flash::new(parts.build(), Log::default()),
+            now: 0,
+            script: Vec::new(),
+            cursor: 0,
+            ops: Vec::new(),
+            under_way: BTreeMap::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Submit an operation then. Returns its number here.
+    pub fn ask(&mut self, at: u64, cmd: FlashCommand) -> usize {
+        self.ops.push(Outcome::new(cmd, at));
+        self.insert(at, Act::Submit(cmd), self.ops.len() - 1);
+        self.ops.len() - 1
+    }
+
+    /// Do something else then.
+    pub fn act(&mut self, at: u64, act: Act) {
+        self.insert(at, act, NO_OP);
+    }
+
+    fn insert(&mut self, at: u64, act: Act, op: usize) {
+        assert!(at >= self.now, "{act:?} at {at} comes too late");
+        let place = self.cursor + self.script[self.cursor..].partition_point(|a| a.0 <= at);
+        self.script.insert(place, (at, act, op));
+    }
+
+    /// When something happens next.
+    pub fn next_at(&self) -> u64 {
+        let act = self.script.get(self.cursor).map_or(u64::MAX, |a| a.0);
+        act.min(self.flash.next_timer().1)
+    }
+
+    /// The next event or moment. Says whether there was one.
+    pub fn step(&mut self) -> bool {
+        let at = self.next_at();
+        if at == u64::MAX {
+            return false;
+        }
+        assert!(at >= self.now, "time does not go back");
+        self.now = at;
+        self.flash.pass(at);
+        let (timer, due) = self.flash.next_timer();
+        if due == at {
+            let fact = self.flash.fire(timer);
+            self.answer(fact);
+        } else {
+            self.moment(at);
+        }
+        self.take_events();
+        if let Err(e) = self.flash.audit() {
+            panic!("at {at}: {e}\n{:#?}", self.events);
+        }
+        true
+    }
+
+    /// All that happens up to and at this time; it is then.
+    pub fn until(&mut self, at: u64) -> &mut Stage {
+        while self.next_at() <= at {
+            self.step();
+        }
+        self.now = at;
+        self.flash.pass(at);
+        self
+    }
+
+    /// Go on with another flash that was made from the same parts, by what is saved of this one.
+    pub fn move_to(&mut self, mut flash: Flash<Log>, state: FlashState) {
+        flash.restore(state);
+        self.flash = flash;
+    }
+
+    /// All that happens; every operation is over then, and ended once.
+    pub fn play(&mut self) -> &mut Stage {
+        let mut steps = 0;
+        while self.step() {
+            steps += 1;
+            assert!(steps < PATIENCE, "there is no end of it: {:#?}", self.ops);
+        }
+        for (i, op) in self.ops.iter().enumerate() {
+            assert_eq!(op.ends, 1, "operation {i} ends once: {op:#?}");
+        }
+        self
+    }
+
+    fn moment(&mut self, at: u64) {
+        let mut gathering = Vec::new();
+        while let Some(&(due, act, op)) = self.script.get(self.cursor)
+            && due == at
+        {
+            self.cursor += 1;
+            match act {
+                Act::Submit(cmd) => {
+                    let id = self.flash.order(cmd);
+                    assert!(self.under_way.insert(id, op).is_none(), "{id} is another's number");
+                    let submitted = self.flash.submit(id);
+                    if submitted == Submitted::Gathers {
+                        assert!(!gathering.contains(&cmd.unit), "said twice of unit {}", cmd.unit);
+                        gathering.push(cmd.unit);
+                    }
+                    self.ops[op].submitted = submitted;
+                }
+                Act::Close { unit, erases } => self.flash.close(unit, erases),
+                Act::Open { unit, erases } => self.flash.open(unit, erases),
+                Act::CloseToErase(unit) => self.flash.close_to_erase(unit),
+                Act::CloseToPrograms(unit) => {
+                    self.programs(unit, true);
+                    self.flash.close_to_programs(unit);
+                }
+                Act::OpenToPrograms(unit) => {
+                    self.programs(unit, false);
+                    self.flash.open_to_programs(unit);
+                }
+                Act::Urgent { unit, urgent } => self.flash.set_urgent(unit, urgent),
+                Act::OldestWrite(arrived) => self.flash.set_oldest_write(arrived),
+            }
+            self.take_events();
+        }
+        for unit in gathering {
+            self.flash.begin_gathered(unit);
+        }
+    }
+
+    fn programs(&mut self, unit: u32, closes: bool) {
+        self.events.push((NO_OP, Event::Programs(unit, closes)));
+    }
+
+    fn answer(&mut self, fact: Fact) {
+        match fact {
+            Fact::Nothing => {}
+            Fact::Sensed(head) => {
+                let mut next = Some(head);
+                while let Some(id) = next {
+                    next = self.flash.bring_out(id);
+                }
+            }
+            Fact::Ended(head) => {
+                let mut next = Some(head);
+                while let Some(id) = next {
+                    next = self.flash.end(id);
+                    self.over(id);
+                }
+            }
+            Fact::Decoded(id) => self.over(id),
+        }
+    }
+
+    /// An operation is over: its account is complete.
+    fn over(&mut self, id: u32) {
+        self.take_events();
+        let index = self.under_way.remove(&id).expect("it was under way");
+        let ledger = self.flash.op(id).ledger;
+        let op = &mut self.ops[index];
+        assert_eq!(op.ended, None, "operation {index} is over twice");
+        assert_eq!(self.flash.op(id).entered, op.entered, "operation {index}");
+        assert_eq!(ledger.sum(), self.now - op.entered, "operation {index}: {ledger:?}");
+        (op.ended, op.ledger) = (Some(self.now), ledger);
+        self.flash.free(id);
+    }
+
+    fn take_events(&mut self) {
+        for event in std::mem::take(&mut self.flash.observer_mut().events) {
+            let id = match &event {
+                Event::Step(e) => Some(e.op),
+                Event::Turn(e) => Some(e.op),
+                Event::Joins(_) | Event::Closing(..) | Event::Programs(..) => None,
+            };
+            let index = id.map_or(NO_OP, |id| self.under_way[&id]);
+            self.events.push((index, event));
+            match &event {
+                Event::Step(e) => self.ops[index].note(e),
+                Event::Turn(e) => {
+                    let op = &mut self.ops[index];
+                    match e.turn {
+                        Turn::Joins(head) => {
+                            let head = self.under_way[&head];
+                            op.joined = Some(head);
+                            self.events.push((index, Event::Joins(head)));
+                        }
+                        Turn::Returns => op.joined = None,
+                        Turn::Ends => op.ends += 1,
+                        Turn::Arrives | Turn::Leaves => {}
+                    }
+                }
+                Event::Joins(_) | Event::Closing(..) | Event::Programs(..) => {}
+            }
+        }
+    }
+}

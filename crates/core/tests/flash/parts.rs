@@ -1,0 +1,217 @@
+//! What the flashes of these tests are made from, and the operations that are asked of them.
+
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
+use tailcut_core::flash::{FlashCommand, Joins, Setup};
+use tailcut_core::nand::OpKind;
+use tailcut_core::nand::config::*;
+use tailcut_core::nand::timing::Timing;
+use tailcut_core::policy::PolicyContext;
+use tailcut_core::policy::schedule::{ScheduleConfig, SchedulePolicy};
+use tailcut_core::policy::suspend_erase::{Serve, SuspendEraseConfig, SuspendErasePolicy};
+use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
+use tailcut_units::{Occupant, Occupants, Span};
+
+/// Command cycles of one plane.
+pub const COMMAND: u64 = 100;
+/// Codewords of a page, one of them on the channel, and the page.
+pub const CODEWORDS: u32 = 4;
+pub const CODEWORD: u64 = 1_000;
+pub const PAGE: u64 = 4_000;
+/// Decoding of a codeword: shorter than its transfer, so that only the last one's shows.
+pub const DECODE: u64 = 500;
+/// The array, for a page of the first type.
+pub const SENSE: u64 = 20_000;
+/// … and of the second.
+pub const SENSE_2: u64 = 30_000;
+/// A program is so often a pulse and its verify: twice for the first type of page, three times
+/// for the second.
+pub const PULSE: u64 = 30_000;
+pub const STEP: u64 = 40_000;
+pub const PROGRAM: u64 = 2 * STEP;
+pub const PROGRAM_2: u64 = 3 * STEP;
+/// Where the phases of an erase's loop end: ramp-up, execution, recovery; its verify ends it.
+pub const RAMP: u64 = 20_000;
+pub const EXECUTION: u64 = 80_000;
+pub const RECOVERY: u64 = 85_000;
+pub const LOOP: u64 = 100_000;
+pub const ERASE: u64 = 3 * LOOP;
+/// Suspending an erase, raising its voltage again, and the verify before a loop is repeated.
+pub const FALL: u64 = 4_000;
+pub const RAISE: u64 = 7_000;
+pub const VERIFY: u64 = 3_000;
+/// Cutting a phase of a program, and filling its page register again.
+pub const CUT: u64 = 2_000;
+pub const RELOAD: u64 = 1_500;
+/// A read of a page from its grant until its die is free, on a channel that is free.
+pub const READ: u64 = COMMAND + SENSE + PAGE;
+
+/// What a flash is made from, as configurations have it.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub channels: u32,
+    pub units: u32,
+    pub planes: u32,
+    pub timing: TimingConfig,
+    pub channel: ChannelConfig,
+    pub ecc: EccConfig,
+    pub suspend: SuspendConfig,
+    pub joins: Joins,
+    pub schedule: ScheduleConfig,
+    pub suspend_erase: SuspendEraseConfig,
+    pub suspend_program: SuspendProgramConfig,
+}
+
+/// Most operations under way.
+pub const OPS: u32 = 64;
+/// Host commands that are tracked.
+pub const COMMANDS: u32 = 8;
+
+impl Parts {
+    /// Two channels of two dies of two planes; first come, first served, nothing is suspended,
+    /// nothing joins.
+    pub fn new() -> Parts {
+        let limits = SuspendLimits { most: None, spacing: None, least_left: None };
+        Parts {
+            channels: 2,
+            units: 4,
+            planes: 2,
+            timing: TimingConfig {
+                read: vec![Span(SENSE), Span(SENSE_2)],
+                program: ProgramTiming { pulse: Span(PULSE), verify: Span(STEP - PULSE), pulses: vec![2, 3] },
+                erase: EraseTiming {
+                    loops: 3,
+                    ramp_up: Span(RAMP),
+                    execution: Span(EXECUTION - RAMP),
+                    recovery: Span(RECOVERY - EXECUTION),
+                    verify: Span(LOOP - RECOVERY),
+                },
+                program_erase: ProgramErase::Timed,
+            },
+            channel: ChannelConfig { rate: 1_000_000_000, command: Span(COMMAND) },
+            ecc: EccConfig { codeword: CODEWORD, decode: Span(DECODE), queue: 4 },
+            suspend: SuspendConfig {
+                erase: EraseSuspend {
+                    suspend: Span(FALL),
+                    resume: Span(RAISE),
+                    verify: Span(VERIFY),
+                    serve: ServedAfterLoop::Queued,
+                    limits: limits.clone(),
+                    rber_growth: 0.0,
+                },
+                program: ProgramSuspend {
+                    suspend: Span(CUT),
+                    data: SuspendedData::Shadow,
+                    reload: Span(RELOAD),
+                    limits,
+                },
+            },
+            joins: Joins { kinds: Occupants::NONE, erase_planes: 1 },
+            schedule: member("fifo"),
+            suspend_erase: member("never"),
+            suspend_program: member("never"),
+        }
+    }
+
+    /// The same under these members of the three families.
+    pub fn under(schedule: &str, suspend_erase: &str, suspend_program: &str) -> Parts {
+        Parts {
+            schedule: member(schedule),
+            suspend_erase: member(suspend_erase),
+            suspend_program: member(suspend_program),
+            ..Parts::new()
+        }
+    }
+
+    /// The same with operations of these kinds joining over so many planes of a die.
+    pub fn joining(self, kinds: &[Occupant], planes: u32) -> Parts {
+        Parts { planes, joins: Joins { kinds: Occupants::of(kinds), erase_planes: planes }, ..self }
+    }
+
+    pub fn build(&self) -> Setup {
+        let x = self.context();
+        Setup {
+            channels: self.channels,
+            units: self.units,
+            planes: self.planes,
+            blocks: self.units * self.planes,
+            ops: OPS,
+            commands: COMMANDS,
+            timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),
+            suspend: self.suspend.clone(),
+            ecc: self.ecc.clone(),
+            joins: self.joins,
+            schedule: SchedulePolicy::new(&self.schedule, &x).expect("a schedule"),
+            suspend_erase: SuspendErasePolicy::new(&self.suspend_erase, &x).expect("a rule for erases"),
+            suspend_program: SuspendProgramPolicy::new(&self.suspend_program, &x).expect("one for programs"),
+        }
+    }
+
+    fn context(&self) -> PolicyContext {
+        PolicyContext {
+            seed: 1,
+            lanes: self.units,
+            channels: self.channels,
+            chips: 1,
+            dies: self.units / self.channels,
+            plane_lanes: 1,
+            extents_per_lane: 1,
+            units_per_extent: 1,
+            units_per_page: 1,
+            units_per_write: 1,
+            unit_bytes: PAGE,
+            groups: 0,
+            served_after_loop: match self.suspend.erase.serve {
+                ServedAfterLoop::Queued => Serve::Queued,
+                ServedAfterLoop::All => Serve::All,
+            },
+        }
+    }
+}
+
+/// A member of a family by its name, with its defaults.
+pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
+    let name: StrDeserializer<'de, Error> = name.into_deserializer();
+    T::deserialize(name).expect("a listed member can be read")
+}
+
+/// A host read of one page of a unit's first plane.
+pub fn read(unit: u32) -> FlashCommand {
+    FlashCommand { unit, planes: 1, codewords: CODEWORDS, block: unit, ..FlashCommand::BLANK }
+}
+
+/// The program of a page of host data.
+pub fn program(unit: u32) -> FlashCommand {
+    by(Occupant::UserProgram, FlashCommand { kind: OpKind::Program, ..read(unit) })
+}
+
+/// The erase of a block.
+pub fn erase(unit: u32) -> FlashCommand {
+    by(Occupant::Erase, FlashCommand { kind: OpKind::Erase, codewords: 0, ..read(unit) })
+}
+
+/// The copy of a page of the first type to one of the second.
+pub fn copyback(unit: u32) -> FlashCommand {
+    by(Occupant::GcRead, FlashCommand { kind: OpKind::Copyback, codewords: 0, to_page: 1, ..read(unit) })
+}
+
+/// The same on behalf of another.
+pub fn by(occupant: Occupant, cmd: FlashCommand) -> FlashCommand {
+    FlashCommand { occupant, ..cmd }
+}
+
+/// The operation of one plane that this kind of work has there.
+pub fn of(occupant: Occupant, unit: u32) -> FlashCommand {
+    let cmd = match occupant {
+        Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => read(unit),
+        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => program(unit),
+        Occupant::Erase => erase(unit),
+    };
+    by(occupant, cmd)
+}
+
+/// The same on another plane, and page.
+pub fn on(plane: u32, page: u32, cmd: FlashCommand) -> FlashCommand {
+    FlashCommand { planes: 1 << plane, page, ..cmd }
+}

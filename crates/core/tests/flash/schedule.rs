@@ -1,0 +1,296 @@
+//! Which of the operations queued at a die is next, who passes whom on the way to the channel, and
+//! what a waiting read keeps from beginning: for each member of the schedule family.
+
+use crate::driver::{Act, Stage, account};
+use crate::parts::*;
+use tailcut_core::policy::schedule::{ScheduleConfig, channel_reads, read_write_erase};
+use tailcut_units::{Cause, Occupant, Occupants};
+
+fn under(schedule: &str) -> Parts {
+    Parts::under(schedule, "never", "never")
+}
+
+/// The order in which queued operations get their die, which something else keeps busy meanwhile.
+fn order(parts: &Parts, arrivals: &[Occupant], urgent: bool) -> Vec<Occupant> {
+    let mut stage = Stage::new(parts);
+    stage.ask(0, by(Occupant::Background, program(0)));
+    if urgent {
+        stage.act(1, Act::Urgent { unit: 0, urgent: true });
+    }
+    let mut asked: Vec<usize> = (2..).zip(arrivals).map(|(at, &o)| stage.ask(at, of(o, 0))).collect();
+    stage.play();
+    asked.sort_by_key(|&op| stage[op].granted());
+    asked.into_iter().map(|op| stage[op].cmd.occupant).collect()
+}
+
+/// One of each kind, no kind in the order of its index, nor last come first.
+const ARRIVALS: [Occupant; Occupant::COUNT] = [
+    Occupant::Erase,
+    Occupant::GcProgram,
+    Occupant::UserProgram,
+    Occupant::Background,
+    Occupant::GcRead,
+    Occupant::ParityProgram,
+    Occupant::RmwRead,
+    Occupant::UserRead,
+];
+
+/// These first, then the others as they came.
+fn first(these: &[Occupant], last: &[Occupant]) -> Vec<Occupant> {
+    let named = Occupants::of(these) | Occupants::of(last);
+    let rest = ARRIVALS.iter().filter(|&&o| !named.has(o));
+    these.iter().chain(rest).chain(last).copied().collect()
+}
+
+#[test]
+fn who_is_next_at_a_die() {
+    for &name in ScheduleConfig::MEMBERS {
+        let calm = match name {
+            "fifo" => first(&[], &[]),
+            "read-priority" => first(&[Occupant::UserRead], &[]),
+            "read-write-erase" => first(&[Occupant::UserRead], &[Occupant::Erase]),
+            // Reads of the host, of its writes, of a collection; then that one's program.
+            "channel-reads" => {
+                first(&[Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead, Occupant::GcProgram], &[])
+            }
+            other => panic!("{other} has no test: what is next at a die?"),
+        };
+        assert_eq!(order(&under(name), &ARRIVALS, false), calm, "{name}");
+        // Only one of them heeds that a collection is short of space.
+        let urgent = match name {
+            "read-priority" => {
+                first(&[Occupant::UserRead, Occupant::Erase, Occupant::GcProgram, Occupant::GcRead], &[])
+            }
+            _ => calm,
+        };
+        assert_eq!(order(&under(name), &ARRIVALS, true), urgent, "{name}, urgent");
+    }
+}
+
+#[test]
+fn within_a_kind_all_come_in_turn() {
+    for &name in ScheduleConfig::MEMBERS {
+        let mut stage = Stage::new(&under(name));
+        let mut asked: Vec<usize> = Vec::new();
+        for at in 0..4 {
+            // Pages of the second type and of the first: it is not the shorter that goes first.
+            let page = u32::from(at % 2 == 0);
+            asked.extend(
+                [of(Occupant::UserRead, 0), of(Occupant::UserProgram, 0)]
+                    .map(|c| stage.ask(at, on(0, page, c))),
+            );
+        }
+        stage.play();
+        for kind in [Occupant::UserRead, Occupant::UserProgram] {
+            let of_kind: Vec<u64> = asked
+                .iter()
+                .filter(|&&o| stage[o].cmd.occupant == kind)
+                .map(|&o| stage[o].granted())
+                .collect();
+            assert!(of_kind.is_sorted(), "{name}: {of_kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_share_of_the_programs_is_the_hosts() {
+    let mut parts = under("channel-reads");
+    parts.schedule = ScheduleConfig::ChannelReads(channel_reads::Config { share: 3 });
+    let (g, u, p) = (Occupant::GcProgram, Occupant::UserProgram, Occupant::ParityProgram);
+    // Every third where both wait; parity is the host's, by arrival. What is left comes at once.
+    assert_eq!(order(&parts, &[p, u, u, g, g, g, g, g], false), [g, g, p, g, g, u, g, u]);
+    // The others know no share.
+    assert_eq!(order(&under("read-write-erase"), &[p, u, g, g, u], false), [p, u, g, g, u]);
+}
+
+/// One channel of three dies.
+fn three(name: &str) -> Parts {
+    Parts { channels: 1, units: 3, ..under(name) }
+}
+
+/// Whether host reads go first on the channel.
+fn reads_pass(name: &str) -> bool {
+    match name {
+        "fifo" => false,
+        "read-priority" | "read-write-erase" | "channel-reads" => true,
+        other => panic!("{other} has no test: who passes whom on the channel?"),
+    }
+}
+
+#[test]
+fn a_read_passes_what_waits_for_the_channel() {
+    for &name in ScheduleConfig::MEMBERS {
+        let mut stage = Stage::new(&three(name));
+        // The first one's data keep the channel until 4,100.
+        stage.ask(0, program(0));
+        let waits = stage.ask(10, program(1));
+        let passes = stage.ask(20, read(2));
+        stage.play();
+        let commands = (stage[waits].inward[0], stage[passes].inward[0]);
+        if reads_pass(name) {
+            assert_eq!(commands, ((4_200, 8_300), (4_100, 4_200)), "{name}");
+        } else {
+            assert_eq!(commands, ((4_100, 8_200), (8_200, 8_300)), "{name}");
+        }
+        // Nothing gave its die back: they are three.
+        assert!(stage[waits].returned.is_empty() && stage[waits].granted() == 10, "{name}");
+    }
+}
+
+#[test]
+fn a_read_takes_its_die_from_what_has_not_begun() {
+    for &name in ScheduleConfig::MEMBERS {
+        let mut stage = Stage::new(&three(name));
+        stage.ask(0, program(0));
+        let waits = stage.ask(10, program(1));
+        let takes = stage.ask(20, read(1));
+        let behind = stage.ask(15, program(1));
+        stage.play();
+        if !reads_pass(name) {
+            let free = 4_100 + 4_100 + PROGRAM;
+            assert_eq!(
+                (stage[waits].grants.as_slice(), stage[behind].granted()),
+                (&[10][..], free),
+                "{name}"
+            );
+            assert_eq!(stage[takes].granted(), free + 4_100 + PROGRAM, "{name}");
+            continue;
+        }
+        assert_eq!((stage[takes].granted(), stage[takes].inward[0]), (20, (4_100, 4_200)), "{name}");
+        // It is back at the head of its queue, and begins when the read's data are out.
+        let free = 4_100 + READ;
+        assert_eq!((stage[waits].grants.as_slice(), &stage[waits].returned), (&[10, free][..], &vec![20]));
+        assert_eq!(stage[behind].granted(), free + 4_100 + PROGRAM, "{name}");
+        // It waited 10 for the channel, and then for the read on its die.
+        let causes = [
+            ("command", 100),
+            ("array", PROGRAM),
+            ("transfer", PAGE),
+            ("die_wait.user_read", free - 20),
+            ("channel_wait.user_program", 10),
+        ];
+        assert_eq!(stage[waits].account(), account(&causes), "{name}");
+        assert_eq!(stage[takes].ledger.get(Cause::channel_wait(Occupant::UserProgram)), 4_080, "{name}");
+    }
+}
+
+#[test]
+fn a_read_takes_no_die_from_a_read_nor_from_what_has_begun() {
+    for &name in ScheduleConfig::MEMBERS {
+        let mut stage = Stage::new(&three(name));
+        stage.ask(0, program(0));
+        let waits = stage.ask(10, read(1));
+        let second = stage.ask(20, read(1));
+        // Its command is under way when another read comes.
+        let begun = stage.ask(30_000, erase(2));
+        let late = stage.ask(30_050, read(2));
+        stage.play();
+        assert_eq!((stage[waits].granted(), stage[second].granted()), (10, 4_100 + READ), "{name}");
+        assert!(stage[waits].returned.is_empty() && stage[begun].returned.is_empty(), "{name}");
+        assert_eq!(stage[late].granted(), stage[begun].end(), "{name}");
+        // A copyback that has sensed waits for the channel, to 22,100, and keeps its die.
+        let mut stage = Stage::new(&three(name));
+        let copy = stage.ask(0, copyback(1));
+        stage.ask(18_000, program(0));
+        let read = stage.ask(21_000, read(1));
+        stage.play();
+        assert!(stage[copy].returned.is_empty(), "{name}: it has sensed");
+        assert_eq!(stage[read].granted(), stage[copy].end(), "{name}");
+    }
+}
+
+#[test]
+fn a_waiting_read_closes_its_channel() {
+    let kinds = [Occupant::UserProgram, Occupant::RmwRead, Occupant::GcRead, Occupant::Erase];
+    for &name in ScheduleConfig::MEMBERS {
+        let closes = match name {
+            "fifo" | "read-priority" | "read-write-erase" => false,
+            "channel-reads" => true,
+            other => panic!("{other} has no test: does a waiting read close its channel?"),
+        };
+        for kind in kinds {
+            let mut stage = Stage::new(&under(name));
+            let busy = stage.ask(0, erase(0));
+            let waits = stage.ask(1_000, read(0));
+            // The other die of the channel, and one of the other channel.
+            let beside = stage.ask(2_000, of(kind, 1));
+            let elsewhere = stage.ask(2_000, of(kind, 2));
+            stage.play();
+            let free = COMMAND + ERASE;
+            assert_eq!((stage[busy].end(), stage[waits].granted()), (free, free), "{name}, {kind:?}");
+            assert_eq!(stage[elsewhere].granted(), 2_000, "{name}, {kind:?}");
+            let idle = stage[beside].ledger.get(Cause::DIE_IDLE);
+            if closes {
+                // It begins when the read has its die, and its command follows the read's.
+                assert_eq!((stage[beside].granted(), idle), (free, free - 2_000), "{kind:?}");
+                assert_eq!(stage[beside].inward[0].0, free + COMMAND, "{kind:?}");
+            } else {
+                assert_eq!((stage[beside].granted(), idle), (2_000, 0), "{name}, {kind:?}");
+            }
+        }
+        // A read is not kept back, nor is what has its die already.
+        let mut stage = Stage::new(&under(name));
+        stage.ask(0, erase(0));
+        let begun = stage.ask(10, program(1));
+        stage.ask(1_000, read(0));
+        stage.play();
+        assert_eq!(stage[begun].inward[0], (100, 4_200), "{name}");
+        let mut stage = Stage::new(&under(name));
+        stage.ask(0, erase(0));
+        stage.ask(1_000, read(0));
+        let other = stage.ask(2_000, read(1));
+        stage.play();
+        assert_eq!(stage[other].granted(), 2_000, "{name}");
+    }
+}
+
+#[test]
+fn two_waiting_reads_close_their_channel_until_both_have_their_dies() {
+    let parts = Parts { channels: 1, units: 3, ..under("channel-reads") };
+    let mut stage = Stage::new(&parts);
+    stage.ask(0, erase(0));
+    stage.ask(0, program(1));
+    let (a, b) = (stage.ask(1_000, read(0)), stage.ask(1_000, read(1)));
+    let kept = stage.ask(2_000, program(2));
+    stage.play();
+    // The program's die is free long before that of the erase.
+    assert_eq!((stage[a].granted(), stage[b].granted()), (COMMAND + ERASE, COMMAND + 4_100 + PROGRAM));
+    assert_eq!(stage[kept].granted(), COMMAND + ERASE);
+}
+
+#[test]
+fn who_may_interrupt_whom() {
+    // As the three policies together have it: what suspends nothing interrupts nothing.
+    for &name in ScheduleConfig::MEMBERS {
+        let programs = Occupants::of(&[Occupant::UserProgram, Occupant::ParityProgram, Occupant::GcProgram]);
+        for (erases, suspends) in [("never", "never"), ("ideal", "never"), ("never", "inter-phase")] {
+            let stage = Stage::new(&Parts::under(name, erases, suspends));
+            for kind in Occupant::ALL {
+                let any = name != "fifo"
+                    && (kind == Occupant::Erase && erases != "never"
+                        || programs.has(kind) && suspends != "never");
+                assert_eq!(stage.flash.interrupts(kind), any, "{name}, {erases}, {suspends}: {kind:?}");
+            }
+        }
+    }
+    // A write interrupts an erase under one of them only, and there only if it is said.
+    for &name in ScheduleConfig::MEMBERS {
+        for says in [true, false] {
+            let mut parts = Parts::under(name, "ideal", "never");
+            if name == "read-write-erase" {
+                parts.schedule =
+                    ScheduleConfig::ReadWriteErase(read_write_erase::Config { write_suspends_erase: says });
+            }
+            for kind in [Occupant::UserProgram, Occupant::ParityProgram, Occupant::RmwRead, Occupant::GcRead]
+            {
+                let mut stage = Stage::new(&parts);
+                stage.ask(0, erase(0));
+                let op = stage.ask(50_000, of(kind, 0));
+                stage.play();
+                let interrupts = name == "read-write-erase" && says && Occupants::HOST.has(kind);
+                let granted = if interrupts { 50_000 } else { COMMAND + ERASE };
+                assert_eq!(stage[op].granted(), granted, "{name}, {says}: {kind:?}");
+            }
+        }
+    }
+}

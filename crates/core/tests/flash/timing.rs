@@ -1,0 +1,234 @@
+//! How long does each operation take alone, and what does it wait for beside another?
+
+use crate::driver::{Outcome, Stage, account};
+use crate::parts::*;
+use tailcut_core::flash::FlashCommand;
+use tailcut_core::nand::OpKind;
+use tailcut_units::{Occupant, Span};
+
+/// One operation alone, from 50 on.
+fn alone(cmd: FlashCommand) -> Outcome {
+    let mut stage = Stage::new(&Parts::new());
+    let op = stage.ask(50, cmd);
+    stage.play();
+    stage.flash.audit_rest().expect("it is at rest");
+    stage[op].clone()
+}
+
+#[test]
+fn a_read_alone() {
+    let r = alone(read(0));
+    assert_eq!((r.granted(), &r.inward), (50, &vec![(50, 150)]));
+    assert_eq!(r.array, [(150, 20_150)]);
+    assert_eq!((r.out, r.end()), (Some((20_150, 24_150)), 24_650));
+    assert_eq!(
+        r.account(),
+        account(&[("command", 100), ("array", 20_000), ("transfer", 4_000), ("decode", 500)])
+    );
+    // A page of the second type, of which two codewords are wanted.
+    let r = alone(FlashCommand { page: 7, codewords: 2, ..read(3) });
+    assert_eq!((r.array[0], r.out, r.end()), ((150, 30_150), Some((30_150, 32_150)), 32_650));
+}
+
+#[test]
+fn a_program_alone() {
+    let p = alone(program(1));
+    assert_eq!((p.granted(), &p.inward, &p.array), (50, &vec![(50, 4_150)], &vec![(4_150, 84_150)]));
+    assert_eq!((p.out, p.end()), (None, 84_150));
+    assert_eq!(p.account(), account(&[("command", 100), ("array", 80_000), ("transfer", 4_000)]));
+    assert_eq!(alone(FlashCommand { page: 1, ..program(1) }).end(), 50 + 100 + 4_000 + 120_000);
+}
+
+#[test]
+fn an_erase_alone() {
+    let e = alone(erase(2));
+    assert_eq!((e.granted(), &e.inward, &e.array), (50, &vec![(50, 150)], &vec![(150, 300_150)]));
+    assert_eq!((e.out, e.end()), (None, 300_150));
+    assert_eq!(e.account(), account(&[("command", 100), ("array", 300_000)]));
+}
+
+#[test]
+fn a_copyback_alone() {
+    // Sense a page of the first type, program one of the second; a command before each, no data.
+    let c = alone(copyback(0));
+    assert_eq!(c.inward, [(50, 150), (20_150, 20_250)]);
+    assert_eq!(c.array, [(150, 20_150), (20_250, 140_250)]);
+    assert_eq!((c.grants.len(), c.out, c.end()), (1, None, 140_250));
+    assert_eq!(c.account(), account(&[("command", 200), ("array", 140_000)]));
+}
+
+#[test]
+fn operations_of_two_planes_alone() {
+    // A command for each plane; the data of both one after the other; the array takes no longer.
+    let wide = |cmd: FlashCommand| FlashCommand { planes: 3, codewords: 2 * cmd.codewords, ..cmd };
+    let r = alone(wide(read(0)));
+    assert_eq!((r.array[0], r.out, r.end()), ((250, 20_250), Some((20_250, 28_250)), 28_750));
+    let p = alone(wide(program(0)));
+    assert_eq!((p.inward[0], p.end()), ((50, 8_250), 88_250));
+    assert_eq!(alone(wide(erase(0))).end(), 300_250);
+    assert_eq!(alone(wide(copyback(0))).end(), 50 + 200 + 20_000 + 200 + 120_000);
+}
+
+/// An operation, how long it has its die when it is alone, and how long its channel at first.
+type Hold = (fn(u32) -> FlashCommand, u64, u64);
+
+const HOLDS: [Hold; 4] = [
+    (read, READ, COMMAND),
+    (program, COMMAND + PAGE + PROGRAM, COMMAND + PAGE),
+    (erase, COMMAND + ERASE, COMMAND),
+    (copyback, COMMAND + SENSE + COMMAND + PROGRAM_2, COMMAND),
+];
+
+#[test]
+fn a_die_is_free_to_the_nanosecond_whatever_holds_it() {
+    for (first, held, _) in HOLDS {
+        for (second, own, _) in HOLDS {
+            for at in [0, 1, COMMAND, held - 1, held, held + 1] {
+                let mut stage = Stage::new(&Parts::new());
+                let (a, b) = (stage.ask(0, first(0)), stage.ask(at, second(0)));
+                stage.play();
+                let kinds = (stage[a].cmd.kind, stage[b].cmd.kind);
+                assert_eq!((stage[a].granted(), stage[b].granted()), (0, at.max(held)), "{kinds:?}, {at}");
+                assert_eq!(stage[b].inward[0].0, at.max(held), "{kinds:?}, {at}: its channel is free");
+                let decode = if kinds.1 == OpKind::Read { DECODE } else { 0 };
+                assert_eq!(stage[b].end(), at.max(held) + own + decode, "{kinds:?}, {at}");
+                let waited: u64 =
+                    stage[b].ledger.iter().filter(|(c, _)| c.is_die_wait()).map(|(_, ns)| ns).sum();
+                assert_eq!(waited, held.saturating_sub(at), "{kinds:?}, {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dies_of_one_channel_meet_there_alone_and_those_of_two_nowhere() {
+    for (first, _, inward) in HOLDS {
+        for (second, own, _) in HOLDS {
+            for at in [0, 1, inward - 1, inward, inward + 1] {
+                for (unit, on_channel) in [(1, at.max(inward)), (2, at)] {
+                    let mut stage = Stage::new(&Parts::new());
+                    let (a, b) = (stage.ask(0, first(0)), stage.ask(at, second(unit)));
+                    stage.play();
+                    let label = format!("{:?}, {:?}, {unit}, {at}", stage[a].cmd.kind, stage[b].cmd.kind);
+                    assert_eq!((stage[b].granted(), stage[b].inward[0].0), (at, on_channel), "{label}");
+                    if unit == 2 {
+                        let decode = if stage[b].cmd.kind == OpKind::Read { DECODE } else { 0 };
+                        assert_eq!(stage[b].end(), at + own + decode, "{label}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_reads_of_one_die() {
+    let mut stage = Stage::new(&Parts::new());
+    let (a, b) = (stage.ask(0, read(0)), stage.ask(1_000, read(0)));
+    stage.play();
+    assert_eq!((stage[a].out, stage[a].end()), (Some((20_100, 24_100)), 24_600));
+    // The die is free when the first one's data are out; they are decoded meanwhile.
+    assert_eq!((stage[b].granted(), stage[b].array[0]), (24_100, (24_200, 44_200)));
+    assert_eq!((stage[b].out, stage[b].end()), (Some((44_200, 48_200)), 48_700));
+    let own = [("command", 100), ("array", 20_000), ("transfer", 4_000), ("decode", 500)];
+    let waits = [("die_wait.user_read", 23_100)];
+    assert_eq!(stage[b].account(), account(&[&own[..], &waits].concat()));
+}
+
+#[test]
+fn two_reads_of_one_channel() {
+    let mut stage = Stage::new(&Parts::new());
+    let (a, b) = (stage.ask(0, read(0)), stage.ask(0, read(1)));
+    let c = stage.ask(0, read(2));
+    stage.play();
+    assert_eq!(stage[a].account(), stage[c].account(), "the other channel is another's");
+    // Its command waits for the first one's, its data for the first one's data: 100 + 3,900.
+    assert_eq!((stage[b].granted(), stage[b].inward[0], stage[b].array[0]), (0, (100, 200), (200, 20_200)));
+    assert_eq!((stage[b].out, stage[b].end()), (Some((24_100, 28_100)), 28_600));
+    let own = [("command", 100), ("array", 20_000), ("transfer", 4_000), ("decode", 500)];
+    assert_eq!(stage[b].account(), account(&[&own[..], &[("channel_wait.user_read", 4_000)]].concat()));
+}
+
+#[test]
+fn the_second_command_of_a_copyback_waits_for_the_channel() {
+    let mut stage = Stage::new(&Parts::new());
+    let copy = stage.ask(0, copyback(0));
+    // The data of a program pass when the copyback has sensed, at 20,100.
+    stage.ask(18_000, program(1));
+    stage.play();
+    assert_eq!(stage[copy].inward, [(0, 100), (22_100, 22_200)]);
+    let waits = [("command", 200), ("array", 140_000), ("channel_wait.user_program", 2_000)];
+    assert_eq!(stage[copy].account(), account(&waits));
+}
+
+#[test]
+fn a_full_decoder_stalls_the_channel() {
+    let mut parts = Parts::new();
+    (parts.ecc.decode, parts.ecc.queue) = (Span(3_000), 2);
+    let mut stage = Stage::new(&parts);
+    let (a, b) = (stage.ask(0, read(0)), stage.ask(0, read(1)));
+    stage.play();
+    // Sensed at s. A codeword takes 1,000 on the channel and 3,000 in the decoder, which holds two:
+    //   codeword   on the channel   decoded
+    //   1          s .. 1,000        1,000 ..  4,000
+    //   2          1,000 .. 2,000    4,000 ..  7,000
+    //   3          4,000 .. 5,000    7,000 .. 10,000    when the first has left
+    //   4          7,000 .. 8,000   10,000 .. 13,000
+    let s = COMMAND + SENSE;
+    assert_eq!((stage[a].out, stage[a].end()), (Some((s, s + 8_000)), s + 13_000));
+    // The channel stood still for 2 x 2,000, and the last codeword waited for 2,000.
+    let causes =
+        [("command", 100), ("array", 20_000), ("transfer", 4_000), ("ecc_queue", 6_000), ("decode", 3_000)];
+    assert_eq!(stage[a].account(), account(&causes));
+    // The other die's page: its first codeword has no place before the third above is decoded.
+    //   1          10,000 .. 11,000  13,000 .. 16,000
+    //   2          13,000 .. 14,000  16,000 .. 19,000
+    //   3          16,000 .. 17,000  19,000 .. 22,000
+    //   4          19,000 .. 20,000  22,000 .. 25,000
+    // Four stalls of 2,000, and the last codeword waits 2,000. It was sensed 100 after the first.
+    assert_eq!((stage[b].out, stage[b].end()), (Some((s + 8_000, s + 20_000)), s + 25_000));
+    let causes = [
+        ("command", 100),
+        ("array", 20_000),
+        ("transfer", 4_000),
+        ("ecc_queue", 10_000),
+        ("decode", 3_000),
+        ("channel_wait.user_read", 100 + 7_900),
+    ];
+    assert_eq!(stage[b].account(), account(&causes));
+    assert_eq!(stage.flash.channel_time().stalled, 4_000 + 8_000);
+    // Decoded in the order in which they came, whose ends the flash tells.
+    assert!(stage[a].end() < stage[b].end());
+}
+
+#[test]
+fn what_was_done_is_counted() {
+    let mut stage = Stage::new(&Parts::new());
+    stage.ask(0, read(0));
+    stage.ask(0, FlashCommand { planes: 3, codewords: 8, ..program(1) });
+    stage.ask(0, erase(2));
+    stage.ask(0, copyback(3));
+    stage.play();
+    let at = stage.now + 1_000;
+    stage.until(at);
+    let c = stage.flash.counters();
+    let of = |counts: &[u64; Occupant::COUNT], o: Occupant| counts[o as usize];
+    for (occupant, planes) in [
+        (Occupant::UserRead, 1),
+        (Occupant::UserProgram, 2),
+        (Occupant::Erase, 1),
+        (Occupant::GcRead, 1),
+        (Occupant::GcProgram, 1),
+    ] {
+        assert_eq!((of(&c.operations, occupant), of(&c.planes, occupant)), (1, planes), "{occupant:?}");
+    }
+    assert_eq!(c.array_ns, [2 * SENSE, PROGRAM + PROGRAM_2, ERASE]);
+    assert_eq!(stage.flash.planes_taken(), [SENSE, 2 * PROGRAM, ERASE, SENSE + PROGRAM_2]);
+    // The read waits for its data on their way out; the program's come first on the channel:
+    // the read's command, then 200 + 8,000, and the read is sensed long after.
+    let units = [READ, 100 + 8_200 + PROGRAM, COMMAND + ERASE, 100 + 2 * COMMAND + SENSE + PROGRAM_2];
+    assert_eq!(stage.flash.units_taken(), units);
+    assert_eq!(stage.flash.channels_taken(), [COMMAND + 8_200 + PAGE, 3 * COMMAND]);
+    stage.flash.reset_counters();
+    assert_eq!(stage.flash.counters().array_ns, [0; 3]);
+}

@@ -1,0 +1,248 @@
+//! Watches the events of a flash and keeps its own books of dies, channels and decoders.
+
+use crate::driver::{Event, Stage};
+use std::collections::{BTreeMap, VecDeque};
+use tailcut_core::flash::Joins;
+use tailcut_core::nand::OpKind;
+use tailcut_core::observer::{Closing, Step, StepEvent, Turn, TurnEvent};
+use tailcut_units::{Cause, Occupant, Occupants};
+
+/// A die, as its events tell it.
+#[derive(Default)]
+struct Die {
+    /// Since when something has it, and until when if that is known.
+    since: Option<u64>,
+    until: Option<u64>,
+    /// Nanoseconds before that in which something had it.
+    taken: u64,
+    /// Reads of what has it whose data are still to come out, one not counted.
+    along: usize,
+    /// What is suspended on it, the last one last.
+    suspended: Vec<usize>,
+    /// What waits, by kind, in the order in which it came.
+    queues: BTreeMap<usize, VecDeque<usize>>,
+    closed: u32,
+    programs_closed: u32,
+}
+
+impl Die {
+    /// What had it has left, if it is past that time.
+    fn settle(&mut self, at: u64) {
+        if let (Some(since), Some(until)) = (self.since, self.until)
+            && until <= at
+        {
+            self.taken += until - since;
+            (self.since, self.until) = (None, None);
+        }
+    }
+
+    fn take(&mut self, at: u64, what: &str) {
+        self.settle(at);
+        assert_eq!(self.since, None, "{what} at {at}: a die has one holder");
+        self.since = Some(at);
+    }
+
+    fn leave(&mut self, at: u64) {
+        self.taken += at - self.since.take().expect("something had it");
+        self.until = None;
+    }
+
+    fn taken(&self, now: u64) -> u64 {
+        let until = self.until.unwrap_or(now).min(now);
+        self.taken + self.since.map_or(0, |since| until - since)
+    }
+}
+
+/// A channel, and the reads on their way to and through its decoder.
+#[derive(Default)]
+struct Channel {
+    busy_until: u64,
+    taken: u64,
+    decoding: VecDeque<usize>,
+}
+
+/// What an operation waited, as its events tell it.
+#[derive(Clone, Default)]
+struct Waits {
+    /// In a die's queue: since when, and in all.
+    queued: Option<u64>,
+    die: u64,
+    /// For the channel.
+    asked: Option<u64>,
+    channel: u64,
+    ever_suspended: bool,
+}
+
+/// The books.
+pub struct Watch {
+    joins: Joins,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    waits: BTreeMap<usize, Waits>,
+    /// By the operation that they joined: those that did.
+    joined: BTreeMap<usize, Vec<usize>>,
+    /// Events that were looked at.
+    seen: usize,
+}
+
+impl Watch {
+    pub fn new(units: u32, channels: u32, joins: Joins) -> Watch {
+        Watch {
+            joins,
+            dies: (0..units).map(|_| Die::default()).collect(),
+            channels: (0..channels).map(|_| Channel::default()).collect(),
+            waits: BTreeMap::new(),
+            joined: BTreeMap::new(),
+            seen: 0,
+        }
+    }
+
+    /// Look at what has happened since, and compare the books with the flash's.
+    pub fn look(&mut self, stage: &Stage) {
+        for &(op, event) in &stage.events[self.seen..] {
+            match event {
+                Event::Step(e) => self.step(op, &e),
+                Event::Turn(e) => self.turn(op, &e),
+                Event::Joins(head) => self.joined.entry(head).or_default().push(op),
+                Event::Closing(unit, closing) => match closing {
+                    Closing::Closes(_) => self.dies[unit as usize].closed += 1,
+                    Closing::Opens(_) => self.dies[unit as usize].closed -= 1,
+                    Closing::Erases => {}
+                },
+                Event::Programs(unit, true) => self.dies[unit as usize].programs_closed += 1,
+                Event::Programs(unit, false) => self.dies[unit as usize].programs_closed -= 1,
+            }
+        }
+        self.seen = stage.events.len();
+        let now = stage.now;
+        let taken: Vec<u64> = self.dies.iter().map(|d| d.taken(now)).collect();
+        assert_eq!(stage.flash.units_taken(), taken, "at {now}: the time of dies");
+        let spent = |c: &Channel| c.taken - c.busy_until.saturating_sub(now);
+        let taken: Vec<u64> = self.channels.iter().map(spent).collect();
+        assert_eq!(stage.flash.channels_taken(), taken, "at {now}: the time of channels");
+        assert_eq!(stage.flash.channel_time().granted, taken.iter().sum(), "at {now}");
+    }
+
+    /// All is over: what each operation waited is what it was charged.
+    pub fn conclude(&self, stage: &Stage) {
+        for (&op, waits) in &self.waits {
+            let done = &stage[op];
+            let sum = |of: fn(Cause) -> bool| -> u64 {
+                done.ledger.iter().filter(|&(cause, _)| of(cause)).map(|(_, ns)| ns).sum()
+            };
+            assert_eq!(sum(|c| c.is_die_wait()), waits.die, "operation {op} waited for its die: {done:#?}");
+            // What joined another is charged with it, and a suspended one's data may wait again.
+            if done.joined.is_none() && !waits.ever_suspended {
+                assert_eq!(sum(|c| c.is_channel_wait()), waits.channel, "operation {op}: {done:#?}");
+            }
+            let suspended = done.ledger.get(Cause::SUSPENDED);
+            assert!(suspended == 0 || waits.ever_suspended || done.joined.is_some(), "operation {op}");
+        }
+        for channel in &self.channels {
+            assert!(channel.decoding.is_empty(), "all is decoded");
+        }
+    }
+
+    fn step(&mut self, op: usize, e: &StepEvent) {
+        let (at, until) = (e.at.0, e.until.0);
+        let die = &mut self.dies[e.unit as usize];
+        match e.step {
+            Step::Granted => self.granted(op, e),
+            Step::Returned => {
+                die.leave(at);
+                die.along = 0;
+                if let Some(queue) = die.queues.get_mut(&(e.occupant as usize)) {
+                    queue.push_front(op);
+                }
+                let waits = self.waits.entry(op).or_default();
+                waits.channel += at - waits.asked.take().expect("it asked for the channel");
+            }
+            Step::Joined => {}
+            Step::ChannelIn | Step::ChannelOut => {
+                let channel = &mut self.channels[e.channel as usize];
+                assert!(at >= channel.busy_until, "at {at}: a channel moves one thing at a time");
+                channel.taken += until - at;
+                channel.busy_until = until;
+                let waits = self.waits.entry(op).or_default();
+                waits.channel += at - waits.asked.take().unwrap_or(at);
+                if e.step == Step::ChannelOut {
+                    channel.decoding.push_back(op);
+                    match die.along.checked_sub(1) {
+                        Some(left) => die.along = left,
+                        None => die.until = Some(until),
+                    }
+                }
+            }
+            Step::Array => {
+                if die.suspended.last() == Some(&op) {
+                    die.suspended.pop();
+                    die.take(at, "an operation goes on");
+                }
+                // The first half of a copyback is a collection's read.
+                let goes_on = e.kind == OpKind::Read || e.occupant == Occupant::GcRead;
+                die.until = (!goes_on).then_some(until);
+                if goes_on {
+                    for &op in std::iter::once(&op).chain(self.joined.get(&op).into_iter().flatten()) {
+                        self.waits.entry(op).or_default().asked = Some(until);
+                    }
+                }
+            }
+            Step::Stopping | Step::Suspending => die.until = None,
+            Step::Suspended => {
+                die.leave(at);
+                die.suspended.push(op);
+                self.waits.entry(op).or_default().ever_suspended = true;
+            }
+            Step::Resuming => {
+                assert_eq!(die.suspended.pop(), Some(op), "the last suspended goes on first");
+                die.take(at, "an operation is resumed");
+            }
+        }
+    }
+
+    fn granted(&mut self, op: usize, e: &StepEvent) {
+        let at = e.at.0;
+        let die = &mut self.dies[e.unit as usize];
+        if self.joined.values().any(|j| j.contains(&op)) {
+            assert!(e.kind == OpKind::Read && die.since.is_some(), "its data follow another's");
+            return;
+        }
+        die.take(at, "an operation");
+        die.along = if e.kind == OpKind::Read { self.joined.get(&op).map_or(0, Vec::len) } else { 0 };
+        assert!(die.closed == 0 || Occupants::COLLECTION.has(e.occupant), "at {at}: its die is closed");
+        let barred = die.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(e.occupant);
+        assert!(!barred, "at {at}: its die is closed to it");
+        if !self.joins.kinds.has(e.occupant) {
+            let first = die.queues.get_mut(&(e.occupant as usize)).and_then(VecDeque::pop_front);
+            assert_eq!(first, Some(op), "at {at}: within a kind all come in turn");
+        }
+        self.waits.entry(op).or_default().asked = Some(at);
+    }
+
+    fn turn(&mut self, op: usize, e: &TurnEvent) {
+        let at = e.at.0;
+        let waits = self.waits.entry(op).or_default();
+        match e.turn {
+            Turn::Arrives => {
+                // It may get its die at once: then it has not left a queue.
+                waits.queued = Some(at);
+                if !self.joins.kinds.has(e.occupant) {
+                    let queues = &mut self.dies[e.unit as usize].queues;
+                    queues.entry(e.occupant as usize).or_default().push_back(op);
+                }
+            }
+            Turn::Leaves => waits.die += at - waits.queued.take().expect("it was queued"),
+            Turn::Returns => {
+                waits.queued = Some(at);
+                self.joined.remove(&op);
+            }
+            Turn::Joins(_) => {}
+            Turn::Ends => {
+                if e.kind == OpKind::Read {
+                    let first = self.channels[e.channel as usize].decoding.pop_front();
+                    assert_eq!(first, Some(op), "decoded as it came");
+                }
+            }
+        }
+    }
+}
