@@ -21,3 +21,4 @@ pub mod ftl;
 pub mod nand;
 pub mod observer;
 pub mod policy;
+mod problem;

@@ -4,6 +4,7 @@ use crate::ftl::config::FtlConfig;
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::policy::PolicyConfig;
+use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Span, quantity};
@@ -73,6 +74,15 @@ pub struct AgeConfig {
     pub free: Option<Level>,
 }
 
+impl AgeConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigProblem> {
+        if !(0.0..=1.0).contains(&self.fill) {
+            return refuse("age.fill", "a share from 0% to 100%");
+        }
+        Ok(())
+    }
+}
+
 /// What brings a filled drive to its steady state before a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -117,6 +127,48 @@ pub struct HostConfig {
     pub max_transfer: u64,
 }
 
+impl HostConfig {
+    pub(super) fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("host.submit_latency", self.submit_latency)?;
+        check_time("host.complete_latency", self.complete_latency)
+    }
+
+    pub(super) fn check_rate(&self) -> Result<(), ConfigProblem> {
+        check_rate("host.link_rate", self.link_rate)
+    }
+
+    pub(super) fn check_queue(&self) -> Result<(), ConfigProblem> {
+        check_count("host.queue_depth", self.queue_depth, 65_535)
+    }
+
+    /// Commands hold at least one mapping unit of so many bytes, and not too many of them are
+    /// under way.
+    pub(super) fn check_transfer(&self, unit: u64) -> Result<(), ConfigProblem> {
+        const MOST: u64 = 256 << 20;
+        if self.max_transfer < unit || self.max_transfer > MOST {
+            return refuse(
+                "host.max_transfer",
+                format!("{} bytes is not between one mapping unit and 256 MiB", self.max_transfer),
+            );
+        }
+        let parts = self.most_parts(unit) * u64::from(self.queue_depth);
+        if parts > 1 << 22 {
+            return refuse(
+                "host.max_transfer",
+                format!(
+                    "queue_depth x max_transfer comes to {parts} mapping units; at most 4 Mi may be under way"
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Most mapping units of so many bytes that one command touches.
+    pub(super) fn most_parts(&self, unit: u64) -> u64 {
+        self.max_transfer / unit + 2
+    }
+}
+
 /// The controller's firmware processor: a FIFO server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,4 +179,10 @@ pub struct ControllerConfig {
     /// - Read by: the controller (`device::host::commands`), set up in `device::shape`
     #[serde(with = "quantity::time")]
     pub command: Span,
+}
+
+impl ControllerConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigProblem> {
+        check_time("controller.command", self.command)
+    }
 }

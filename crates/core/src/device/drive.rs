@@ -1,5 +1,7 @@
 //! The device: its parts, and the loop that fires its timers.
 
+use super::capacity::Capacity;
+use super::checks::{Suspends, check_combinations};
 use super::config::DeviceConfig;
 use super::counters::Counters;
 use super::gc::state::Gc;
@@ -9,19 +11,18 @@ use super::medium::{Medium, NoData};
 use super::parity::state::Parity;
 use super::policies::{Fixed, Policies, refuse};
 use super::scrub::Scrub;
-use super::shape::{Capacity, ConfigProblem, Shape};
+use super::shape::Shape;
 use super::write::state::Writes;
 use crate::containers::timers::Timers;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
-use crate::nand::config::ProgramErase;
 use crate::observer::Observer;
-use crate::policy::gc_scope::Scope;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
+use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
@@ -363,72 +364,4 @@ impl State {
             policies,
         }
     }
-}
-
-/// Whether erases and programs are suspended, and by what.
-struct Suspends<'a> {
-    schedule: &'a SchedulePolicy,
-    erases: bool,
-    programs: bool,
-}
-
-/// Refuse what would suspend or rebuild nothing, or stand still.
-fn check_combinations(
-    config: &DeviceConfig,
-    policies: &Policies,
-    suspends: &Suspends<'_>,
-    has_parity: bool,
-) -> Result<(), ConfigProblem> {
-    let p = &config.policy;
-    let &Suspends { schedule, erases, programs } = suspends;
-    let refuse = |key: &str, name: &str, why: &str| {
-        Err(ConfigProblem { key: format!("policy.{key}"), problem: format!("`{name}` {why}") })
-    };
-    let names = [
-        ("suspend_erase", p.suspend_erase.name(), erases, Occupant::Erase),
-        ("suspend_program", p.suspend_program.name(), programs, Occupant::UserProgram),
-    ];
-    for (key, name, suspends, holder) in names {
-        if !suspends {
-            continue;
-        }
-        if schedule.interrupters(holder).is_empty() {
-            let why =
-                format!("with policy.schedule `{}`, which lets nothing be interrupted", p.schedule.name());
-            return refuse(key, name, &why);
-        }
-        if config.timing.program_erase != ProgramErase::Timed {
-            return refuse(
-                key,
-                name,
-                "with timing.program_erase other than `timed`: there are no phases to stop in",
-            );
-        }
-    }
-    if schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
-        let why = format!(
-            "with policy.gc_scope `{}`: a collection would shut out the reads that it lets go first",
-            p.gc_scope.name()
-        );
-        return refuse("schedule", p.schedule.name(), &why);
-    }
-    if policies.flush.by_die() && policies.placement.pool_lanes() > config.geometry.planes {
-        let why = format!(
-            "with together `die` and policy.placement `{}`, which names the die of a write when it leaves: take static or die",
-            p.placement.name()
-        );
-        return refuse("flush", p.flush.name(), &why);
-    }
-    if policies.read_path.rebuilds() && !has_parity {
-        let why = "rebuilds from parity, and there is none: set policy.redundancy to rain, or take wait";
-        return refuse("read_path", p.read_path.name(), why);
-    }
-    if erases && matches!(policies.gc_scope.scope(), Scope::Channel | Scope::Controller) {
-        let why = format!(
-            "with policy.gc_scope `{}`: a collection shuts host reads out until its erase is over, so that none could interrupt it",
-            p.gc_scope.name()
-        );
-        return refuse("suspend_erase", p.suspend_erase.name(), &why);
-    }
-    Ok(())
 }

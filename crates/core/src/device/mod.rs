@@ -13,6 +13,8 @@
 
 mod age;
 mod audit;
+mod capacity;
+mod checks;
 pub mod config;
 mod counters;
 mod diagnosis;
@@ -35,6 +37,8 @@ pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
 pub use crate::nand::OpKind;
 pub use crate::observer::{Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
 pub use crate::observer::{Turn, TurnEvent, WriteEvent, WriteStep};
+pub use crate::problem::ConfigProblem;
+pub use capacity::Capacity;
 pub use counters::Counters;
 pub use drive::{Device, Gauges, SuspensionWear};
 pub use host::commands::{Completion, QueueFull};
@@ -42,6 +46,6 @@ pub use medium::{InMemory, Medium, NoData};
 
 pub use age::precondition::{AgeReport, aged_key};
 pub use gc::group_time::GroupTime;
-pub use shape::{Capacity, ConfigProblem, Shape};
+pub use shape::Shape;
 pub use snapshot::SnapshotError;
 pub use usage::Usage;

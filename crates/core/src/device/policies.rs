@@ -1,7 +1,7 @@
 //! The policies that decide above the flash, and their answers that never change.
 
 use super::config::DeviceConfig;
-use super::shape::{ConfigProblem, Shape};
+use super::shape::Shape;
 use super::write::path::WritePath;
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
@@ -12,6 +12,7 @@ use crate::policy::gc_victim::GcVictimPolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::read_path::ReadPathPolicy;
 use crate::policy::wear::WearPolicy;
+use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize};
 
 /// What a member that cannot be built is refused with.

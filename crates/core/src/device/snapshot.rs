@@ -8,13 +8,13 @@
 use super::config::DeviceConfig;
 use super::drive::{Device, State};
 use super::medium::Medium;
-use super::shape::ConfigProblem;
 use crate::device::age::precondition::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::MapState;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
+use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use xxhash_rust::xxh3::Xxh3;

@@ -1,5 +1,6 @@
 //! The physical parameters. None has a default: a device is a preset or a complete file.
 
+use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
 
@@ -52,7 +53,7 @@ pub struct GeometryConfig {
     /// Share of blocks that are bad from the factory. Each block is drawn from the seed.
     ///
     /// - Range: 0% to 50%
-    /// - Read by: the count of usable extents (`device::shape`)
+    /// - Read by: the count of usable extents (`device::capacity`)
     #[serde(with = "quantity::fraction")]
     pub bad_blocks: f64,
     /// What an array operation keeps busy.
@@ -60,6 +61,60 @@ pub struct GeometryConfig {
     /// - Range: `plane` needs `ftl.extent = "block"` where a die has several planes
     /// - Read by: the queues of dies and planes (`device::shape`)
     pub busy_unit: BusyUnit,
+}
+
+impl GeometryConfig {
+    /// Dies of the drive.
+    pub(crate) fn dies(&self) -> u32 {
+        self.channels * self.chips_per_channel * self.dies_per_chip
+    }
+
+    /// Bytes of user data in a block.
+    pub(crate) fn block_bytes(&self) -> u64 {
+        u64::from(self.pages) * self.page
+    }
+
+    /// The counts, alone and multiplied, can be modelled.
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
+        check_count("geometry.channels", self.channels, 256)?;
+        check_count("geometry.chips_per_channel", self.chips_per_channel, 256)?;
+        check_count("geometry.dies_per_chip", self.dies_per_chip, 64)?;
+        check_count("geometry.planes", self.planes, 32)?;
+        check_count("geometry.blocks", self.blocks, 1 << 20)?;
+        check_count("geometry.pages", self.pages, 1 << 16)?;
+        if !(512..=1 << 20).contains(&self.page) || !self.page.is_multiple_of(512) {
+            return refuse(
+                "geometry.page",
+                format!("{} bytes; a page has 512 B to 1 MiB, in steps of 512 B", self.page),
+            );
+        }
+        let dies = self.dies();
+        if dies > 4096 {
+            return refuse("geometry", format!("{dies} dies; at most 4096 are modelled"));
+        }
+        if !(0.0..=0.5).contains(&self.bad_blocks) {
+            return refuse("geometry.bad_blocks", "a share from 0% to 50%");
+        }
+        let blocks = u128::from(dies) * u128::from(self.planes) * u128::from(self.blocks);
+        if blocks * u128::from(self.block_bytes()) > 1 << 60 {
+            return refuse("geometry", "more than 1 EiB of flash");
+        }
+        if blocks > 1 << 26 {
+            return refuse(
+                "geometry.blocks",
+                format!("{blocks} blocks in all; at most {} are modelled", 1 << 26),
+            );
+        }
+        Ok(())
+    }
+
+    /// Independent planes need extents of one block.
+    pub(crate) fn check_busy_unit(&self, extents_of_one_block: bool) -> Result<(), ConfigProblem> {
+        if self.busy_unit == BusyUnit::Plane && self.planes > 1 && !extents_of_one_block {
+            return refuse("geometry.busy_unit", "independent planes need ftl.extent = \"block\"");
+        }
+        Ok(())
+    }
 }
 
 /// How long array operations take.
@@ -80,6 +135,22 @@ pub struct TimingConfig {
     pub erase: EraseTiming,
     /// Whether programs and erases take the configured times.
     pub program_erase: ProgramErase,
+}
+
+impl TimingConfig {
+    /// The numbers of values, pulses and loops, and every time.
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
+        if self.read.is_empty() || self.read.len() > 16 {
+            return refuse("timing.read", "give one sense time for each page type, 1 to 16 of them");
+        }
+        self.program.check_pulses(self.read.len())?;
+        check_count("timing.erase.loops", self.erase.loops, 10_000)?;
+        for &time in &self.read {
+            check_time("timing.read", time)?;
+        }
+        self.program.check_times()?;
+        self.erase.check_times()
+    }
 }
 
 /// How long programs and erases take: as given, or one of two bounds that show what
@@ -118,6 +189,27 @@ pub struct ProgramTiming {
     pub pulses: Vec<u32>,
 }
 
+impl ProgramTiming {
+    fn check_pulses(&self, page_types: usize) -> Result<(), ConfigProblem> {
+        let n = self.pulses.len();
+        if n != 1 && n != page_types {
+            return refuse(
+                "timing.program.pulses",
+                format!("{n} values; give one, or as many as timing.read has ({page_types})"),
+            );
+        }
+        if self.pulses.iter().any(|&p| p == 0 || p > 10_000) {
+            return refuse("timing.program.pulses", "each value is in 1..=10000");
+        }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("timing.program.pulse", self.pulse)?;
+        check_time("timing.program.verify", self.verify)
+    }
+}
+
 /// An erase is `loops` times (ramp-up, execution, recovery, verify).
 ///
 /// - Read by: the array times (`nand::timing`)
@@ -151,6 +243,15 @@ pub struct EraseTiming {
     pub verify: Span,
 }
 
+impl EraseTiming {
+    fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("timing.erase.ramp_up", self.ramp_up)?;
+        check_time("timing.erase.execution", self.execution)?;
+        check_time("timing.erase.recovery", self.recovery)?;
+        check_time("timing.erase.verify", self.verify)
+    }
+}
+
 /// The bus between the controller and the dies of one channel.
 ///
 /// - Read by: the transfer times (`nand::timing`)
@@ -167,6 +268,16 @@ pub struct ChannelConfig {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub command: Span,
+}
+
+impl ChannelConfig {
+    pub(crate) fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("channel.command", self.command)
+    }
+
+    pub(crate) fn check_rate(&self) -> Result<(), ConfigProblem> {
+        check_rate("channel.rate", self.rate)
+    }
 }
 
 /// One error-correction engine a channel.
@@ -194,6 +305,39 @@ pub struct EccConfig {
     pub queue: u32,
 }
 
+impl EccConfig {
+    pub(crate) fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("ecc.decode", self.decode)
+    }
+
+    pub(crate) fn check_queue(&self) -> Result<(), ConfigProblem> {
+        if self.queue == 0 || self.queue > 65_536 {
+            return refuse("ecc.queue", format!("{} codewords is not in 1..=65536", self.queue));
+        }
+        Ok(())
+    }
+
+    /// Codewords divide a mapping unit of so many bytes and a page of so many bytes.
+    pub(crate) fn check_codeword(&self, unit: u64, page: u64) -> Result<(), ConfigProblem> {
+        let codeword = self.codeword;
+        if codeword == 0 || !unit.is_multiple_of(codeword) || !page.is_multiple_of(codeword) {
+            return refuse(
+                "ecc.codeword",
+                format!("{codeword} bytes does not divide the mapping unit ({unit} bytes) and the page"),
+            );
+        }
+        Ok(())
+    }
+
+    /// A write unit of so many bytes does not hold too many codewords.
+    pub(crate) fn check_write_unit(&self, bytes: u64) -> Result<(), ConfigProblem> {
+        if bytes / self.codeword > 65_536 {
+            return refuse("ecc.codeword", "more than 65536 codewords in a write unit");
+        }
+        Ok(())
+    }
+}
+
 /// What suspending an operation costs the flash, and how much of it the flash bears.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -202,6 +346,13 @@ pub struct SuspendConfig {
     pub erase: EraseSuspend,
     /// Programs.
     pub program: ProgramSuspend,
+}
+
+impl SuspendConfig {
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
+        self.erase.check_times()?;
+        self.program.check_times()
+    }
 }
 
 /// The costs of suspending an erase. A published penalty is the sum of the three times.
@@ -239,6 +390,15 @@ pub struct EraseSuspend {
     pub rber_growth: f64,
 }
 
+impl EraseSuspend {
+    fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("suspend.erase.suspend", self.suspend)?;
+        check_time("suspend.erase.resume", self.resume)?;
+        check_time("suspend.erase.verify", self.verify)?;
+        self.limits.check_times("suspend.erase.limits")
+    }
+}
+
 /// What is served between two loops of an erase that defers its suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -271,6 +431,14 @@ pub struct ProgramSuspend {
     pub limits: SuspendLimits,
 }
 
+impl ProgramSuspend {
+    fn check_times(&self) -> Result<(), ConfigProblem> {
+        check_time("suspend.program.suspend", self.suspend)?;
+        check_time("suspend.program.reload", self.reload)?;
+        self.limits.check_times("suspend.program.limits")
+    }
+}
+
 /// Where the data of a suspended program are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -301,6 +469,13 @@ pub struct SuspendLimits {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time_limit")]
     pub least_left: Option<Span>,
+}
+
+impl SuspendLimits {
+    fn check_times(&self, section: &str) -> Result<(), ConfigProblem> {
+        check_time(&format!("{section}.spacing"), self.spacing.unwrap_or_default())?;
+        check_time(&format!("{section}.least_left"), self.least_left.unwrap_or_default())
+    }
 }
 
 /// Power that the array draws while it works, for the energy account.

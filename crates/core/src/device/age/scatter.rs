@@ -1,10 +1,11 @@
 //! A past that is put in place directly: every lane with the same share of its extents free,
 //! and in the others valid and stale units at random.
 
+use crate::device::capacity::kept_extents;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::shape::{ConfigProblem, kept_extents};
 use crate::observer::Observer;
+use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Stream;
 use tailcut_units::quantity::Level;
 
@@ -61,7 +62,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             "{free} is {free_extents} of the {usable} extents of lane {lane}; {least} are needed to write on, and at most {most} can be free beside the {valid} mapping units that are filled ({} an extent): take a level between, or fill less (age.fill for a trace, the addresses of a job)",
             layout.units_per_extent
         );
-        Err(ConfigProblem { key: "age.free".into(), problem })
+        refuse("age.free", problem)
     }
 
     /// Scatter the units of one lane over its first extents; false when stopped.

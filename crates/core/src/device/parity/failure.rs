@@ -8,9 +8,9 @@
 //! end without moving what they had still to move, and wear is levelled no more.
 
 use crate::containers::NONE;
+use crate::device::capacity::room_of;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::shape::room_of;
 use crate::ftl::map::Place;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};

@@ -11,10 +11,11 @@ use crate::containers::slab::Slab;
 use crate::device::drive::Device;
 use crate::device::host::commands::Request;
 use crate::device::medium::Medium;
-use crate::device::shape::{ConfigProblem, Shape};
+use crate::device::shape::Shape;
 use crate::ftl::config::ExtentKind;
 use crate::observer::Observer;
 use crate::policy::buffer::{QueueLimit, QueueOf};
+use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 

@@ -1,0 +1,138 @@
+//! The capacity arithmetic of a drive: which extents can be used, which are kept so that the
+//! drive can go on writing, and what is left.
+
+use super::config::DeviceConfig;
+use crate::ftl::config::ExtentKind;
+use crate::ftl::layout::Layout;
+use crate::ftl::map::Fill;
+use crate::ftl::stripes::Stripes;
+use crate::nand::config::GeometryConfig;
+use crate::problem::{ConfigProblem, refuse};
+use tailcut_units::Stream;
+
+/// The capacity arithmetic of a drive, in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capacity {
+    /// All pages of all blocks.
+    pub raw: u64,
+    /// Lost to factory-bad blocks, and to good blocks that they leave without partners.
+    pub bad: u64,
+    /// What the host sees.
+    pub user: u64,
+    /// Taken by parity.
+    pub parity: u64,
+    /// Needed to keep writing: open extents and those collection copies into.
+    pub reserved: u64,
+    /// `raw − bad − user − parity`: room for stale data.
+    pub spare: u64,
+}
+
+/// Usable extents of each lane. A bad block is replaced by a good one of its plane, so
+/// a lane loses as many extents as its worst plane has bad blocks.
+pub(super) fn usable_extents(c: &DeviceConfig, seed: u64) -> Vec<u32> {
+    let g = &c.geometry;
+    let dies = g.dies();
+    let threshold = libm::round(g.bad_blocks * 4_294_967_296.0) as u64;
+    let bad = |die: u32, plane: u32| -> u32 {
+        if threshold == 0 {
+            return 0;
+        }
+        let mut s = Stream::new(seed, "bad_blocks", u64::from(die * g.planes + plane));
+        (0..g.blocks).filter(|_| s.next_u64() >> 32 < threshold).count() as u32
+    };
+    let planes = |die: u32| (0..g.planes).map(move |plane| (die, plane));
+    let worst =
+        |it: &mut dyn Iterator<Item = (u32, u32)>| g.blocks - it.map(|(d, p)| bad(d, p)).max().unwrap_or(0);
+    match c.ftl.extent {
+        ExtentKind::Block => (0..dies).flat_map(planes).map(|(d, p)| g.blocks - bad(d, p)).collect(),
+        ExtentKind::Superblock => (0..dies).map(|d| worst(&mut planes(d))).collect(),
+        ExtentKind::Line => vec![worst(&mut (0..dies).flat_map(planes))],
+    }
+}
+
+/// Bytes of all pages of all blocks.
+pub(super) fn raw_bytes(g: &GeometryConfig) -> u64 {
+    u64::from(g.dies()) * u64::from(g.planes) * g.block_bytes() * u64::from(g.blocks)
+}
+
+/// Mapping units of a drive whose lanes all have the most usable extents of any.
+pub(super) fn most_units(c: &DeviceConfig, usable: &[u32]) -> u64 {
+    u64::from(usable.iter().copied().max().unwrap_or(0).max(1)) * usable.len() as u64 * extent_bytes(c)
+        / c.ftl.mapping_unit
+}
+
+fn extent_bytes(c: &DeviceConfig) -> u64 {
+    let g = &c.geometry;
+    let planes = match c.ftl.extent {
+        ExtentKind::Block => 1,
+        ExtentKind::Superblock => u64::from(g.planes),
+        ExtentKind::Line => u64::from(g.planes) * u64::from(g.dies()),
+    };
+    planes * g.block_bytes()
+}
+
+/// Extents of a lane that hold no valid data of their own: two frontiers are open, and
+/// `reserve` extents are kept for copying into.
+pub(super) fn kept_extents(reserve: u32) -> u32 {
+    reserve + 2
+}
+
+/// A lane with fewer valid units than this can always win space.
+pub(super) fn room_of(layout: &Layout, lane: u32, reserve: u32) -> u64 {
+    let usable = layout.usable[lane as usize];
+    let open = u64::from(usable.saturating_sub(kept_extents(reserve))) * u64::from(layout.units_per_extent);
+    // With host writes stopped at the reserve, one frontier is open; one of the other
+    // extents must have a whole row to win, however the stale units are spread.
+    let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
+    open.min(worth)
+}
+
+/// The most stripes that migration may bring to each group. A stripe has one unit on each
+/// lane of its group, and one that is leaving counts until its former copies are stale; so
+/// with fewer stripes than the room of its narrowest lane a group can always win space, as
+/// when the drive was built. A quarter of what is free then: collection in a group with less
+/// to spare moves more for each block that it wins, and this is what levelling may cost it.
+pub(super) fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, reserve: u32) -> Vec<u32> {
+    let shares = fill.units_by_lane(fill.end(layout.host_units));
+    let of = |group: u32| {
+        let lanes = (0..stripes.width).map(|offset| stripes.lane(group, offset));
+        let own = shares[stripes.lane(group, 0) as usize];
+        let room = lanes.map(|lane| room_of(layout, lane, reserve)).min().unwrap_or(0);
+        own + (room.saturating_sub(u64::from(own)) / 4) as u32
+    };
+    (0..stripes.groups).map(of).collect()
+}
+
+/// Each lane must hold its share of the host's data beside what is reserved.
+pub(super) fn check_room(
+    layout: &Layout,
+    fill: &Fill,
+    raw: u64,
+    user: u64,
+    capacity_key: &str,
+    reserve: u32,
+) -> Result<Capacity, ConfigProblem> {
+    let kept = kept_extents(reserve);
+    let room = |lane: u32| room_of(layout, lane, reserve);
+    // The fill gives every lane its share, whatever the placement does later.
+    let shares = fill.units_by_lane(fill.end(layout.host_units));
+    let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));
+    let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;
+    let usable: u64 = layout.usable.iter().map(|&n| u64::from(n) * extent).sum();
+    let reserved = u64::from(layout.lanes) * u64::from(kept) * extent;
+    if short {
+        let least = (0..layout.lanes).map(room).min().unwrap_or(0);
+        let most = least * u64::from(layout.lanes) * layout.unit_bytes;
+        return refuse(
+            capacity_key,
+            format!(
+                "no spare blocks left for collection: of {raw} bytes raw, {} bytes are lost to bad blocks and {reserved} bytes are reserved ({kept} extents of {extent} bytes in each of {} lanes), so the host can have less than {most} bytes, not {user}",
+                raw - usable,
+                layout.lanes
+            ),
+        );
+    }
+    let filled = shares.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let parity = (filled - u64::from(layout.host_units)) * layout.unit_bytes;
+    Ok(Capacity { raw, bad: raw - usable, user, parity, reserved, spare: usable - user - parity })
+}

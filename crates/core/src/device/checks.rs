@@ -1,0 +1,144 @@
+//! Which checks a configuration passes before a drive is built, in their order, and those that
+//! relate policies to each other. Every other check is beside the keys that it is about.
+
+use super::config::DeviceConfig;
+use super::policies::Policies;
+use crate::ftl::config::{DieGeometry, ExtentKind};
+use crate::nand::config::{BusyUnit, ProgramErase};
+use crate::policy::PolicyConfig;
+use crate::policy::buffer::BufferConfig;
+use crate::policy::gc_scope::Scope;
+use crate::policy::redundancy::RedundancyConfig;
+use crate::policy::schedule::SchedulePolicy;
+use crate::problem::{ConfigProblem, refuse};
+use tailcut_units::Occupant;
+
+/// Refuse a configuration whose values no drive can have. The order decides which of several
+/// problems is reported, and a check may rely on those before it.
+pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    let g = &c.geometry;
+    g.check()?;
+    c.timing.check()?;
+    c.suspend.check()?;
+    c.channel.check_times()?;
+    c.ecc.check_times()?;
+    c.host.check_times()?;
+    c.controller.check()?;
+    c.channel.check_rate()?;
+    c.host.check_rate()?;
+    c.ecc.check_queue()?;
+    c.host.check_queue()?;
+    let f = &c.ftl;
+    let die = DieGeometry { page: g.page, planes: g.planes, independent: g.busy_unit == BusyUnit::Plane };
+    f.check_units(die)?;
+    g.check_busy_unit(f.extent == ExtentKind::Block)?;
+    f.check_joins(die, !matches!(c.policy.redundancy, RedundancyConfig::None(_)))?;
+    f.check_erases(die)?;
+    c.ecc.check_codeword(f.mapping_unit, g.page)?;
+    f.check_copies(die)?;
+    c.host.check_transfer(f.mapping_unit)?;
+    c.ecc.check_write_unit(f.write_unit(g.page))?;
+    check_flush(&c.policy)?;
+    c.age.check()
+}
+
+/// Without a write buffer, data leave at once; with one, they do not.
+fn check_flush(p: &PolicyConfig) -> Result<(), ConfigProblem> {
+    let name = p.flush.name();
+    let through = matches!(p.buffer, BufferConfig::None(_));
+    if through != (name == "immediate") {
+        return refuse(
+            "policy.flush",
+            format!("`{name}` with policy.buffer `{}`: `none` and `immediate` go together", p.buffer.name()),
+        );
+    }
+    Ok(())
+}
+
+/// Stripes need units that stay in their planes, and a buffer to gather in.
+pub(super) fn check_striping(p: &PolicyConfig, fixed_placement: bool) -> Result<(), ConfigProblem> {
+    if !fixed_placement {
+        return refuse(
+            "policy.redundancy",
+            format!(
+                "`{}` binds each unit to its plane, and policy.placement `{}` does not: set it to static",
+                p.redundancy.name(),
+                p.placement.name()
+            ),
+        );
+    }
+    if matches!(p.buffer, BufferConfig::None(_)) {
+        return refuse(
+            "policy.redundancy",
+            format!("`{}` gathers stripes in a write buffer: set policy.buffer to lru", p.redundancy.name()),
+        );
+    }
+    Ok(())
+}
+
+/// Whether erases and programs are suspended, and by what.
+pub(super) struct Suspends<'a> {
+    pub schedule: &'a SchedulePolicy,
+    pub erases: bool,
+    pub programs: bool,
+}
+
+/// Refuse what would suspend or rebuild nothing, or stand still.
+pub(super) fn check_combinations(
+    config: &DeviceConfig,
+    policies: &Policies,
+    suspends: &Suspends<'_>,
+    has_parity: bool,
+) -> Result<(), ConfigProblem> {
+    let p = &config.policy;
+    let &Suspends { schedule, erases, programs } = suspends;
+    let refuse =
+        |key: &str, name: &str, why: &str| refuse(&format!("policy.{key}"), format!("`{name}` {why}"));
+    let names = [
+        ("suspend_erase", p.suspend_erase.name(), erases, Occupant::Erase),
+        ("suspend_program", p.suspend_program.name(), programs, Occupant::UserProgram),
+    ];
+    for (key, name, suspends, holder) in names {
+        if !suspends {
+            continue;
+        }
+        if schedule.interrupters(holder).is_empty() {
+            let why =
+                format!("with policy.schedule `{}`, which lets nothing be interrupted", p.schedule.name());
+            return refuse(key, name, &why);
+        }
+        if config.timing.program_erase != ProgramErase::Timed {
+            return refuse(
+                key,
+                name,
+                "with timing.program_erase other than `timed`: there are no phases to stop in",
+            );
+        }
+    }
+    if schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
+        let why = format!(
+            "with policy.gc_scope `{}`: a collection would shut out the reads that it lets go first",
+            p.gc_scope.name()
+        );
+        return refuse("schedule", p.schedule.name(), &why);
+    }
+    if policies.flush.by_die() && policies.placement.pool_lanes() > config.geometry.planes {
+        let why = format!(
+            "with together `die` and policy.placement `{}`, which names the die of a write when it leaves: take static or die",
+            p.placement.name()
+        );
+        return refuse("flush", p.flush.name(), &why);
+    }
+    if policies.read_path.rebuilds() && !has_parity {
+        let why = "rebuilds from parity, and there is none: set policy.redundancy to rain, or take wait";
+        return refuse("read_path", p.read_path.name(), why);
+    }
+    if erases && matches!(policies.gc_scope.scope(), Scope::Channel | Scope::Controller) {
+        let why = format!(
+            "with policy.gc_scope `{}`: a collection shuts host reads out until its erase is over, so that none could interrupt it",
+            p.gc_scope.name()
+        );
+        return refuse("suspend_erase", p.suspend_erase.name(), &why);
+    }
+    Ok(())
+}

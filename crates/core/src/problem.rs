@@ -1,0 +1,43 @@
+//! Why a configuration is refused, and the checks that keys of several sections share.
+
+use tailcut_units::Span;
+
+/// A configuration that cannot be built, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {problem}")]
+pub struct ConfigProblem {
+    /// The key (or family) at fault.
+    pub key: String,
+    /// What is wrong and what is allowed.
+    pub problem: String,
+}
+
+/// The error that names a key and says what is wrong with it.
+pub(crate) fn refuse<T>(key: &str, problem: impl Into<String>) -> Result<T, ConfigProblem> {
+    Err(ConfigProblem { key: key.to_string(), problem: problem.into() })
+}
+
+/// A count is at least 1 and at most `most`.
+pub(crate) fn check_count(key: &str, count: u32, most: u32) -> Result<(), ConfigProblem> {
+    if count == 0 || count > most {
+        return refuse(key, format!("{count} is not in 1..={most}"));
+    }
+    Ok(())
+}
+
+/// No single time exceeds 1000 s.
+pub(crate) fn check_time(key: &str, Span(ns): Span) -> Result<(), ConfigProblem> {
+    const MOST: u64 = 1_000_000_000_000;
+    if ns > MOST {
+        return refuse(key, format!("{ns} ns; no single time may exceed 1000s"));
+    }
+    Ok(())
+}
+
+/// A rate is at least 1 kB/s.
+pub(crate) fn check_rate(key: &str, rate: u64) -> Result<(), ConfigProblem> {
+    if rate < 1_000 {
+        return refuse(key, "at least 1kB/s");
+    }
+    Ok(())
+}
