@@ -66,7 +66,7 @@ pub struct StepEvent {
 
 /// What happens to an operation before it has its die, and at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
-pub enum Turn {
+pub enum QueueStep {
     /// It comes to its die, and gets it at once or queues there.
     Arrives,
     /// It leaves the die's queue: its turn has come, or it will not be.
@@ -81,7 +81,7 @@ pub enum Turn {
 
 /// An operation and where it stands in its die's queue.
 #[derive(Clone, Copy, Debug)]
-pub struct TurnEvent {
+pub struct QueueEvent {
     /// Pool index of the operation: unique among those under way.
     pub op: u32,
     /// What it does in the array.
@@ -105,7 +105,7 @@ pub struct TurnEvent {
     /// Bytes of a host read that it brings; 0 if it serves a reconstruction alone.
     pub bytes: u32,
     /// What happens.
-    pub turn: Turn,
+    pub step: QueueStep,
     /// When.
     pub at: SimTime,
 }
@@ -199,7 +199,7 @@ pub trait Observer {
 
     /// An operation comes to a die, leaves its queue, or ends.
     #[inline]
-    fn turn(&mut self, _event: &TurnEvent) {}
+    fn queued(&mut self, _event: &QueueEvent) {}
 
     /// A collection closes or opens this busy unit at this time.
     #[inline]

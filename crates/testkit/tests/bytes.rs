@@ -154,21 +154,21 @@ fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
     let stripes = device.shape().stripes.as_ref();
     let parities = stripes.map_or(0, |s| s.count);
     let mut newest = vec![0; (layout.host_units + parities) as usize];
-    for pua in 0..layout.units() {
-        if let Some(unit) = device.medium().unit(pua).filter(|u| u.oob.lpn != NONE) {
+    for ppa in 0..layout.units() {
+        if let Some(unit) = device.medium().unit(ppa).filter(|u| u.oob.lpn != NONE) {
             let n = &mut newest[unit.oob.lpn as usize];
             *n = unit.oob.sequence.max(*n);
         }
     }
     for (lpn, newest) in (0..).zip(newest) {
-        if let Place::Flash(pua) = device.whereabouts(lpn) {
-            let unit = device.medium().unit(pua).ok_or(format!("unit {pua} of {lpn} is erased"))?;
+        if let Place::Flash(ppa) = device.whereabouts(lpn) {
+            let unit = device.medium().unit(ppa).ok_or(format!("unit {ppa} of {lpn} is erased"))?;
             let oob = unit.oob;
             let parity = stripes.is_some_and(|s| s.is_parity(lpn));
             let kind =
                 if parity { oob.kind == Kind::Parity } else { matches!(oob.kind, Kind::User | Kind::Gc) };
             if oob.lpn != lpn || !kind || !unit.is_sound() {
-                return Err(format!("{lpn} should be at {pua}, where there is {oob:?}"));
+                return Err(format!("{lpn} should be at {ppa}, where there is {oob:?}"));
             }
             if oob.sequence != newest {
                 return Err(format!("the map knows {oob:?} of {lpn}, and {newest} is the newest"));
@@ -282,8 +282,8 @@ fn a_damaged_bit_is_noticed() {
     let mut d = Rig::new(&config);
     d.one(HostOp::Write, 0, 2048, &[1; 2048]);
     d.one(HostOp::Flush, 0, 0, &[]);
-    let Place::Flash(pua) = d.device.whereabouts(0) else { panic!("it was flushed") };
-    d.device.medium_mut().damage(pua, 9);
+    let Place::Flash(ppa) = d.device.whereabouts(0) else { panic!("it was flushed") };
+    d.device.medium_mut().damage(ppa, 9);
     d.read(0, 2048);
     assert!(d.faults()[0].contains("the bytes of unit"), "{:?}", d.faults());
 }

@@ -65,8 +65,8 @@ fn play(c: &DeviceConfig, probe: Option<Probe>) -> (Vec<StepEvent>, Option<Ledge
             host.advance(p.at);
             let on_unit = |lpn: &u64| {
                 let shape = host.device.shape();
-                let Place::Flash(pua) = host.device.whereabouts(*lpn as u32) else { return false };
-                let place = shape.layout.place(pua);
+                let Place::Flash(ppa) = host.device.whereabouts(*lpn as u32) else { return false };
+                let place = shape.layout.place(ppa);
                 shape.unit_of(place.die, place.plane) == p.unit && (place.page ^ p.page) & 1 == 1
             };
             let lpn = (0..bytes / unit_bytes).find(on_unit).expect("the unit holds data");

@@ -100,8 +100,8 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
     let ordinary = host.one(100_000, HostOp::Read, 0, PAGE as u32);
     assert_eq!(ordinary.ledger.get(Cause::RECONSTRUCTION), 0);
     let lost_before = host.device.lost_units();
-    let Place::Flash(pua) = host.device.whereabouts(0) else { panic!("the drive was filled") };
-    host.device.fail_plane(host.device.shape().layout.lane_at(pua)).unwrap();
+    let Place::Flash(ppa) = host.device.whereabouts(0) else { panic!("the drive was filled") };
+    host.device.fail_plane(host.device.shape().layout.lane_at(ppa)).unwrap();
     assert!(lost_before == 0 && host.device.lost_units() > 0);
     // Before anything was rewritten.
     let read = host.one(200_000, HostOp::Read, 0, PAGE as u32);

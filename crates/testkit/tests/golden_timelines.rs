@@ -314,7 +314,7 @@ fn a_program_suspended_between_phases() {
 fn a_program_cancelled_in_a_phase() {
     let mut c = suspending("never", "intra-phase");
     c.suspend.program.data = tailcut_core::nand::config::SuspendedData::Controller;
-    let question = "IPC: the pulse is cut and begins anew; its data come from the controller again.";
+    let question = "IPC: the pulse is cut and begins again; its data come from the controller again.";
     let script = [(0, Put, 64, UNIT), (60_000, Read, 0, UNIT)];
     check("a_program_cancelled_in_a_phase", question, &c, &[], &script, 4_000);
 }

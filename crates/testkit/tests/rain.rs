@@ -110,7 +110,7 @@ fn what_groups_collected_is_what_all_lanes_did() {
         let (mut at, mut lane_ns, mut seen, mut reset) = (0, 0, 0, 0);
         for i in 0..3_000 {
             if i == 1_000 {
-                // Counting begins anew in the middle of collections.
+                // Counting begins again in the middle of collections.
                 assert!(!timed || device.gauges().collecting > 0, "{name}");
                 device.reset_counters();
                 (lane_ns, seen, reset) = (0, device.most_in_group(), at);
@@ -424,7 +424,7 @@ fn at_rest_parity_costs_a_read_nothing_and_a_write_its_stripe() {
             assert_eq!(with, without, "width {width}, unit {unit}");
             assert!([command + 40_000, command + 60_000].contains(&with), "unit {unit}: {with} ns");
         }
-        // A unit alone: the former copy and the old parity, then both anew. A whole stripe:
+        // A unit alone: the old copy and the old parity, then both anew. A whole stripe:
         // nothing but its programs. All but one of a stripe of eight: the other one.
         let mut cases = vec![(1, 2), (data, 0)];
         if data > 3 {

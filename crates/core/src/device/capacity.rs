@@ -88,7 +88,7 @@ pub(super) fn room_of(layout: &Layout, lane: u32, reserve: u32) -> u64 {
 }
 
 /// The most stripes that migration may bring to each group. A stripe has one unit on each
-/// lane of its group, and one that is leaving counts until its former copies are stale; so
+/// lane of its group, and one that is leaving counts until its old copies are stale; so
 /// with fewer stripes than the room of its narrowest lane a group can always win space, as
 /// when the drive was built. A quarter of what is free then: collection in a group with less
 /// to spare moves more for each block that it wins, and this is what levelling may cost it.

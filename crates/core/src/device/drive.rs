@@ -61,15 +61,15 @@ pub(super) struct State {
     /// What is to be scrubbed.
     pub scrub: Scrub,
     /// What this event leaves to do once it is over.
-    pub afterwards: Vec<Afterwards>,
+    pub deferred: Vec<Deferred>,
     pub counters: Counters,
 }
 
 /// Work left to the end of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Afterwards {
+pub(super) enum Deferred {
     /// A collection has closed this unit: its host reads may go round.
-    Rescue { unit: u32 },
+    RebuildQueued { unit: u32 },
     /// A lane wants to be collected in no time.
     Collect { lane: u32 },
     /// Operations that may join were queued at this unit, which was idle.
@@ -294,8 +294,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             } else {
                 self.fire_flash(flash_timer);
             }
-            if !self.state.afterwards.is_empty() {
-                self.after_event();
+            if !self.state.deferred.is_empty() {
+                self.run_deferred();
             }
         }
         if until != SimTime::NEVER {
@@ -306,12 +306,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Work that the event left, from a stack on which nothing else is half done.
     #[cold]
-    pub(super) fn after_event(&mut self) {
-        while let Some(left) = self.state.afterwards.pop() {
+    pub(super) fn run_deferred(&mut self) {
+        while let Some(left) = self.state.deferred.pop() {
             match left {
-                Afterwards::Rescue { unit } => self.rescue_queued(unit),
-                Afterwards::Collect { lane } => self.collect_instantly(lane),
-                Afterwards::Begin { unit } => self.flash.begin_gathered(unit),
+                Deferred::RebuildQueued { unit } => self.rebuild_queued(unit),
+                Deferred::Collect { lane } => self.collect_instantly(lane),
+                Deferred::Begin { unit } => self.flash.begin_gathered(unit),
             }
         }
     }
@@ -359,7 +359,7 @@ impl State {
             gc: Gc::new(shape, limits),
             parity: Parity::new(shape, limits, policies.wear.levels()),
             scrub,
-            afterwards: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
+            deferred: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             counters: Counters::default(),
             policies,
         }

@@ -1,6 +1,6 @@
 //! What the flash says, and whom it concerns.
 
-use super::drive::{Afterwards, Device};
+use super::drive::{Deferred, Device};
 use super::medium::Medium;
 use crate::flash::{Fact, HostOpEnded, Owner, Submitted};
 use crate::nand::OpKind;
@@ -23,7 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Submitted::Taken => false,
             Submitted::Gathers => {
                 let unit = self.flash.op(id).cmd.unit;
-                self.state.afterwards.push(Afterwards::Begin { unit });
+                self.state.deferred.push(Deferred::Begin { unit });
                 false
             }
             Submitted::ProgramClosed => true,
@@ -63,7 +63,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             next = self.flash.end(op);
             let cmd = &self.flash.op(op).cmd;
             match (cmd.kind, cmd.owner) {
-                (OpKind::Program, Owner::Group(group)) => self.programmed(op, group),
+                (OpKind::Program, Owner::WriteUnit(write_unit)) => self.programmed(op, write_unit),
                 (OpKind::Erase, Owner::Collection(lane)) => self.erased(op, lane),
                 (OpKind::Copyback, Owner::Collection(lane)) => self.copied_back(op, lane),
                 (kind, owner) => unreachable!("{kind:?} for {owner:?}"),
@@ -76,7 +76,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn decoded(&mut self, op: u32) {
         match self.flash.op(op).cmd.owner {
             Owner::Request(id) => self.read_arrived(op, id),
-            Owner::Group(group) => self.filler_arrived(op, group),
+            Owner::WriteUnit(write_unit) => self.filler_arrived(op, write_unit),
             Owner::Collection(lane) => self.collected(op, lane),
             Owner::Stripe(job) => self.stripe_read_arrived(op, job),
             Owner::Scrub(lane) => self.scrubbed(op, lane),

@@ -36,7 +36,7 @@ mod write;
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
 pub use crate::nand::OpKind;
 pub use crate::observer::{Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
-pub use crate::observer::{Turn, TurnEvent, WriteEvent, WriteStep};
+pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
 pub use capacity::Capacity;
 pub use counters::Counters;

@@ -2,7 +2,7 @@
 //! without data they are all nothing.
 
 use super::drive::{Device, State};
-use super::medium::{Beneath, Kind, Medium, Oob, Size};
+use super::medium::{Below, Kind, Medium, Oob, Size};
 use super::shape::Shape;
 use crate::containers::NONE;
 use crate::device::host::commands::Request;
@@ -32,7 +32,7 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
     medium
 }
 
-/// The accumulators of a job: of the new parity, and of a former copy behind a collection.
+/// The accumulators of a job: of the new parity, and of a old copy behind a collection.
 fn accs_of(job: u32) -> (u32, u32) {
     (2 * job, 2 * job + 1)
 }
@@ -71,16 +71,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A slot was taken for a unit that was at `place`, and whose copy on flash is `former`.
+    /// A slot was taken for a unit that was at `place`, and whose copy on flash is `old`.
     #[inline]
-    pub(super) fn data_beneath(&mut self, slot: u32, place: Place, former: u32) {
+    pub(super) fn data_below(&mut self, slot: u32, place: Place, old_ppa: u32) {
         if M::HOLDS_DATA {
-            let beneath = match place {
-                Place::Unmapped => Beneath::Zeros,
-                Place::Flash(_) => Beneath::Flash,
-                Place::Buffer(older) => Beneath::Slot { older, former },
+            let below = match place {
+                Place::Unmapped => Below::Zeros,
+                Place::Flash(_) => Below::Flash,
+                Place::Buffer(older) => Below::Slot { older, old_ppa },
             };
-            self.medium.hold(slot, self.state.write.buffer.slot(slot).lpn, beneath);
+            self.medium.hold(slot, self.state.write.buffer.slot(slot).lpn, below);
         }
     }
 
@@ -99,35 +99,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (unit + from - self.state.host.requests[id].command.offset) as u32
     }
 
-    /// A slot on its way lacks something that is being read at `former`.
+    /// A slot on its way lacks something that is being read at `old`.
     #[inline]
-    pub(super) fn data_wanted(&mut self, slot: u32, former: u32) {
+    pub(super) fn data_wanted(&mut self, slot: u32, old_ppa: u32) {
         if M::HOLDS_DATA {
-            self.medium.want(slot, former);
+            self.medium.want(slot, old_ppa);
         }
     }
 
-    /// The row of a group is programmed.
+    /// The row of a write unit is programmed.
     #[inline]
-    pub(super) fn data_programmed(&mut self, group: u32) {
+    pub(super) fn data_programmed(&mut self, write_unit: u32) {
         if !M::HOLDS_DATA {
             return;
         }
         let upr = self.shape.layout.units_per_row;
         let s = &self.state;
-        let g = &s.write.units[group];
+        let g = &s.write.units[write_unit];
         if g.stripe != NONE {
-            return self.data_member_programmed(group);
+            return self.data_member_programmed(write_unit);
         }
         for i in 0..g.count {
-            let (lpn, source) = s.write.members[(group * upr + i) as usize];
+            let (lpn, source) = s.write.members[(write_unit * upr + i) as usize];
             match g.writer {
-                Writer::Host => self.medium.program_slot(g.pua + i, source, lpn),
-                Writer::Collection => self.medium.program_staged(g.pua + i, source, lpn, Kind::Gc),
+                Writer::Host => self.medium.program_slot(g.ppa + i, source, lpn),
+                Writer::Collection => self.medium.program_staged(g.ppa + i, source, lpn, Kind::Gc),
             }
         }
         for i in g.count..upr {
-            self.medium.program_pad(g.pua + i);
+            self.medium.program_pad(g.ppa + i);
         }
     }
 
@@ -149,9 +149,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.ppa);
                 }
             }
-            Owner::Group(group) => {
-                for i in 0..s.write.units[group].count {
-                    let (_, slot) = s.write.members[(group * upr + i) as usize];
+            Owner::WriteUnit(write_unit) => {
+                for i in 0..s.write.units[write_unit].count {
+                    let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
                     self.medium.fill_slot(slot, row());
                 }
             }
@@ -162,10 +162,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 debug_assert_eq!(o.occupant, Occupant::GcRead);
                 let mut left = o.units;
                 while left != 0 {
-                    let pua = o.ppa + left.trailing_zeros();
+                    let ppa = o.ppa + left.trailing_zeros();
                     left &= left - 1;
-                    let lpn = if self.map.is_valid(pua) { self.map.owner(pua) } else { NONE };
-                    self.medium.stage(pua, lpn);
+                    let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { NONE };
+                    self.medium.stage(ppa, lpn);
                 }
             }
         }
@@ -212,10 +212,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (at, range) = (self.data_at(id, lpn, from), from as u32..to as u32);
         match self.map.lookup(lpn) {
             Place::Unmapped => {}
-            Place::Flash(pua) => self.medium.read_flash(id, at, range, pua, lpn),
+            Place::Flash(ppa) => self.medium.read_flash(id, at, range, ppa, lpn),
             Place::Buffer(slot) => {
-                let former = self.copy_below(lpn, slot);
-                self.medium.read_slot(id, at, range, slot, former);
+                let old_ppa = self.copy_below(lpn, slot);
+                self.medium.read_slot(id, at, range, slot, old_ppa);
             }
         }
     }
@@ -229,24 +229,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A logical unit is overwritten functionally.
     #[inline]
-    pub(super) fn data_aged(&mut self, pua: u32, lpn: u32) {
+    pub(super) fn data_aged(&mut self, ppa: u32, lpn: u32) {
         if !M::HOLDS_DATA {
             return;
         }
         match self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn)) {
             Some(stripes) => {
                 let first = stripes.first_of(stripes.stripe_of(lpn));
-                self.medium.age_parity(pua, Oob::parity(lpn, self.members_of_parity(lpn, NONE)), first);
+                self.medium.age_parity(ppa, Oob::parity(lpn, self.members_of_parity(lpn, NONE)), first);
             }
-            None => self.medium.age(pua, lpn),
+            None => self.medium.age(ppa, lpn),
         }
     }
 
     /// Units are programmed without data.
     #[inline]
-    pub(super) fn data_padded(&mut self, puas: Range<u32>) {
+    pub(super) fn data_padded(&mut self, ppas: Range<u32>) {
         if M::HOLDS_DATA {
-            puas.for_each(|pua| self.medium.program_pad(pua));
+            ppas.for_each(|ppa| self.medium.program_pad(ppa));
         }
     }
 
@@ -262,19 +262,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (upr, upe) = (self.shape.layout.units_per_row, self.shape.layout.units_per_extent);
         for (extent, rows) in (0..).zip(rows) {
             let units = extent * upe..extent * upe + rows * upr;
-            let as_filled = |pua| {
-                let (lpn, parity) = (self.map.fill.lpn(pua), self.map.state.parity);
+            let as_filled = |ppa| {
+                let (lpn, parity) = (self.map.fill.lpn(ppa), self.map.state.parity);
                 let filled = lpn < filled || (parity.0..parity.1).contains(&lpn);
-                self.map.is_valid(pua) && filled && self.map.owner(pua) == lpn
+                self.map.is_valid(ppa) && filled && self.map.owner(ppa) == lpn
             };
             if rows * upr == upe && units.clone().all(as_filled) {
                 continue;
             }
             self.medium.erase(extent);
-            for pua in units {
-                match self.map.is_valid(pua) {
-                    true => self.data_aged(pua, self.map.owner(pua)),
-                    false => self.medium.program_pad(pua),
+            for ppa in units {
+                match self.map.is_valid(ppa) {
+                    true => self.data_aged(ppa, self.map.owner(ppa)),
+                    false => self.medium.program_pad(ppa),
                 }
             }
         }
@@ -300,8 +300,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Something that a job's parity needs is sensed.
-    fn data_of_stripe_sensed(&mut self, job: u32, pua: u32) {
-        let unit = self.map.owner(pua);
+    fn data_of_stripe_sensed(&mut self, job: u32, ppa: u32) {
+        let unit = self.map.owner(ppa);
         let slot = self.slot_in_job(job, unit);
         let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
         let (parity, copy) = accs_of(job);
@@ -311,14 +311,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Basis::RestBut(_) => (clean, true),
         };
         if for_parity {
-            self.medium.xor_flash(parity, pua);
+            self.medium.xor_flash(parity, ppa);
         }
         if for_copy {
-            self.medium.xor_flash(copy, pua);
+            self.medium.xor_flash(copy, ppa);
         }
         if slot != NONE {
-            self.medium.want(slot, pua);
-            self.medium.fill_slot(slot, pua..pua + 1);
+            self.medium.want(slot, ppa);
+            self.medium.fill_slot(slot, ppa..ppa + 1);
         }
     }
 
@@ -330,8 +330,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (parity, copy) = accs_of(job);
         if let Basis::RestBut(unit) = self.state.parity.stripes.jobs[job].basis {
-            let pua = self.flash_copy(unit).expect("it stays until the map switches");
-            self.medium.complete_xor(copy, self.slot_in_job(job, unit), pua);
+            let ppa = self.flash_copy(unit).expect("it stays until the map switches");
+            self.medium.complete_xor(copy, self.slot_in_job(job, unit), ppa);
         }
         for i in self.state.parity.stripes.members_of(job) {
             let slot = self.state.parity.stripes.members[i].slot;
@@ -342,16 +342,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// One member of a job is programmed.
-    fn data_member_programmed(&mut self, group: u32) {
+    fn data_member_programmed(&mut self, write_unit: u32) {
         let s = &self.state;
-        let (job, pua) = (s.write.units[group].stripe, s.write.units[group].pua);
-        let (_, member) = s.write.members[(group * self.shape.layout.units_per_row) as usize];
+        let (job, ppa) = (s.write.units[write_unit].stripe, s.write.units[write_unit].ppa);
+        let (_, member) = s.write.members[(write_unit * self.shape.layout.units_per_row) as usize];
         let Member { unit, slot, .. } = s.parity.stripes.members[member as usize];
         if slot != NONE {
-            return self.medium.program_slot(pua, slot, unit);
+            return self.medium.program_slot(ppa, slot, unit);
         }
         let oob = Oob::parity(unit, self.members_of_parity(unit, job));
-        self.medium.program_xor(accs_of(job).0, pua, oob);
+        self.medium.program_xor(accs_of(job).0, ppa, oob);
     }
 
     /// The data units that a parity covers, one bit each: those on flash and those that the
@@ -366,9 +366,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// What is at this address is to be computed from the others of its stripe.
     #[inline]
-    pub(super) fn data_rebuilding(&mut self, rid: u32, pua: u32) {
+    pub(super) fn data_rebuilding(&mut self, rid: u32, ppa: u32) {
         if M::HOLDS_DATA {
-            self.medium.xor_aim(self.acc_of_rebuild(rid), pua);
+            self.medium.xor_aim(self.acc_of_rebuild(rid), ppa);
         }
     }
 
@@ -387,10 +387,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_rebuilt(&mut self, rid: u32) {
         if M::HOLDS_DATA {
-            let (request, pua) =
-                (self.state.parity.rebuilds[rid].request, self.state.parity.rebuilds[rid].pua);
+            let (request, ppa) =
+                (self.state.parity.rebuilds[rid].request, self.state.parity.rebuilds[rid].ppa);
             let all = 0..self.shape.layout.unit_bytes as u32;
-            self.medium.deliver_xor(self.acc_of_rebuild(rid), request, all, pua);
+            self.medium.deliver_xor(self.acc_of_rebuild(rid), request, all, ppa);
         }
     }
 }

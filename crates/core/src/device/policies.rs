@@ -88,7 +88,7 @@ impl Fixed {
             rebuilds_reads: p.read_path.rebuilds(),
             gc_scope: p.gc_scope.scope(),
             collects_instantly: p.gc_schedule.instant(),
-            may_close_programs: p.gc_schedule.may_bar_programs(),
+            may_close_programs: p.gc_schedule.may_close_programs(),
             heeds_channel: p.gc_schedule.heeds_channel(),
             rotates: p.gc_schedule.rotates(),
             levels_wear: p.wear.levels(),

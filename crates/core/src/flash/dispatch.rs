@@ -8,7 +8,7 @@ use super::account;
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
-use crate::observer::{Observer, Step, Turn};
+use crate::observer::{Observer, QueueStep, Step};
 use crate::policy::schedule::QueueView;
 use tailcut_units::{Cause, Occupant, Occupants};
 
@@ -47,7 +47,7 @@ impl<O: Observer> Flash<O> {
         op.joined = NONE;
         s.arrivals += 1;
         op.ledger.clear();
-        self.observe_turn(id, Turn::Arrives);
+        self.observe_queue(id, QueueStep::Arrives);
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
         let (unit, kind) = (cmd.unit, cmd.occupant);
@@ -150,7 +150,7 @@ impl<O: Observer> Flash<O> {
             } else {
                 u.queues.push_front(&mut s.ops, at);
             }
-            self.observe_turn(at, Turn::Returns);
+            self.observe_queue(at, QueueStep::Returns);
             at = next;
         }
         self.observe(id, Step::Returned, now);
@@ -256,7 +256,7 @@ impl<O: Observer> Flash<O> {
             s.channels[u.channel as usize].reads -= 1;
         }
         self.charge_die_wait(unit, id);
-        self.observe_turn(id, Turn::Leaves);
+        self.observe_queue(id, QueueStep::Leaves);
     }
 
     /// What a queued operation waited for, now that its turn has come.
@@ -327,5 +327,6 @@ impl<O: Observer> Flash<O> {
     /// A queued host read will not be: out of its unit's queue, from behind `before`.
     pub fn withdraw(&mut self, unit: u32, before: Option<u32>, id: u32) {
         self.leave_queue(unit, before.unwrap_or(NONE), id);
+        self.read_left(unit, self.state.ops[id].cmd.occupant);
     }
 }

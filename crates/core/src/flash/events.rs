@@ -6,7 +6,7 @@ use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
 use crate::nand::OpKind;
-use crate::observer::{Observer, Turn};
+use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants};
 
 /// What the controller is told of an event, and has to answer.
@@ -178,7 +178,7 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub fn end(&mut self, id: u32) -> Option<u32> {
         let next = std::mem::replace(&mut self.state.ops[id].joined, NONE);
-        self.observe_turn(id, Turn::Ends);
+        self.observe_queue(id, QueueStep::Ends);
         Some(next).filter(|&next| next != NONE)
     }
 
@@ -193,7 +193,7 @@ impl<O: Observer> Flash<O> {
             Some(&(next, _)) => s.timers.set(timer, next),
             None => s.timers.clear(timer),
         }
-        self.observe_turn(op, Turn::Ends);
+        self.observe_queue(op, QueueStep::Ends);
         Fact::Decoded(op)
     }
 

@@ -9,7 +9,7 @@ use super::state::{Flash, FlashState};
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use crate::nand::OpKind;
-use crate::observer::{Observer, Turn};
+use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants};
 
 /// Which operations join, fixed for the drive's life.
@@ -76,7 +76,7 @@ impl<O: Observer> Flash<O> {
             }
             planes |= o.cmd.planes;
             self.leave_queue(unit, before, at);
-            self.observe_turn(at, Turn::Joins(head));
+            self.observe_queue(at, QueueStep::Joins(head));
             let s = &mut self.state;
             s.ops[last].joined = at;
             let o = &mut s.ops[at];

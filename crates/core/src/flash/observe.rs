@@ -2,7 +2,7 @@
 
 use super::state::Flash;
 use crate::containers::NONE;
-use crate::observer::{Observer, Step, StepEvent, Turn, TurnEvent};
+use crate::observer::{Observer, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::SimTime;
 
 impl<O: Observer> Flash<O> {
@@ -43,9 +43,9 @@ impl<O: Observer> Flash<O> {
 
     /// An operation comes to its die, leaves its queue, or ends.
     #[inline]
-    pub(super) fn observe_turn(&mut self, id: u32, turn: Turn) {
+    pub(super) fn observe_queue(&mut self, id: u32, step: QueueStep) {
         let op = &self.state.ops[id];
-        self.observer.turn(&TurnEvent {
+        self.observer.queued(&QueueEvent {
             op: id,
             kind: op.cmd.kind,
             occupant: op.cmd.occupant,
@@ -57,7 +57,7 @@ impl<O: Observer> Flash<O> {
             planes: op.cmd.planes.count_ones(),
             codewords: op.cmd.codewords,
             bytes: op.cmd.bytes,
-            turn,
+            step,
             at: SimTime(self.state.now),
         });
     }

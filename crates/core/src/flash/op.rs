@@ -12,7 +12,7 @@ pub enum Owner {
     /// A host read.
     Request(u32),
     /// A write unit: its program, or a read it needs first.
-    Group(u32),
+    WriteUnit(u32),
     /// The collection of a lane.
     Collection(u32),
     /// A stripe on its way to flash: a read that its parity needs.
@@ -90,7 +90,7 @@ impl FlashCommand {
 
     /// The write unit that it programs, or reads for, or `NONE`: for observers.
     pub(super) fn write_unit(&self) -> u32 {
-        if let Owner::Group(group) = self.owner { group } else { NONE }
+        if let Owner::WriteUnit(id) = self.owner { id } else { NONE }
     }
 }
 

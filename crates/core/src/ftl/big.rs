@@ -1,7 +1,7 @@
 //! Large flat arrays that cost nothing until they are touched.
 //!
 //! The one module with unsafe code: the map is read at random several times a request,
-//! and proving anew at each access that a mapping is aligned and a whole number of
+//! and proving again at each access that a mapping is aligned and a whole number of
 //! elements long (as the safe cast does) costs a tenth of the run loop.
 #![allow(unsafe_code)]
 

@@ -18,7 +18,7 @@ pub struct Slot {
     pub lpn: u32,
     /// The copy on flash that this one will replace, or `NONE`. With parity the stripe on its
     /// way has it while the slot is in flight.
-    pub former: u32,
+    pub old_ppa: u32,
     /// Which granules of the unit are held (see [`Buffer::mask`]).
     pub mask: u64,
     /// The lane list the slot hangs in while dirty.
@@ -62,7 +62,7 @@ impl Buffer {
         let granules = unit_bytes.div_ceil(granule);
         let empty = Slot {
             lpn: 0,
-            former: NONE,
+            old_ppa: NONE,
             mask: 0,
             list: 0,
             in_flight: false,
@@ -130,7 +130,7 @@ impl Buffer {
         &self.slots[i as usize]
     }
 
-    /// A slot, to change its former copy or waiter.
+    /// A slot, to change its old copy or waiter.
     #[inline]
     pub fn slot_mut(&mut self, i: u32) -> &mut Slot {
         &mut self.slots[i as usize]
@@ -172,14 +172,14 @@ impl Buffer {
 
     /// Hold a unit in a new dirty slot; `None` when the buffer is full.
     #[inline]
-    pub fn insert(&mut self, lpn: u32, former: u32, mask: u64, list: u32, waiter: u32) -> Option<u32> {
+    pub fn insert(&mut self, lpn: u32, old_ppa: u32, mask: u64, list: u32, waiter: u32) -> Option<u32> {
         if self.held() == self.capacity() {
             return None;
         }
         let i = self.spare.pop()?;
         let epoch = self.oldest_epoch + self.epochs.len() as u32 - 1;
         self.slots[i as usize] =
-            Slot { lpn, former, mask, list, in_flight: false, waiter, epoch, moving: false };
+            Slot { lpn, old_ppa, mask, list, in_flight: false, waiter, epoch, moving: false };
         *self.epochs.back_mut().expect("there is always a current epoch") += 1;
         self.age.push_back(&mut self.by_age, i);
         self.lanes[list as usize].push_back(&mut self.by_lane, i);
@@ -193,7 +193,7 @@ impl Buffer {
         let i = self.spare.pop().expect("there is room aside");
         self.slots[i as usize] = Slot {
             lpn,
-            former: NONE,
+            old_ppa: NONE,
             mask: 0,
             list,
             in_flight: true,

@@ -14,7 +14,7 @@ pub struct Entry {
     /// The stripe.
     pub stripe: u32,
     /// The copy of its parity on flash, or `NONE`.
-    pub former: u32,
+    pub old_ppa: u32,
     /// The flush of it that is under way, or `NONE`.
     pub job: u32,
     /// Number of its last write.
@@ -38,7 +38,7 @@ pub struct DirtyStripes {
 impl DirtyStripes {
     /// At most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
     pub fn new(entries: u32, groups: u32, whole: u32) -> DirtyStripes {
-        let blank = Entry { stripe: NONE, former: NONE, job: NONE, written: 0, list: NONE };
+        let blank = Entry { stripe: NONE, old_ppa: NONE, job: NONE, written: 0, list: NONE };
         DirtyStripes {
             entries: vec![blank; entries as usize],
             links: vec![Link::default(); entries as usize],
@@ -73,9 +73,9 @@ impl DirtyStripes {
 
     /// Begin an entry, in no list yet: [`DirtyStripes::written`] follows.
     #[inline]
-    pub fn open(&mut self, stripe: u32, former: u32) -> u32 {
+    pub fn open(&mut self, stripe: u32, old_ppa: u32) -> u32 {
         let i = self.spare.pop().expect("an entry for each slot of the buffer and each job");
-        self.entries[i as usize] = Entry { stripe, former, job: NONE, written: 0, list: NONE };
+        self.entries[i as usize] = Entry { stripe, old_ppa, job: NONE, written: 0, list: NONE };
         i
     }
 
@@ -163,7 +163,7 @@ mod tests {
     #[derive(Clone, Copy)]
     struct Held {
         stripe: u32,
-        former: u32,
+        old_ppa: u32,
         job: u32,
         written: u64,
     }
@@ -222,7 +222,7 @@ mod tests {
                     (0, _) => {
                         let Some(i) = model.spare.pop() else { continue };
                         prop_assert_eq!(real.open(number, number + 1), i);
-                        let held = Held { stripe: number, former: number + 1, job: NONE, written: 0 };
+                        let held = Held { stripe: number, old_ppa: number + 1, job: NONE, written: 0 };
                         model.entries[i as usize] = Some(held);
                         real.written(i, number % GROUPS, dirty);
                         model.written(i, number % GROUPS, dirty);
@@ -230,8 +230,8 @@ mod tests {
                     (1, Some((i, held))) => {
                         real.written(i, held.stripe % GROUPS, dirty);
                         model.written(i, held.stripe % GROUPS, dirty);
-                        real.entry_mut(i).former = number;
-                        model.entries[i as usize].as_mut().unwrap().former = number;
+                        real.entry_mut(i).old_ppa = number;
+                        model.entries[i as usize].as_mut().unwrap().old_ppa = number;
                     }
                     (2, Some((i, _))) => {
                         real.departs(i, number);
@@ -256,7 +256,7 @@ mod tests {
                 for (i, held) in (0..).zip(&model.entries) {
                     let Some(h) = held else { continue };
                     let e = real.entry(i);
-                    prop_assert_eq!((e.stripe, e.former, e.job, e.written), (h.stripe, h.former, h.job, h.written));
+                    prop_assert_eq!((e.stripe, e.old_ppa, e.job, e.written), (h.stripe, h.old_ppa, h.job, h.written));
                 }
                 for (group, queues) in (0..).zip(&model.queues) {
                     for (whole, queue) in [false, true].into_iter().zip(queues) {

@@ -155,10 +155,10 @@ impl Extents {
             l.free.remove(&mut self.links, extent);
             *f = Frontier { extent, next_row: 0 };
         }
-        let pua = f.extent * layout.units_per_extent + f.next_row * layout.units_per_row;
+        let ppa = f.extent * layout.units_per_extent + f.next_row * layout.units_per_row;
         f.next_row += 1;
         self.pending_rows[f.extent as usize] += 1;
-        Some(pua)
+        Some(ppa)
     }
 
     /// A row taken before is programmed. Closes the extent when it was the last one.

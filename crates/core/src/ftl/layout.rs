@@ -151,8 +151,8 @@ impl Layout {
 
     /// The extent of an address and the offset in it.
     #[inline]
-    pub fn extent_of(&self, pua: u32) -> (u32, u32) {
-        self.by_extent.div_rem(pua)
+    pub fn extent_of(&self, ppa: u32) -> (u32, u32) {
+        self.by_extent.div_rem(ppa)
     }
 
     /// The lane of an extent and its index there.
@@ -163,20 +163,20 @@ impl Layout {
 
     /// The lane of an address.
     #[inline]
-    pub fn lane_at(&self, pua: u32) -> u32 {
-        self.lane_of(self.extent_of(pua).0).0
+    pub fn lane_at(&self, ppa: u32) -> u32 {
+        self.lane_of(self.extent_of(ppa).0).0
     }
 
     /// The row (numbered over the whole drive) of an address and the slot in it.
     #[inline]
-    pub fn row_of(&self, pua: u32) -> (u32, u32) {
-        self.by_row.div_rem(pua)
+    pub fn row_of(&self, ppa: u32) -> (u32, u32) {
+        self.by_row.div_rem(ppa)
     }
 
     /// Where a row lies.
     #[inline]
-    pub fn place(&self, pua: u32) -> RowPlace {
-        let (extent, offset) = self.by_extent.div_rem(pua);
+    pub fn place(&self, ppa: u32) -> RowPlace {
+        let (extent, offset) = self.by_extent.div_rem(ppa);
         let (row, _) = self.by_row.div_rem(offset);
         let (lane, _) = self.by_stride.div_rem(extent);
         match self.kind {
@@ -283,10 +283,10 @@ mod tests {
             let page = 4096 * u64::from(per_page);
             let l = Layout::new(kind, dies, planes, pages, page, 4096, wide, (0..lanes).map(usable).collect(), 1);
             let row = wide * per_page;
-            let (mut pua, mut rows, mut extent) = (0, 0, 0);
+            let (mut ppa, mut rows, mut extent) = (0, 0, 0);
             for lane in 0..lanes {
                 for index in 0..stride {
-                    let first = pua;
+                    let first = ppa;
                     for page in 0..pages {
                         for plane in (0..planes).step_by(wide as usize) {
                             for die in 0..dies {
@@ -299,23 +299,23 @@ mod tests {
                                     continue;
                                 }
                                 for slot in 0..row {
-                                    prop_assert_eq!(l.place(pua), RowPlace { extent, die, plane, page });
-                                    prop_assert_eq!(l.row_of(pua), (rows, slot));
-                                    prop_assert_eq!(l.extent_of(pua), (extent, pua - first));
-                                    prop_assert_eq!(l.lane_at(pua), lane);
-                                    pua += 1;
+                                    prop_assert_eq!(l.place(ppa), RowPlace { extent, die, plane, page });
+                                    prop_assert_eq!(l.row_of(ppa), (rows, slot));
+                                    prop_assert_eq!(l.extent_of(ppa), (extent, ppa - first));
+                                    prop_assert_eq!(l.lane_at(ppa), lane);
+                                    ppa += 1;
                                 }
                                 rows += 1;
                             }
                         }
                     }
-                    prop_assert_eq!(l.units_per_extent, pua - first);
+                    prop_assert_eq!(l.units_per_extent, ppa - first);
                     prop_assert_eq!(l.lane_of(extent), (lane, index));
                     extent += 1;
                 }
                 prop_assert_eq!(l.first_die(lane), l.place(lane * stride * l.units_per_extent).die);
             }
-            prop_assert_eq!((l.units(), l.extents(), l.lanes, l.stride), (pua, extent, lanes, stride));
+            prop_assert_eq!((l.units(), l.extents(), l.lanes, l.stride), (ppa, extent, lanes, stride));
             prop_assert_eq!((l.units_per_row, l.rows_per_extent * row), (row, l.units_per_extent));
             prop_assert_eq!(l.most_valid() + row, l.units_per_extent);
             prop_assert_eq!(l.blocks_per_extent() * pages * per_page, l.units_per_extent);

@@ -61,9 +61,9 @@ impl Fill {
 
     /// The address the fill gives a logical unit.
     #[inline]
-    pub fn pua(&self, lpn: u32) -> u32 {
+    pub fn ppa(&self, lpn: u32) -> u32 {
         if let Some(s) = &self.stripes {
-            return s.home(lpn) * self.stride_units + s.fill_row(lpn);
+            return s.fill_lane(lpn) * self.stride_units + s.fill_row(lpn);
         }
         let (chunk, within) = self.by_chunk.div_rem(lpn);
         let (round, position) = self.by_lanes.div_rem(chunk);
@@ -71,10 +71,10 @@ impl Fill {
         lane * self.stride_units + round * self.chunk + within
     }
 
-    /// The logical unit the fill puts at an address; inverse of [`Fill::pua`].
+    /// The logical unit the fill puts at an address; inverse of [`Fill::ppa`].
     #[inline]
-    pub fn lpn(&self, pua: u32) -> u32 {
-        let (lane, index) = self.by_lane_units.div_rem(pua);
+    pub fn lpn(&self, ppa: u32) -> u32 {
+        let (lane, index) = self.by_lane_units.div_rem(ppa);
         if let Some(s) = &self.stripes {
             return s.filled_at(lane, index);
         }
@@ -156,7 +156,7 @@ impl Map {
         } else if entry == 0 {
             let parity = self.state.parity;
             let filled = lpn < self.state.filled || parity.0 <= lpn && lpn < parity.1;
-            if filled { Place::Flash(self.fill.pua(lpn)) } else { Place::Unmapped }
+            if filled { Place::Flash(self.fill.ppa(lpn)) } else { Place::Unmapped }
         } else if entry == TRIMMED {
             Place::Unmapped
         } else {
@@ -181,8 +181,8 @@ impl Map {
 
     /// Point a logical unit at a physical one.
     #[inline]
-    pub fn set_flash(&mut self, lpn: u32, pua: u32) {
-        self.forward[lpn as usize] = pua + 1;
+    pub fn set_flash(&mut self, lpn: u32, ppa: u32) {
+        self.forward[lpn as usize] = ppa + 1;
     }
 
     /// Point a logical unit at a buffer slot; returns where it was.
@@ -206,35 +206,35 @@ impl Map {
 
     /// The logical unit at a valid physical address.
     #[inline]
-    pub fn owner(&self, pua: u32) -> u32 {
-        match self.reverse[pua as usize] {
-            0 => self.fill.lpn(pua),
+    pub fn owner(&self, ppa: u32) -> u32 {
+        match self.reverse[ppa as usize] {
+            0 => self.fill.lpn(ppa),
             entry => entry - 1,
         }
     }
 
     /// Record the logical unit at a physical address.
     #[inline]
-    pub fn set_owner(&mut self, pua: u32, lpn: u32) {
-        self.reverse[pua as usize] = lpn + 1;
+    pub fn set_owner(&mut self, ppa: u32, lpn: u32) {
+        self.reverse[ppa as usize] = lpn + 1;
     }
 
     /// Whether the unit at this address is current.
     #[inline]
-    pub fn is_valid(&self, pua: u32) -> bool {
-        self.valid[(pua / 64) as usize] >> (pua % 64) & 1 != 0
+    pub fn is_valid(&self, ppa: u32) -> bool {
+        self.valid[(ppa / 64) as usize] >> (ppa % 64) & 1 != 0
     }
 
     /// Mark a unit current.
     #[inline]
-    pub fn set_valid(&mut self, pua: u32) {
-        self.valid[(pua / 64) as usize] |= 1 << (pua % 64);
+    pub fn set_valid(&mut self, ppa: u32) {
+        self.valid[(ppa / 64) as usize] |= 1 << (ppa % 64);
     }
 
     /// Mark a unit stale.
     #[inline]
-    pub fn clear_valid(&mut self, pua: u32) {
-        self.valid[(pua / 64) as usize] &= !(1 << (pua % 64));
+    pub fn clear_valid(&mut self, ppa: u32) {
+        self.valid[(ppa / 64) as usize] &= !(1 << (ppa % 64));
     }
 
     /// Mark `start .. start + count` current.

@@ -17,7 +17,7 @@ pub struct StripePlaces {
     width: u32,
     /// By stripe: 0, or 1 + group × width + offset of the parity.
     at: Vec<u32>,
-    /// By group: stripes at home in it, and those that are leaving it.
+    /// By group: stripes that are in it, and those that are leaving it.
     held: Vec<u32>,
     /// By group: the most that it takes.
     most: Vec<u32>,
@@ -66,7 +66,7 @@ impl StripePlaces {
     #[inline]
     pub fn lane(&self, stripes: &Stripes, unit: u32) -> u32 {
         if self.at.is_empty() {
-            return stripes.home(unit);
+            return stripes.fill_lane(unit);
         }
         let group = self.group_of(stripes, stripes.stripe_of(unit));
         stripes.lane(group, self.offset_of(stripes, unit))
@@ -78,19 +78,19 @@ impl StripePlaces {
         self.held[group as usize] < self.most[group as usize]
     }
 
-    /// A stripe is at home elsewhere from now on. Returns the group that it leaves (`NONE`
-    /// where it stays in its own), which still has its former copies: [`StripePlaces::left`] follows.
+    /// A stripe is elsewhere from now on. Returns the group that it leaves (`NONE`
+    /// where it stays in its own), which still has its old copies: [`StripePlaces::left`] follows.
     pub fn set(&mut self, stripes: &Stripes, stripe: u32, group: u32, parity: u32) -> u32 {
-        let former = self.group_of(stripes, stripe);
+        let old_ppa = self.group_of(stripes, stripe);
         self.at[stripe as usize] = 1 + group * self.width + parity;
-        if former == group {
+        if old_ppa == group {
             return NONE;
         }
         self.held[group as usize] += 1;
-        former
+        old_ppa
     }
 
-    /// A group has nothing more of a stripe that was at home in it.
+    /// A group has nothing more of a stripe that was in it.
     pub fn left(&mut self, group: u32) {
         self.held[group as usize] -= 1;
     }
@@ -123,9 +123,9 @@ impl StripePlaces {
             return false;
         }
         for &(stripe, group, parity) in moved {
-            let former = self.set(stripes, stripe, group, parity);
-            if former != NONE {
-                self.left(former);
+            let old_ppa = self.set(stripes, stripe, group, parity);
+            if old_ppa != NONE {
+                self.left(old_ppa);
             }
         }
         self.held.iter().zip(&self.most).all(|(held, most)| held <= most)
@@ -156,56 +156,56 @@ mod tests {
     #[test]
     fn data_follow_parity_round_the_group() {
         let s = stripes();
-        let mut homes = StripePlaces::new(&s, vec![11; 2]);
+        let mut places = StripePlaces::new(&s, vec![11; 2]);
         for unit in s.members(5) {
-            assert_eq!(homes.lane(&s, unit), s.home(unit), "unmoved");
+            assert_eq!(places.lane(&s, unit), s.fill_lane(unit), "unmoved");
         }
         // The paper's example: {1 2 P 0}.
-        assert_eq!(homes.set(&s, 5, 1, 2), NONE);
-        let offsets: Vec<u32> = s.members(5).map(|u| homes.offset_of(&s, u)).collect();
+        assert_eq!(places.set(&s, 5, 1, 2), NONE);
+        let offsets: Vec<u32> = s.members(5).map(|u| places.offset_of(&s, u)).collect();
         assert_eq!(offsets, [3, 0, 1, 2]);
         for parity in 0..4 {
-            homes.set(&s, 5, 1, parity);
-            let mut lanes: Vec<u32> = s.members(5).map(|u| homes.lane(&s, u)).collect();
+            places.set(&s, 5, 1, parity);
+            let mut lanes: Vec<u32> = s.members(5).map(|u| places.lane(&s, u)).collect();
             assert!(lanes.iter().all(|&l| s.group_of_lane(l) == 1));
             lanes.sort_unstable();
             lanes.dedup();
             assert_eq!(lanes.len(), 4, "one on each lane");
         }
-        assert_eq!(homes.lane(&s, s.first_of(4)), s.home(s.first_of(4)), "others stay");
+        assert_eq!(places.lane(&s, s.first_of(4)), s.fill_lane(s.first_of(4)), "others stay");
     }
 
     #[test]
     fn a_group_is_full_until_what_leaves_has_left() {
         let s = stripes();
-        let mut homes = StripePlaces::new(&s, vec![12, 11]);
-        assert_eq!(homes.held(), [11, 10]);
-        assert!(homes.has_room(0) && homes.has_room(1));
-        assert_eq!(homes.set(&s, 0, 1, 3), 0);
-        assert_eq!(homes.held(), [11, 11]);
-        assert!(!homes.has_room(1));
-        homes.left(0);
-        assert_eq!((homes.held(), homes.group_of(&s, 0)), (&[10, 11][..], 1));
+        let mut places = StripePlaces::new(&s, vec![12, 11]);
+        assert_eq!(places.held(), [11, 10]);
+        assert!(places.has_room(0) && places.has_room(1));
+        assert_eq!(places.set(&s, 0, 1, 3), 0);
+        assert_eq!(places.held(), [11, 11]);
+        assert!(!places.has_room(1));
+        places.left(0);
+        assert_eq!((places.held(), places.group_of(&s, 0)), (&[10, 11][..], 1));
         // And back.
-        assert_eq!(homes.set(&s, 0, 0, 0), 1);
-        homes.left(1);
-        assert_eq!(homes.held(), [11, 10]);
-        assert_eq!(homes.all_moved(), [(0, 0, 0)]);
+        assert_eq!(places.set(&s, 0, 0, 0), 1);
+        places.left(1);
+        assert_eq!(places.held(), [11, 10]);
+        assert_eq!(places.all_moved(), [(0, 0, 0)]);
     }
 
     #[test]
     fn what_moved_is_put_back_on_a_like_drive_only() {
         let s = stripes();
-        let mut homes = StripePlaces::new(&s, vec![12, 12]);
-        homes.set(&s, 4, 1, 2);
-        homes.left(0);
+        let mut places = StripePlaces::new(&s, vec![12, 12]);
+        places.set(&s, 4, 1, 2);
+        places.left(0);
         let mut other = StripePlaces::new(&s, vec![12, 12]);
-        assert!(other.restore(&s, &homes.all_moved()));
-        assert_eq!(other.held(), homes.held());
+        assert!(other.restore(&s, &places.all_moved()));
+        assert_eq!(other.held(), places.held());
         assert!(
-            !StripePlaces::fixed().restore(&s, &homes.all_moved()) && StripePlaces::fixed().restore(&s, &[])
+            !StripePlaces::fixed().restore(&s, &places.all_moved()) && StripePlaces::fixed().restore(&s, &[])
         );
-        assert!(!StripePlaces::new(&s, vec![11, 10]).restore(&s, &homes.all_moved()), "too many");
+        assert!(!StripePlaces::new(&s, vec![11, 10]).restore(&s, &places.all_moved()), "too many");
         assert!(!StripePlaces::new(&s, vec![12, 12]).restore(&s, &[(99, 0, 0)]));
     }
 
@@ -213,7 +213,7 @@ mod tests {
         /// Against a map of the moved stripes and a count of stripes a group, which each move and
         /// each departure changes.
         #[test]
-        fn homes_are_what_the_model_says_after_any_moves(
+        fn places_are_what_the_model_says_after_any_moves(
             more in prop::collection::vec(0..4u32, 2),
             steps in prop::collection::vec((any::<bool>(), 0..21u32, 0..2u32, 0..4u32), 0..80),
         ) {
@@ -231,8 +231,8 @@ mod tests {
                     real.left(group);
                     held[group as usize] -= 1;
                 } else if moves && (now == group || real.has_room(group)) {
-                    let former = real.set(&s, stripe, group, parity);
-                    prop_assert_eq!(former, if now == group { NONE } else { now });
+                    let old_ppa = real.set(&s, stripe, group, parity);
+                    prop_assert_eq!(old_ppa, if now == group { NONE } else { now });
                     moved.insert(stripe, (group, parity));
                     if now != group {
                         held[group as usize] += 1;
@@ -249,7 +249,7 @@ mod tests {
                         prop_assert_eq!(real.group_of(&s, stripe), s.group_of(stripe));
                         for unit in s.members(stripe) {
                             prop_assert_eq!(real.offset_of(&s, unit), s.offset_of(unit));
-                            prop_assert_eq!(real.lane(&s, unit), s.home(unit));
+                            prop_assert_eq!(real.lane(&s, unit), s.fill_lane(unit));
                         }
                         continue;
                     };

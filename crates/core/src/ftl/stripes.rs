@@ -120,7 +120,7 @@ impl Stripes {
 
     /// The lane of a unit.
     #[inline]
-    pub fn home(&self, unit: u32) -> u32 {
+    pub fn fill_lane(&self, unit: u32) -> u32 {
         self.lane(self.group_of(self.stripe_of(unit)), self.offset_of(unit))
     }
 
@@ -150,7 +150,7 @@ impl Stripes {
         self.by_groups.div_rem(self.stripe_of(unit)).0
     }
 
-    /// The unit that a fill puts at a row of a lane; inverse of [`Stripes::home`] and
+    /// The unit that a fill puts at a row of a lane; inverse of [`Stripes::fill_lane`] and
     /// [`Stripes::fill_row`].
     #[inline]
     pub fn filled_at(&self, lane: u32, row: u32) -> u32 {
@@ -186,8 +186,8 @@ mod tests {
             let c = stripe % 8;
             let parity = (7 + 8 - c % 8 + 8 - (stripe / 8) % 8) % 8;
             let channel = if p < parity { p } else { p + 1 };
-            assert_eq!(s.home(lpn), channel * 8 + c, "unit {lpn}");
-            assert_eq!(s.home(s.parity(stripe)), parity * 8 + c);
+            assert_eq!(s.fill_lane(lpn), channel * 8 + c, "unit {lpn}");
+            assert_eq!(s.fill_lane(s.parity(stripe)), parity * 8 + c);
         }
     }
 
@@ -198,13 +198,13 @@ mod tests {
             assert_eq!(s.groups * width, channels * per_channel);
             let mut parities = vec![0; (channels * per_channel) as usize];
             for stripe in 0..s.count {
-                let mut lanes: Vec<u32> = s.members(stripe).map(|u| s.home(u)).collect();
+                let mut lanes: Vec<u32> = s.members(stripe).map(|u| s.fill_lane(u)).collect();
                 for unit in s.members(stripe) {
                     assert_eq!(s.stripe_of(unit), stripe);
-                    assert_eq!(s.filled_at(s.home(unit), s.fill_row(unit)), unit);
-                    assert_eq!(s.group_of_lane(s.home(unit)), s.group_of(stripe));
+                    assert_eq!(s.filled_at(s.fill_lane(unit), s.fill_row(unit)), unit);
+                    assert_eq!(s.group_of_lane(s.fill_lane(unit)), s.group_of(stripe));
                 }
-                parities[s.home(s.parity(stripe)) as usize] += 1;
+                parities[s.fill_lane(s.parity(stripe)) as usize] += 1;
                 let per_lane = channels * per_channel / channels;
                 let mut on: Vec<u32> = lanes.iter().map(|lane| lane / per_lane).collect();
                 on.sort_unstable();
@@ -268,7 +268,7 @@ mod tests {
                     let unit = if offset == parity { host_units + stripe } else { next };
                     next += u32::from(offset != parity);
                     prop_assert_eq!(s.is_parity(unit), offset == parity);
-                    prop_assert_eq!((s.stripe_of(unit), s.offset_of(unit), s.home(unit)), (stripe, offset, lane));
+                    prop_assert_eq!((s.stripe_of(unit), s.offset_of(unit), s.fill_lane(unit)), (stripe, offset, lane));
                     let row = rows[lane as usize];
                     prop_assert_eq!((s.fill_row(unit), s.filled_at(lane, row)), (row, unit));
                     rows[lane as usize] += 1;

@@ -8,7 +8,7 @@ use crate::parts::Parts;
 use std::collections::BTreeMap;
 use std::ops::Index;
 use tailcut_core::flash::{Fact, Flash, FlashCommand, FlashState, Submitted};
-use tailcut_core::observer::{Closing, Observer, Step, StepEvent, Turn, TurnEvent};
+use tailcut_core::observer::{Closing, Observer, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::{Ledger, SimTime};
 
 /// What the controller does.
@@ -28,7 +28,7 @@ pub enum Act {
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     Step(StepEvent),
-    Turn(TurnEvent),
+    QueueStep(QueueEvent),
     /// It has left the queue to be done together with this one.
     Joins(usize),
     Closing(u32, Closing),
@@ -60,8 +60,8 @@ impl Observer for Log {
     fn step(&mut self, event: &StepEvent) {
         self.note(Event::Step(*event));
     }
-    fn turn(&mut self, event: &TurnEvent) {
-        self.note(Event::Turn(*event));
+    fn queued(&mut self, event: &QueueEvent) {
+        self.note(Event::QueueStep(*event));
     }
     fn closing(&mut self, unit: u32, _: SimTime, closing: Closing) {
         self.note(Event::Closing(unit, closing));
@@ -368,24 +368,24 @@ impl Stage {
         for event in std::mem::take(&mut self.flash.observer_mut().events) {
             let id = match &event {
                 Event::Step(e) => Some(e.op),
-                Event::Turn(e) => Some(e.op),
+                Event::QueueStep(e) => Some(e.op),
                 Event::Joins(_) | Event::Closing(..) | Event::Programs(..) => None,
             };
             let index = id.map_or(NO_OP, |id| self.under_way[&id]);
             self.events.push((index, event));
             match &event {
                 Event::Step(e) => self.ops[index].note(e),
-                Event::Turn(e) => {
+                Event::QueueStep(e) => {
                     let op = &mut self.ops[index];
-                    match e.turn {
-                        Turn::Joins(head) => {
+                    match e.step {
+                        QueueStep::Joins(head) => {
                             let head = self.under_way[&head];
                             op.joined = Some(head);
                             self.events.push((index, Event::Joins(head)));
                         }
-                        Turn::Returns => op.joined = None,
-                        Turn::Ends => op.ends += 1,
-                        Turn::Arrives | Turn::Leaves => {}
+                        QueueStep::Returns => op.joined = None,
+                        QueueStep::Ends => op.ends += 1,
+                        QueueStep::Arrives | QueueStep::Leaves => {}
                     }
                 }
                 Event::Joins(_) | Event::Closing(..) | Event::Programs(..) => {}

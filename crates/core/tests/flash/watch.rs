@@ -4,7 +4,7 @@ use crate::driver::{Event, Stage};
 use std::collections::{BTreeMap, VecDeque};
 use tailcut_core::flash::Joins;
 use tailcut_core::nand::OpKind;
-use tailcut_core::observer::{Closing, Step, StepEvent, Turn, TurnEvent};
+use tailcut_core::observer::{Closing, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::{Cause, Occupant, Occupants};
 
 /// A die, as its events tell it.
@@ -102,7 +102,7 @@ impl Watch {
         for &(op, event) in &stage.events[self.seen..] {
             match event {
                 Event::Step(e) => self.step(op, &e),
-                Event::Turn(e) => self.turn(op, &e),
+                Event::QueueStep(e) => self.queued(op, &e),
                 Event::Joins(head) => self.joined.entry(head).or_default().push(op),
                 Event::Closing(unit, closing) => match closing {
                     Closing::Closes(_) => self.dies[unit as usize].closed += 1,
@@ -219,11 +219,11 @@ impl Watch {
         self.waits.entry(op).or_default().asked = Some(at);
     }
 
-    fn turn(&mut self, op: usize, e: &TurnEvent) {
+    fn queued(&mut self, op: usize, e: &QueueEvent) {
         let at = e.at.0;
         let waits = self.waits.entry(op).or_default();
-        match e.turn {
-            Turn::Arrives => {
+        match e.step {
+            QueueStep::Arrives => {
                 // It may get its die at once: then it has not left a queue.
                 waits.queued = Some(at);
                 if !self.joins.kinds.has(e.occupant) {
@@ -231,13 +231,13 @@ impl Watch {
                     queues.entry(e.occupant as usize).or_default().push_back(op);
                 }
             }
-            Turn::Leaves => waits.die += at - waits.queued.take().expect("it was queued"),
-            Turn::Returns => {
+            QueueStep::Leaves => waits.die += at - waits.queued.take().expect("it was queued"),
+            QueueStep::Returns => {
                 waits.queued = Some(at);
                 self.joined.remove(&op);
             }
-            Turn::Joins(_) => {}
-            Turn::Ends => {
+            QueueStep::Joins(_) => {}
+            QueueStep::Ends => {
                 if e.kind == OpKind::Read {
                     let first = self.channels[e.channel as usize].decoding.pop_front();
                     assert_eq!(first, Some(op), "decoded as it came");

@@ -10,7 +10,7 @@ use super::write::{Placed, WriteUnit};
 use std::collections::BTreeMap;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
-use tailcut_core::device::{Turn, TurnEvent, WriteEvent, WriteStep};
+use tailcut_core::device::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
 
 const NONE: u32 = u32::MAX;
@@ -175,33 +175,33 @@ impl Replay {
         self.ops.get_mut(&e.op).expect("it has arrived").step(e, shape)
     }
 
-    fn try_turn(&mut self, e: &TurnEvent) -> Result<(), String> {
+    fn try_turn(&mut self, e: &QueueEvent) -> Result<(), String> {
         let now = e.at.0;
-        match e.turn {
-            Turn::Arrives => {
+        match e.step {
+            QueueStep::Arrives => {
                 let placed = self.placed.remove(&e.op);
                 self.ops.insert(e.op, Operation::new(*e, placed));
             }
-            Turn::Leaves => self.charge_die(e.op, now),
-            Turn::Joins(head) => {
+            QueueStep::Leaves => self.charge_die(e.op, now),
+            QueueStep::Joins(head) => {
                 self.op(head).joined.push(e.op);
                 if e.kind == OpKind::Read {
                     self.units[e.unit as usize].joined();
                 }
             }
-            Turn::Returns => {
+            QueueStep::Returns => {
                 let channel = &self.channels[e.channel as usize];
                 let op = self.ops.get_mut(&e.op).expect("it has arrived");
                 op.charge_channel(channel, now);
                 op.queued = Some(now);
                 op.joined.clear();
             }
-            Turn::Ends => self.ends(e)?,
+            QueueStep::Ends => self.ends(e)?,
         }
         Ok(())
     }
 
-    fn ends(&mut self, e: &TurnEvent) -> Result<(), String> {
+    fn ends(&mut self, e: &QueueEvent) -> Result<(), String> {
         let now = e.at.0;
         let decode = self.decode;
         let op = self.op(e.op);
@@ -310,8 +310,8 @@ impl Observer for Replay {
         self.blame(held);
     }
 
-    fn turn(&mut self, event: &TurnEvent) {
-        self.reached.note("turn", event.turn);
+    fn queued(&mut self, event: &QueueEvent) {
+        self.reached.note("turn", event.step);
         let held = self.try_turn(event);
         self.blame(held);
     }

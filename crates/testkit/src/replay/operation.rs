@@ -3,13 +3,13 @@
 use super::account::Account;
 use super::history::History;
 use super::write::Placed;
-use tailcut_core::device::{OpKind, Shape, Step, StepEvent, TurnEvent};
+use tailcut_core::device::{OpKind, QueueEvent, Shape, Step, StepEvent};
 use tailcut_units::{Cause, Occupant};
 
 /// A flash operation, kept until its number is used again.
 pub struct Operation {
     /// What was told when it arrived at its die.
-    pub told: TurnEvent,
+    pub told: QueueEvent,
     /// Since when it has been in the die's queue.
     pub queued: Option<u64>,
     /// Since when it waits for the channel.
@@ -36,7 +36,7 @@ pub struct Operation {
 
 impl Operation {
     /// One that arrives at its die.
-    pub fn new(told: TurnEvent, placed: Option<Placed>) -> Operation {
+    pub fn new(told: QueueEvent, placed: Option<Placed>) -> Operation {
         Operation {
             told,
             queued: Some(told.at.0),

@@ -3,7 +3,7 @@
 use super::account::Account;
 use std::collections::BTreeSet;
 use strum::VariantNames;
-use tailcut_core::device::{Closing, OpKind, RequestStep, Step, StepEvent, Turn, WriteStep};
+use tailcut_core::device::{Closing, OpKind, QueueStep, RequestStep, Step, StepEvent, WriteStep};
 use tailcut_core::policy::{FAMILIES, PolicyConfig};
 use tailcut_units::{Cause, Occupant};
 
@@ -74,7 +74,7 @@ impl Reached {
         let listed = [
             ("step", Step::VARIANTS),
             ("operation", OpKind::VARIANTS),
-            ("turn", Turn::VARIANTS),
+            ("turn", QueueStep::VARIANTS),
             ("closing", Closing::VARIANTS),
             ("request", RequestStep::VARIANTS),
             ("write unit", WriteStep::VARIANTS),

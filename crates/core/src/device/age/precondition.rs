@@ -203,8 +203,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut sum = 0;
         for (&entry, &lpn) in old.iter().zip(lpns) {
-            let pua = if entry == 0 { self.map.fill.pua(lpn) } else { entry - 1 };
-            sum ^= self.map.valid.get((pua / 64) as usize).copied().unwrap_or(0);
+            let ppa = if entry == 0 { self.map.fill.ppa(lpn) } else { entry - 1 };
+            sum ^= self.map.valid.get((ppa / 64) as usize).copied().unwrap_or(0);
         }
         std::hint::black_box(sum);
     }
@@ -245,9 +245,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             pass.host[pool as usize] = self.host_row(pass, pool);
         }
         pass.programs += 1;
-        let former = self.map.lookup(lpn);
-        if let Place::Flash(former) = former {
-            self.invalidate(former);
+        let old_ppa = self.map.lookup(lpn);
+        if let Place::Flash(old_ppa) = old_ppa {
+            self.invalidate(old_ppa);
         }
         let ppa = pass.host[pool as usize].fill(&mut self.state.extents, &self.shape.layout);
         self.data_aged(ppa, lpn);
@@ -267,12 +267,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if row.is_none() || opened {
                 self.collect_while_wanted(pass, lane);
             }
-            if let Some(pua) = row {
+            if let Some(ppa) = row {
                 pass.written[lane as usize] += 1;
                 if attempt > 0 {
                     pass.load[lanes].fill(0);
                 }
-                return OpenRow::new(pua, &self.shape.layout);
+                return OpenRow::new(ppa, &self.shape.layout);
             }
             // What it collected may have given it room: it is asked again after the others.
             pass.load[lane as usize] = NO_ROOM;
@@ -312,9 +312,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let width = (n - at).min(64);
                 let mut mask = self.map.valid_mask(base + at, width);
                 while mask != 0 {
-                    let pua = base + at + mask.trailing_zeros();
+                    let ppa = base + at + mask.trailing_zeros();
                     mask &= mask - 1;
-                    pass.moved.push((self.map.owner(pua), pua));
+                    pass.moved.push((self.map.owner(ppa), ppa));
                 }
                 at += width;
             }
@@ -324,8 +324,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             std::hint::black_box(sum);
             let moved = std::mem::take(&mut pass.moved);
-            for &(lpn, former) in &moved {
-                self.move_unit(pass, lane, lpn, former);
+            for &(lpn, old_ppa) in &moved {
+                self.move_unit(pass, lane, lpn, old_ppa);
             }
             pass.moved = moved;
         }

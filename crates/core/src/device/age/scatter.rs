@@ -77,7 +77,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let first = lane * self.shape.layout.stride * upe;
         let mut stream = Stream::new(self.shape.context.seed, "scatter", u64::from(lane));
         // What a sequential fill would put here, shuffled (Fisher and Yates).
-        let mut owners: Vec<u32> = (first..first + valid).map(|pua| self.map.fill.lpn(pua)).collect();
+        let mut owners: Vec<u32> = (first..first + valid).map(|ppa| self.map.fill.lpn(ppa)).collect();
         for i in (1..owners.len()).rev() {
             if i % SLICE as usize == 0 && !progress(0.0) {
                 return false;

@@ -27,8 +27,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let count = |closes: &dyn Fn(u32) -> bool| {
                 (0..collections.len() as u32).filter(|&lane| closes(lane)).count() as u32
             };
-            let host = count(&|l| collections[l as usize].holding && self.scope_holds(l, unit));
-            let programs = count(&|l| collections[l as usize].barring && self.bar_covers(l, unit));
+            let host = count(&|l| collections[l as usize].closes && self.scope_closes(l, unit));
+            let programs =
+                count(&|l| collections[l as usize].closes_programs && self.may_close_to_programs(l, unit));
             let counted = self.flash.closed_by(unit);
             law!(
                 counted == (host, programs),

@@ -11,17 +11,17 @@ use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Every valid physical unit is owned by exactly the logical unit that maps to it,
-    /// or whose buffer slot keeps it as its former copy.
+    /// or whose buffer slot keeps it as its old copy.
     pub(super) fn audit_map(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
         let mut claimed = vec![false; layout.units() as usize];
         let mut claims = 0u64;
-        let mut claim = |lpn: u32, pua: u32, how: &str| -> Result<(), String> {
-            law!(pua < layout.units(), "unit {lpn} is {how} {pua}, which does not exist");
-            law!(self.map.is_valid(pua), "unit {lpn} is {how} {pua}, which is stale");
-            law!(self.map.owner(pua) == lpn, "unit {lpn} is {how} {pua}, which {} owns", self.map.owner(pua));
-            law!(!claimed[pua as usize], "unit {lpn} is {how} {pua}, which is claimed twice");
-            claimed[pua as usize] = true;
+        let mut claim = |lpn: u32, ppa: u32, how: &str| -> Result<(), String> {
+            law!(ppa < layout.units(), "unit {lpn} is {how} {ppa}, which does not exist");
+            law!(self.map.is_valid(ppa), "unit {lpn} is {how} {ppa}, which is stale");
+            law!(self.map.owner(ppa) == lpn, "unit {lpn} is {how} {ppa}, which {} owns", self.map.owner(ppa));
+            law!(!claimed[ppa as usize], "unit {lpn} is {how} {ppa}, which is claimed twice");
+            claimed[ppa as usize] = true;
             claims += 1;
             Ok(())
         };
@@ -31,7 +31,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
-                Place::Flash(pua) => claim(lpn, pua, "at")?,
+                Place::Flash(ppa) => claim(lpn, ppa, "at")?,
                 Place::Buffer(entry) if stripes.is_some() => {
                     let e = self.state.parity.stripes.dirty.entry(entry);
                     let stripe = stripes.map(|x| x.stripe_of(lpn));
@@ -40,8 +40,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         "parity {lpn} is in entry {entry}, of stripe {}",
                         e.stripe
                     );
-                    if e.former != NONE {
-                        claim(lpn, e.former, "parity under way, formerly at")?;
+                    if e.old_ppa != NONE {
+                        claim(lpn, e.old_ppa, "parity under way, formerly at")?;
                     }
                 }
                 Place::Buffer(slot) => {
@@ -49,16 +49,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     let held = buffer.slot(slot);
                     law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);
                     mapped[slot as usize] = true;
-                    if held.former != NONE {
-                        claim(lpn, held.former, "buffered, formerly at")?;
+                    if held.old_ppa != NONE {
+                        claim(lpn, held.old_ppa, "buffered, formerly at")?;
                     }
                 }
             }
         }
         for job in self.state.parity.stripes.jobs.in_use() {
             for m in &self.state.parity.stripes.members[self.state.parity.stripes.members_of(job)] {
-                if m.former != NONE {
-                    claim(m.unit, m.former, "on its way, formerly at")?;
+                if m.old_ppa != NONE {
+                    claim(m.unit, m.old_ppa, "on its way, formerly at")?;
                 }
             }
         }
@@ -67,9 +67,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (i, slot) in buffer.in_use() {
             let mapped = std::mem::take(&mut mapped[i as usize]);
             law!(
-                mapped || slot.former == NONE,
+                mapped || slot.old_ppa == NONE,
                 "slot {i} keeps {} for unit {}, which is elsewhere",
-                slot.former,
+                slot.old_ppa,
                 slot.lpn
             );
             law!(mapped || slot.in_flight, "dirty slot {i} holds unit {}, which is elsewhere", slot.lpn);
@@ -79,20 +79,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// What is on flash of a stripe has parity there, and over a medium with data they
-    /// cancel out byte by byte: at any time between two events, former copies standing in
+    /// cancel out byte by byte: at any time between two events, old copies standing in
     /// for what is on its way.
     pub fn audit_parity(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         for stripe in 0..stripes.count {
-            let puas: Vec<u32> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
+            let ppas: Vec<u32> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
             let has_parity = self.flash_copy(stripes.parity(stripe)).is_some();
-            law!(puas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
-            law!(self.medium.cancels(&puas), "the parity of stripe {stripe} is not that of {puas:?}");
+            law!(ppas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
+            law!(self.medium.cancels(&ppas), "the parity of stripe {stripe} is not that of {ppas:?}");
         }
         Ok(())
     }
 
-    /// What is on flash of a stripe lies where the stripe is at home; of one on its way, what
+    /// What is on flash of a stripe lies where the stripe is; of one on its way, what
     /// it was may lie elsewhere. Groups count their stripes, and have no more than they take.
     pub(super) fn audit_stripe_places(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
@@ -102,14 +102,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             held[s.parity.places.group_of(stripes, stripe) as usize] += 1;
             let job = self.job_of(stripe);
             for unit in stripes.members(stripe) {
-                let home = self.home(unit);
-                let there = match self.member_of(job, unit).map(|i| s.parity.stripes.members[i].pua) {
+                let home = self.target_lane(unit);
+                let there = match self.member_of(job, unit).map(|i| s.parity.stripes.members[i].ppa) {
                     None => self.copy_beside(job, unit),
-                    Some(pua) => Some(pua).filter(|&pua| pua != NONE),
+                    Some(ppa) => Some(ppa).filter(|&ppa| ppa != NONE),
                 };
                 let there = there.filter(|_| job == NONE || self.member_of(job, unit).is_some());
                 law!(
-                    there.is_none_or(|pua| layout.lane_at(pua) == home || self.is_lost(pua)),
+                    there.is_none_or(|ppa| layout.lane_at(ppa) == home || self.is_lost(ppa)),
                     "unit {unit} of stripe {stripe} is at {there:?} and not in lane {home}"
                 );
             }
@@ -161,7 +161,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for job in stripes.jobs.in_use() {
             // Programmed rows of a stripe count until its map switches.
             for member in stripes.members[stripes.members_of(job)].iter().filter(|m| m.done) {
-                pending_rows[layout.extent_of(member.pua).0 as usize] += 1;
+                pending_rows[layout.extent_of(member.ppa).0 as usize] += 1;
             }
         }
         let collected: Vec<Option<u32>> = self.state.gc.collections.iter().map(Collection::target).collect();

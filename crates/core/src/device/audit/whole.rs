@@ -16,7 +16,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Buffer(slot) if !is_parity && self.state.write.buffer.slot(slot).moving => {
                 match self.copy_below(lpn, slot) {
                     NONE => Place::Buffer(slot),
-                    former => Place::Flash(former),
+                    old_ppa => Place::Flash(old_ppa),
                 }
             }
             place => place,

@@ -60,9 +60,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 Stage::Erasing => law!(c.erases > 0, "lane {lane} erases nothing"),
             }
-            for &(_, pua) in &c.staged {
-                let (extent, _) = self.shape.layout.extent_of(pua);
-                law!(extent == c.victim, "lane {lane} moves {pua} out of extent {extent}");
+            for &(_, ppa) in &c.staged {
+                let (extent, _) = self.shape.layout.extent_of(ppa);
+                law!(extent == c.victim, "lane {lane} moves {ppa} out of extent {extent}");
             }
         }
         let waiting = collections.iter().filter(|c| c.waiting).count();
@@ -71,7 +71,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Whether the collection of a lane closes this unit to host operations.
-    pub(in crate::device) fn scope_holds(&self, lane: u32, unit: u32) -> bool {
+    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: u32) -> bool {
         let own = self.shape.units_of_lane(lane);
         match self.fixed.gc_scope {
             Scope::Operation => false,

@@ -1,7 +1,7 @@
 //! Collection: empty a victim, erase it, free it.
 
 use crate::containers::NONE;
-use crate::device::drive::{Afterwards, Device};
+use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, Owner};
 use crate::ftl::config::{CopyMode, ExtentKind};
@@ -49,9 +49,9 @@ pub(in crate::device) struct Collection {
     /// It would start or go on but for host activity, another collection, or a victim.
     pub waiting: bool,
     /// Its scope is closed to host operations: not while it yields to them, or drains.
-    pub holding: bool,
+    pub closes: bool,
     /// Its scope is closed to host programs, whether it yields or not.
-    pub barring: bool,
+    pub closes_programs: bool,
 }
 
 impl Collection {
@@ -69,14 +69,14 @@ impl Collection {
             wins: 0,
             ends: 0,
             waiting: false,
-            holding: false,
-            barring: false,
+            closes: false,
+            closes_programs: false,
         }
     }
 
     /// Whether its scope is closed to host operations.
-    pub fn is_holding(&self) -> bool {
-        self.holding
+    pub fn is_closing(&self) -> bool {
+        self.closes
     }
 
     /// The extent it empties, of `units` units, whether all of that was read, and whether it is
@@ -162,13 +162,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.collects_instantly {
             let s = &mut self.state;
             if !std::mem::replace(&mut s.gc.collections[lane as usize].due, true) {
-                s.afterwards.push(Afterwards::Collect { lane });
+                s.deferred.push(Deferred::Collect { lane });
             }
             return;
         }
         if let Some(victim) = self.pick_victim(lane) {
             self.begin_collection(lane, victim);
-            self.hold_scope(lane, true);
+            self.close_scope(lane, true);
             self.pump_collection(lane);
         }
     }
@@ -229,14 +229,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 break;
             }
             let view = self.space(lane);
-            self.bar_programs(lane, &view);
+            self.update_program_gate(lane, &view);
             if !self.state.policies.gc_schedule.proceed(&view) {
                 return self.yield_scope(lane);
             }
-            if !self.state.gc.collections[lane as usize].holding && self.scope_is_taken(lane) {
+            if !self.state.gc.collections[lane as usize].closes && self.scope_is_taken(lane) {
                 return self.set_waiting(lane, true);
             }
-            self.hold_scope(lane, true);
+            self.close_scope(lane, true);
             self.next_move(lane);
         }
         self.set_waiting(lane, false);
@@ -297,11 +297,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.reads -= 1;
         let FlashCommand { ppa: start, units: mut left, .. } = self.flash.op(op).cmd;
         while left != 0 {
-            let pua = start + left.trailing_zeros();
+            let ppa = start + left.trailing_zeros();
             left &= left - 1;
             // What the host has overwritten meanwhile need not move.
-            if self.map.is_valid(pua) {
-                c.staged.push((self.map.owner(pua), pua));
+            if self.map.is_valid(ppa) {
+                c.staged.push((self.map.owner(ppa), ppa));
             }
         }
         self.free_op(op);
@@ -321,53 +321,53 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         let count = c.staged.len().min(upr as usize);
-        let group = s.write.units.take();
-        let g = &mut s.write.units[group];
+        let write_unit = s.write.units.take();
+        let g = &mut s.write.units[write_unit];
         g.writer = Writer::Collection;
         g.stripe = NONE;
         g.lane = lane;
         g.count = count as u32;
         g.ledger.clear();
-        let at = (group * upr) as usize;
+        let at = (write_unit * upr) as usize;
         s.write.members[at..at + count].copy_from_slice(&c.staged[..count]);
         c.staged.drain(..count);
         c.programs += 1;
-        let pua = s
+        let ppa = s
             .extents
             .take_row(&self.shape.layout, lane, Writer::Collection, 0)
             .expect("host data always leave an extent to collect into");
         self.note_space(lane);
-        self.queue_program(group, pua, Occupant::GcProgram);
+        self.queue_program(write_unit, ppa, Occupant::GcProgram);
     }
 
     /// A write unit of this lane's collection is programmed.
-    pub(in crate::device) fn group_collected(&mut self, lane: u32) {
+    pub(in crate::device) fn write_unit_collected(&mut self, lane: u32) {
         self.state.gc.collections[lane as usize].programs -= 1;
         self.pump_collection(lane);
     }
 
-    /// A logical unit's copy at `former` was also programmed at `new`: switch if current.
+    /// A logical unit's copy at `old` was also programmed at `new`: switch if current.
     #[inline]
-    pub(in crate::device) fn moved(&mut self, lpn: u32, former: u32, new: u32) {
-        if !self.map.is_valid(former) {
+    pub(in crate::device) fn moved(&mut self, lpn: u32, old_ppa: u32, new: u32) {
+        if !self.map.is_valid(old_ppa) {
             return;
         }
-        if !self.member_moved(lpn, former, new) {
+        if !self.member_moved(lpn, old_ppa, new) {
             match self.map.lookup(lpn) {
-                Place::Flash(pua) => {
-                    debug_assert_eq!(pua, former);
+                Place::Flash(ppa) => {
+                    debug_assert_eq!(ppa, old_ppa);
                     self.map.set_flash(lpn, new);
                 }
                 Place::Buffer(slot) => {
                     let held = self.state.write.buffer.slot_mut(slot);
-                    debug_assert_eq!(held.former, former);
-                    held.former = new;
+                    debug_assert_eq!(held.old_ppa, old_ppa);
+                    held.old_ppa = new;
                 }
                 Place::Unmapped => unreachable!("a valid unit is mapped"),
             }
         }
         self.validate(lpn, new);
-        self.invalidate(former);
+        self.invalidate(old_ppa);
     }
 
     fn copy_back(&mut self, lane: u32, source: u32) {
@@ -421,8 +421,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let victim = c.victim;
-        self.set_barring(lane, false);
-        self.hold_scope(lane, false);
+        self.set_closes_programs(lane, false);
+        self.close_scope(lane, false);
         self.count_collection(lane, false);
         self.state.gc.collections[lane as usize].stage = Stage::Idle;
         self.state.extents.abandon_collection(victim);
@@ -438,7 +438,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.extents.has_readers(c.victim) {
             // Host reads of the victim may be queued behind the hold: let them through.
             c.stage = Stage::Draining;
-            self.hold_scope(lane, false);
+            self.close_scope(lane, false);
         } else {
             self.erase_victim(lane);
         }
@@ -455,7 +455,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn erase_victim(&mut self, lane: u32) {
-        self.hold_to_erase(lane);
+        self.close_to_erase(lane);
         let layout = &self.shape.layout;
         let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
         let parts = self.shape.erases_per_die();
@@ -497,8 +497,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The victim is free again: the collection is over.
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
-        self.set_barring(lane, false);
-        self.hold_scope(lane, false);
+        self.set_closes_programs(lane, false);
+        self.close_scope(lane, false);
         self.count_collection(lane, false);
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];

@@ -1,6 +1,6 @@
 //! What a collection closes to others, and who else may collect beside it.
 
-use crate::device::drive::{Afterwards, Device};
+use crate::device::drive::{Deferred, Device};
 use crate::device::gc::collect::Stage;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
@@ -11,32 +11,32 @@ use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether collections of one scope take turns.
-    pub(in crate::device) fn in_turn(&self) -> bool {
+    pub(in crate::device) fn one_at_a_time(&self) -> bool {
         matches!(self.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
     }
 
     /// Whether another collection keeps this lane's scope, of which only one may run. One
     /// that has yielded keeps nothing.
     pub(in crate::device) fn scope_is_taken(&self, lane: u32) -> bool {
-        if !self.in_turn() {
+        if !self.one_at_a_time() {
             return false;
         }
-        let own = self.turn_units(lane);
+        let own = self.exclusive_units(lane);
         (0..self.shape.layout.lanes).filter(|&other| other != lane).any(|other| {
             let c = &self.state.gc.collections[other as usize];
-            let keeps = c.is_active() && (c.holding || !c.waiting);
-            let scope = self.turn_units(other);
+            let keeps = c.is_active() && (c.closes || !c.waiting);
+            let scope = self.exclusive_units(other);
             keeps && scope.start < own.end && own.start < scope.end
         })
     }
 
     /// Close (or reopen) the scope of this lane's collection to host operations.
-    pub(in crate::device) fn hold_scope(&mut self, lane: u32, close: bool) {
+    pub(in crate::device) fn close_scope(&mut self, lane: u32, close: bool) {
         let c = &mut self.state.gc.collections[lane as usize];
-        if c.holding == close {
+        if c.closes == close {
             return;
         }
-        c.holding = close;
+        c.closes = close;
         let erases = c.stage == Stage::Erasing;
         let tell = close && self.fixed.rebuilds_reads;
         for unit in self.scope_units(lane) {
@@ -46,20 +46,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.flash.open(unit, erases);
             }
             if tell {
-                self.state.afterwards.push(Afterwards::Rescue { unit });
+                self.state.deferred.push(Deferred::RebuildQueued { unit });
             }
         }
     }
 
     /// The collection of a lane that holds its scope goes on from moving to erasing.
-    pub(in crate::device) fn hold_to_erase(&mut self, lane: u32) {
+    pub(in crate::device) fn close_to_erase(&mut self, lane: u32) {
         if self.flash.interrupts(Occupant::Erase) {
             // Reads interrupt the erase: they need not stand behind it.
-            return self.hold_scope(lane, false);
+            return self.close_scope(lane, false);
         }
-        if !self.state.gc.collections[lane as usize].holding {
+        if !self.state.gc.collections[lane as usize].closes {
             self.state.gc.collections[lane as usize].stage = Stage::Erasing;
-            return self.hold_scope(lane, true);
+            return self.close_scope(lane, true);
         }
         self.state.gc.collections[lane as usize].stage = Stage::Erasing;
         for unit in self.scope_units(lane) {
@@ -68,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The units among which only one collection may run, where scopes take turns.
-    pub(in crate::device) fn turn_units(&self, lane: u32) -> Range<u32> {
+    pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<u32> {
         match self.fixed.gc_scope {
             Scope::Unit { .. } => self.units_of_channel(lane),
             _ => self.scope_units(lane),
@@ -101,15 +101,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Close the scope of a collection to host programs, or open it, as the schedule says.
     #[inline]
-    pub(in crate::device) fn bar_programs(&mut self, lane: u32, view: &SpaceView) {
+    pub(in crate::device) fn update_program_gate(&mut self, lane: u32, view: &SpaceView) {
         if self.fixed.may_close_programs {
-            let bars = self.state.policies.gc_schedule.bars_programs(view);
-            self.set_barring(lane, bars);
+            let bars = self.state.policies.gc_schedule.closes_programs(view);
+            self.set_closes_programs(lane, bars);
         }
     }
 
-    pub(in crate::device) fn set_barring(&mut self, lane: u32, bars: bool) {
-        if std::mem::replace(&mut self.state.gc.collections[lane as usize].barring, bars) == bars {
+    pub(in crate::device) fn set_closes_programs(&mut self, lane: u32, bars: bool) {
+        if std::mem::replace(&mut self.state.gc.collections[lane as usize].closes_programs, bars) == bars {
             return;
         }
         for unit in self.heeded_units(lane) {
@@ -131,7 +131,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Whether the collection of a lane may bar programs of this unit.
-    pub(in crate::device) fn bar_covers(&self, lane: u32, unit: u32) -> bool {
+    pub(in crate::device) fn may_close_to_programs(&self, lane: u32, unit: u32) -> bool {
         self.heeded_units(lane).contains(&unit)
     }
 
@@ -139,9 +139,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// hold, and another collection may use its scope meanwhile.
     pub(in crate::device) fn yield_scope(&mut self, lane: u32) {
         self.set_waiting(lane, true);
-        let held = self.state.gc.collections[lane as usize].holding;
-        self.hold_scope(lane, false);
-        if held && self.in_turn() {
+        let held = self.state.gc.collections[lane as usize].closes;
+        self.close_scope(lane, false);
+        if held && self.one_at_a_time() {
             self.wake_waiting();
         }
     }

@@ -12,7 +12,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// worth collecting since: it may be just what that lane lacked. (A lane that is
     /// merely below its start level looks again with its next program.)
     #[inline]
-    pub(in crate::device) fn feed_hungry(&mut self) {
+    pub(in crate::device) fn wake_for_victim(&mut self) {
         let s = &mut self.state;
         if s.gc.victim_appeared
             && s.gc.lacks_victim

@@ -55,8 +55,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
         self.data_read(id, lpn, from, to);
-        let pua = match self.map.lookup(lpn) {
-            Place::Flash(pua) => pua,
+        let ppa = match self.map.lookup(lpn) {
+            Place::Flash(ppa) => ppa,
             Place::Unmapped => {
                 self.state.counters.unmapped_reads += 1;
                 return false;
@@ -70,19 +70,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         self.state.counters.buffer_hits += 1;
                         return false;
                     }
-                    former => former,
+                    old_ppa => old_ppa,
                 }
             }
         };
-        self.add_flash_read(id, pua, from, to);
+        self.add_flash_read(id, ppa, from, to);
         true
     }
 
     /// Add bytes of a physical unit to the request's operation on that row, or begin one.
     #[inline]
-    fn add_flash_read(&mut self, id: u32, pua: u32, from: u64, to: u64) {
-        let (row, slot) = self.shape.layout.row_of(pua);
-        let place = self.shape.layout.place(pua);
+    fn add_flash_read(&mut self, id: u32, ppa: u32, from: u64, to: u64) {
+        let (row, slot) = self.shape.layout.row_of(ppa);
+        let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
         let serial = self.state.host.requests[id].index;
@@ -96,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
         }
-        let read = self.read_of(Occupant::UserRead, Owner::Request(id), pua);
+        let read = self.read_of(Occupant::UserRead, Owner::Request(id), ppa);
         let bytes = (to - from) as u32;
         let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
@@ -124,11 +124,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (mask as u32, codewords)
     }
 
-    /// A read of the row of `pua`, without planes or codewords yet.
+    /// A read of the row of `ppa`, without planes or codewords yet.
     #[inline]
-    pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, pua: u32) -> FlashCommand {
-        let (row, _) = self.shape.layout.row_of(pua);
-        let place = self.shape.layout.place(pua);
+    pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, ppa: u32) -> FlashCommand {
+        let (row, _) = self.shape.layout.row_of(ppa);
+        let place = self.shape.layout.place(ppa);
         FlashCommand {
             kind: OpKind::Read,
             occupant,
@@ -149,16 +149,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A read of one whole unit.
-    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, pua: u32) -> FlashCommand {
-        let (_, slot) = self.shape.layout.row_of(pua);
-        let place = self.shape.layout.place(pua);
+    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, ppa: u32) -> FlashCommand {
+        let (_, slot) = self.shape.layout.row_of(ppa);
+        let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        FlashCommand { planes, codewords, ..self.read_of(occupant, owner, pua) }
+        FlashCommand { planes, codewords, ..self.read_of(occupant, owner, ppa) }
     }
 
     /// Reserve a read of one whole unit.
-    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, pua: u32) -> u32 {
-        let read = self.unit_read_of(occupant, owner, pua);
+    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, ppa: u32) -> u32 {
+        let read = self.unit_read_of(occupant, owner, ppa);
         self.order_read(read)
     }
 

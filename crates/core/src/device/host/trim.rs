@@ -19,6 +19,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.complete_message(id);
         self.admit_waiting(None);
         self.flushes_done();
-        self.feed_hungry();
+        self.wake_for_victim();
     }
 }

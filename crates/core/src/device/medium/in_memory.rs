@@ -8,7 +8,7 @@ use super::oob::{Kind, Oob};
 use super::pages::{Pages, Unit};
 use super::transfer::{Piece, Slot, Transfer};
 use super::xor::Accumulator;
-use super::{Beneath, Medium, Range, Size};
+use super::{Below, Medium, Range, Size};
 use crate::containers::NONE;
 use crate::ftl::map::Fill;
 use std::collections::BTreeMap;
@@ -38,8 +38,8 @@ impl InMemory {
     }
 
     /// What is at an address; `None` when it is erased.
-    pub fn unit(&self, pua: u32) -> Option<Unit> {
-        self.pages.unit(pua)
+    pub fn unit(&self, ppa: u32) -> Option<Unit> {
+        self.pages.unit(ppa)
     }
 
     /// The bytes and the exclusive or of LPNs in an accumulator.
@@ -49,8 +49,8 @@ impl InMemory {
     }
 
     /// Flip a bit on flash, of a unit that a command wrote.
-    pub fn damage(&mut self, pua: u32, byte: usize) {
-        self.pages.damage(pua, byte);
+    pub fn damage(&mut self, ppa: u32, byte: usize) {
+        self.pages.damage(ppa, byte);
     }
 
     fn fault(&mut self, text: impl FnOnce() -> String) {
@@ -66,36 +66,36 @@ impl InMemory {
     }
 
     /// What is at an address that should hold `lpn` (`NONE`: whatever it holds).
-    fn look(&mut self, pua: u32, lpn: u32, why: &str) -> Option<Unit> {
-        let Some(unit) = self.pages.unit(pua) else {
-            self.fault(|| format!("{why}: unit {pua} is erased"));
+    fn look(&mut self, ppa: u32, lpn: u32, why: &str) -> Option<Unit> {
+        let Some(unit) = self.pages.unit(ppa) else {
+            self.fault(|| format!("{why}: unit {ppa} is erased"));
             return None;
         };
-        self.check(&unit, pua, lpn, why);
+        self.check(&unit, ppa, lpn, why);
         Some(unit)
     }
 
-    fn check(&mut self, unit: &Unit, pua: u32, lpn: u32, why: &str) {
+    fn check(&mut self, unit: &Unit, ppa: u32, lpn: u32, why: &str) {
         let oob = unit.oob;
         if lpn != NONE && (oob.lpn != lpn || oob.kind == Kind::Pad) {
-            self.fault(|| format!("{why}: unit {pua} should be logical unit {lpn} and is {oob:?}"));
+            self.fault(|| format!("{why}: unit {ppa} should be logical unit {lpn} and is {oob:?}"));
         }
         if !unit.is_sound() {
-            self.fault(|| format!("{why}: the bytes of unit {pua} are not those of {oob:?}"));
+            self.fault(|| format!("{why}: the bytes of unit {ppa} are not those of {oob:?}"));
         }
     }
 
-    fn program(&mut self, pua: u32, unit: Unit) {
+    fn program(&mut self, ppa: u32, unit: Unit) {
         let oob = unit.oob;
-        if let Some(former) = self.pages.program(pua, unit) {
-            self.fault(|| format!("unit {pua} is programmed with {oob:?} over {:?}", former.oob));
+        if let Some(old_ppa) = self.pages.program(ppa, unit) {
+            self.fault(|| format!("unit {ppa} is programmed with {oob:?} over {:?}", old_ppa.oob));
         }
     }
 
     /// Give a slot what it lacks from an address.
-    fn complete_slot(&mut self, slot: u32, pua: u32, why: &str) {
+    fn complete_slot(&mut self, slot: u32, ppa: u32, why: &str) {
         let lpn = self.slots[slot as usize].lpn;
-        let unit = self.look(pua, lpn, why);
+        let unit = self.look(ppa, lpn, why);
         let all = self.size.unit_bytes;
         let s = &mut self.slots[slot as usize];
         s.wants = NONE;
@@ -111,11 +111,11 @@ impl InMemory {
     }
 
     /// An accumulator should be this unit.
-    fn compare(&mut self, acc: u32, unit: &Unit, pua: u32) {
+    fn compare(&mut self, acc: u32, unit: &Unit, ppa: u32) {
         let a = &self.accumulators[acc as usize];
         let (same, lpns, oob) = (a.is(unit), a.lpns, unit.oob);
         if !same {
-            self.fault(|| format!("unit {pua} ({oob:?}) is rebuilt as {lpns}, or with other bytes"));
+            self.fault(|| format!("unit {ppa} ({oob:?}) is rebuilt as {lpns}, or with other bytes"));
         }
     }
 
@@ -144,19 +144,19 @@ impl Medium for InMemory {
         self.requests[request as usize].begin(bytes, data);
     }
 
-    fn hold(&mut self, slot: u32, lpn: u32, beneath: Beneath) {
+    fn hold(&mut self, slot: u32, lpn: u32, below: Below) {
         let all = self.size.unit_bytes;
         self.slots[slot as usize].take(lpn, all);
-        match beneath {
-            Beneath::Flash => {}
-            Beneath::Zeros => {
+        match below {
+            Below::Flash => {}
+            Below::Zeros => {
                 let s = &mut self.slots[slot as usize];
                 s.bytes.fill(0);
                 s.held.set_all(all);
             }
-            Beneath::Slot { older, former } => {
+            Below::Slot { older, old_ppa } => {
                 if !self.slots[older as usize].is_whole() {
-                    self.complete_slot(older, former, "a slot over an older one");
+                    self.complete_slot(older, old_ppa, "a slot over an older one");
                 }
                 let [s, o] = self
                     .slots
@@ -182,8 +182,8 @@ impl Medium for InMemory {
         s.written = true;
     }
 
-    fn want(&mut self, slot: u32, pua: u32) {
-        self.slots[slot as usize].wants = pua;
+    fn want(&mut self, slot: u32, ppa: u32) {
+        self.slots[slot as usize].wants = ppa;
     }
 
     fn fill_slot(&mut self, slot: u32, sensed: Range<u32>) {
@@ -193,7 +193,7 @@ impl Medium for InMemory {
         }
     }
 
-    fn program_slot(&mut self, pua: u32, slot: u32, lpn: u32) {
+    fn program_slot(&mut self, ppa: u32, slot: u32, lpn: u32) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
         // What moves keeps its number.
@@ -202,29 +202,29 @@ impl Medium for InMemory {
         if !whole || is != lpn {
             self.fault(|| format!("slot {slot} of {is} goes out for {lpn}, whole: {whole}"));
         }
-        self.program(pua, unit);
+        self.program(ppa, unit);
     }
 
-    fn program_pad(&mut self, pua: u32) {
+    fn program_pad(&mut self, ppa: u32) {
         let sequence = self.next();
-        self.program(pua, Unit::implied(Oob::pad(sequence)));
+        self.program(ppa, Unit::implied(Oob::pad(sequence)));
     }
 
-    fn stage(&mut self, pua: u32, lpn: u32) {
-        if let Some(unit) = self.look(pua, lpn, "a unit to be moved") {
-            self.staged.insert(pua, unit);
+    fn stage(&mut self, ppa: u32, lpn: u32) {
+        if let Some(unit) = self.look(ppa, lpn, "a unit to be moved") {
+            self.staged.insert(ppa, unit);
         }
     }
 
-    fn program_staged(&mut self, pua: u32, from: u32, lpn: u32, kind: Kind) {
+    fn program_staged(&mut self, ppa: u32, from: u32, lpn: u32, kind: Kind) {
         let Some(mut unit) = self.staged.remove(&from) else {
-            return self.fault(|| format!("unit {from} moves to {pua} and was never sensed"));
+            return self.fault(|| format!("unit {from} moves to {ppa} and was never sensed"));
         };
         self.check(&unit, from, lpn, "a moved unit");
         if unit.oob.kind != Kind::Parity {
             unit.oob.kind = kind;
         }
-        self.program(pua, unit);
+        self.program(ppa, unit);
     }
 
     fn copy_back(&mut self, from: u32, to: u32) {
@@ -238,8 +238,8 @@ impl Medium for InMemory {
 
     fn erase(&mut self, extent: u32) {
         let units = self.pages.units_of(extent);
-        while let Some((&pua, _)) = self.staged.range(units.clone()).next() {
-            self.staged.remove(&pua);
+        while let Some((&ppa, _)) = self.staged.range(units.clone()).next() {
+            self.staged.remove(&ppa);
         }
         self.pages.erase(extent);
     }
@@ -248,7 +248,7 @@ impl Medium for InMemory {
         self.requests[request as usize].begin(bytes, &[]);
     }
 
-    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, former: u32) {
+    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: u32) {
         let s = &self.slots[slot as usize];
         let t = &mut self.requests[request as usize];
         let held = &s.bytes[range.start as usize..range.end as usize];
@@ -257,17 +257,17 @@ impl Medium for InMemory {
             // It stays waited for, and so a fault, where no address is known.
             t.part_mut(at + gap.start - range.start, gap.end - gap.start).fill(0);
             let at = at + gap.start - range.start;
-            t.waits.push(Piece { pua: former, lpn: s.lpn, range: gap, at });
+            t.waits.push(Piece { ppa: old_ppa, lpn: s.lpn, range: gap, at });
         }
     }
 
-    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, pua: u32, lpn: u32) {
-        self.requests[request as usize].waits.push(Piece { pua, lpn, range, at });
+    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: u32, lpn: u32) {
+        self.requests[request as usize].waits.push(Piece { ppa, lpn, range, at });
     }
 
     fn sense(&mut self, request: u32, sensed: Range<u32>) {
-        for Piece { pua, lpn, range, at } in self.take_waits(request, |p| sensed.contains(&p.pua)) {
-            if let Some(unit) = self.look(pua, lpn, "a host read") {
+        for Piece { ppa, lpn, range, at } in self.take_waits(request, |p| sensed.contains(&p.ppa)) {
+            if let Some(unit) = self.look(ppa, lpn, "a host read") {
                 let out = self.requests[request as usize].part_mut(at, range.end - range.start);
                 unit.read(range.start as usize, out);
             }
@@ -287,14 +287,14 @@ impl Medium for InMemory {
         self.sequence = self.sequence.max(u64::from(units));
     }
 
-    fn age(&mut self, pua: u32, lpn: u32) {
+    fn age(&mut self, ppa: u32, lpn: u32) {
         let sequence = self.next();
-        self.program(pua, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
+        self.program(ppa, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
     }
 
-    fn age_parity(&mut self, pua: u32, oob: Oob, first: u32) {
+    fn age_parity(&mut self, ppa: u32, oob: Oob, first: u32) {
         let sequence = self.next();
-        self.program(pua, Unit::implied_parity(Oob { sequence, ..oob }, first));
+        self.program(ppa, Unit::implied_parity(Oob { sequence, ..oob }, first));
     }
 
     fn faults(&self) -> &[String] {
@@ -309,15 +309,15 @@ impl Medium for InMemory {
         self.accumulators[acc as usize].clear();
     }
 
-    fn xor_aim(&mut self, acc: u32, pua: u32) {
-        let unit = self.look(pua, NONE, "a unit to be rebuilt");
+    fn xor_aim(&mut self, acc: u32, ppa: u32) {
+        let unit = self.look(ppa, NONE, "a unit to be rebuilt");
         let a = &mut self.accumulators[acc as usize];
         a.clear();
         a.aim = unit;
     }
 
-    fn xor_flash(&mut self, acc: u32, pua: u32) {
-        if let Some(unit) = self.look(pua, NONE, "a member of a stripe") {
+    fn xor_flash(&mut self, acc: u32, ppa: u32) {
+        if let Some(unit) = self.look(ppa, NONE, "a member of a stripe") {
             self.accumulators[acc as usize].add_unit(&unit);
         }
     }
@@ -336,26 +336,26 @@ impl Medium for InMemory {
         self.accumulators[acc as usize].add(&bytes, lpns);
     }
 
-    fn xor_staged(&mut self, acc: u32, pua: u32) {
-        match self.staged.get(&pua) {
+    fn xor_staged(&mut self, acc: u32, ppa: u32) {
+        match self.staged.get(&ppa) {
             Some(unit) => self.accumulators[acc as usize].add_unit(unit),
-            None => self.fault(|| format!("unit {pua} joins a stripe and was never sensed")),
+            None => self.fault(|| format!("unit {ppa} joins a stripe and was never sensed")),
         }
     }
 
-    fn program_xor(&mut self, acc: u32, pua: u32, oob: Oob) {
+    fn program_xor(&mut self, acc: u32, ppa: u32, oob: Oob) {
         let sequence = self.next();
         let a = &self.accumulators[acc as usize];
         let unit = Unit::new(Oob { lpns: a.lpns, sequence, ..oob }, a.bytes.as_slice().into());
-        self.program(pua, unit);
+        self.program(ppa, unit);
     }
 
-    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, pua: u32) {
+    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: u32) {
         let aim = self.accumulators[acc as usize].aim.take();
-        if let Some(unit) = aim.or_else(|| self.look(pua, NONE, "a rebuilt unit")) {
-            self.compare(acc, &unit, pua);
+        if let Some(unit) = aim.or_else(|| self.look(ppa, NONE, "a rebuilt unit")) {
+            self.compare(acc, &unit, ppa);
         }
-        let inside = |p: &Piece| p.pua == pua && p.range.start < range.end && range.start < p.range.end;
+        let inside = |p: &Piece| p.ppa == ppa && p.range.start < range.end && range.start < p.range.end;
         for piece in self.take_waits(request, inside) {
             let (from, to) = (piece.range.start.max(range.start), piece.range.end.min(range.end));
             let t = &mut self.requests[request as usize];
@@ -371,9 +371,9 @@ impl Medium for InMemory {
         }
     }
 
-    fn complete_xor(&mut self, acc: u32, slot: u32, pua: u32) {
-        if let Some(unit) = self.look(pua, self.slots[slot as usize].lpn, "a former copy") {
-            self.compare(acc, &unit, pua);
+    fn complete_xor(&mut self, acc: u32, slot: u32, ppa: u32) {
+        if let Some(unit) = self.look(ppa, self.slots[slot as usize].lpn, "a old_ppa copy") {
+            self.compare(acc, &unit, ppa);
             let s = &mut self.slots[slot as usize];
             if !s.written {
                 s.sequence = unit.oob.sequence;
@@ -388,10 +388,10 @@ impl Medium for InMemory {
         s.held.set_all(self.size.unit_bytes);
     }
 
-    fn cancels(&self, puas: &[u32]) -> bool {
+    fn cancels(&self, ppas: &[u32]) -> bool {
         let mut sum = Accumulator::new(self.size.unit_bytes);
-        for &pua in puas {
-            match self.pages.unit(pua) {
+        for &ppa in ppas {
+            match self.pages.unit(ppa) {
                 Some(unit) => sum.add_unit(&unit),
                 None => return false,
             }

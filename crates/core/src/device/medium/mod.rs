@@ -49,18 +49,18 @@ pub struct Size {
 
 /// What a slot of the write buffer holds where the host has not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beneath {
+pub enum Below {
     /// The unit was never written, or was trimmed: zeros.
     Zeros,
     /// The copy on flash, which is read when the slot leaves the buffer.
     Flash,
     /// The bytes of an older slot of the same unit. What that one lacks itself is read from
-    /// `former` (`NONE`: it lacks nothing), and counted as there.
+    /// `old` (`NONE`: it lacks nothing), and counted as there.
     Slot {
         /// The older slot.
         older: u32,
         /// The copy on flash that it would have been filled from.
-        former: u32,
+        old_ppa: u32,
     },
 }
 
@@ -77,23 +77,23 @@ pub trait Medium {
     /// A write of `bytes` bytes is submitted; what `data` lacks of them is zeros.
     fn begin_write(&mut self, request: u32, bytes: u32, data: &[u8]) {}
     /// A slot of the buffer is taken for a logical unit.
-    fn hold(&mut self, slot: u32, lpn: u32, beneath: Beneath) {}
+    fn hold(&mut self, slot: u32, lpn: u32, below: Below) {}
     /// The bytes `range` of a slot are those from `at` on of the request's data.
     fn write_slot(&mut self, slot: u32, range: Range<u32>, request: u32, at: u32) {}
     /// A slot that leaves the buffer needs what it lacks from this address.
-    fn want(&mut self, slot: u32, pua: u32) {}
+    fn want(&mut self, slot: u32, ppa: u32) {}
     /// A read for what slots lack is sensed: these addresses.
     fn fill_slot(&mut self, slot: u32, sensed: Range<u32>) {}
     /// A slot is programmed.
-    fn program_slot(&mut self, pua: u32, slot: u32, lpn: u32) {}
+    fn program_slot(&mut self, ppa: u32, slot: u32, lpn: u32) {}
     /// A unit of a row is programmed without data.
-    fn program_pad(&mut self, pua: u32) {}
+    fn program_pad(&mut self, ppa: u32) {}
 
     /// A unit is sensed to be moved: it is in the controller. `lpn` is whose it is by the
     /// map, or `NONE` where it is stale by now.
-    fn stage(&mut self, pua: u32, lpn: u32) {}
+    fn stage(&mut self, ppa: u32, lpn: u32) {}
     /// A staged unit is programmed elsewhere.
-    fn program_staged(&mut self, pua: u32, from: u32, lpn: u32, kind: Kind) {}
+    fn program_staged(&mut self, ppa: u32, from: u32, lpn: u32, kind: Kind) {}
     /// A unit is sensed and programmed elsewhere without leaving the die.
     fn copy_back(&mut self, from: u32, to: u32) {}
     /// An extent is erased.
@@ -104,11 +104,11 @@ pub trait Medium {
     /// A host read of `bytes` bytes is looked up; where nothing else is said it reads zeros.
     fn begin_read(&mut self, request: u32, bytes: u32) {}
     /// Bytes `range` of a logical unit, at `at` in the request's data, come from this slot as
-    /// it is now; what it lacks comes from `former` when that is sensed.
-    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, former: u32) {}
+    /// it is now; what it lacks comes from `old` when that is sensed.
+    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: u32) {}
     /// Bytes `range` of a logical unit, at `at` in the request's data, come from this address
     /// when it is sensed.
-    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, pua: u32, lpn: u32) {}
+    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: u32, lpn: u32) {}
     /// These addresses are sensed for the request.
     fn sense(&mut self, request: u32, sensed: Range<u32>) {}
     /// A read ends: its bytes.
@@ -120,11 +120,11 @@ pub trait Medium {
     /// them. Their bytes are those of [`filled_bytes`].
     fn fill(&mut self, order: &Fill, units: u32) {}
     /// A logical unit is overwritten functionally, with the bytes of [`filled_bytes`].
-    fn age(&mut self, pua: u32, lpn: u32) {}
+    fn age(&mut self, ppa: u32, lpn: u32) {}
 
     /// The parity of a stripe that begins with the logical unit `first` is written
     /// functionally: its members, by the bits of `oob`, have the bytes of [`filled_bytes`].
-    fn age_parity(&mut self, pua: u32, oob: Oob, first: u32) {}
+    fn age_parity(&mut self, ppa: u32, oob: Oob, first: u32) {}
 
     /// What should not have happened: the first few.
     fn faults(&self) -> &[String] {
@@ -136,27 +136,27 @@ pub trait Medium {
     /// An accumulator is all zeros, and has no members.
     fn xor_clear(&mut self, acc: u32) {}
     /// An accumulator is clear, and is to become what is at this address now.
-    fn xor_aim(&mut self, acc: u32, pua: u32) {}
+    fn xor_aim(&mut self, acc: u32, ppa: u32) {}
     /// What is at this address now is added to an accumulator: its bytes, and whose it is.
     /// Call it when the sense ends.
-    fn xor_flash(&mut self, acc: u32, pua: u32) {}
+    fn xor_flash(&mut self, acc: u32, ppa: u32) {}
     /// A slot, which must hold its whole unit, is added to an accumulator.
     fn xor_slot(&mut self, acc: u32, slot: u32) {}
     /// An accumulator is added to another.
     fn xor_with(&mut self, acc: u32, other: u32) {}
     /// A staged unit is added to an accumulator.
-    fn xor_staged(&mut self, acc: u32, pua: u32) {}
+    fn xor_staged(&mut self, acc: u32, ppa: u32) {}
     /// An accumulator is programmed. `oob` gives the kind, the number under which the unit is
     /// known (as LPN) and its member bitmap; the exclusive or of its members' LPNs, the
     /// sequence number and the checksum are the medium's.
-    fn program_xor(&mut self, acc: u32, pua: u32, oob: Oob) {}
-    /// The bytes `range` of the unit at `pua`, which the request waits for, come from an
+    fn program_xor(&mut self, acc: u32, ppa: u32, oob: Oob) {}
+    /// The bytes `range` of the unit at `ppa`, which the request waits for, come from an
     /// accumulator. It is compared with what it was to become, or else with what is there.
-    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, pua: u32) {}
+    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: u32) {}
     /// What a slot lacks comes from an accumulator, which is what is at this address.
-    fn complete_xor(&mut self, acc: u32, slot: u32, pua: u32) {}
+    fn complete_xor(&mut self, acc: u32, slot: u32, ppa: u32) {}
     /// Whether the units at these addresses cancel out: the members of a stripe and parity.
-    fn cancels(&self, puas: &[u32]) -> bool {
+    fn cancels(&self, ppas: &[u32]) -> bool {
         true
     }
 }

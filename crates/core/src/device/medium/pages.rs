@@ -113,12 +113,12 @@ impl Pages {
     }
 
     /// What the fill put at an address.
-    fn filled(&self, pua: u32) -> Option<Unit> {
+    fn filled(&self, ppa: u32) -> Option<Unit> {
         let (order, by_lane) = self.fill.as_ref()?;
-        let (lane, index) = (pua / self.size.units_per_lane, pua % self.size.units_per_lane);
+        let (lane, index) = (ppa / self.size.units_per_lane, ppa % self.size.units_per_lane);
         let units = by_lane[lane as usize];
         if index < units {
-            let lpn = order.lpn(pua);
+            let lpn = order.lpn(ppa);
             if let Some(data) = order.covered(lpn) {
                 let sequence = u64::from(data.end - 1);
                 let oob = Oob { sequence, ..Oob::parity(lpn, (1 << data.len()) - 1) };
@@ -133,19 +133,19 @@ impl Pages {
     }
 
     /// What is at an address; `None` when it is erased.
-    pub fn unit(&self, pua: u32) -> Option<Unit> {
-        let (extent, at) = (pua / self.size.units_per_extent, pua % self.size.units_per_extent);
+    pub fn unit(&self, ppa: u32) -> Option<Unit> {
+        let (extent, at) = (ppa / self.size.units_per_extent, ppa % self.size.units_per_extent);
         match &self.extents[extent as usize] {
-            Extent::AsFilled => self.filled(pua),
+            Extent::AsFilled => self.filled(ppa),
             Extent::Erased => None,
             Extent::Units(units) => units[at as usize].clone(),
         }
     }
 
-    fn slot(&mut self, pua: u32) -> &mut Option<Unit> {
-        let (extent, at) = (pua / self.size.units_per_extent, pua % self.size.units_per_extent);
+    fn slot(&mut self, ppa: u32) -> &mut Option<Unit> {
+        let (extent, at) = (ppa / self.size.units_per_extent, ppa % self.size.units_per_extent);
         if !matches!(self.extents[extent as usize], Extent::Units(_)) {
-            let units = self.units_of(extent).map(|pua| self.unit(pua)).collect();
+            let units = self.units_of(extent).map(|ppa| self.unit(ppa)).collect();
             self.extents[extent as usize] = Extent::Units(units);
         }
         match &mut self.extents[extent as usize] {
@@ -161,13 +161,13 @@ impl Pages {
     }
 
     /// Program a unit; what was there, which should be nothing.
-    pub fn program(&mut self, pua: u32, unit: Unit) -> Option<Unit> {
-        self.slot(pua).replace(unit)
+    pub fn program(&mut self, ppa: u32, unit: Unit) -> Option<Unit> {
+        self.slot(ppa).replace(unit)
     }
 
     /// Flip a bit of a unit that has bytes of its own.
-    pub fn damage(&mut self, pua: u32, byte: usize) {
-        if let Some(unit) = self.slot(pua) {
+    pub fn damage(&mut self, ppa: u32, byte: usize) {
+        if let Some(unit) = self.slot(ppa) {
             unit.damage(byte);
         }
     }

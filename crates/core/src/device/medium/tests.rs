@@ -30,7 +30,7 @@ fn bytes(value: u8) -> Vec<u8> {
 /// A slot with a whole unit.
 fn hold(m: &mut InMemory, slot: u32, lpn: u32, value: u8) {
     m.begin_write(0, UNIT, &bytes(value));
-    m.hold(slot, lpn, Beneath::Flash);
+    m.hold(slot, lpn, Below::Flash);
     m.write_slot(slot, 0..UNIT, 0, 0);
 }
 
@@ -45,9 +45,9 @@ fn stripe(m: &mut InMemory) {
     m.program_xor(0, 24, Oob::parity(5, 0b111));
 }
 
-fn read_whole(m: &mut InMemory, lpn: u32, pua: u32) {
+fn read_whole(m: &mut InMemory, lpn: u32, ppa: u32) {
     m.begin_read(1, UNIT);
-    m.read_flash(1, 0, 0..UNIT, pua, lpn);
+    m.read_flash(1, 0, 0..UNIT, ppa, lpn);
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn parity_is_the_exclusive_or_of_its_members() {
     // Over the whole stripe nothing is left; padding adds nothing.
     m.program_pad(1);
     m.xor_clear(1);
-    for pua in [0, 1, 8, 16, 24] {
-        m.xor_flash(1, pua);
+    for ppa in [0, 1, 8, 16, 24] {
+        m.xor_flash(1, ppa);
     }
     assert_eq!(m.accumulator(1), (&[0; UNIT as usize][..], 0));
     assert!(m.faults().is_empty(), "{:?}", m.faults());
@@ -74,18 +74,18 @@ fn parity_is_the_exclusive_or_of_its_members() {
 fn a_member_is_rebuilt_for_a_read() {
     let mut m = medium();
     stripe(&mut m);
-    for (pua, lpn) in [(0, 11), (8, 12), (16, 77)] {
+    for (ppa, lpn) in [(0, 11), (8, 12), (16, 77)] {
         m.xor_clear(2);
-        for other in [0, 8, 16, 24].into_iter().filter(|&p| p != pua) {
+        for other in [0, 8, 16, 24].into_iter().filter(|&p| p != ppa) {
             m.xor_flash(2, other);
         }
-        read_whole(&mut m, lpn, pua);
-        m.deliver_xor(2, 1, 0..UNIT, pua);
+        read_whole(&mut m, lpn, ppa);
+        m.deliver_xor(2, 1, 0..UNIT, ppa);
         assert_eq!(m.read_data(1), bytes(lpn as u8));
     }
     // In two parts, and over bytes that a slot already gave.
     hold(&mut m, 3, 77, 1);
-    m.hold(4, 77, Beneath::Flash);
+    m.hold(4, 77, Below::Flash);
     m.begin_write(0, 10, &[9; 10]);
     m.write_slot(4, 20..30, 0, 0);
     m.begin_read(1, UNIT - 5);
@@ -116,10 +116,10 @@ fn staged_units_join_stripes() {
     let mut m = medium();
     stripe(&mut m);
     m.xor_clear(1);
-    for (pua, lpn) in [(0, 11), (8, 12)] {
-        m.stage(pua, lpn);
-        m.xor_staged(1, pua);
-        m.program_staged(pua + 4, pua, lpn, Kind::Gc);
+    for (ppa, lpn) in [(0, 11), (8, 12)] {
+        m.stage(ppa, lpn);
+        m.xor_staged(1, ppa);
+        m.program_staged(ppa + 4, ppa, lpn, Kind::Gc);
     }
     let (sum, lpns) = m.accumulator(1);
     assert_eq!((sum[3], lpns), (bytes(11)[3] ^ bytes(12)[3], 11 ^ 12));
@@ -135,24 +135,24 @@ fn what_moves_through_a_slot_keeps_its_number() {
     let mut m = medium();
     stripe(&mut m);
     let old = m.unit(8).unwrap().oob;
-    m.hold(3, 12, Beneath::Flash);
+    m.hold(3, 12, Below::Flash);
     m.want(3, 8);
     m.fill_slot(3, 8..12);
     // A write that comes meanwhile lies over it.
     m.begin_write(0, 10, &[9; 10]);
-    m.hold(4, 12, Beneath::Slot { older: 3, former: 8 });
+    m.hold(4, 12, Below::Slot { older: 3, old_ppa: 8 });
     m.write_slot(4, 0..10, 0, 0);
     m.program_slot(1, 3, 12);
     m.program_slot(2, 4, 12);
     let (moved, newer) = (m.unit(1).unwrap(), m.unit(2).unwrap());
     assert_eq!((Oob { kind: Kind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
     assert!(newer.oob.kind == Kind::User && newer.oob.sequence > old.sequence);
-    // One whose former copy is computed from its stripe.
+    // One whose old copy is computed from its stripe.
     m.xor_clear(1);
-    for pua in [0, 16, 24] {
-        m.xor_flash(1, pua);
+    for ppa in [0, 16, 24] {
+        m.xor_flash(1, ppa);
     }
-    m.hold(3, 12, Beneath::Flash);
+    m.hold(3, 12, Below::Flash);
     m.complete_xor(1, 3, 8);
     m.program_slot(9, 3, 12);
     assert_eq!(m.unit(9).unwrap().oob, moved.oob);
@@ -178,14 +178,14 @@ fn what_cannot_be_is_noticed() {
             m.program_staged(30, 0, 11, Kind::Gc);
         }),
         ("whole: false", |m| {
-            m.hold(4, 1, Beneath::Flash);
+            m.hold(4, 1, Below::Flash);
             m.program_slot(1, 4, 1);
         }),
         ("ended without", |m| {
             read_whole(m, 11, 0);
             m.read_data(1);
         }),
-        ("lies over one of 11", |m| m.hold(4, 1, Beneath::Slot { older: 0, former: NONE })),
+        ("lies over one of 11", |m| m.hold(4, 1, Below::Slot { older: 0, old_ppa: NONE })),
         ("the bytes of unit 0", |m| {
             m.damage(0, 3);
             m.stage(0, 11);
@@ -204,9 +204,9 @@ fn a_slot_over_another_completes_both() {
     let mut m = medium();
     stripe(&mut m);
     for (slot, range) in [(3, 10..20), (4, 15..40)] {
-        let beneath = if slot == 3 { Beneath::Flash } else { Beneath::Slot { older: 3, former: 8 } };
+        let below = if slot == 3 { Below::Flash } else { Below::Slot { older: 3, old_ppa: 8 } };
         m.begin_write(0, UNIT, &[slot as u8; UNIT as usize]);
-        m.hold(slot, 12, beneath);
+        m.hold(slot, 12, below);
         m.write_slot(slot, range, 0, 0);
     }
     m.program_slot(1, 3, 12);

@@ -8,7 +8,7 @@ use crate::containers::NONE;
 #[derive(Clone, Debug)]
 pub struct Piece {
     /// Where they are.
-    pub pua: u32,
+    pub ppa: u32,
     /// Whose they are.
     pub lpn: u32,
     /// Which bytes of the unit.

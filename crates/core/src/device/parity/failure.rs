@@ -26,7 +26,7 @@ pub(in crate::device) struct Failure {
     /// When it failed, ns.
     pub at: u64,
     /// The lanes that stand in for it, in turn.
-    takers: Vec<u32>,
+    substitutes: Vec<u32>,
     /// Unit of the lane at which the next lost one is looked for.
     cursor: u32,
     /// Stripes being rewritten.
@@ -34,12 +34,13 @@ pub(in crate::device) struct Failure {
 }
 
 impl Failure {
-    pub const NONE: Failure = Failure { lane: NONE, at: 0, takers: Vec::new(), cursor: 0, under_way: 0 };
+    pub const NONE: Failure = Failure { lane: NONE, at: 0, substitutes: Vec::new(), cursor: 0, under_way: 0 };
 
     /// Whether a restored one can be of a drive with so many lanes and units of a lane.
     pub fn fits(&self, lanes: u32, units: u32) -> bool {
-        let inside = self.takers.iter().all(|&lane| lane < lanes) && self.cursor < units.max(1);
-        self.lane == NONE && self.under_way == 0 || self.lane < lanes && !self.takers.is_empty() && inside
+        let inside = self.substitutes.iter().all(|&lane| lane < lanes) && self.cursor < units.max(1);
+        self.lane == NONE && self.under_way == 0
+            || self.lane < lanes && !self.substitutes.is_empty() && inside
     }
 }
 
@@ -70,35 +71,36 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ));
         }
         let group = stripes.group_of_lane(plane);
-        let takers: Vec<u32> = (0..layout.lanes).filter(|&l| stripes.group_of_lane(l) != group).collect();
-        self.check_takers(plane, &takers)?;
+        let substitutes: Vec<u32> =
+            (0..layout.lanes).filter(|&l| stripes.group_of_lane(l) != group).collect();
+        self.check_substitutes(plane, &substitutes)?;
         let first = stripes.lane(group, 0);
-        self.state.parity.failure = Failure { lane: plane, at: self.state.now, takers, ..Failure::NONE };
+        self.state.parity.failure = Failure { lane: plane, at: self.state.now, substitutes, ..Failure::NONE };
         self.stop_collecting(plane);
         self.resume_stalled_stripes(first);
         self.relocate(MOST_REWRITTEN);
-        self.after_event();
+        self.run_deferred();
         Ok(())
     }
 
     /// Whether the lanes that are to stand in for one have room for what may be bound for it.
-    fn check_takers(&self, plane: u32, takers: &[u32]) -> Result<(), String> {
+    fn check_substitutes(&self, plane: u32, substitutes: &[u32]) -> Result<(), String> {
         let stripes = self.shape.striped();
-        if takers.is_empty() {
+        if substitutes.is_empty() {
             return Err("no plane is outside its group, so none can stand in for it".into());
         }
-        let mut more = vec![0u64; takers.len()];
+        let mut more = vec![0u64; substitutes.len()];
         for stripe in 0..stripes.count {
             let on = |unit| self.state.parity.places.lane(stripes, unit) == plane;
             if stripes.members(stripe).any(on) {
-                more[(stripe / stripes.groups) as usize % takers.len()] += 1;
+                more[(stripe / stripes.groups) as usize % substitutes.len()] += 1;
             }
         }
         let held = |group: u32| {
             let own = stripes.count.div_ceil(stripes.groups);
             u64::from(self.state.parity.places.held().get(group as usize).copied().unwrap_or(0).max(own))
         };
-        for (&lane, more) in takers.iter().zip(more) {
+        for (&lane, more) in substitutes.iter().zip(more) {
             let own = held(stripes.group_of_lane(lane));
             let room = room_of(&self.shape.layout, lane, self.shape.reserve);
             if own + more >= room {
@@ -133,18 +135,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether this address is on a failed plane.
     #[inline]
-    pub(in crate::device) fn is_lost(&self, pua: u32) -> bool {
-        self.state.parity.failure.lane != NONE && self.has_failed(self.shape.layout.lane_at(pua))
+    pub(in crate::device) fn is_lost(&self, ppa: u32) -> bool {
+        self.state.parity.failure.lane != NONE && self.has_failed(self.shape.layout.lane_at(ppa))
     }
 
     /// The lane that takes a stripe's unit bound for `lane`.
     #[inline]
-    pub(in crate::device) fn in_place_of(&self, lane: u32, stripe: u32) -> u32 {
+    pub(in crate::device) fn substitute_for(&self, lane: u32, stripe: u32) -> u32 {
         if self.state.parity.failure.lane != lane {
             return lane;
         }
-        let takers = &self.state.parity.failure.takers;
-        takers[(stripe / self.shape.striped().groups) as usize % takers.len()]
+        let substitutes = &self.state.parity.failure.substitutes;
+        substitutes[(stripe / self.shape.striped().groups) as usize % substitutes.len()]
     }
 
     /// Rewrite lost units, while fewer than `most` stripes are on their way for that.

@@ -21,7 +21,7 @@ pub(in crate::device) struct Rebuild {
     /// Payload for the host.
     pub bytes: u32,
     /// Where the request looked it up.
-    pub pua: u32,
+    pub ppa: u32,
     /// Of the member that arrived last, from the request's look-up on.
     pub ledger: Ledger,
 }
@@ -59,7 +59,7 @@ enum Source {
 
 impl Rebuild {
     pub fn blank() -> Rebuild {
-        Rebuild { request: NONE, left: 0, bytes: 0, pua: NONE, ledger: Ledger::new() }
+        Rebuild { request: NONE, left: 0, bytes: 0, ppa: NONE, ledger: Ledger::new() }
     }
 }
 
@@ -99,30 +99,30 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
 
-    /// A member of a stripe: of the stripe as it was, or (`anew`) as its job makes it.
-    fn source(&self, job: u32, anew: bool, unit: u32) -> Source {
-        if anew && let Some(i) = self.member_of(job, unit) {
+    /// A member of a stripe: of the stripe as it was, or (`rewritten`) as its job makes it.
+    fn source(&self, job: u32, rewritten: bool, unit: u32) -> Source {
+        if rewritten && let Some(i) = self.member_of(job, unit) {
             let member = &self.state.parity.stripes.members[i];
-            return if member.done { Source::Flash(member.pua) } else { Source::Memory };
+            return if member.done { Source::Flash(member.ppa) } else { Source::Memory };
         }
         self.copy_beside(job, unit).map_or(Source::Nowhere, Source::Flash)
     }
 
     /// Which stripe covers what is at this address: the one as it was (false), or the one as
     /// its job makes it (true); none where the unit was trimmed or overwritten since.
-    fn covering(&self, job: u32, unit: u32, pua: u32) -> Option<bool> {
-        if self.copy_beside(job, unit) == Some(pua) {
+    fn covering(&self, job: u32, unit: u32, ppa: u32) -> Option<bool> {
+        if self.copy_beside(job, unit) == Some(ppa) {
             return Some(false);
         }
         let member = &self.state.parity.stripes.members[self.member_of(job, unit)?];
-        (member.done && member.pua == pua).then_some(true)
+        (member.done && member.ppa == ppa).then_some(true)
     }
 
     /// The request's own read of this address, if it serves no other rebuilding yet.
-    fn own_read(&self, own: &[u32], pua: u32) -> Option<u32> {
+    fn own_read(&self, own: &[u32], ppa: u32) -> Option<u32> {
         let free = |&op: &u32| {
             let cmd = &self.flash.op(op).cmd;
-            cmd.ppa == pua && cmd.rebuild == NONE
+            cmd.ppa == ppa && cmd.rebuild == NONE
         };
         own.iter().copied().find(free)
     }
@@ -136,7 +136,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let target = self.map.owner(row);
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
-        let anew = self.covering(job, target, row)?;
+        let rewritten = self.covering(job, target, row)?;
         let blocked = self.left_for(op);
         let mut view = BlockedView {
             left: Span(blocked.left),
@@ -151,12 +151,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             rotates: self.fixed.rotates,
         };
         for member in stripes.members(stripe).filter(|&u| u != target) {
-            let Source::Flash(pua) = self.source(job, anew, member) else { continue };
-            let place = self.shape.layout.place(pua);
+            let Source::Flash(ppa) = self.source(job, rewritten, member) else { continue };
+            let place = self.shape.layout.place(ppa);
             let unit = self.shape.unit_of(place.die, place.plane);
-            let other = if self.is_lost(pua) { Blocked::FOR_EVER } else { self.unit_left(unit) };
+            let other = if self.is_lost(ppa) { Blocked::FOR_EVER } else { self.unit_left(unit) };
             view.others_left.0 = view.others_left.0.max(other.left);
-            if self.own_read(&ops[..own], pua).is_none() {
+            if self.own_read(&ops[..own], ppa).is_none() {
                 view.extra += 1;
                 view.extra_left_as_begun.0 = view.extra_left_as_begun.0.max(other.as_begun);
                 view.busy_channels += u32::from(self.flash.channel_is_taken(unit));
@@ -169,31 +169,31 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let rid = self.state.parity.rebuilds.take();
         let bytes = self.flash.op(op).cmd.bytes;
         let r = &mut self.state.parity.rebuilds[rid];
-        (r.request, r.left, r.bytes, r.pua) = (id, 0, bytes, row);
+        (r.request, r.left, r.bytes, r.ppa) = (id, 0, bytes, row);
         self.data_rebuilding(rid, row);
         for unit in self.shape.striped().members(stripe) {
             if unit == target {
                 continue;
             }
-            let pua = match self.source(job, anew, unit) {
+            let ppa = match self.source(job, rewritten, unit) {
                 Source::Nowhere => continue,
                 Source::Memory => {
                     self.data_rebuilds_with(rid, job, unit);
                     continue;
                 }
-                Source::Flash(pua) => pua,
+                Source::Flash(ppa) => ppa,
             };
             self.state.parity.rebuilds[rid].left += 1;
-            match self.own_read(&ops[..own], pua) {
+            match self.own_read(&ops[..own], ppa) {
                 Some(mine) => {
                     // All of the unit is needed now.
-                    let plane = self.shape.layout.place(pua).plane;
+                    let plane = self.shape.layout.place(ppa).plane;
                     let (planes, codewords) = self.read_cost(plane, 0, 0, self.shape.layout.unit_bytes);
                     let read = self.flash.order_mut(mine);
                     (read.rebuild, read.planes, read.codewords) = (rid, planes, codewords);
                 }
                 None => {
-                    let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), pua);
+                    let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), ppa);
                     let serial = self.state.host.requests[id].index;
                     let extra = self.order_read(FlashCommand { rebuild: rid, tag: id, serial, ..read });
                     self.state.counters.rebuild_reads += 1;
@@ -229,7 +229,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A collection has closed a unit: host reads that wait there may go round it.
-    pub(in crate::device) fn rescue_queued(&mut self, unit: u32) {
+    pub(in crate::device) fn rebuild_queued(&mut self, unit: u32) {
         let mut ops = std::mem::take(&mut self.state.host.scratch);
         let mut before = None;
         let mut queued = self.flash.first_queued_read(unit);
@@ -330,9 +330,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.flash.is_closed(unit) {
             return self.collection_op_left(unit);
         }
-        let holding = (0..s.gc.collections.len() as u32)
-            .filter(|&lane| s.gc.collections[lane as usize].is_holding() && self.scope_covers(lane, unit));
-        holding.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
+        let closes = (0..s.gc.collections.len() as u32)
+            .filter(|&lane| s.gc.collections[lane as usize].is_closing() && self.scope_covers(lane, unit));
+        closes.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
     }
 
     /// The rest of an operation of a collection in a unit's array, or the time until a read

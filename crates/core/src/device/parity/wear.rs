@@ -129,7 +129,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let written = it.dirty | 1 << (stripes.width - 1);
         members
             .filter(|&(position, _)| written >> position & 1 != 0)
-            .map(|(_, unit)| programs[self.home(unit) as usize])
+            .map(|(_, unit)| programs[self.target_lane(unit) as usize])
             .sum()
     }
 
@@ -172,11 +172,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A unit that is on flash joins a job as its member `at`; false where it is not there.
     pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: u32, at: usize) -> bool {
         let place = self.map.lookup(unit);
-        let Place::Flash(former) = place else { return false };
+        let Place::Flash(old_ppa) = place else { return false };
         let slot = self.state.write.buffer.take_moving(unit, entry);
         self.map.set_buffer(unit, slot);
-        self.data_beneath(slot, place, former);
-        self.state.parity.stripes.members[at] = Member { unit, slot, former, pua: NONE, done: false };
+        self.data_below(slot, place, old_ppa);
+        self.state.parity.stripes.members[at] = Member { unit, slot, old_ppa, ppa: NONE, done: false };
         true
     }
 }

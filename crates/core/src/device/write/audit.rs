@@ -67,7 +67,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut load = vec![0; s.write.lane_load.len()];
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;
-            if let Owner::Group(g) = o.owner {
+            if let Owner::WriteUnit(g) = o.owner {
                 let count = if o.kind == OpKind::Read { &mut reads } else { &mut programs };
                 *count.entry(g).or_insert(0) += 1;
                 if o.kind == OpKind::Program && s.write.units[g].writer == Writer::Host {

@@ -75,9 +75,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if let Some(queue) = s.write.queues.closed_to(self.shape.first_lane(list), id) {
             return Err(Some(queue));
         }
-        let mut beneath = NONE;
-        let former = match place {
-            Place::Flash(pua) => pua,
+        let mut below = NONE;
+        let old_ppa = match place {
+            Place::Flash(ppa) => ppa,
             Place::Unmapped => {
                 mask = full;
                 NONE
@@ -86,21 +86,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // The older copy is on its way and complete by then; what this slot lacks
                 // is copied from it in memory.
                 mask = full;
-                let (former, below) = self.supersede(lpn, slot);
-                beneath = below;
-                former
+                let (replaced, lacking) = self.supersede(lpn, slot);
+                below = lacking;
+                replaced
             }
         };
         let s = &mut self.state;
         let waiter = if self.fixed.acknowledge_held { NONE } else { id };
-        let slot = s.write.buffer.insert(lpn, former, mask, list, waiter).expect("room was seen above");
+        let slot = s.write.buffer.insert(lpn, old_ppa, mask, list, waiter).expect("room was seen above");
         if !self.fixed.acknowledge_held {
             s.host.requests[id].remaining += 1;
         }
         s.counters.host_units_written += 1;
         self.map.set_buffer(lpn, slot);
         self.list_written(list);
-        self.data_beneath(slot, place, beneath);
+        self.data_below(slot, place, below);
         self.data_held(id, slot, from, to);
         if self.fixed.acknowledge_held {
             self.flush_as_policy_says(list);
@@ -119,10 +119,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The copy at this address is stale.
     #[inline]
-    pub(in crate::device) fn invalidate(&mut self, pua: u32) {
-        debug_assert!(self.map.is_valid(pua), "a unit goes stale once");
-        self.map.clear_valid(pua);
-        let (extent, _) = self.shape.layout.extent_of(pua);
+    pub(in crate::device) fn invalidate(&mut self, ppa: u32) {
+        debug_assert!(self.map.is_valid(ppa), "a unit goes stale once");
+        self.map.clear_valid(ppa);
+        let (extent, _) = self.shape.layout.extent_of(ppa);
         let left = self.state.extents.lose(extent);
         self.state.gc.victim_appeared |= left == Some(self.shape.layout.most_valid());
     }

@@ -43,7 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // What the older slot was to replace is the newer one's to replace.
             WritePath::Rows => {
                 let older = self.state.write.buffer.slot_mut(older);
-                let copy = std::mem::replace(&mut older.former, NONE);
+                let copy = std::mem::replace(&mut older.old_ppa, NONE);
                 (copy, copy)
             }
             // The copy that the newer slot replaces is still to be programmed.
@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let held = self.state.write.buffer.slot(slot);
         match self.fixed.write_path {
             WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(NONE),
-            WritePath::Rows | WritePath::Stripes => held.former,
+            WritePath::Rows | WritePath::Stripes => held.old_ppa,
         }
     }
 
@@ -117,9 +117,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Unmapped => {}
             Place::Flash(ppa) => self.invalidate(ppa),
             Place::Buffer(slot) => {
-                let former = std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).former, NONE);
-                if former != NONE {
-                    self.invalidate(former);
+                let old_ppa = std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, NONE);
+                if old_ppa != NONE {
+                    self.invalidate(old_ppa);
                 }
                 if !self.state.write.buffer.slot(slot).in_flight {
                     self.state.write.buffer.release(slot);

@@ -45,12 +45,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Charge the time since `since` in which a request waited for buffer room, split by
     /// what the write unit that made room went through (`timeline`).
-    pub(in crate::device) fn charge_room(&mut self, id: u32, op: u32, group: u32) {
+    pub(in crate::device) fn charge_room(&mut self, id: u32, op: u32, write_unit: u32) {
         self.observe_request(id, RequestStep::Room(op));
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
         let (since, now) = (r.room_since, s.now);
-        let (g, o) = (&s.write.units[group], self.flash.op(op));
+        let (g, o) = (&s.write.units[write_unit], self.flash.op(op));
         let overlap = |from: u64, to: u64| to.min(now).saturating_sub(from.max(since));
         // Before the write unit was formed, and while it read what it was short of or
         // programmed, it did its own work; from `ready` to `entered` no block was free.

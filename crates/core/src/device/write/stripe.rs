@@ -3,7 +3,7 @@
 //! A *job* takes the dirty units of one stripe to flash: what the new parity needs is read
 //! first; then every member written and the parity get a row on their own lane, or the job
 //! waits until each has one, so that no job under way ever waits for space. A member that is
-//! programmed leaves the buffer, and is read where it is now; the stripe is still the former
+//! programmed leaves the buffer, and is read where it is now; the stripe is still the old
 //! copies with the old parity, which stay valid until the last program has ended and what
 //! parity covers switches to the new ones with it. So the buffer holds only what a collection keeps from flash.
 
@@ -24,12 +24,12 @@ use tailcut_units::{Ledger, Occupant};
 /// What a job computes the new parity from, besides what it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum Basis {
-    /// The old parity and the former copies of what is written.
+    /// The old parity and the old copies of what is written.
     Former,
     /// The rest of the stripe.
     Rest,
     /// The rest of the stripe; this unit, held in part, lies behind a collection, and its
-    /// former copy is rebuilt from all the others.
+    /// old copy is rebuilt from all the others.
     RestBut(u32),
 }
 
@@ -70,9 +70,9 @@ pub(in crate::device) struct Member {
     pub slot: u32,
     /// The copy that the old parity covers; `NONE` for none, and for parity itself, whose
     /// entry has it.
-    pub former: u32,
+    pub old_ppa: u32,
     /// Its new place.
-    pub pua: u32,
+    pub ppa: u32,
     /// It is programmed there: the slot is not its own any more.
     pub done: bool,
 }
@@ -147,12 +147,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
         let parity = stripes.parity(stripe);
-        let former = match self.map.lookup(parity) {
+        let old_ppa = match self.map.lookup(parity) {
             Place::Buffer(entry) => return entry,
-            Place::Flash(pua) => pua,
+            Place::Flash(ppa) => ppa,
             Place::Unmapped => NONE,
         };
-        let entry = self.state.parity.stripes.dirty.open(stripe, former);
+        let entry = self.state.parity.stripes.dirty.open(stripe, old_ppa);
         self.map.set_buffer(parity, entry);
         entry
     }
@@ -194,41 +194,41 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The same, where the stripe's job is known.
     pub(in crate::device) fn copy_beside(&self, job: u32, unit: u32) -> Option<u32> {
         let s = &self.state;
-        let pua = if self.shape.striped().is_parity(unit) {
+        let ppa = if self.shape.striped().is_parity(unit) {
             match self.map.lookup(unit) {
                 Place::Unmapped => NONE,
-                Place::Flash(pua) => pua,
-                Place::Buffer(entry) => s.parity.stripes.dirty.entry(entry).former,
+                Place::Flash(ppa) => ppa,
+                Place::Buffer(entry) => s.parity.stripes.dirty.entry(entry).old_ppa,
             }
         } else if let Some(member) = self.member_of(job, unit) {
-            s.parity.stripes.members[member].former
+            s.parity.stripes.members[member].old_ppa
         } else {
             match self.map.lookup(unit) {
                 Place::Unmapped => NONE,
-                Place::Flash(pua) => pua,
-                Place::Buffer(slot) => s.write.buffer.slot(slot).former,
+                Place::Flash(ppa) => ppa,
+                Place::Buffer(slot) => s.write.buffer.slot(slot).old_ppa,
             }
         };
-        Some(pua).filter(|&pua| pua != NONE)
+        Some(ppa).filter(|&ppa| ppa != NONE)
     }
 
     /// A copy on flash was moved: true if it is one that a stripe on its way still needs, or
     /// the parity of one that the buffer holds.
     #[inline]
-    pub(in crate::device) fn member_moved(&mut self, unit: u32, former: u32, new: u32) -> bool {
+    pub(in crate::device) fn member_moved(&mut self, unit: u32, old_ppa: u32, new: u32) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let Place::Buffer(entry) = self.map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
             return false;
         };
         if stripes.is_parity(unit) {
             let entry = self.state.parity.stripes.dirty.entry_mut(entry);
-            debug_assert_eq!(entry.former, former);
-            entry.former = new;
+            debug_assert_eq!(entry.old_ppa, old_ppa);
+            entry.old_ppa = new;
             return true;
         }
         match self.member_of(self.state.parity.stripes.dirty.entry(entry).job, unit) {
-            Some(i) if self.state.parity.stripes.members[i].former == former => {
-                self.state.parity.stripes.members[i].former = new;
+            Some(i) if self.state.parity.stripes.members[i].old_ppa == old_ppa => {
+                self.state.parity.stripes.members[i].old_ppa = new;
                 true
             }
             _ => false,
@@ -276,7 +276,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let written = whole
                 || stripes.is_parity(unit)
                 || matches!(self.map.lookup(unit), Place::Buffer(slot) if !self.state.write.buffer.slot(slot).in_flight);
-            written && self.is_closed(self.home(unit))
+            written && self.is_closed(self.target_lane(unit))
         })
     }
 
@@ -309,7 +309,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Send the dirty units of a stripe on their way, and one besides that is on flash.
-    pub(in crate::device) fn flush_with(&mut self, entry: u32, besides: Option<u32>) {
+    pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<u32>) {
         let levels = self.fixed.levels_wear && self.state.parity.failure.lane == NONE;
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
@@ -321,20 +321,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut members = 0;
         while let Some(slot) = s.write.buffer.depart(entry) {
             let held = s.write.buffer.slot_mut(slot);
-            let former = std::mem::replace(&mut held.former, NONE);
+            let old_ppa = std::mem::replace(&mut held.old_ppa, NONE);
             let unit = held.lpn;
-            s.parity.stripes.members[first + members] = Member { unit, slot, former, pua: NONE, done: false };
+            s.parity.stripes.members[first + members] =
+                Member { unit, slot, old_ppa, ppa: NONE, done: false };
             members += 1;
         }
         if moves {
             members = self.join_clean_units(entry, first, members);
         }
-        if let Some(unit) = besides {
+        if let Some(unit) = also {
             members += usize::from(self.join_clean_unit(entry, unit, first + members));
         }
         let unit = self.shape.striped().parity(stripe);
         let s = &mut self.state;
-        let parity = Member { unit, slot: NONE, former: NONE, pua: NONE, done: false };
+        let parity = Member { unit, slot: NONE, old_ppa: NONE, ppa: NONE, done: false };
         s.parity.stripes.members[first + members] = parity;
         let j = &mut s.parity.stripes.jobs[job];
         j.entry = entry;
@@ -353,7 +354,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Read what the new parity, and units held in part, need: the former copies of what is
+    /// Read what the new parity, and units held in part, need: the old copies of what is
     /// written and the old parity, or the rest of the stripe, whichever is less; or all but
     /// what a collecting plane keeps.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
@@ -378,11 +379,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let avoid = self.fixed.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
         for (i, unit) in stripes.members(stripe).enumerate() {
-            if let Some(pua) = self.copy_beside(job, unit) {
+            if let Some(ppa) = self.copy_beside(job, unit) {
                 on_flash |= 1 << i;
                 // Where the copy is: the stripe may be moving away from there.
-                closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(pua))) << i;
-                lost |= u64::from(self.is_lost(pua)) << i;
+                closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(ppa))) << i;
+                lost |= u64::from(self.is_lost(ppa)) << i;
             }
         }
         short &= on_flash;
@@ -404,8 +405,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_gathering(job);
         let members = self.shape.striped().members(stripe).enumerate();
         for (i, unit) in members.filter(|&(i, _)| set >> i & 1 != 0) {
-            let pua = self.copy_beside(job, unit).expect("only what is on flash is read");
-            let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), pua);
+            let ppa = self.copy_beside(job, unit).expect("only what is on flash is read");
+            let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), ppa);
             self.state.parity.stripes.jobs[job].reads += 1;
             let filler = short & !moved;
             let c = &mut self.state.counters;
@@ -448,8 +449,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 continue;
             }
             for unit in stripes.members(stripe) {
-                if let Place::Flash(pua) = self.map.trim(unit) {
-                    self.invalidate(pua);
+                if let Place::Flash(ppa) = self.map.trim(unit) {
+                    self.invalidate(ppa);
                 }
                 self.data_trimmed(unit);
             }

@@ -20,7 +20,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let s = &mut self.state;
             s.parity.stripes.stalled[group].push_back(&mut s.parity.stripes.links, job);
             s.parity.stripes.waiting += 1;
-            self.feed_hungry();
+            self.wake_for_victim();
         }
     }
 
@@ -58,15 +58,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn resume_stalled_stripes(&mut self, lane: u32) {
         let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane);
-        self.resume_stalled_group(group);
+        self.resume_stalled_jobs(group);
         let failed = self.state.parity.failure.lane;
         if failed != NONE && self.shape.striped().group_of_lane(failed) != group {
             // Its lanes stand in for one of that group.
-            self.resume_stalled_group(self.shape.striped().group_of_lane(failed));
+            self.resume_stalled_jobs(self.shape.striped().group_of_lane(failed));
         }
     }
 
-    fn resume_stalled_group(&mut self, group: u32) {
+    fn resume_stalled_jobs(&mut self, group: u32) {
         let group = group as usize;
         loop {
             let job = self.state.parity.stripes.stalled[group].head();
@@ -87,7 +87,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let range = self.state.parity.stripes.members_of(job);
         let reserve = self.shape.reserve;
         for i in range.clone() {
-            let lane = self.home(self.state.parity.stripes.members[i].unit);
+            let lane = self.target_lane(self.state.parity.stripes.members[i].unit);
             if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
                 self.check_collection(lane);
                 self.begin_stripe_stall(job, lane);
@@ -100,17 +100,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut opened = 0u64;
         for i in range.clone() {
             let Member { unit, slot, .. } = self.state.parity.stripes.members[i];
-            let lane = self.home(unit);
+            let lane = self.target_lane(unit);
             let s = &mut self.state;
             let free = s.extents.free(lane);
-            let pua = s
+            let ppa = s
                 .extents
                 .take_row(&self.shape.layout, lane, Writer::Host, reserve)
                 .expect("there was a row just now");
             opened |= u64::from(s.extents.free(lane) != free) << (i - range.start);
-            s.parity.stripes.members[i].pua = pua;
-            let group = s.write.units.take();
-            let g = &mut s.write.units[group];
+            s.parity.stripes.members[i].ppa = ppa;
+            let write_unit = s.write.units.take();
+            let g = &mut s.write.units[write_unit];
             let j = &s.parity.stripes.jobs[job];
             g.writer = Writer::Host;
             g.lane = lane;
@@ -120,38 +120,38 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.ready = j.ready;
             g.ledger = j.ledger;
             g.stalled = j.stalled;
-            s.write.members[group as usize] = (unit, i as u32);
+            s.write.members[write_unit as usize] = (unit, i as u32);
             s.write.lane_load[lane as usize] += 1;
             // What moves is of a stripe that switches as one: it has the rank of the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
-            self.queue_host_program(group, pua, occupant);
+            self.queue_host_program(write_unit, ppa, occupant);
         }
         while opened != 0 {
             let i = range.start + opened.trailing_zeros() as usize;
             opened &= opened - 1;
-            self.check_collection(self.home(self.state.parity.stripes.members[i].unit));
+            self.check_collection(self.target_lane(self.state.parity.stripes.members[i].unit));
         }
         true
     }
 
     /// The lane that a unit of a stripe is written to: every flush finds it here.
-    pub(in crate::device) fn home(&self, unit: u32) -> u32 {
+    pub(in crate::device) fn target_lane(&self, unit: u32) -> u32 {
         let stripes = self.shape.striped();
-        self.in_place_of(self.state.parity.places.lane(stripes, unit), stripes.stripe_of(unit))
+        self.substitute_for(self.state.parity.places.lane(stripes, unit), stripes.stripe_of(unit))
     }
 
     /// A member of a job is programmed: with the last one, the stripe switches.
-    pub(in crate::device) fn stripe_programmed(&mut self, op: u32, group: u32) {
+    pub(in crate::device) fn stripe_programmed(&mut self, op: u32, write_unit: u32) {
         let s = &mut self.state;
-        let (job, lane) = (s.write.units[group].stripe, s.write.units[group].lane);
-        let (_, member) = s.write.members[group as usize];
+        let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);
+        let (_, member) = s.write.members[write_unit as usize];
         s.write.lane_load[lane as usize] -= 1;
         let j = &mut s.parity.stripes.jobs[job];
         j.programs -= 1;
         let (last, entry) = (j.programs == 0, j.entry);
         let member = &mut s.parity.stripes.members[member as usize];
         member.done = true;
-        let Member { unit, slot, pua, .. } = *member;
+        let Member { unit, slot, ppa, .. } = *member;
         let mut makes_room = false;
         if slot == NONE {
             s.counters.programs_parity += 1;
@@ -160,27 +160,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.counters.programs_wear += u64::from(moves);
             s.counters.programs_user += u64::from(!moves);
             makes_room = !moves;
-            self.settle_member(unit, slot, pua);
+            self.settle_member(unit, slot, ppa);
         }
         let left = self.state.parity.stripes.jobs[job].left;
-        let (stripe, offsets) = if last { self.switch_stripe(job) } else { (0, 0) };
+        let (stripe, offsets) = if last { self.commit_stripe(job) } else { (0, 0) };
         if last && self.state.parity.failure.under_way == 0 {
             // Ahead of the writes that wait, which may need every job.
             self.relocate(1);
         }
         if makes_room || last {
-            self.admit_waiting(Some((op, group)));
+            self.admit_waiting(Some((op, write_unit)));
             self.flushes_done();
         }
-        self.state.write.units.give(group);
+        self.state.write.units.give(write_unit);
         self.free_op(op);
         if last {
-            self.after_switch(stripe, offsets);
+            self.after_commit(stripe, offsets);
             if left != NONE {
                 self.after_leaving(left);
             }
         }
-        self.feed_hungry();
+        self.wake_for_victim();
         if last {
             if !self.state.host.flushes.is_empty() {
                 self.flush_all_stripes();
@@ -191,44 +191,44 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A data member is programmed: it is read there from now on, and its slot is free.
-    fn settle_member(&mut self, unit: u32, slot: u32, pua: u32) {
+    fn settle_member(&mut self, unit: u32, slot: u32, ppa: u32) {
         let s = &mut self.state;
         if self.map.is_buffered_in(unit, slot) {
-            self.map.set_flash(unit, pua);
+            self.map.set_flash(unit, ppa);
         } else if let Place::Buffer(newer) = self.map.lookup(unit) {
             // Overwritten meanwhile.
             let newer = s.write.buffer.slot_mut(newer);
-            debug_assert_eq!(newer.former, NONE);
-            newer.former = pua;
+            debug_assert_eq!(newer.old_ppa, NONE);
+            newer.old_ppa = ppa;
         }
-        self.validate(unit, pua);
+        self.validate(unit, ppa);
         self.state.write.buffer.release(slot);
     }
 
     /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
     /// Returns it, and the offsets of the lanes written.
-    fn switch_stripe(&mut self, job: u32) -> (u32, u32) {
+    fn commit_stripe(&mut self, job: u32) -> (u32, u32) {
         let Job { entry, rewrites, .. } = self.state.parity.stripes.jobs[job];
         self.state.parity.failure.under_way -= u32::from(rewrites);
         let mut offsets = 0u32;
         for i in self.state.parity.stripes.members_of(job) {
-            let Member { unit, slot, mut former, pua, .. } = self.state.parity.stripes.members[i];
+            let Member { unit, slot, mut old_ppa, ppa, .. } = self.state.parity.stripes.members[i];
             offsets |= 1 << self.state.parity.places.offset_of(self.shape.striped(), unit);
-            let (extent, _) = self.shape.layout.extent_of(pua);
+            let (extent, _) = self.shape.layout.extent_of(ppa);
             if slot == NONE {
                 let e = self.state.parity.stripes.dirty.entry_mut(entry);
-                former = std::mem::replace(&mut e.former, pua);
-                self.validate(unit, pua);
+                old_ppa = std::mem::replace(&mut e.old_ppa, ppa);
+                self.validate(unit, ppa);
             }
-            if former != NONE {
-                self.invalidate(former);
+            if old_ppa != NONE {
+                self.invalidate(old_ppa);
             }
             self.state.extents.row_programmed(&self.shape.layout, extent);
         }
         let stripes = self.shape.striped();
         let s = &mut self.state;
         let (stripe, parity) =
-            (s.parity.stripes.dirty.entry(entry).stripe, s.parity.stripes.dirty.entry(entry).former);
+            (s.parity.stripes.dirty.entry(entry).stripe, s.parity.stripes.dirty.entry(entry).old_ppa);
         let dirty = s.write.buffer.dirty_in(entry);
         let of = s.parity.places.group_of(stripes, stripe);
         let left = s.parity.stripes.jobs[job].left;
@@ -243,7 +243,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (stripe, offsets)
     }
 
-    /// A stripe has left a group: its former copies there are stale.
+    /// A stripe has left a group: its old copies there are stale.
     fn after_leaving(&mut self, group: u32) {
         for offset in 0..self.shape.striped().width {
             if self.state.gc.waiting > 0 {
@@ -253,13 +253,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A stripe has switched: blocks of its lanes may have become worth collecting.
-    fn after_switch(&mut self, stripe: u32, mut offsets: u32) {
+    fn after_commit(&mut self, stripe: u32, mut offsets: u32) {
         while offsets != 0 && self.state.gc.waiting > 0 {
             let stripes = self.shape.striped();
             let lane =
                 stripes.lane(self.state.parity.places.group_of(stripes, stripe), offsets.trailing_zeros());
             offsets &= offsets - 1;
-            self.check_collection(self.in_place_of(lane, stripe));
+            self.check_collection(self.substitute_for(lane, stripe));
         }
     }
 }

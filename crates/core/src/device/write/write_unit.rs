@@ -28,7 +28,7 @@ pub(in crate::device) struct WriteUnit {
     /// Programs it still waits for.
     pub programs: u32,
     /// First unit address, once it has a row.
-    pub pua: u32,
+    pub ppa: u32,
     /// When its data were complete.
     pub ready: u64,
     /// The account of its lane's die when it began to wait for a free block …
@@ -48,7 +48,7 @@ impl WriteUnit {
             count: 0,
             reads: 0,
             programs: 0,
-            pua: NONE,
+            ppa: NONE,
             ready: 0,
             seen: [0; SLOTS],
             stalled: Ledger::new(),
@@ -85,13 +85,13 @@ impl Stalled {
         Some(self.lists[list as usize].head()).filter(|&g| g != NONE)
     }
 
-    fn push(&mut self, list: u32, group: u32) {
-        self.lists[list as usize].push_back(&mut self.links, group);
+    fn push(&mut self, list: u32, write_unit: u32) {
+        self.lists[list as usize].push_back(&mut self.links, write_unit);
         self.waiting += 1;
     }
 
-    fn pop(&mut self, list: u32, group: u32) {
-        self.lists[list as usize].remove(&mut self.links, group);
+    fn pop(&mut self, list: u32, write_unit: u32) {
+        self.lists[list as usize].remove(&mut self.links, write_unit);
         self.waiting -= 1;
     }
 }
@@ -143,8 +143,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn flush_one(&mut self, list: u32) {
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
-        let group = s.write.units.take();
-        let g = &mut s.write.units[group];
+        let write_unit = s.write.units.take();
+        let g = &mut s.write.units[write_unit];
         g.writer = Writer::Host;
         g.lane = self.shape.first_lane(list);
         g.stripe = NONE;
@@ -155,41 +155,41 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut count = 0;
         while count < upr {
             let Some(slot) = s.write.buffer.depart(list) else { break };
-            s.write.members[(group * upr + count) as usize] = (s.write.buffer.slot(slot).lpn, slot);
+            s.write.members[(write_unit * upr + count) as usize] = (s.write.buffer.slot(slot).lpn, slot);
             count += 1;
         }
-        s.write.units[group].count = count;
+        s.write.units[write_unit].count = count;
         s.write.queues.depart(self.shape.first_lane(list), count);
         for i in 0..count {
-            self.fill_short_slot(group, i);
+            self.fill_short_slot(write_unit, i);
         }
-        if self.state.write.units[group].reads == 0 {
-            self.place_group(group);
+        if self.state.write.units[write_unit].reads == 0 {
+            self.place_write_unit(write_unit);
         }
     }
 
     /// A slot that does not hold its whole unit needs the rest from flash first.
     #[inline]
-    fn fill_short_slot(&mut self, group: u32, i: u32) {
+    fn fill_short_slot(&mut self, write_unit: u32, i: u32) {
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
-        let (_, slot) = s.write.members[(group * upr + i) as usize];
-        let (mask, former) = (s.write.buffer.slot(slot).mask, s.write.buffer.slot(slot).former);
-        if mask == s.write.buffer.full() || former == NONE {
+        let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
+        let (mask, old_ppa) = (s.write.buffer.slot(slot).mask, s.write.buffer.slot(slot).old_ppa);
+        if mask == s.write.buffer.full() || old_ppa == NONE {
             return;
         }
-        s.write.units[group].reads += 1;
+        s.write.units[write_unit].reads += 1;
         s.counters.rmw_reads += 1;
-        let op = self.new_unit_read(Occupant::RmwRead, Owner::Group(group), former);
-        self.data_wanted(slot, former);
+        let op = self.new_unit_read(Occupant::RmwRead, Owner::WriteUnit(write_unit), old_ppa);
+        self.data_wanted(slot, old_ppa);
         self.submit_op(op);
     }
 
     /// What a write unit was short of has arrived.
     #[inline]
-    pub(in crate::device) fn filler_arrived(&mut self, op: u32, group: u32) {
+    pub(in crate::device) fn filler_arrived(&mut self, op: u32, write_unit: u32) {
         let s = &mut self.state;
-        let g = &mut s.write.units[group];
+        let g = &mut s.write.units[write_unit];
         g.reads -= 1;
         let last = g.reads == 0;
         if last {
@@ -198,37 +198,37 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.free_op(op);
         if last {
-            self.place_group(group);
+            self.place_write_unit(write_unit);
         }
     }
 
     /// The write unit's data are complete: find it a lane and a row.
     #[inline]
-    fn place_group(&mut self, group: u32) {
-        self.observe_write(group, false, WriteStep::Ready);
-        let list = self.shape.pool_of(self.state.write.units[group].lane);
-        if self.state.write.stalled.first(list).is_some() || !self.program_somewhere(group) {
-            self.state.write.stalled.push(list, group);
-            self.begin_stall(group);
-            self.feed_hungry();
+    fn place_write_unit(&mut self, write_unit: u32) {
+        self.observe_write(write_unit, false, WriteStep::Ready);
+        let list = self.shape.pool_of(self.state.write.units[write_unit].lane);
+        if self.state.write.stalled.first(list).is_some() || !self.program_somewhere(write_unit) {
+            self.state.write.stalled.push(list, write_unit);
+            self.begin_stall(write_unit);
+            self.wake_for_victim();
         }
     }
 
     /// A group waits for a free block from now on: for what its lane's die does meanwhile.
-    fn begin_stall(&mut self, group: u32) {
+    fn begin_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
-        let unit = self.shape.units_of_lane(s.write.units[group].lane).start;
-        s.write.units[group].seen = self.flash.account(unit);
-        let units = self.shape.units_of_pool(self.shape.pool_of(s.write.units[group].lane));
+        let unit = self.shape.units_of_lane(s.write.units[write_unit].lane).start;
+        s.write.units[write_unit].seen = self.flash.account(unit);
+        let units = self.shape.units_of_pool(self.shape.pool_of(s.write.units[write_unit].lane));
         let unit = if units.len() == 1 { units.start } else { NONE };
-        self.observe_write(group, false, WriteStep::Stalls(unit));
+        self.observe_write(write_unit, false, WriteStep::Stalls(unit));
     }
 
     /// A group that waited has a row. It waited for any lane of its pool: where those lie on
     /// several dies, no single die says why.
-    fn end_stall(&mut self, group: u32) {
+    fn end_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
-        let g = &mut s.write.units[group];
+        let g = &mut s.write.units[write_unit];
         let units = self.shape.units_of_pool(self.shape.pool_of(g.lane));
         if units.len() > 1 || s.now == g.ready {
             return;
@@ -237,10 +237,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Try the group's lane, or lanes of its pool as the policy names them until one has room.
-    fn program_somewhere(&mut self, group: u32) -> bool {
-        let lane = self.state.write.units[group].lane;
+    fn program_somewhere(&mut self, write_unit: u32) -> bool {
+        let lane = self.state.write.units[write_unit].lane;
         if self.shape.is_fixed() {
-            return self.program_group(group, lane);
+            return self.program_write_unit(write_unit, lane);
         }
         let pool = self.shape.pool_of(lane);
         for _ in 0..self.shape.pool_lanes {
@@ -250,7 +250,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if s.write.lane_load[lane as usize] >= NO_ROOM {
                 return false;
             }
-            if self.program_group(group, lane) {
+            if self.program_write_unit(write_unit, lane) {
                 return true;
             }
             self.state.write.lane_load[lane as usize] |= NO_ROOM;
@@ -259,19 +259,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Take a row of the lane for a host write unit and queue its program.
-    fn program_group(&mut self, group: u32, lane: u32) -> bool {
+    fn program_write_unit(&mut self, write_unit: u32, lane: u32) -> bool {
         let s = &mut self.state;
         let free = s.extents.free(lane);
         let reserve = self.shape.reserve;
-        let Some(pua) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
+        let Some(ppa) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
             self.check_collection(lane);
             return false;
         };
-        s.write.units[group].lane = lane;
+        s.write.units[write_unit].lane = lane;
         s.write.lane_load[lane as usize] += 1;
         s.write.lane_written[lane as usize] += 1;
         let opened = s.extents.free(lane) != free;
-        self.queue_host_program(group, pua, Occupant::UserProgram);
+        self.queue_host_program(write_unit, ppa, Occupant::UserProgram);
         if opened {
             self.check_collection(lane);
         }
@@ -279,51 +279,57 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Queue the program of a host write unit at its row.
-    pub(in crate::device) fn queue_host_program(&mut self, group: u32, pua: u32, occupant: Occupant) {
-        if self.queue_program(group, pua, occupant) {
+    pub(in crate::device) fn queue_host_program(&mut self, write_unit: u32, ppa: u32, occupant: Occupant) {
+        if self.queue_program(write_unit, ppa, occupant) {
             // A program that waits may be what a collection goes on for.
-            let place = self.shape.layout.place(pua);
+            let place = self.shape.layout.place(ppa);
             self.wake_unit(self.shape.unit_of(place.die, place.plane));
         }
     }
 
     /// Queue the programs of a write unit at its row: one, or for collection as many as cover it.
     /// Returns whether it is of the host, and its busy unit is closed to such programs.
-    pub(in crate::device) fn queue_program(&mut self, group: u32, pua: u32, occupant: Occupant) -> bool {
-        let place = self.shape.layout.place(pua);
+    pub(in crate::device) fn queue_program(&mut self, write_unit: u32, ppa: u32, occupant: Occupant) -> bool {
+        let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
         let width = if occupant == Occupant::GcProgram { self.shape.gc_program_planes } else { planes };
-        let g = &mut self.state.write.units[group];
-        g.pua = pua;
+        let g = &mut self.state.write.units[write_unit];
+        g.ppa = ppa;
         g.programs = planes / width;
         let mut closed = false;
         for first in (0..planes).step_by(width as usize) {
             let mask = (((1u64 << width) - 1) << (place.plane + first)) as u32;
-            closed = self.queue_part(group, pua, occupant, (place, unit, mask));
+            closed = self.queue_part(write_unit, ppa, occupant, (place, unit, mask));
         }
         closed
     }
 
     /// Queue the program of some planes of a group's row.
     #[inline]
-    fn queue_part(&mut self, group: u32, pua: u32, occupant: Occupant, at: (RowPlace, u32, u32)) -> bool {
+    fn queue_part(
+        &mut self,
+        write_unit: u32,
+        ppa: u32,
+        occupant: Occupant,
+        at: (RowPlace, u32, u32),
+    ) -> bool {
         let (place, unit, planes) = at;
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Program,
             occupant,
-            owner: Owner::Group(group),
+            owner: Owner::WriteUnit(write_unit),
             unit,
             page: place.page,
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
             block: place.extent,
-            ppa: pua,
+            ppa,
             ..FlashCommand::BLANK
         });
-        if self.state.write.units[group].writer == Writer::Host {
-            let stripe = self.state.write.units[group].stripe;
-            let number = if stripe == NONE { group } else { stripe };
+        if self.state.write.units[write_unit].writer == Writer::Host {
+            let stripe = self.state.write.units[write_unit].stripe;
+            let number = if stripe == NONE { write_unit } else { stripe };
             self.observe_write(number, stripe != NONE, WriteStep::Placed(id));
         }
         self.submit_program(id)
@@ -331,32 +337,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A row is programmed, or a part of it.
     #[inline]
-    pub(in crate::device) fn programmed(&mut self, op: u32, group: u32) {
-        let g = &mut self.state.write.units[group];
+    pub(in crate::device) fn programmed(&mut self, op: u32, write_unit: u32) {
+        let g = &mut self.state.write.units[write_unit];
         g.programs -= 1;
         if g.programs > 0 {
             return self.free_op(op);
         }
-        self.data_programmed(group);
+        self.data_programmed(write_unit);
         let upr = self.shape.layout.units_per_row;
-        let lane = self.state.write.units[group].lane;
+        let lane = self.state.write.units[write_unit].lane;
         self.count_rows(lane, 1);
         let s = &mut self.state;
-        if s.write.units[group].stripe != NONE {
-            return self.stripe_programmed(op, group);
+        if s.write.units[write_unit].stripe != NONE {
+            return self.stripe_programmed(op, write_unit);
         }
-        let (writer, count, pua) =
-            (s.write.units[group].writer, s.write.units[group].count, s.write.units[group].pua);
+        let (writer, count, ppa) = (
+            s.write.units[write_unit].writer,
+            s.write.units[write_unit].count,
+            s.write.units[write_unit].ppa,
+        );
         let extent = self.flash.op(op).cmd.block;
         s.counters.programs_pad += u64::from(upr - count);
         if writer == Writer::Host {
             s.counters.programs_user += u64::from(count);
-            self.host_row_programmed(op, group, count, pua);
+            self.host_row_programmed(op, write_unit, count, ppa);
         } else {
             s.counters.programs_gc += u64::from(count);
             for i in 0..count {
-                let (lpn, former) = self.state.write.members[(group * upr + i) as usize];
-                self.moved(lpn, former, pua + i);
+                let (lpn, old_ppa) = self.state.write.members[(write_unit * upr + i) as usize];
+                self.moved(lpn, old_ppa, ppa + i);
             }
         }
         self.state.extents.row_programmed(&self.shape.layout, extent);
@@ -366,54 +375,54 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize] -= 1;
             self.state.write.queues.arrive(lane, count);
-            self.admit_waiting(Some((op, group)));
-            self.admit_queued(lane, op, group);
+            self.admit_waiting(Some((op, write_unit)));
+            self.admit_queued(lane, op, write_unit);
             self.flushes_done();
         }
-        self.state.write.units.give(group);
+        self.state.write.units.give(write_unit);
         self.free_op(op);
         if writer == Writer::Collection {
-            self.group_collected(lane);
+            self.write_unit_collected(lane);
         } else if self.state.gc.waiting > 0 {
             // A closed extent may be the victim that a hungry lane lacked.
             self.check_collection(lane);
         }
-        self.feed_hungry();
+        self.wake_for_victim();
     }
 
     /// Host data are on flash: switch the map, free the slots, tell who waits.
     #[inline]
-    fn host_row_programmed(&mut self, op: u32, group: u32, count: u32, pua: u32) {
+    fn host_row_programmed(&mut self, op: u32, write_unit: u32, count: u32, ppa: u32) {
         let upr = self.shape.layout.units_per_row;
         for i in 0..count {
             let s = &self.state;
-            let (lpn, slot) = s.write.members[(group * upr + i) as usize];
+            let (lpn, slot) = s.write.members[(write_unit * upr + i) as usize];
             let held = s.write.buffer.slot(slot);
-            let (former, waiter) = (held.former, held.waiter);
+            let (old_ppa, waiter) = (held.old_ppa, held.waiter);
             if self.map.is_buffered_in(lpn, slot) {
-                self.map.set_flash(lpn, pua + i);
-                self.validate(lpn, pua + i);
-                if former != NONE {
-                    self.invalidate(former);
+                self.map.set_flash(lpn, ppa + i);
+                self.validate(lpn, ppa + i);
+                if old_ppa != NONE {
+                    self.invalidate(old_ppa);
                 }
             }
             let s = &mut self.state;
             s.write.buffer.release(slot);
             if waiter != NONE {
-                self.write_through_part_done(waiter, op, group);
+                self.write_through_part_done(waiter, op, write_unit);
             }
         }
     }
 
     /// One of the units a write-through waits for is on flash.
-    fn write_through_part_done(&mut self, id: u32, op: u32, group: u32) {
+    fn write_through_part_done(&mut self, id: u32, op: u32, write_unit: u32) {
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
         r.remaining -= 1;
         if r.remaining > 0 {
             return;
         }
-        let (g, o) = (&s.write.units[group], self.flash.op(op));
+        let (g, o) = (&s.write.units[write_unit], self.flash.op(op));
         r.ledger.merge(&g.ledger);
         super::room::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.ledger.merge(&o.ledger);
@@ -425,12 +434,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn resume_stalled_write_units(&mut self, lane: u32) {
         self.state.write.lane_load[lane as usize] &= !NO_ROOM;
         let list = self.shape.pool_of(lane);
-        while let Some(group) = self.state.write.stalled.first(list) {
-            if !self.program_somewhere(group) {
+        while let Some(write_unit) = self.state.write.stalled.first(list) {
+            if !self.program_somewhere(write_unit) {
                 return;
             }
-            self.end_stall(group);
-            self.state.write.stalled.pop(list, group);
+            self.end_stall(write_unit);
+            self.state.write.stalled.pop(list, write_unit);
         }
     }
 }

@@ -39,7 +39,7 @@ impl Buffer {
         for &(i, slot) in &used {
             law!(slot.mask & !self.full == 0, "slot {i} holds granules beyond its unit");
             law!(
-                slot.mask == self.full || slot.former != NONE || slot.in_flight,
+                slot.mask == self.full || slot.old_ppa != NONE || slot.in_flight,
                 "slot {i} cannot be made whole"
             );
             law!(!slot.moving || slot.in_flight, "slot {i} moves a unit and is not in flight");

@@ -69,7 +69,7 @@ fn a_fence_waits_for_what_was_written_before_it_only() {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     lpn: u32,
-    former: u32,
+    old_ppa: u32,
     mask: u64,
     list: u32,
     waiter: u32,
@@ -131,7 +131,7 @@ enum Step {
     Depart { list: u32 },
     Move { lpn: u32, list: u32 },
     Release,
-    Annotate { former: u32, waiter: u32 },
+    Annotate { old_ppa: u32, waiter: u32 },
     Fence,
     Forget { before: u32 },
     Restore,
@@ -144,7 +144,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0..3u32).prop_map(|list| Step::Depart { list }),
         2 => (0..100u32, 0..3u32).prop_map(|(lpn, list)| Step::Move { lpn, list }),
         6 => Just(Step::Release),
-        1 => (0..9u32, 0..9u32).prop_map(|(former, waiter)| Step::Annotate { former, waiter }),
+        1 => (0..9u32, 0..9u32).prop_map(|(old_ppa, waiter)| Step::Annotate { old_ppa, waiter }),
         2 => Just(Step::Fence),
         1 => (0..12u32).prop_map(|before| Step::Forget { before }),
         1 => Just(Step::Restore),
@@ -166,7 +166,7 @@ fn compare(real: &Buffer, model: &Model) {
     for (i, held) in (0..).zip(&model.slots) {
         let Some(h) = held else { continue };
         let s = real.slot(i);
-        assert_eq!((s.lpn, s.former, s.mask, s.list), (h.lpn, h.former, h.mask, h.list), "slot {i}");
+        assert_eq!((s.lpn, s.old_ppa, s.mask, s.list), (h.lpn, h.old_ppa, h.mask, h.list), "slot {i}");
         assert_eq!((s.waiter, s.in_flight, s.moving), (h.waiter, h.in_flight, h.moving), "slot {i}");
     }
     for epoch in 0..model.epoch + 2 {
@@ -182,9 +182,9 @@ fn act(step: Step, pick: usize, real: &mut Buffer, model: &mut Model) {
             let slot = (!full).then(|| model.spare.pop().expect("the rest is aside"));
             assert_eq!(real.insert(lpn, lpn + 1, mask, list, lpn + 2), slot);
             let Some(i) = slot else { return };
-            let (former, waiter, epoch) = (lpn + 1, lpn + 2, model.epoch);
+            let (old_ppa, waiter, epoch) = (lpn + 1, lpn + 2, model.epoch);
             model.slots[i as usize] =
-                Some(Held { lpn, former, mask, list, waiter, in_flight: false, moving: false, epoch });
+                Some(Held { lpn, old_ppa, mask, list, waiter, in_flight: false, moving: false, epoch });
             model.link(i, list);
         }
         Step::Overwrite { mask } => {
@@ -210,9 +210,9 @@ fn act(step: Step, pick: usize, real: &mut Buffer, model: &mut Model) {
             }
             let i = model.spare.pop().expect("there is room aside");
             assert_eq!(real.take_moving(lpn, list), i);
-            let (former, waiter, epoch) = (NONE, NONE, 0);
+            let (old_ppa, waiter, epoch) = (NONE, NONE, 0);
             model.slots[i as usize] =
-                Some(Held { lpn, former, mask: 0, list, waiter, in_flight: true, moving: true, epoch });
+                Some(Held { lpn, old_ppa, mask: 0, list, waiter, in_flight: true, moving: true, epoch });
         }
         Step::Release => {
             let Some(i) = model.find(pick, |_| true) else { return };
@@ -221,11 +221,11 @@ fn act(step: Step, pick: usize, real: &mut Buffer, model: &mut Model) {
             model.slots[i as usize] = None;
             model.spare.push(i);
         }
-        Step::Annotate { former, waiter } => {
+        Step::Annotate { old_ppa, waiter } => {
             let Some(i) = model.find(pick, |_| true) else { return };
-            (real.slot_mut(i).former, real.slot_mut(i).waiter) = (former, waiter);
+            (real.slot_mut(i).old_ppa, real.slot_mut(i).waiter) = (old_ppa, waiter);
             let held = model.slots[i as usize].as_mut().expect("it was found");
-            (held.former, held.waiter) = (former, waiter);
+            (held.old_ppa, held.waiter) = (old_ppa, waiter);
         }
         Step::Fence => {
             assert_eq!(real.fence(), model.epoch, "what was written up to now");

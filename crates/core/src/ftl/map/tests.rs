@@ -10,16 +10,16 @@ fn the_fill_is_a_bijection_that_keeps_chunks_together() {
     let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5], None);
     let mut seen = std::collections::BTreeSet::new();
     for lpn in 0..700 {
-        let pua = fill.pua(lpn);
-        assert_eq!(fill.lpn(pua), lpn);
-        assert!(seen.insert(pua));
+        let ppa = fill.ppa(lpn);
+        assert_eq!(fill.lpn(ppa), lpn);
+        assert!(seen.insert(ppa));
     }
-    assert_eq!(fill.pua(3), fill.pua(0) + 3);
+    assert_eq!(fill.ppa(3), fill.ppa(0) + 3);
     let by_lane = fill.units_by_lane(701);
     assert_eq!(by_lane.iter().sum::<u32>(), 701);
     for (lane, &n) in by_lane.iter().enumerate() {
         let base = lane as u32 * layout.stride * layout.units_per_extent;
-        assert!((base..base + n).all(|pua| fill.lpn(pua) < 701), "lane {lane}");
+        assert!((base..base + n).all(|ppa| fill.lpn(ppa) < 701), "lane {lane}");
     }
 }
 
@@ -54,9 +54,9 @@ fn filled_by_hand(
     };
     match stripes {
         None => (0..filled).for_each(|unit| put(unit, order[(unit / chunk) as usize % order.len()])),
-        Some(s) => {
-            (0..filled / (s.width - 1)).flat_map(|stripe| s.members(stripe)).for_each(|u| put(u, s.home(u)))
-        }
+        Some(s) => (0..filled / (s.width - 1))
+            .flat_map(|stripe| s.members(stripe))
+            .for_each(|u| put(u, s.fill_lane(u))),
     }
     (places, in_lane)
 }
@@ -87,8 +87,8 @@ proptest! {
         let stripe = if with_parity { 3 } else { 1 };
         prop_assert!(end >= units && end < units + stripe && end % stripe == 0);
         let (places, in_lane) = filled_by_hand(&l, chunk, &order, stripes.as_ref(), end);
-        for &(unit, pua) in &places {
-            prop_assert_eq!((fill.pua(unit), fill.lpn(pua)), (pua, unit));
+        for &(unit, ppa) in &places {
+            prop_assert_eq!((fill.ppa(unit), fill.lpn(ppa)), (ppa, unit));
             let covered = if unit < 300 { None } else { Some(3 * (unit - 300)..3 * (unit - 300) + 3) };
             prop_assert_eq!(fill.covered(unit), covered);
         }
@@ -98,23 +98,23 @@ proptest! {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Flash { lpn: u32, pua: u32 },
+    Flash { lpn: u32, ppa: u32 },
     Buffer { lpn: u32, slot: u32 },
     Trim { lpn: u32 },
-    Valid { pua: u32 },
-    Stale { pua: u32 },
+    Valid { ppa: u32 },
+    Stale { ppa: u32 },
     Range { start: u32, count: u32 },
 }
 
 /// Steps on a map of 400 logical and 960 physical units; few of the latter, so that they meet.
 fn step() -> impl Strategy<Value = Step> {
-    let pua = || prop_oneof![0..70u32, 890..960u32];
+    let ppa = || prop_oneof![0..70u32, 890..960u32];
     prop_oneof![
-        (0..400u32, pua()).prop_map(|(lpn, pua)| Step::Flash { lpn, pua }),
+        (0..400u32, ppa()).prop_map(|(lpn, ppa)| Step::Flash { lpn, ppa }),
         (0..400u32, 0..9u32).prop_map(|(lpn, slot)| Step::Buffer { lpn, slot }),
         (0..400u32).prop_map(|lpn| Step::Trim { lpn }),
-        pua().prop_map(|pua| Step::Valid { pua }),
-        pua().prop_map(|pua| Step::Stale { pua }),
+        ppa().prop_map(|ppa| Step::Valid { ppa }),
+        ppa().prop_map(|ppa| Step::Stale { ppa }),
         (0..960u32, 0..200u32)
             .prop_map(|(start, count)| Step::Range { start, count: count.min(960 - start) }),
     ]
@@ -134,31 +134,31 @@ proptest! {
         let mut places = vec![Place::Unmapped; 400];
         let mut owners = vec![None; 960];
         let mut valid = vec![false; 960];
-        for (unit, pua) in filled_by_hand(&l, 1, &order, stripes.as_ref(), filled).0 {
-            (places[unit as usize], owners[pua as usize]) = (Place::Flash(pua), Some(unit));
+        for (unit, ppa) in filled_by_hand(&l, 1, &order, stripes.as_ref(), filled).0 {
+            (places[unit as usize], owners[ppa as usize]) = (Place::Flash(ppa), Some(unit));
         }
         for step in steps {
             match step {
-                Step::Flash { lpn, pua } => {
-                    map.set_flash(lpn, pua);
-                    map.set_owner(pua, lpn);
-                    (places[lpn as usize], owners[pua as usize]) = (Place::Flash(pua), Some(lpn));
+                Step::Flash { lpn, ppa } => {
+                    map.set_flash(lpn, ppa);
+                    map.set_owner(ppa, lpn);
+                    (places[lpn as usize], owners[ppa as usize]) = (Place::Flash(ppa), Some(lpn));
                 }
                 Step::Buffer { lpn, slot } => {
-                    let former = std::mem::replace(&mut places[lpn as usize], Place::Buffer(slot));
-                    prop_assert_eq!(map.set_buffer(lpn, slot), former);
+                    let old_ppa = std::mem::replace(&mut places[lpn as usize], Place::Buffer(slot));
+                    prop_assert_eq!(map.set_buffer(lpn, slot), old_ppa);
                 }
                 Step::Trim { lpn } => {
-                    let former = std::mem::replace(&mut places[lpn as usize], Place::Unmapped);
-                    prop_assert_eq!(map.trim(lpn), former);
+                    let old_ppa = std::mem::replace(&mut places[lpn as usize], Place::Unmapped);
+                    prop_assert_eq!(map.trim(lpn), old_ppa);
                 }
-                Step::Valid { pua } => {
-                    map.set_valid(pua);
-                    valid[pua as usize] = true;
+                Step::Valid { ppa } => {
+                    map.set_valid(ppa);
+                    valid[ppa as usize] = true;
                 }
-                Step::Stale { pua } => {
-                    map.clear_valid(pua);
-                    valid[pua as usize] = false;
+                Step::Stale { ppa } => {
+                    map.clear_valid(ppa);
+                    valid[ppa as usize] = false;
                 }
                 Step::Range { start, count } => {
                     map.set_valid_range(start, count);
@@ -171,10 +171,10 @@ proptest! {
                     prop_assert_eq!(map.is_buffered_in(lpn, slot), place == Place::Buffer(slot));
                 }
             }
-            for (pua, &valid) in (0..).zip(&valid) {
-                prop_assert_eq!(map.is_valid(pua), valid);
-                if let Some(lpn) = owners[pua as usize] {
-                    prop_assert_eq!(map.owner(pua), lpn);
+            for (ppa, &valid) in (0..).zip(&valid) {
+                prop_assert_eq!(map.is_valid(ppa), valid);
+                if let Some(lpn) = owners[ppa as usize] {
+                    prop_assert_eq!(map.owner(ppa), lpn);
                 }
             }
         }

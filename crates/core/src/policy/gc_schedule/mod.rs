@@ -53,11 +53,11 @@ pub trait GcSchedule {
     fn reserve(&self) -> u32;
     /// Whether host programs in the lane's scope wait for a collection under way, also while
     /// it yields.
-    fn bars_programs(&self, _: &SpaceView) -> bool {
+    fn closes_programs(&self, _: &SpaceView) -> bool {
         false
     }
     /// Whether it ever does; fixed for the drive's life.
-    fn may_bar_programs(&self) -> bool {
+    fn may_close_programs(&self) -> bool {
         false
     }
     /// Collections take no time and no resource; fixed for the drive's life.
@@ -92,8 +92,8 @@ family! {
         fn proceed(view: &SpaceView) -> bool;
         fn urgent(view: &SpaceView) -> bool;
         fn reserve() -> u32;
-        fn bars_programs(view: &SpaceView) -> bool;
-        fn may_bar_programs() -> bool;
+        fn closes_programs(view: &SpaceView) -> bool;
+        fn may_close_programs() -> bool;
         fn instant() -> bool;
         fn heeds_channel() -> bool;
         fn rotates() -> bool;

@@ -116,11 +116,11 @@ impl GcSchedule for Policy {
     fn reserve(&self) -> u32 {
         1
     }
-    fn may_bar_programs(&self) -> bool {
+    fn may_close_programs(&self) -> bool {
         self.states == States::Four
     }
     #[inline]
-    fn bars_programs(&self, view: &SpaceView) -> bool {
+    fn closes_programs(&self, view: &SpaceView) -> bool {
         self.states == States::Four && view.free <= self.hard
     }
 }

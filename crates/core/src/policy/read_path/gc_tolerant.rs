@@ -3,7 +3,7 @@
 //! **What it does.** Reads the rest of the stripe instead, if the collection has longer to
 //! go than the extra reads hold up others: `left > B × (sense + transfer)`, B being how many
 //! of the extra reads meet a busy channel (on others they are free). A read of all the
-//! stripe's data needs the parity besides, and nothing else.
+//! stripe's data needs the parity too, and nothing else.
 //!
 //! **Why it matters for the tail.** A collection of tens of milliseconds becomes one more
 //! page read; with one collecting plane a group there is always a way round.

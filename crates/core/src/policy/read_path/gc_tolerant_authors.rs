@@ -5,7 +5,7 @@
 //! the last page on, only if the operation under way lasts longer than the extra reads. That
 //! program counts for itself: the erase behind it is overlooked, so a read that is told to wait
 //! for it waits for both. Otherwise: rebuild if the collection outlasts those of the planes
-//! that would be read besides by more than the extra reads, both as predicted when they began;
+//! that would be read in addition by more than the extra reads, both as predicted when they began;
 //! a prediction that has passed counts as no time left.
 //!
 //! **Why it matters for the tail.** As `gc-tolerant`, but some reads wait for all of an erase,

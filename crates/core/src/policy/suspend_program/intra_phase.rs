@@ -2,7 +2,7 @@
 //!
 //! **What it does.** When a read arrives, the voltage is reset (`suspend.program.suspend`), reads are
 //! served, the page register is filled again (`suspend.program.reload`, or a second
-//! transfer) and the phase that was cut begins anew.
+//! transfer) and the phase that was cut begins again.
 //!
 //! **Why it helps the tail.** A read waits for the reset only; a write pays with the work that is lost.
 //!

@@ -28,7 +28,7 @@
 //! finds the rest of it in memory. Once a plane has failed, nothing moves any more.
 //!
 //! **Checked by** `policy_laws`, `wear` (hot pages and hot groups are spread, even wear moves
-//! nothing, every byte stays), `homes` unit tests.
+//! nothing, every byte stays), `stripe_places` unit tests.
 
 use super::{PolicyContext, Wear, WearVerdict, WearView};
 use serde::{Deserialize, Serialize};
