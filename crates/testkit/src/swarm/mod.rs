@@ -1,0 +1,12 @@
+//! Random drives under random work.
+//!
+//! A seed draws a whole drive (geometry, timing, translation layer, one member of every
+//! policy family) and a workload whose kinds of events are switched on and off, so that
+//! rare combinations meet often. The run is checked against an [`Oracle`] and, every so
+//! many events, against the conservation laws of the whole state.
+
+mod draw;
+mod run;
+
+pub use draw::{Case, Plan, draw, member};
+pub use run::{Outcome, observe, run, run_over, whole_stripes};

@@ -1,0 +1,328 @@
+//! A case at work, checked on the way.
+
+use super::draw::{Case, between, chance, one_of};
+use crate::bytes::Bytes;
+use crate::oracle::{Ended, Oracle};
+use crate::replay::{Reached, Replay};
+use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape};
+use tailcut_units::random::mix;
+use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
+
+/// What came of a case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Over (submission number, completion, status) in order of completion.
+    pub digest: u64,
+    /// Device events.
+    pub events: u64,
+    /// A plane failed.
+    pub failed: bool,
+    /// Extents erased.
+    pub erases: u64,
+    /// Suspensions of erases and of programs.
+    pub suspends: [u64; 2],
+    /// Stripes that wear levelling moved.
+    pub moves: u64,
+    /// Events from the last completion until the drive was at rest.
+    pub settling: u64,
+    /// What it did, of all that there is.
+    pub reached: Reached,
+}
+
+/// Events without a completion, or at the end without an erase, after which a run counts as
+/// standing still.
+const MOST_SILENT: u64 = 1_000_000;
+
+/// Run a case; the error says what broke. One drive in eight, if it is not too large, holds
+/// bytes. The blame of every request is worked out a second time.
+pub fn run(case: &Case) -> Result<Outcome, String> {
+    let unit = case.config.ftl.mapping_unit;
+    let replay = Replay::new(&case.config, case.seed)?;
+    let judge: Judge<Replay> = |replay, e| replay.ended(e.index, &e.ledger);
+    if case.seed.is_multiple_of(8) && unit <= 32 << 10 && case.config.host.max_transfer <= 256 << 10 {
+        return work(case, replay, judge, InMemory::new()).map(outcome);
+    }
+    work(case, replay, judge, NoData).map(outcome)
+}
+
+fn outcome<M: Medium>((outcome, device): (Outcome, Device<Replay, M>)) -> Outcome {
+    Outcome { reached: device.into_observer().reached, ..outcome }
+}
+
+/// Run a case over a medium; the device comes back as the run left it.
+pub fn run_over<M: Medium>(case: &Case, medium: M) -> Result<(Outcome, Device<(), M>), String> {
+    work(case, (), |(), _| Ok(()), medium)
+}
+
+/// Run a case under the eyes of an onlooker; the device comes back as the run left it.
+pub fn observe<O: Observer>(case: &Case, observer: O) -> Result<(Outcome, Device<O>), String> {
+    work(case, observer, |_, _| Ok(()), NoData)
+}
+
+/// What an onlooker says of a command that ended.
+type Judge<O> = fn(&mut O, &Ended) -> Result<(), String>;
+
+fn work<O: Observer, M: Medium>(
+    case: &Case,
+    observer: O,
+    judge: Judge<O>,
+    medium: M,
+) -> Result<(Outcome, Device<O, M>), String> {
+    let device = Device::with_medium(&case.config, case.seed, observer, medium).map_err(|e| e.to_string())?;
+    let outcome = Outcome::default();
+    let mut run = Run { device, judge, oracle: None, bytes: None, outcome, silent: 0, now: 0, case };
+    run.work()?;
+    Ok((run.outcome, run.device))
+}
+
+/// So many bytes, less what is no whole mapping unit; with parity a fill ends with a whole stripe.
+pub fn whole_stripes(shape: &Shape, bytes: u64) -> u64 {
+    let stripe = shape.stripes.as_ref().map_or(1, |x| u64::from(x.width - 1)) * shape.layout.unit_bytes;
+    bytes / stripe * stripe
+}
+
+struct Run<'a, O: Observer, M: Medium> {
+    device: Device<O, M>,
+    judge: Judge<O>,
+    oracle: Option<Oracle>,
+    /// Over a medium with data.
+    bytes: Option<Bytes>,
+    outcome: Outcome,
+    /// Events since the last completion.
+    silent: u64,
+    now: u64,
+    case: &'a Case,
+}
+
+impl<O: Observer, M: Medium> Run<'_, O, M> {
+    fn oracle(&mut self) -> &mut Oracle {
+        self.oracle.as_mut().expect("made before the first command")
+    }
+
+    fn work(&mut self) -> Result<(), String> {
+        let (plan, seed) = (&self.case.plan, self.case.seed);
+        let shape = self.device.shape();
+        let filled = whole_stripes(shape, self.device.host_bytes() / 256 * plan.fill);
+        let scattered = if filled > 0 { self.case.config.age.free } else { None };
+        if let Some(free) = scattered {
+            self.device.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
+            self.audit("after scattering")?;
+        } else if filled > 0 {
+            self.device.fill(filled);
+            self.audit("after the fill")?;
+        }
+        if filled > 0 && plan.aged && scattered.is_none() {
+            let unit = self.case.config.ftl.mapping_unit as u32;
+            self.device.age_uniform(0..filled, unit, &mut |_| true);
+            self.audit("after ageing")?;
+        }
+        self.oracle = Some(Oracle::new(&self.case.config, self.device.shape(), filled));
+        if M::HOLDS_DATA {
+            let unit = self.case.config.ftl.mapping_unit;
+            let mut bytes = Bytes::new(self.device.host_bytes(), unit, filled);
+            bytes.trims_may_be_kept = self.device.shape().has_parity();
+            self.bytes = Some(bytes);
+        }
+        let mut s = Stream::new(seed, "swarm work", 0);
+        let mut next = 0;
+        for number in 1..=plan.commands {
+            if number == plan.fails {
+                let plane = s.below(u64::from(self.device.shape().layout.lanes)) as u32;
+                self.outcome.failed = self.device.fail_plane(plane).is_ok();
+                self.audit("after a plane failed")?;
+            }
+            let command = self.draw_command(&mut s, &mut next);
+            let pause = plan.pause > 0 && chance(&mut s, plan.pause);
+            let gap = if pause { 50_000_000 } else { s.below(plan.gap + 1) };
+            self.pass(self.now + gap)?;
+            let wanted = SimTime(self.now);
+            while !self.device.has_place() {
+                self.step()?;
+            }
+            let at = SimTime(self.now);
+            let index = self.oracle().submitted();
+            let oracle = self.oracle.as_mut().expect("made above");
+            oracle.submit(index, wanted, command, &self.device);
+            let data = self.bytes.as_mut().map(|b| b.submit(index, &command)).unwrap_or_default();
+            let got = self.device.submit_write(at, wanted, command, 0, &data).map_err(|e| e.to_string())?;
+            if got != index {
+                return Err(format!("submission {index} got number {got}"));
+            }
+        }
+        while self.device.outstanding() > 0 {
+            self.step()?;
+        }
+        self.audit("after the last command")?;
+        self.settle()?;
+        self.audit("at rest")?;
+        let lost = self.device.lost_units();
+        if lost > 0 {
+            return Err(format!("{lost} units lie on a failed plane still"));
+        }
+        let oracle = self.oracle.as_ref().expect("made above");
+        oracle.finish(&self.device)?;
+        let c = self.device.counters();
+        self.outcome.erases = c.erases;
+        let f = self.device.flash_counters();
+        self.outcome.suspends = [f.erase_suspension.suspends, f.program_suspension.suspends];
+        self.outcome.moves = c.shifts + c.migrations;
+        self.read_all()
+    }
+
+    /// Over a medium with data: every byte of the drive, and what the medium noticed.
+    fn read_all(&mut self) -> Result<(), String> {
+        let Some(bytes) = &mut self.bytes else { return Ok(()) };
+        let (end, most) = (self.device.host_bytes(), self.case.config.host.max_transfer);
+        for offset in (0..end).step_by(most as usize) {
+            let command = Command { op: HostOp::Read, offset, bytes: most.min(end - offset) as u32 };
+            let at = SimTime(self.now);
+            self.device.advance(at, &mut |_| {});
+            let index = self.device.submit(at, at, command, 0).map_err(|e| e.to_string())?;
+            bytes.submit(index, &command);
+            let mut held = None;
+            while held.is_none() {
+                self.now = self.device.next_deadline().0;
+                self.device.advance(SimTime(self.now), &mut |c| {
+                    held = Some(bytes.ended(c.index, &c.command, c.data));
+                });
+            }
+            held.unwrap_or(Ok(()))?;
+        }
+        match self.device.medium().faults() {
+            [] => Ok(()),
+            faults => Err(format!("the medium noticed: {faults:?}")),
+        }
+    }
+
+    /// Every law, parity included, which costs what the drive holds.
+    fn audit(&self, when: &str) -> Result<(), String> {
+        let both = self.device.audit().and_then(|()| self.device.audit_parity());
+        both.map_err(|e| format!("{when}: {e}"))
+    }
+
+    /// Let the drive come to rest after the last completion. However little its collections
+    /// win, each wins a row: there are no more of them than rows of the drive and rows that
+    /// what is held in the buffer may still take.
+    fn settle(&mut self) -> Result<(), String> {
+        let layout = &self.device.shape().layout;
+        let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
+        let held = u64::from(self.device.shape().buffer_slots);
+        let most = extents * u64::from(layout.rows_per_extent) + held;
+        let before = self.device.counters().collections;
+        let (mut ended, mut last) = (0, 0);
+        while !self.device.is_quiescent() {
+            self.step()?;
+            self.outcome.settling += 1;
+            let now_ended = self.device.counters().collections - before;
+            if now_ended > ended {
+                (ended, last) = (now_ended, self.outcome.settling);
+            }
+            if ended > most || self.outcome.settling - last > MOST_SILENT {
+                return Err(format!(
+                    "no rest: {ended} collections (at most {most}) in {} events since the last completion: {}",
+                    self.outcome.settling,
+                    self.device.describe_waiting()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn draw_command(&self, s: &mut Stream, next: &mut u64) -> Command {
+        let plan = &self.case.plan;
+        let capacity = self.device.host_bytes();
+        let mut ticket = s.below(plan.weights.iter().sum());
+        let ops = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+        let mut op = HostOp::Flush;
+        for (kind, &weight) in ops.into_iter().zip(&plan.weights) {
+            if ticket < weight {
+                op = kind;
+                break;
+            }
+            ticket -= weight;
+        }
+        if op == HostOp::Flush {
+            return Command { op, offset: 0, bytes: 0 };
+        }
+        if plan.astray > 0 && chance(s, plan.astray) {
+            let (offset, bytes) =
+                one_of(s, &[(capacity, 1), (capacity - 1, 2), (u64::MAX, 1), (0, 0), (u64::MAX - 5, 100)]);
+            return Command { op, offset, bytes };
+        }
+        let hot = plan.hot > 0 && !chance(s, 8);
+        let span = if hot { (capacity * plan.hot / 256).max(1) } else { capacity };
+        let grain = plan.grain.min(capacity);
+        let offset = if plan.sequential { *next % capacity } else { s.below(span) } / grain * grain;
+        let most = plan.largest.min(capacity - offset).max(1);
+        let bytes = (between(s, 1, most).div_ceil(grain) * grain).min(most);
+        *next = offset + bytes;
+        Command { op, offset, bytes: bytes as u32 }
+    }
+
+    /// Let time pass to `at`, one deadline after the other.
+    fn pass(&mut self, at: u64) -> Result<(), String> {
+        while self.device.next_deadline().0 <= at {
+            self.step()?;
+        }
+        self.device.advance(SimTime(at), &mut |_| unreachable!("nothing was due"));
+        self.now = at;
+        Ok(())
+    }
+
+    /// Let the next deadline pass.
+    fn step(&mut self) -> Result<(), String> {
+        let due = self.device.next_deadline();
+        let under_way = self.oracle().under_way();
+        if due == SimTime::NEVER {
+            return Err(format!("no progress at {} ns: {}", self.now, self.device.describe_waiting()));
+        }
+        if due.0 < self.now {
+            return Err(format!("a deadline at {due} lies before {} ns", self.now));
+        }
+        self.now = due.0;
+        let mut ended = Vec::new();
+        let mut held = Ok(());
+        let bytes = &mut self.bytes;
+        self.device.advance(due, &mut |c| {
+            if let Some(bytes) = bytes {
+                held = held.clone().and(bytes.ended(c.index, &c.command, c.data));
+            }
+            ended.push(Ended {
+                index: c.index,
+                command: c.command,
+                arrived: c.arrived,
+                completed: c.completed,
+                status: c.status,
+                ledger: *c.ledger,
+            });
+        });
+        held?;
+        self.outcome.events += 1;
+        self.silent = if ended.is_empty() && under_way > 0 { self.silent + 1 } else { 0 };
+        if self.silent > MOST_SILENT {
+            return Err(format!(
+                "{MOST_SILENT} events without a completion at {} ns, {:?}: {}",
+                self.now,
+                self.device.counters(),
+                self.device.describe_waiting()
+            ));
+        }
+        for e in &ended {
+            let oracle = self.oracle.as_mut().expect("made before the first command");
+            oracle.ended(e, &self.device)?;
+            (self.judge)(self.device.observer_mut(), e)?;
+            let status = u64::from(e.status != Status::Ok);
+            self.outcome.digest =
+                mix(self.outcome.digest ^ mix(e.index) ^ mix(e.completed.0.wrapping_mul(2) + status));
+        }
+        // A drive at work is audited often, one that only collects not so often.
+        let every = if self.silent > 10_000 { 50_000 } else { self.case.plan.audit_every };
+        if self.outcome.events.is_multiple_of(every) {
+            self.device.audit().map_err(|e| format!("at {} ns: {e}", self.now))?;
+        }
+        if self.outcome.events.is_multiple_of(every * 16) {
+            self.device.audit_parity().map_err(|e| format!("at {} ns: {e}", self.now))?;
+        }
+        Ok(())
+    }
+}
