@@ -270,7 +270,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// When something happens next; [`SimTime::NEVER`] when nothing will by itself.
     #[inline]
     pub fn next_deadline(&self) -> SimTime {
-        SimTime(self.state.timers.first().1.min(self.flash.next_timer().1))
+        SimTime(self.state.timers.first().1).min(self.flash.next_timer().1)
     }
 
     /// Fire every timer due at or before `until`, each at its own deadline and in
@@ -279,7 +279,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
         loop {
             let (timer, own) = self.state.timers.first();
-            let (flash_timer, of_flash) = self.flash.next_timer();
+            let (flash_timer, SimTime(of_flash)) = self.flash.next_timer();
             // At equal times the timers above the flash come first.
             let at = own.min(of_flash);
             if at > until.0 || at == u64::MAX {
@@ -287,7 +287,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             debug_assert!(at >= self.state.now);
             self.state.now = at;
-            self.flash.pass(at);
+            self.flash.pass(SimTime(at));
             self.state.events += 1;
             if own <= of_flash {
                 self.fire(timer, completed);
@@ -300,7 +300,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if until != SimTime::NEVER {
             self.state.now = self.state.now.max(until.0);
-            self.flash.pass(self.state.now);
+            self.flash.pass(SimTime(self.state.now));
         }
     }
 

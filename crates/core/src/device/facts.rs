@@ -2,7 +2,7 @@
 
 use super::drive::{Deferred, Device};
 use super::medium::Medium;
-use crate::flash::{Fact, HostOpEnded, Owner, Submitted};
+use crate::flash::{Fact, HostOpEnded, OpId, Owner, Submitted};
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
 use tailcut_units::SimTime;
@@ -10,7 +10,7 @@ use tailcut_units::SimTime;
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Hand an operation to the flash that is no host program.
     #[inline]
-    pub(super) fn submit_op(&mut self, id: u32) {
+    pub(super) fn submit_op(&mut self, id: OpId) {
         let closed = self.submit_program(id);
         debug_assert!(!closed, "only host programs are closed out");
     }
@@ -18,7 +18,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Hand an operation to the flash. Returns whether it is a host program whose busy unit is
     /// closed to such.
     #[inline]
-    pub(super) fn submit_program(&mut self, id: u32) -> bool {
+    pub(super) fn submit_program(&mut self, id: OpId) -> bool {
         match self.flash.submit(id) {
             Submitted::Taken => false,
             Submitted::Gathers => {
@@ -43,7 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read and those that joined it are sensed.
     #[inline]
-    fn sensed(&mut self, head: u32) {
+    fn sensed(&mut self, head: OpId) {
         let mut next = Some(head);
         while let Some(op) = next {
             self.data_sensed(op);
@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A program, copyback or erase and those that joined it are over.
     #[inline]
-    fn ended(&mut self, head: u32) {
+    fn ended(&mut self, head: OpId) {
         let mut next = Some(head);
         while let Some(op) = next {
             next = self.flash.end(op);
@@ -73,7 +73,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read's data are decoded.
     #[inline]
-    fn decoded(&mut self, op: u32) {
+    fn decoded(&mut self, op: OpId) {
         match self.flash.op(op).cmd.owner {
             Owner::Request(id) => self.read_arrived(op, id),
             Owner::WriteUnit(write_unit) => self.filler_arrived(op, write_unit),
@@ -86,7 +86,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// An operation is over and done with: its place in the pool is free.
     #[inline]
-    pub(super) fn free_op(&mut self, id: u32) {
+    pub(super) fn free_op(&mut self, id: OpId) {
         let Some(HostOpEnded { unit, read, rebuilds }) = self.flash.free(id) else { return };
         let s = &mut self.state;
         s.scrub.host_ended = s.now;

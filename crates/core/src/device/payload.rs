@@ -7,7 +7,7 @@ use super::shape::Shape;
 use crate::containers::NONE;
 use crate::device::host::commands::Request;
 use crate::device::write::stripe::{Basis, Member};
-use crate::flash::Owner;
+use crate::flash::{OpId, Owner};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
@@ -133,7 +133,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read operation is sensed: its data are in the die's register.
     #[inline]
-    pub(super) fn data_sensed(&mut self, op: u32) {
+    pub(super) fn data_sensed(&mut self, op: OpId) {
         if !M::HOLDS_DATA {
             return;
         }

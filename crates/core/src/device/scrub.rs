@@ -4,7 +4,7 @@ use super::drive::{Device, TIMER_SCRUB};
 use super::medium::Medium;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
-use crate::flash::Owner;
+use crate::flash::{OpId, Owner};
 use crate::observer::Observer;
 use crate::policy::background::Scrubbing;
 use serde::{Deserialize, Serialize};
@@ -128,7 +128,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A unit was read and decoded.
-    pub(super) fn scrubbed(&mut self, op: u32, lane: u32) {
+    pub(super) fn scrubbed(&mut self, op: OpId, lane: u32) {
         self.state.scrub.reading[lane as usize] = false;
         self.free_op(op);
     }

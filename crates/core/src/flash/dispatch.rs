@@ -5,6 +5,7 @@
 //! for by the difference of two copies of the die's account.
 
 use super::account;
+use super::op::OpId;
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
@@ -38,7 +39,7 @@ pub struct HostOpEnded {
 impl<O: Observer> Flash<O> {
     /// Queue an operation at its die, or begin it if the die is free.
     #[inline]
-    pub fn submit(&mut self, id: u32) -> Submitted {
+    pub fn submit(&mut self, OpId(id): OpId) -> Submitted {
         let s = &mut self.state;
         let now = s.now;
         let op = &mut s.ops[id];
@@ -315,18 +316,18 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The first host read in a unit's queue.
-    pub fn first_queued_read(&self, unit: u32) -> Option<u32> {
-        Some(self.state.units[unit as usize].queues.head(Occupant::UserRead)).filter(|&op| op != NONE)
+    pub fn first_queued_read(&self, unit: u32) -> Option<OpId> {
+        OpId::of_link(self.state.units[unit as usize].queues.head(Occupant::UserRead))
     }
 
     /// The operation that stands behind a queued one.
-    pub fn queued_after(&self, op: u32) -> Option<u32> {
-        Some(self.state.ops[op].next).filter(|&next| next != NONE)
+    pub fn queued_after(&self, OpId(op): OpId) -> Option<OpId> {
+        OpId::of_link(self.state.ops[op].next)
     }
 
     /// A queued host read will not be: out of its unit's queue, from behind `before`.
-    pub fn withdraw(&mut self, unit: u32, before: Option<u32>, id: u32) {
-        self.leave_queue(unit, before.unwrap_or(NONE), id);
+    pub fn withdraw(&mut self, unit: u32, before: Option<OpId>, OpId(id): OpId) {
+        self.leave_queue(unit, before.map_or(NONE, OpId::number), id);
         self.read_left(unit, self.state.ops[id].cmd.occupant);
     }
 }

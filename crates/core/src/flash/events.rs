@@ -1,13 +1,13 @@
 //! The events of the flash: its timers, and what they tell the controller.
 
 use super::dispatch::HostOpEnded;
-use super::op::{FlashCommand, Op};
+use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
-use tailcut_units::{Cause, Occupant, Occupants};
+use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
 /// What the controller is told of an event, and has to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub enum Fact {
     Nothing,
     /// This read, and those that joined it, have their data in the registers of their planes. The
     /// controller has each brought out ([`Flash::bring_out`]), in this order.
-    Sensed(u32),
+    Sensed(OpId),
     /// This program, copyback or erase is over, and so are those that joined it. The controller
     /// takes each ([`Flash::end`]), in this order.
-    Ended(u32),
+    Ended(OpId),
     /// This read's data are decoded.
-    Decoded(u32),
+    Decoded(OpId),
 }
 
 impl<O: Observer> Flash<O> {
@@ -30,7 +30,7 @@ impl<O: Observer> Flash<O> {
     /// # Panics
     /// When more are under way than [`super::Setup::ops`].
     #[inline]
-    pub fn order(&mut self, cmd: FlashCommand) -> u32 {
+    pub fn order(&mut self, cmd: FlashCommand) -> OpId {
         let s = &mut self.state;
         let id = s.ops.take();
         let channel = s.units[cmd.unit as usize].channel;
@@ -39,41 +39,42 @@ impl<O: Observer> Flash<O> {
         op.channel = channel;
         op.second = false;
         op.along = false;
-        id
+        OpId(id)
     }
 
     /// What was asked with an operation that is not yet submitted, to ask for more.
     #[inline]
-    pub fn order_mut(&mut self, id: u32) -> &mut FlashCommand {
+    pub fn order_mut(&mut self, OpId(id): OpId) -> &mut FlashCommand {
         &mut self.state.ops[id].cmd
     }
 
     /// Give an operation up that is not submitted.
-    pub fn cancel(&mut self, id: u32) {
+    pub fn cancel(&mut self, OpId(id): OpId) {
         self.state.ops.give(id);
     }
 
     /// An operation under way.
     #[inline]
-    pub fn op(&self, id: u32) -> &Op {
+    pub fn op(&self, OpId(id): OpId) -> &Op {
         &self.state.ops[id]
     }
 
     /// Charge an operation what the command waited for before it was submitted.
-    pub fn add_to_ledger(&mut self, id: u32, ledger: &tailcut_units::Ledger) {
+    pub fn add_to_ledger(&mut self, OpId(id): OpId, ledger: &tailcut_units::Ledger) {
         self.state.ops[id].ledger.merge(ledger);
     }
 
     /// Let time pass to `now`.
     #[inline]
-    pub fn pass(&mut self, now: u64) {
+    pub fn pass(&mut self, SimTime(now): SimTime) {
         self.state.now = now;
     }
 
-    /// The timer that fires next, and when (`u64::MAX`: none is set).
+    /// The timer that fires next, and when ([`SimTime::NEVER`]: none is set).
     #[inline]
-    pub fn next_timer(&self) -> (usize, u64) {
-        self.state.timers.first()
+    pub fn next_timer(&self) -> (usize, SimTime) {
+        let (timer, at) = self.state.timers.first();
+        (timer, SimTime(at))
     }
 
     #[inline]
@@ -127,7 +128,7 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Channel;
         if op.cmd.kind == OpKind::Read {
             self.share_account(id);
-            return Fact::Sensed(id);
+            return Fact::Sensed(OpId(id));
         }
         op.cmd.occupant = Occupant::GcProgram;
         op.cmd.page = op.cmd.to_page;
@@ -152,7 +153,7 @@ impl<O: Observer> Flash<O> {
             }
         }
         self.release_unit(unit);
-        Fact::Ended(id)
+        Fact::Ended(OpId(id))
     }
 
     /// An operation that was suspended is over: its time beyond the nominal is its own.
@@ -166,20 +167,20 @@ impl<O: Observer> Flash<O> {
 
     /// Have a read's data brought out. Returns what was sensed with it and is next.
     #[inline]
-    pub fn bring_out(&mut self, id: u32) -> Option<u32> {
+    pub fn bring_out(&mut self, OpId(id): OpId) -> Option<OpId> {
         let op = &mut self.state.ops[id];
         let next = op.joined;
         op.second = true;
         self.request_channel(id);
-        Some(next).filter(|&next| next != NONE)
+        OpId::of_link(next)
     }
 
     /// Take an operation that is over. Returns what was done with it and is next.
     #[inline]
-    pub fn end(&mut self, id: u32) -> Option<u32> {
+    pub fn end(&mut self, OpId(id): OpId) -> Option<OpId> {
         let next = std::mem::replace(&mut self.state.ops[id].joined, NONE);
         self.observe_queue(id, QueueStep::Ends);
-        Some(next).filter(|&next| next != NONE)
+        OpId::of_link(next)
     }
 
     /// The decoder of a channel finished the operation at its head.
@@ -194,12 +195,12 @@ impl<O: Observer> Flash<O> {
             None => s.timers.clear(timer),
         }
         self.observe_queue(op, QueueStep::Ends);
-        Fact::Decoded(op)
+        Fact::Decoded(OpId(op))
     }
 
     /// An operation is over and done with. Says so of a host operation.
     #[inline]
-    pub fn free(&mut self, id: u32) -> Option<HostOpEnded> {
+    pub fn free(&mut self, OpId(id): OpId) -> Option<HostOpEnded> {
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
         let (unit, kind, rebuilds) = (cmd.unit, cmd.occupant, cmd.rebuilds());

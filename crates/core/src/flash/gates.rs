@@ -69,11 +69,11 @@ impl<O: Observer> Flash<O> {
         *n = if urgent { *n + 1 } else { *n - 1 };
     }
 
-    /// When the oldest host write that waits for room in the write buffer arrived; `u64::MAX`:
-    /// none waits. Suspension of erases may depend on it.
+    /// When the oldest host write that waits for room in the write buffer arrived;
+    /// [`SimTime::NEVER`]: none waits. Suspension of erases may depend on it.
     #[inline]
-    pub fn set_oldest_write(&mut self, arrived: u64) {
-        self.state.oldest_write = arrived;
+    pub fn set_oldest_write(&mut self, arrived: SimTime) {
+        self.state.oldest_write = arrived.0;
     }
 
     /// Whether anything interrupts operations of this kind.

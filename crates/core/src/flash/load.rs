@@ -1,11 +1,11 @@
 //! What the controller may ask of a unit, a channel, or all of them.
 
 use super::account::{Held, charge_occupants};
+use super::op::OpId;
 use super::state::Flash;
 use super::unit::{HostLoad, Phase};
-use crate::containers::NONE;
 use crate::observer::Observer;
-use tailcut_units::{Ledger, Occupant, Occupants};
+use tailcut_units::{Ledger, Occupant, Occupants, Span};
 
 impl<O: Observer> Flash<O> {
     /// Host operations queued or under way, in all.
@@ -32,8 +32,8 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The operations under way, for diagnosis and audits.
-    pub fn ops_in_use(&self) -> Vec<u32> {
-        self.state.ops.in_use()
+    pub fn ops_in_use(&self) -> Vec<OpId> {
+        self.state.ops.in_use().into_iter().map(OpId).collect()
     }
 
     /// The account of a unit up to now.
@@ -53,24 +53,24 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The operation that holds a unit.
-    pub fn holder(&self, unit: u32) -> Option<u32> {
-        Some(self.state.units[unit as usize].holder).filter(|&op| op != NONE)
+    pub fn holder(&self, unit: u32) -> Option<OpId> {
+        OpId::of_link(self.state.units[unit as usize].holder)
     }
 
-    /// How long the operation in a unit's array is still there, ns; none where none is.
-    pub fn array_left(&self, unit: u32) -> Option<u64> {
+    /// How long the operation in a unit's array is still there; none where none is.
+    pub fn array_left(&self, unit: u32) -> Option<Span> {
         let s = &self.state;
         if s.units[unit as usize].phase != Phase::Array {
             return None;
         }
-        Some(s.timers.deadline(unit as usize).saturating_sub(s.now))
+        Some(Span(s.timers.deadline(unit as usize).saturating_sub(s.now)))
     }
 
     /// How long the operation in a unit's array keeps the unit from an arriving operation of this
-    /// kind, which may interrupt it, ns; none where it would not give way.
-    pub fn gives_way_in(&self, unit: u32, kind: Occupant) -> Option<u64> {
+    /// kind, which may interrupt it; none where it would not give way.
+    pub fn gives_way_in(&self, unit: u32, kind: Occupant) -> Option<Span> {
         let gives_way = self.state.units[unit as usize].interrupters.has(kind);
-        if gives_way { self.interrupted_in(unit) } else { None }
+        if gives_way { self.interrupted_in(unit).map(Span) } else { None }
     }
 
     /// Whether the channel of a unit is in use or waited for.

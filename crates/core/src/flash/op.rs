@@ -6,6 +6,24 @@ use crate::nand::OpKind;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
+/// An operation of the flash: unique among those under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OpId(pub(super) u32);
+
+impl OpId {
+    /// Its number, as observers hear it.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The operation of a link, `NONE` for none.
+    #[inline]
+    pub(super) fn of_link(link: u32) -> Option<OpId> {
+        if link == NONE { None } else { Some(OpId(link)) }
+    }
+}
+
 /// Who is told when an operation ends. The flash carries it and does not read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Owner {

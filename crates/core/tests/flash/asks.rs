@@ -3,8 +3,8 @@
 
 use crate::driver::{Act, Stage};
 use crate::parts::*;
-use tailcut_core::flash::{FlashCommand, HostLoad, Met};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_core::flash::{FlashCommand, HostLoad, Met, OpId};
+use tailcut_units::{Occupant, Occupants, Span};
 
 #[test]
 fn the_load_of_the_host_is_counted_from_its_submission_to_its_end() {
@@ -47,9 +47,9 @@ fn who_has_a_die_and_who_waits() {
     assert!(stage.flash.channel_is_taken(0));
     stage.until(4_100);
     assert!(!stage.flash.channel_is_taken(0));
-    assert_eq!(stage.flash.array_left(0), Some(80_000));
+    assert_eq!(stage.flash.array_left(0), Some(Span(80_000)));
     stage.until(50_000);
-    assert_eq!((stage.flash.array_left(0), stage.flash.array_left(1)), (Some(34_100), None));
+    assert_eq!((stage.flash.array_left(0), stage.flash.array_left(1)), (Some(Span(34_100)), None));
     stage.play();
     assert_eq!(stage.flash.holder(0), None);
 }
@@ -77,7 +77,7 @@ fn a_queued_read_can_be_withdrawn_from_any_place() {
         let ended = stage.flash.free(ids[place]).expect("it was the host's");
         assert!(ended.read && !ended.rebuilds && ended.unit == 0);
         stage.flash.audit().expect("it is gone");
-        let left: Vec<u32> = ids.into_iter().filter(|&id| id != ids[place]).collect();
+        let left: Vec<OpId> = ids.into_iter().filter(|&id| id != ids[place]).collect();
         assert_eq!(stage.flash.first_queued_read(0), Some(left[0]));
         assert_eq!(stage.flash.queued_after(left[0]), Some(left[1]));
         assert_eq!(stage.flash.queued_after(left[1]), None);

@@ -7,7 +7,7 @@
 use crate::parts::Parts;
 use std::collections::BTreeMap;
 use std::ops::Index;
-use tailcut_core::flash::{Fact, Flash, FlashCommand, FlashState, Submitted};
+use tailcut_core::flash::{Fact, Flash, FlashCommand, FlashState, OpId, Submitted};
 use tailcut_core::observer::{Closing, Observer, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::{Ledger, SimTime};
 
@@ -234,7 +234,7 @@ impl Stage {
     /// When something happens next.
     pub fn next_at(&self) -> u64 {
         let act = self.script.get(self.cursor).map_or(u64::MAX, |a| a.0);
-        act.min(self.flash.next_timer().1)
+        act.min(self.flash.next_timer().1.0)
     }
 
     /// The next event or moment. Says whether there was one.
@@ -245,9 +245,9 @@ impl Stage {
         }
         assert!(at >= self.now, "time does not go back");
         self.now = at;
-        self.flash.pass(at);
+        self.flash.pass(SimTime(at));
         let (timer, due) = self.flash.next_timer();
-        if due == at {
+        if due.0 == at {
             let fact = self.flash.fire(timer);
             self.answer(fact);
         } else {
@@ -266,7 +266,7 @@ impl Stage {
             self.step();
         }
         self.now = at;
-        self.flash.pass(at);
+        self.flash.pass(SimTime(at));
         self
     }
 
@@ -298,7 +298,7 @@ impl Stage {
             match act {
                 Act::Submit(cmd) => {
                     let id = self.flash.order(cmd);
-                    assert!(self.under_way.insert(id, op).is_none(), "{id} is another's number");
+                    assert!(self.under_way.insert(id.number(), op).is_none(), "{id:?} is another's number");
                     let submitted = self.flash.submit(id);
                     if submitted == Submitted::Gathers {
                         assert!(!gathering.contains(&cmd.unit), "said twice of unit {}", cmd.unit);
@@ -318,7 +318,7 @@ impl Stage {
                     self.flash.open_to_programs(unit);
                 }
                 Act::Urgent { unit, urgent } => self.flash.set_urgent(unit, urgent),
-                Act::OldestWrite(arrived) => self.flash.set_oldest_write(arrived),
+                Act::OldestWrite(arrived) => self.flash.set_oldest_write(SimTime(arrived)),
             }
             self.take_events();
         }
@@ -352,9 +352,9 @@ impl Stage {
     }
 
     /// An operation is over: its account is complete.
-    fn over(&mut self, id: u32) {
+    fn over(&mut self, id: OpId) {
         self.take_events();
-        let index = self.under_way.remove(&id).expect("it was under way");
+        let index = self.under_way.remove(&id.number()).expect("it was under way");
         let ledger = self.flash.op(id).ledger;
         let op = &mut self.ops[index];
         assert_eq!(op.ended, None, "operation {index} is over twice");

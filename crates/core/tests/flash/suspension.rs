@@ -123,7 +123,7 @@ fn meet(parts: &Parts, cmd: FlashCommand, begun: u64, total: u64, x: u64, want: 
     stage.until(begun + x);
     // The flash says beforehand how long the read will wait.
     let asked = stage.flash.gives_way_in(0, Occupant::UserRead);
-    assert_eq!(asked, want.map(|w| w.free - x), "{label}");
+    assert_eq!(asked, want.map(|w| Span(w.free - x)), "{label}");
     assert_eq!(stage.flash.gives_way_in(0, Occupant::GcRead), None, "{label}");
     let read = stage.ask(begun + x, read(0));
     stage.play();

@@ -14,7 +14,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let read = op.cmd.kind == OpKind::Read && op.cmd.occupant != Occupant::GcRead;
             law!(
                 !(read && self.is_lost(op.cmd.ppa) && op.entered > self.state.parity.failure.at),
-                "operation {id} reads a plane that has failed"
+                "operation {} reads a plane that has failed",
+                id.number()
             );
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, Owner};
+use crate::flash::{FlashCommand, OpId, Owner};
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
@@ -291,7 +291,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A segment is in the controller.
-    pub(in crate::device) fn collected(&mut self, op: u32, lane: u32) {
+    pub(in crate::device) fn collected(&mut self, op: OpId, lane: u32) {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         c.reads -= 1;
@@ -395,7 +395,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A page was copied inside its plane.
-    pub(in crate::device) fn copied_back(&mut self, op: u32, lane: u32) {
+    pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
         let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
         self.free_op(op);
         self.data_copied(source, target);
@@ -485,7 +485,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// One die has erased its part of the victim.
-    pub(in crate::device) fn erased(&mut self, op: u32, lane: u32) {
+    pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
         self.free_op(op);
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];

@@ -5,6 +5,7 @@ use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::device::medium::Medium;
+use crate::flash::OpId;
 use crate::observer::{Observer, RequestStep};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -115,10 +116,10 @@ pub(in crate::device) struct Host {
     blocked_until: u64,
     /// For each busy unit: the read for which an operation was ordered there last, and that
     /// operation.
-    pub last_read: Vec<(u64, u32)>,
+    pub last_read: Vec<(u64, Option<OpId>)>,
     /// The operations of one read, while it is translated.
     #[serde(skip)]
-    pub scratch: Vec<u32>,
+    pub scratch: Vec<OpId>,
 }
 
 impl Host {
@@ -138,7 +139,7 @@ impl Host {
             flushes: VecDeque::with_capacity(depth as usize + 1),
             full_until: 0,
             blocked_until: 0,
-            last_read: vec![(u64::MAX, 0); units as usize],
+            last_read: vec![(u64::MAX, None); units as usize],
             scratch: Vec::with_capacity(most_parts as usize + 1),
         }
     }
@@ -186,7 +187,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
         s.now = at.0;
-        self.flash.pass(at.0);
+        self.flash.pass(at);
         let id = s.host.requests.take();
         let r = &mut s.host.requests[id];
         r.index = s.host.submitted;

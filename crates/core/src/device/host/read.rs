@@ -3,7 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, Owner};
+use crate::flash::{FlashCommand, OpId, Owner};
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
@@ -87,7 +87,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
         let serial = self.state.host.requests[id].index;
         let (last, op) = self.state.host.last_read[unit as usize];
-        if last == serial {
+        if last == serial
+            && let Some(op) = op
+        {
             let cmd = self.flash.order_mut(op);
             if cmd.ppa == row * self.shape.layout.units_per_row {
                 cmd.planes |= planes;
@@ -100,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let bytes = (to - from) as u32;
         let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
-        s.host.last_read[unit as usize] = (serial, op);
+        s.host.last_read[unit as usize] = (serial, Some(op));
         s.host.scratch.push(op);
     }
 
@@ -143,7 +145,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Reserve a read: its extent is not erased before it is sensed.
     #[inline]
-    pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> u32 {
+    pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
         self.state.extents.read_begins(read.block);
         self.flash.order(read)
     }
@@ -157,14 +159,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Reserve a read of one whole unit.
-    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, ppa: u32) -> u32 {
+    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, ppa: u32) -> OpId {
         let read = self.unit_read_of(occupant, owner, ppa);
         self.order_read(read)
     }
 
     /// Decoded data of a host read: up the link, and the request may be complete.
     #[inline]
-    pub(in crate::device) fn read_arrived(&mut self, op: u32, id: u32) {
+    pub(in crate::device) fn read_arrived(&mut self, op: OpId, id: u32) {
         let s = &mut self.state;
         let FlashCommand { bytes, rebuild, .. } = self.flash.op(op).cmd;
         let r = &mut s.host.requests[id];

@@ -3,7 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_REBUILT};
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, Owner};
+use crate::flash::{FlashCommand, OpId, Owner};
 use crate::ftl::config::CopyMode;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
@@ -68,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// most one a stripe, where the policy says so. Returns how many parts the request has
     /// then: operations of its own, and units rebuilt. The reads for these are at the end of
     /// `ops`, behind its own.
-    pub(in crate::device) fn rebuild_blocked(&mut self, id: u32, ops: &mut Vec<u32>) -> u32 {
+    pub(in crate::device) fn rebuild_blocked(&mut self, id: u32, ops: &mut Vec<OpId>) -> u32 {
         let mut own = ops.len();
         let mut rebuilt = 0;
         let mut i = 0;
@@ -91,10 +91,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether no other of the request's operations on this one's stripe is blocked longer,
     /// or (of equals) comes before it.
-    fn is_longest(&self, op: u32, own: &[u32]) -> bool {
+    fn is_longest(&self, op: OpId, own: &[OpId]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
-        let stripe = |op: u32| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
-        let left = |op: u32| self.left_for(op).left;
+        let stripe = |op: OpId| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
+        let left = |op: OpId| self.left_for(op).left;
         let (its, longest) = (stripe(op), left(op));
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
@@ -119,8 +119,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The request's own read of this address, if it serves no other rebuilding yet.
-    fn own_read(&self, own: &[u32], ppa: u32) -> Option<u32> {
-        let free = |&op: &u32| {
+    fn own_read(&self, own: &[OpId], ppa: u32) -> Option<OpId> {
+        let free = |&op: &OpId| {
             let cmd = &self.flash.op(op).cmd;
             cmd.ppa == ppa && cmd.rebuild == NONE
         };
@@ -130,7 +130,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Ask the policy about one blocked operation of a host read; if it rebuilds, the
     /// operation is gone and the reads of the other members are added to `ops`. The first
     /// `own` of these are the request's other operations, which serve the stripe too.
-    fn rebuild_instead(&mut self, id: u32, op: u32, own: usize, ops: &mut Vec<u32>) -> Option<u32> {
+    fn rebuild_instead(&mut self, id: u32, op: OpId, own: usize, ops: &mut Vec<OpId>) -> Option<u32> {
         let stripes = self.shape.striped();
         let row = self.flash.op(op).cmd.ppa;
         let target = self.map.owner(row);
@@ -202,7 +202,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         let members = self.state.parity.rebuilds[rid].left;
-        self.observe_request(id, RequestStep::Rebuilds { rebuild: rid, instead: op, members, bytes });
+        self.observe_request(
+            id,
+            RequestStep::Rebuilds { rebuild: rid, instead: op.number(), members, bytes },
+        );
         self.state.counters.rebuilt_units += 1;
         self.state.host.requests[id].rebuilt = true;
         if self.state.parity.rebuilds[rid].left == 0 {
@@ -220,7 +223,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The operation will not be: as if it had never been queued.
-    pub(in crate::device) fn abandon_read(&mut self, op: u32) {
+    pub(in crate::device) fn abandon_read(&mut self, op: OpId) {
         let extent = self.flash.op(op).cmd.block;
         self.flash.cancel(op);
         if self.state.extents.read_ends(extent) {
@@ -267,7 +270,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A member of a stripe under reconstruction is in the controller.
     #[inline]
-    pub(in crate::device) fn rebuild_arrived(&mut self, rid: u32, op: u32) {
+    pub(in crate::device) fn rebuild_arrived(&mut self, rid: u32, op: OpId) {
         let s = &mut self.state;
         let r = &mut s.parity.rebuilds[rid];
         r.left -= 1;
@@ -292,7 +295,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A read issued for a reconstruction alone has arrived.
-    pub(in crate::device) fn extra_read_arrived(&mut self, op: u32, rid: u32) {
+    pub(in crate::device) fn extra_read_arrived(&mut self, op: OpId, rid: u32) {
         self.rebuild_arrived(rid, op);
         self.free_op(op);
     }
@@ -319,7 +322,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// What keeps a host read from its unit; for ever where the plane has failed.
-    fn left_for(&self, op: u32) -> Blocked {
+    fn left_for(&self, op: OpId) -> Blocked {
         let cmd = &self.flash.op(op).cmd;
         if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit) }
     }
@@ -338,13 +341,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The rest of an operation of a collection in a unit's array, or the time until a read
     /// has interrupted it.
     fn collection_op_left(&self, unit: u32) -> Blocked {
-        let Some(left) = self.flash.array_left(unit) else { return Blocked::default() };
+        let Some(Span(left)) = self.flash.array_left(unit) else { return Blocked::default() };
         let holder = self.flash.holder(unit).expect("what is in the array has its die");
         let cmd = &self.flash.op(holder).cmd;
         if !Occupants::COLLECTION.has(cmd.occupant) {
             return Blocked::default();
         }
-        let left = self.flash.gives_way_in(unit, Occupant::UserRead).map_or(left, |stop| stop.min(left));
+        let left = self.flash.gives_way_in(unit, Occupant::UserRead).map_or(left, |stop| stop.0.min(left));
         Blocked { left, as_begun: left, last_step: cmd.kind == OpKind::Erase, step: left }
     }
 
@@ -357,7 +360,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let collection = &s.gc.collections[lane as usize];
         let (victim, all_read, erasing) = collection.aim(self.shape.layout.units_per_extent);
         let as_begun = collection.ends.saturating_sub(s.now);
-        let step = self.flash.array_left(unit).unwrap_or(0);
+        let step = self.flash.array_left(unit).map_or(0, |left| left.0);
         if erasing {
             let left = if step > 0 { step } else { t.command_ns + t.erase_ns };
             return Blocked { left, as_begun, last_step: true, step };

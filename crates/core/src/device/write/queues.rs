@@ -12,12 +12,13 @@ use crate::device::drive::Device;
 use crate::device::host::commands::Request;
 use crate::device::medium::Medium;
 use crate::device::shape::Shape;
+use crate::flash::OpId;
 use crate::ftl::config::ExtentKind;
 use crate::observer::Observer;
 use crate::policy::buffer::{QueueLimit, QueueOf};
 use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, SimTime};
 
 /// The queues of a drive that limits them; empty on one that does not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -225,7 +226,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Units of a lane are on flash: let writes in that waited for its queue, in order.
     #[inline]
-    pub(in crate::device) fn admit_queued(&mut self, lane: u32, op: u32, group: u32) {
+    pub(in crate::device) fn admit_queued(&mut self, lane: u32, op: OpId, group: u32) {
         let q = &self.state.write.queues;
         if !q.limits() {
             return;
@@ -259,6 +260,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let waiting = s.host.room.front().copied().into_iter().chain(s.write.queues.heads());
         let oldest = waiting.map(|id| s.host.requests[id].arrived).min();
-        self.flash.set_oldest_write(oldest.unwrap_or(u64::MAX));
+        self.flash.set_oldest_write(oldest.map_or(SimTime::NEVER, SimTime));
     }
 }

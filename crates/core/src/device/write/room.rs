@@ -3,6 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
+use crate::flash::OpId;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger};
 
@@ -10,7 +11,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Room may have appeared: let waiting writes in, in order. A program has made it, of this
     /// operation and write unit, or (none) a TRIM that dropped slots.
     #[inline]
-    pub(in crate::device) fn admit_waiting(&mut self, by: Option<(u32, u32)>) {
+    pub(in crate::device) fn admit_waiting(&mut self, by: Option<(OpId, u32)>) {
         while let Some(&id) = self.state.host.room.front() {
             match by {
                 Some((op, write_unit)) => self.charge_room(id, op, write_unit),
@@ -45,8 +46,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Charge the time since `since` in which a request waited for buffer room, split by
     /// what the write unit that made room went through (`timeline`).
-    pub(in crate::device) fn charge_room(&mut self, id: u32, op: u32, write_unit: u32) {
-        self.observe_request(id, RequestStep::Room(op));
+    pub(in crate::device) fn charge_room(&mut self, id: u32, op: OpId, write_unit: u32) {
+        self.observe_request(id, RequestStep::Room(op.number()));
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
         let (since, now) = (r.room_since, s.now);

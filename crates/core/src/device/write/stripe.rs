@@ -12,7 +12,7 @@ use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{Held, Owner, SLOTS};
+use crate::flash::{Held, OpId, Owner, SLOTS};
 use crate::ftl::dirty_stripes::DirtyStripes;
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
@@ -420,7 +420,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Something that a stripe's parity needs has arrived.
-    pub(in crate::device) fn stripe_read_arrived(&mut self, op: u32, job: u32) {
+    pub(in crate::device) fn stripe_read_arrived(&mut self, op: OpId, job: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
         j.reads -= 1;

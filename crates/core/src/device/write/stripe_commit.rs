@@ -5,6 +5,7 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::failure::MOST_REWRITTEN;
 use crate::device::write::stripe::{Job, Member};
+use crate::flash::OpId;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::observer::{Observer, WriteStep};
@@ -141,7 +142,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A member of a job is programmed: with the last one, the stripe switches.
-    pub(in crate::device) fn stripe_programmed(&mut self, op: u32, write_unit: u32) {
+    pub(in crate::device) fn stripe_programmed(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);
         let (_, member) = s.write.members[write_unit as usize];

@@ -4,7 +4,7 @@ use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, Held, Owner, SLOTS};
+use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
@@ -187,7 +187,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// What a write unit was short of has arrived.
     #[inline]
-    pub(in crate::device) fn filler_arrived(&mut self, op: u32, write_unit: u32) {
+    pub(in crate::device) fn filler_arrived(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
         g.reads -= 1;
@@ -330,14 +330,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.write.units[write_unit].writer == Writer::Host {
             let stripe = self.state.write.units[write_unit].stripe;
             let number = if stripe == NONE { write_unit } else { stripe };
-            self.observe_write(number, stripe != NONE, WriteStep::Placed(id));
+            self.observe_write(number, stripe != NONE, WriteStep::Placed(id.number()));
         }
         self.submit_program(id)
     }
 
     /// A row is programmed, or a part of it.
     #[inline]
-    pub(in crate::device) fn programmed(&mut self, op: u32, write_unit: u32) {
+    pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
         g.programs -= 1;
         if g.programs > 0 {
@@ -392,7 +392,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Host data are on flash: switch the map, free the slots, tell who waits.
     #[inline]
-    fn host_row_programmed(&mut self, op: u32, write_unit: u32, count: u32, ppa: u32) {
+    fn host_row_programmed(&mut self, op: OpId, write_unit: u32, count: u32, ppa: u32) {
         let upr = self.shape.layout.units_per_row;
         for i in 0..count {
             let s = &self.state;
@@ -415,7 +415,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// One of the units a write-through waits for is on flash.
-    fn write_through_part_done(&mut self, id: u32, op: u32, write_unit: u32) {
+    fn write_through_part_done(&mut self, id: u32, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
         r.remaining -= 1;
@@ -426,7 +426,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.ledger.merge(&g.ledger);
         super::room::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.ledger.merge(&o.ledger);
-        self.observe_request(id, RequestStep::Programmed(op));
+        self.observe_request(id, RequestStep::Programmed(op.number()));
         self.complete_message(id);
     }
 
