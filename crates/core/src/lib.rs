@@ -1,15 +1,21 @@
 //! The drive.
 //!
-//! Four rooms, with arrows that a test holds:
+//! Rooms, from below to above, with arrows that a test (`house`) holds:
 //!
-//! - [`nand`]: what dies, channels and ECC engines do and how long it takes;
+//! - [`containers`]: indexed containers that allocate nothing once they are made;
+//! - [`nand`]: how long array operations take, where they may stop, and what blocks remember;
 //! - [`policy`]: the decisions, one folder a family, one file a policy;
-//! - [`ftl`]: the mechanisms of the translation layer (mapping, extents, buffer,
-//!   collection bookkeeping, ageing);
-//! - [`device`]: composes the above into one state machine without clock, thread
-//!   or I/O, and is the API that drivers use.
+//! - [`flash`]: all dies, channels and decoders with the operations at them: what is done there, in
+//!   which order, and when;
+//! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
+//!   buffer, stripes;
+//! - [`device`]: composes the above into one state machine without clock, thread or I/O, and is the
+//!   API that drivers use.
 //!
-//! `nand` and `ftl` never see each other; `device` carries operations between them.
+//! `device -> flash -> nand, policy` and `device -> ftl -> policy`. `flash` and `ftl` never see each
+//! other: `device` orders operations of the one by the tables of the other, and answers the facts
+//! that the flash tells it. [`observer`] names the events that an onlooker is told of, by `flash` and
+//! `device`.
 
 #[macro_use]
 mod law;
