@@ -99,7 +99,7 @@ fn schedule(name: &str, x: &PolicyContext) {
 }
 
 fn is_read(occupant: Occupant) -> bool {
-    matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead)
+    matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background)
 }
 
 fn suspend_erase(name: &str, x: &PolicyContext) {

@@ -9,72 +9,46 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cause(pub u8);
 
-const FIXED: [(&str, &str); 20] = [
-    ("host_queue", "waited for a place in the device queue"),
-    ("host_latency", "fixed host and driver time around the drive"),
-    ("controller_wait", "waited for the controller behind other commands"),
-    ("controller", "own command processing in the controller"),
-    ("host_link_wait", "waited for the host link behind other transfers"),
-    ("host_link", "own data transfer on the host link"),
-    ("command", "own command and address cycles on the channel"),
-    ("array", "own sense, program or erase time in the flash array"),
-    ("transfer", "own data transfer on the channel"),
-    ("ecc_queue", "channel stalled because the decode queue was full"),
-    ("decode", "own error-correction decoding"),
-    ("buffer_flush", "waited for buffer room while the flush ahead transferred and programmed"),
-    ("free_space", "waited for buffer room while no free block was left to flush into"),
-    ("suspended", "own program suspended, or repeating what a suspension cost it"),
-    ("reconstruction", "own data computed from the rest of their stripe"),
-    ("gc_hold.copy", "held back by a collection that moves data and blocks its plane, channel or controller"),
-    ("gc_hold.erase", "held back by a collection that erases and blocks its plane, channel or controller"),
-    ("die_wait.idle", "die idle by the schedule policy's choice"),
-    ("die_wait.suspend_point", "an operation that gave way was still on its way to a suspend point"),
-    ("die_wait.suspend_overhead", "die busy suspending or resuming an operation"),
-];
+/// Define the causes that are not waits behind an occupant: for each its constant, its name in
+/// output, and a line for people.
+macro_rules! causes {
+    ($($constant:ident $name:literal $words:literal;)+) => {
+        const FIXED: &[(&str, &str)] = &[$(($name, $words)),+];
+
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Index { $($constant),+ }
+
+        impl Cause {
+            $(#[doc = concat!("`", $name, "`: ", $words, ".")]
+            pub const $constant: Cause = Cause(Index::$constant as u8);)+
+        }
+    };
+}
+
+causes! {
+    HOST_QUEUE "host_queue" "waited for a place in the device queue";
+    HOST_LATENCY "host_latency" "fixed host and driver time around the drive";
+    CONTROLLER_WAIT "controller_wait" "waited for the controller behind other commands";
+    CONTROLLER "controller" "own command processing in the controller";
+    HOST_LINK_WAIT "host_link_wait" "waited for the host link behind other transfers";
+    HOST_LINK "host_link" "own data transfer on the host link";
+    COMMAND "command" "own command and address cycles on the channel";
+    ARRAY "array" "own sense, program or erase time in the flash array";
+    TRANSFER "transfer" "own data transfer on the channel";
+    ECC_QUEUE "ecc_queue" "channel stalled because the decode queue was full";
+    DECODE "decode" "own error-correction decoding";
+    BUFFER_FLUSH "buffer_flush" "waited for buffer room while the flush ahead transferred and programmed";
+    FREE_SPACE "free_space" "waited for buffer room while no free block was left to flush into";
+    SUSPENDED "suspended" "own program suspended, or repeating what a suspension cost it";
+    RECONSTRUCTION "reconstruction" "own data computed from the rest of their stripe";
+    GC_HOLD "gc_hold.copy" "held back by a collection that moves data and blocks its plane, channel or controller";
+    GC_HOLD_ERASE "gc_hold.erase" "held back by a collection that erases and blocks its plane, channel or controller";
+    DIE_IDLE "die_wait.idle" "die idle by the schedule policy's choice";
+    SUSPEND_POINT "die_wait.suspend_point" "an operation that gave way was still on its way to a suspend point";
+    SUSPEND_OVERHEAD "die_wait.suspend_overhead" "die busy suspending or resuming an operation";
+}
 
 impl Cause {
-    /// See [`Cause::describe`] for each meaning.
-    pub const HOST_QUEUE: Cause = Cause(0);
-    /// Fixed host and driver time.
-    pub const HOST_LATENCY: Cause = Cause(1);
-    /// Waiting for the controller.
-    pub const CONTROLLER_WAIT: Cause = Cause(2);
-    /// Own controller time.
-    pub const CONTROLLER: Cause = Cause(3);
-    /// Waiting for the host link.
-    pub const HOST_LINK_WAIT: Cause = Cause(4);
-    /// Own host-link transfer.
-    pub const HOST_LINK: Cause = Cause(5);
-    /// Own command cycles.
-    pub const COMMAND: Cause = Cause(6);
-    /// Own array time.
-    pub const ARRAY: Cause = Cause(7);
-    /// Own channel transfer.
-    pub const TRANSFER: Cause = Cause(8);
-    /// Decode queue full.
-    pub const ECC_QUEUE: Cause = Cause(9);
-    /// Own decode.
-    pub const DECODE: Cause = Cause(10);
-    /// Waiting for room while the flush ahead did its own work.
-    pub const BUFFER_FLUSH: Cause = Cause(11);
-    /// Waiting for room while no free block was left.
-    pub const FREE_SPACE: Cause = Cause(12);
-    /// Own operation suspended, or repeating what a suspension cost it.
-    pub const SUSPENDED: Cause = Cause(13);
-    /// Computing own data from the rest of their stripe.
-    pub const RECONSTRUCTION: Cause = Cause(14);
-    /// The collection scope (plane, channel, controller) was held by a collection that
-    /// moves data …
-    pub const GC_HOLD: Cause = Cause(15);
-    /// … or that erases.
-    pub const GC_HOLD_ERASE: Cause = Cause(16);
-    /// The die was idle by the schedule policy's choice.
-    pub const DIE_IDLE: Cause = Cause(17);
-    /// An operation that will give way went on to the point where it may stop.
-    pub const SUSPEND_POINT: Cause = Cause(18);
-    /// The die was busy suspending or resuming an operation.
-    pub const SUSPEND_OVERHEAD: Cause = Cause(19);
-
     const DIE_WAIT: usize = FIXED.len();
     const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
     /// How many causes there are (at most 64: a ledger marks those in use in one word).

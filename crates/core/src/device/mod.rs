@@ -1,15 +1,15 @@
-//! The drive as one state machine.
+//! The controller above the flash, as one state machine: a drive.
 //!
 //! [`Device`] has no clock, thread or I/O: a driver tells it what the host did and when
 //! ([`Device::submit`]), lets time pass ([`Device::advance`]) and asks when to come back
 //! ([`Device::next_deadline`]).
 //!
-//! A read goes `host` (queue, controller) → `read` (look-up, one operation a row) →
-//! `dispatch` (die, channel, array) → `read` (decoder, host link) → `host` (completion).
-//! A write goes `host` → `write` (buffer) → `flush` (write units) → `dispatch`.
-//! With parity, `stripe` takes whole or partial stripes to flash instead of `flush`, and
-//! `rebuild` reads round collections. `collect` moves and erases, `scrub` reads again
-//! what it moved; `wear` moves stripes to colder lanes; `suspend` interrupts programs and erases and resumes them.
+//! A read goes `host::commands` (queue, controller) → `host::read` (look-up, one operation a row) →
+//! [`crate::flash`] (die, channel, array, decoder) → `facts` → `host::read` (host link) →
+//! `host::commands` (completion). A write goes `host::commands` → `write::hold` (buffer) →
+//! `write::path` (rows: `write_unit`; stripes: `stripe`, `stripe_commit`) → flash. `gc` moves and
+//! erases; `parity` rebuilds units, stands in for a plane that fails and levels wear; `scrub` reads
+//! again what collection moved; `age` makes the drive's past. `facts` is all that the flash says.
 
 mod age;
 mod audit;

@@ -1,6 +1,6 @@
 //! Where physical addresses lie.
 //!
-//! A *physical unit address* (PUA) numbers every mapping unit of the flash. Addresses
+//! A *physical unit address* (PPA) numbers every mapping unit of the flash. Addresses
 //! are dense: extent by extent, and inside an extent in the order of programming, row
 //! by row. A *row* is what one program operation writes: one page index on
 //! `write_planes` planes of one die.

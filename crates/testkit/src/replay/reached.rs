@@ -16,7 +16,7 @@ pub struct Reached {
 }
 
 /// The member of each family in a configuration.
-fn members(p: &PolicyConfig) -> [(&'static str, &'static str); 13] {
+fn members(p: &PolicyConfig) -> [(&'static str, &'static str); FAMILIES.len()] {
     [
         ("schedule", p.schedule.name()),
         ("suspend_erase", p.suspend_erase.name()),

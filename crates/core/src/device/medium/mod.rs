@@ -6,7 +6,7 @@
 //! anything but the bytes of a read. [`NoData`] hears nothing and costs nothing;
 //! [`InMemory`] holds bytes and out-of-band records, and notices what cannot be.
 //!
-//! Addresses are those of the translation layer: physical unit addresses (PUA), logical units
+//! Addresses are those of the translation layer: physical unit addresses (PPA), logical units
 //! (LPN), slots of the write buffer, and places in the pool of requests.
 
 mod content;

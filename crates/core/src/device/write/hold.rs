@@ -1,4 +1,4 @@
-//! Host writes into the buffer, TRIM and FLUSH.
+//! Host writes into the buffer, and which copy of a unit is valid.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;

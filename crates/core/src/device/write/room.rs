@@ -44,8 +44,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Charge the time since `since` in which a request waited for buffer room, split by
-    /// what the write unit that made room went through (`timeline`).
+    /// Charge the time in which a request waited for buffer room up to now, split by what the
+    /// write unit that made room went through.
     pub(in crate::device) fn charge_room(&mut self, id: u32, op: OpId, write_unit: u32) {
         self.observe_request(id, RequestStep::Room(op.number()));
         let s = &mut self.state;

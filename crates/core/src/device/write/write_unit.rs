@@ -57,7 +57,7 @@ impl WriteUnit {
     }
 }
 
-/// Groups that wait for room: one list a pool of lanes.
+/// Write units that wait for room: one list a pool of lanes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Stalled {
     pub(super) lists: Vec<List>,
@@ -75,7 +75,7 @@ impl Stalled {
         }
     }
 
-    /// Whether any group waits.
+    /// Whether any write unit waits.
     #[inline]
     pub fn any(&self) -> bool {
         self.waiting > 0
@@ -214,7 +214,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A group waits for a free block from now on: for what its lane's die does meanwhile.
+    /// A write unit waits for a free block from now on: for what its lane's die does meanwhile.
     fn begin_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
         let unit = self.shape.units_of_lane(s.write.units[write_unit].lane).start;
@@ -224,7 +224,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_write(write_unit, false, WriteStep::Stalls(unit));
     }
 
-    /// A group that waited has a row. It waited for any lane of its pool: where those lie on
+    /// A write unit that waited has a row. It waited for any lane of its pool: where those lie on
     /// several dies, no single die says why.
     fn end_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
@@ -236,7 +236,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.charge_since(units.start, &g.seen, &mut g.stalled);
     }
 
-    /// Try the group's lane, or lanes of its pool as the policy names them until one has room.
+    /// Try the write unit's lane, or lanes of its pool as the policy names them until one has room.
     fn program_somewhere(&mut self, write_unit: u32) -> bool {
         let lane = self.state.write.units[write_unit].lane;
         if self.shape.is_fixed() {
@@ -305,7 +305,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         closed
     }
 
-    /// Queue the program of some planes of a group's row.
+    /// Queue the program of some planes of a write unit's row.
     #[inline]
     fn queue_part(
         &mut self,
