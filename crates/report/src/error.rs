@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The output folder holds results and overwriting was not asked for.
-    #[error("`{}` already holds a run (`{file}`): name another folder or force overwriting", path.display())]
+    #[error("`{}` already holds a run (`{file}`): name another folder, or replace it with --force", path.display())]
     HoldsRun {
         /// The folder.
         path: PathBuf,
