@@ -9,12 +9,13 @@ use std::ops::Range;
 pub struct OpenRow {
     next: u32,
     left: u32,
+    extent: u32,
 }
 
 impl OpenRow {
     /// The row that begins at this unit.
     pub fn new(first: u32, layout: &Layout) -> OpenRow {
-        OpenRow { next: first, left: layout.units_per_row }
+        OpenRow { next: first, left: layout.units_per_row, extent: layout.extent_of(first).0 }
     }
 
     /// The next row of a lane for what collection moves.
@@ -24,6 +25,12 @@ impl OpenRow {
     pub fn of_collection(extents: &mut Extents, layout: &Layout, lane: u32) -> OpenRow {
         let row = extents.take_row(layout, lane, Writer::Collection, 0);
         OpenRow::new(row.expect("host data always leave an extent to collect into"), layout)
+    }
+
+    /// The extent of the row.
+    #[inline]
+    pub fn extent(&self) -> u32 {
+        self.extent
     }
 
     /// Whether nothing is left to fill.
@@ -39,7 +46,7 @@ impl OpenRow {
         self.next += 1;
         self.left -= 1;
         if self.left == 0 {
-            extents.row_programmed(layout, layout.extent_of(unit).0);
+            extents.row_programmed(layout, self.extent);
         }
         unit
     }
@@ -48,7 +55,7 @@ impl OpenRow {
     pub fn pad(&mut self, extents: &mut Extents, layout: &Layout) -> Range<u32> {
         let rest = self.next..self.next + std::mem::take(&mut self.left);
         if !rest.is_empty() {
-            extents.row_programmed(layout, layout.extent_of(rest.start).0);
+            extents.row_programmed(layout, self.extent);
         }
         rest
     }

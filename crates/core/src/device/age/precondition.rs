@@ -249,10 +249,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if let Place::Flash(old_ppa) = old_ppa {
             self.invalidate(old_ppa);
         }
-        let ppa = pass.host[pool as usize].fill(&mut self.state.extents, &self.shape.layout);
+        let row = &mut pass.host[pool as usize];
+        let (ppa, extent) = (row.fill(&mut self.state.extents, &self.shape.layout), row.extent());
         self.data_aged(ppa, lpn);
         self.map.set_flash(lpn, ppa);
-        self.validate(lpn, ppa);
+        self.validate_in(extent, lpn, ppa);
     }
 
     /// A fresh row for host data, collecting first where the policy wants it.
@@ -344,11 +345,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if row.is_full() {
             *row = OpenRow::of_collection(extents, layout, lane);
         }
-        let to = row.fill(extents, layout);
+        let (to, extent) = (row.fill(extents, layout), row.extent());
         pass.programs += 1;
         self.data_copied(from, to);
         self.map.set_flash(lpn, to);
-        self.validate(lpn, to);
+        self.validate_in(extent, lpn, to);
         self.invalidate(from);
     }
 

@@ -111,9 +111,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A logical unit has a valid copy at this address.
     #[inline]
     pub(in crate::device) fn validate(&mut self, lpn: u32, ppa: u32) {
+        let (extent, _) = self.shape.layout.extent_of(ppa);
+        self.validate_in(extent, lpn, ppa);
+    }
+
+    /// The same, where the extent of the address is known.
+    #[inline]
+    pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: u32, ppa: u32) {
         self.map.set_owner(ppa, lpn);
         self.map.set_valid(ppa);
-        let (extent, _) = self.shape.layout.extent_of(ppa);
         self.state.extents.gain(extent);
     }
 
