@@ -17,6 +17,12 @@ pub(crate) fn refuse<T>(key: &str, problem: impl Into<String>) -> Result<T, Conf
     Err(ConfigProblem { key: key.to_string(), problem: problem.into() })
 }
 
+/// What the member of a family is refused with that cannot be built.
+pub(crate) fn of_policy(family: &str) -> impl Fn(String) -> ConfigProblem {
+    let key = format!("policy.{family}");
+    move |problem| ConfigProblem { key: key.clone(), problem }
+}
+
 /// A count is at least 1 and at most `most`.
 pub(crate) fn check_count(key: &str, count: u32, most: u32) -> Result<(), ConfigProblem> {
     if count == 0 || count > most {

@@ -9,7 +9,7 @@ use super::host::commands::{Completion, Host};
 use super::limits::Limits;
 use super::medium::{Medium, NoData};
 use super::parity::state::Parity;
-use super::policies::{Fixed, Policies, refuse};
+use super::policies::{Fixed, Policies};
 use super::scrub::Scrub;
 use super::shape::Shape;
 use super::write::state::Writes;
@@ -22,7 +22,7 @@ use crate::observer::Observer;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
-use crate::problem::ConfigProblem;
+use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
@@ -117,10 +117,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     ) -> Result<Device<O, M>, ConfigProblem> {
         let shape = Shape::new(config, seed)?;
         let (p, x) = (&config.policy, &shape.context);
-        let schedule = SchedulePolicy::new(&p.schedule, x).map_err(refuse("schedule"))?;
-        let suspend_erase = SuspendErasePolicy::new(&p.suspend_erase, x).map_err(refuse("suspend_erase"))?;
+        let schedule = SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?;
+        let suspend_erase =
+            SuspendErasePolicy::new(&p.suspend_erase, x).map_err(of_policy("suspend_erase"))?;
         let suspend_program =
-            SuspendProgramPolicy::new(&p.suspend_program, x).map_err(refuse("suspend_program"))?;
+            SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
         let policies = Policies::new(config, &shape)?;
         let suspension = Suspends {
             schedule: &schedule,
@@ -134,7 +135,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             problem: format!("the map of this drive does not fit in memory: {e}"),
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
-        let limits = Limits::new(&shape, &policies);
+        let fixed = Fixed::new(&policies, shape.has_parity());
+        let limits = Limits::new(&shape, &fixed);
         let setup = Setup {
             channels: shape.channels,
             units: shape.units,
@@ -151,8 +153,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             suspend_program,
         };
         let flash = Flash::new(setup, observer);
-        let fixed = Fixed::new(&policies, shape.has_parity());
-        let state = State::new(&shape, &limits, policies);
+        let state = State::new(&shape, &limits, &fixed, policies);
         let medium = super::payload::attached(medium, &shape, &state);
         Ok(Device { shape, fixed, medium, map, flash, state })
     }
@@ -232,7 +233,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Gauges {
             free_extents: self.state.extents.free_total(),
             buffer_fill: f64::from(b.held()) / f64::from(b.capacity().max(1)),
-            collecting: self.state.gc.collections.iter().filter(|c| c.is_active()).count() as u32,
+            collecting: self.state.gc.under_way,
         }
     }
 
@@ -286,8 +287,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 break;
             }
             debug_assert!(at >= self.state.now);
-            self.state.now = at;
-            self.flash.pass(SimTime(at));
+            self.pass(at);
             self.state.events += 1;
             if own <= of_flash {
                 self.fire(timer, completed);
@@ -299,9 +299,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         if until != SimTime::NEVER {
-            self.state.now = self.state.now.max(until.0);
-            self.flash.pass(SimTime(self.state.now));
+            self.pass(self.state.now.max(until.0));
         }
+    }
+
+    /// Time has come to `now`, for the flash too.
+    #[inline]
+    pub(super) fn pass(&mut self, now: u64) {
+        self.state.now = now;
+        self.flash.pass(SimTime(now));
     }
 
     /// Work that the event left, from a stack on which nothing else is half done.
@@ -346,7 +352,7 @@ fn joins(c: &DeviceConfig) -> Joins {
 }
 
 impl State {
-    fn new(shape: &Shape, limits: &Limits, policies: Policies) -> State {
+    fn new(shape: &Shape, limits: &Limits, fixed: &Fixed, policies: Policies) -> State {
         let lanes = shape.layout.lanes;
         let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());
         State {
@@ -357,7 +363,7 @@ impl State {
             extents: Extents::new(&shape.layout),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),
             gc: Gc::new(shape, limits),
-            parity: Parity::new(shape, limits, policies.wear.levels()),
+            parity: Parity::new(shape, limits, fixed.levels_wear),
             scrub,
             deferred: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             counters: Counters::default(),

@@ -1,7 +1,7 @@
 //! The most there can be of what pools and lists hold: they are sized once, and never grow.
 
 use super::parity::wear::Programs;
-use super::policies::Policies;
+use super::policies::Fixed;
 use super::shape::Shape;
 use super::write::stripe::StripeState;
 
@@ -22,7 +22,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub fn new(shape: &Shape, policies: &Policies) -> Limits {
+    pub fn new(shape: &Shape, fixed: &Fixed) -> Limits {
         let most_parts = shape.most_parts() * shape.host.queue_depth;
         let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;
@@ -30,11 +30,11 @@ impl Limits {
         let width = stripes.map_or(0, |s| s.width);
         let jobs = StripeState::most_jobs(stripes, slots, lanes);
         // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
-        let rebuilds = if policies.read_path.rebuilds() { 2 * most_parts } else { 0 };
+        let rebuilds = if fixed.rebuilds_reads { 2 * most_parts } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A write unit holds at least one slot, or a row of a collection's units.
-        let aside = Programs::aside(stripes, policies.wear.levels());
+        let aside = Programs::aside(stripes, fixed.levels_wear);
         let write_units = slots + aside + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.

@@ -12,14 +12,8 @@ use crate::policy::gc_victim::GcVictimPolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::read_path::ReadPathPolicy;
 use crate::policy::wear::WearPolicy;
-use crate::problem::ConfigProblem;
+use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
-
-/// What a member that cannot be built is refused with.
-pub(super) fn refuse(family: &str) -> impl Fn(String) -> ConfigProblem {
-    let key = format!("policy.{family}");
-    move |problem| ConfigProblem { key: key.clone(), problem }
-}
 
 /// One member of each family that decides above the flash, with its state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,15 +33,15 @@ impl Policies {
     pub fn new(config: &DeviceConfig, shape: &Shape) -> Result<Policies, ConfigProblem> {
         let (p, x) = (&config.policy, &shape.context);
         Ok(Policies {
-            buffer: BufferPolicy::new(&p.buffer, x).map_err(refuse("buffer"))?,
-            flush: FlushPolicy::new(&p.flush, x).map_err(refuse("flush"))?,
-            placement: PlacementPolicy::new(&p.placement, x).map_err(refuse("placement"))?,
-            read_path: ReadPathPolicy::new(&p.read_path, x).map_err(refuse("read_path"))?,
-            gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(refuse("gc_victim"))?,
-            gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(refuse("gc_schedule"))?,
-            gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(refuse("gc_scope"))?,
-            background: BackgroundPolicy::new(&p.background, x).map_err(refuse("background"))?,
-            wear: WearPolicy::new(&p.wear, x).map_err(refuse("wear"))?,
+            buffer: BufferPolicy::new(&p.buffer, x).map_err(of_policy("buffer"))?,
+            flush: FlushPolicy::new(&p.flush, x).map_err(of_policy("flush"))?,
+            placement: PlacementPolicy::new(&p.placement, x).map_err(of_policy("placement"))?,
+            read_path: ReadPathPolicy::new(&p.read_path, x).map_err(of_policy("read_path"))?,
+            gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(of_policy("gc_victim"))?,
+            gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(of_policy("gc_schedule"))?,
+            gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(of_policy("gc_scope"))?,
+            background: BackgroundPolicy::new(&p.background, x).map_err(of_policy("background"))?,
+            wear: WearPolicy::new(&p.wear, x).map_err(of_policy("wear"))?,
         })
     }
 }

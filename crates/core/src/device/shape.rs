@@ -15,7 +15,7 @@ use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
 use crate::policy::suspend_erase::Serve;
-use crate::problem::{ConfigProblem, refuse};
+use crate::problem::{ConfigProblem, of_policy, refuse};
 
 /// What a drive's configuration comes to.
 #[derive(Clone, Debug)]
@@ -105,13 +105,12 @@ impl Shape {
             (user / unit) as u32,
         );
         let mut context = context(c, &layout, seed);
-        let placement = |problem| ConfigProblem { key: "policy.placement".into(), problem };
-        let places = PlacementPolicy::new(&c.policy.placement, &context).map_err(placement)?;
+        let places = PlacementPolicy::new(&c.policy.placement, &context).map_err(of_policy("placement"))?;
         let pool_lanes = places.pool_lanes();
         let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
         let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
-        let schedule = |problem| ConfigProblem { key: "policy.gc_schedule".into(), problem };
-        let reserve = GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(schedule)?.reserve();
+        let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
+        let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve();
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &fill, raw, user, &capacity_key, reserve)?;
         let most_stripes =
@@ -163,12 +162,6 @@ impl Shape {
             BusyUnit::Die => die,
             BusyUnit::Plane => die * self.layout.planes + plane,
         }
-    }
-
-    /// The planes of a die, as a mask.
-    #[inline]
-    pub fn all_planes(&self) -> u32 {
-        u32::MAX >> (32 - self.layout.planes)
     }
 
     /// Erases that free an extent on each of its dies.
@@ -258,8 +251,7 @@ fn striping(
     order: Vec<u32>,
     fixed_placement: bool,
 ) -> Result<(Option<Stripes>, u64), ConfigProblem> {
-    let wrong = |problem| ConfigProblem { key: "policy.redundancy".into(), problem };
-    let redundancy = RedundancyPolicy::new(&c.policy.redundancy, context).map_err(wrong)?;
+    let redundancy = RedundancyPolicy::new(&c.policy.redundancy, context).map_err(of_policy("redundancy"))?;
     let Some(striping) = redundancy.striping() else { return Ok((None, 0)) };
     check_striping(&c.policy, fixed_placement)?;
     let data = striping.width - 1;
@@ -287,8 +279,7 @@ fn buffer_slots(
     layout: &Layout,
     context: &PolicyContext,
 ) -> Result<(u32, Option<String>), ConfigProblem> {
-    let buffer = |problem| ConfigProblem { key: "policy.buffer".into(), problem };
-    let bytes = BufferPolicy::new(&c.policy.buffer, context).map_err(buffer)?.capacity();
+    let bytes = BufferPolicy::new(&c.policy.buffer, context).map_err(of_policy("buffer"))?.capacity();
     let under_way = c.host.most_parts(layout.unit_bytes) as u32 * c.host.queue_depth;
     let Some(bytes) = bytes else { return Ok((under_way, None)) };
     let wanted = bytes / layout.unit_bytes;

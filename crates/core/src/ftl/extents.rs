@@ -161,6 +161,16 @@ impl Extents {
         Some(ppa)
     }
 
+    /// The address of the next row for what collection moves.
+    ///
+    /// # Panics
+    /// When the lane has none: host data always leave an extent to collect into.
+    #[inline]
+    pub fn take_collection_row(&mut self, layout: &Layout, lane: u32) -> u32 {
+        let row = self.take_row(layout, lane, Writer::Collection, 0);
+        row.expect("host data always leave an extent to collect into")
+    }
+
     /// A row taken before is programmed. Closes the extent when it was the last one.
     #[inline]
     pub fn row_programmed(&mut self, layout: &Layout, extent: u32) {

@@ -1,6 +1,6 @@
 //! A row that is filled unit by unit, in no time: by ageing, and by collections that take none.
 
-use super::extents::{Extents, Writer};
+use super::extents::Extents;
 use super::layout::Layout;
 use std::ops::Range;
 
@@ -16,15 +16,6 @@ impl OpenRow {
     /// The row that begins at this unit.
     pub fn new(first: u32, layout: &Layout) -> OpenRow {
         OpenRow { next: first, left: layout.units_per_row, extent: layout.extent_of(first).0 }
-    }
-
-    /// The next row of a lane for what collection moves.
-    ///
-    /// # Panics
-    /// When the lane has no row: host data always leave an extent to collect into.
-    pub fn of_collection(extents: &mut Extents, layout: &Layout, lane: u32) -> OpenRow {
-        let row = extents.take_row(layout, lane, Writer::Collection, 0);
-        OpenRow::new(row.expect("host data always leave an extent to collect into"), layout)
     }
 
     /// The extent of the row.

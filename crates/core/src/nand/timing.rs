@@ -34,7 +34,6 @@ pub struct Timing {
     pub erase_ns: u64,
     /// Command and address cycles of one plane.
     pub command_ns: u64,
-    rate: u64,
     /// Transfer of `n` codewords, by `n`.
     codewords: Vec<u64>,
 }
@@ -67,7 +66,6 @@ impl Timing {
             suspend: suspend.clone(),
             erase_ns,
             command_ns: channel.command.0,
-            rate: channel.rate,
             codewords: (0..=u64::from(row_codewords))
                 .map(|n| Span::transfer(n * ecc.codeword, channel.rate).0)
                 .collect(),
@@ -101,11 +99,6 @@ impl Timing {
     #[inline]
     pub fn transfer_codewords_ns(&self, n: u32) -> u64 {
         self.codewords[n as usize]
-    }
-
-    /// Channel time of `bytes`.
-    pub fn transfer_ns(&self, bytes: u64) -> u64 {
-        Span::transfer(bytes, self.rate).0
     }
 
     /// The phase a program of `page` is in after `elapsed` ns, and when that phase ends

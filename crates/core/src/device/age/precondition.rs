@@ -333,9 +333,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !std::mem::replace(&mut pass.erased[victim as usize], true) {
             pass.erased_extents += 1;
         }
-        self.state.extents.erased(&self.shape.layout, victim);
-        self.flash.blocks_mut().erased(victim);
-        self.data_erased(victim);
+        self.extent_erased(victim);
     }
 
     #[inline]
@@ -343,7 +341,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
         let row = &mut pass.collection[lane as usize];
         if row.is_full() {
-            *row = OpenRow::of_collection(extents, layout, lane);
+            *row = OpenRow::new(extents.take_collection_row(layout, lane), layout);
         }
         let (to, extent) = (row.fill(extents, layout), row.extent());
         pass.programs += 1;

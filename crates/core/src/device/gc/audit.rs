@@ -65,6 +65,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 law!(extent == c.victim, "lane {lane} moves {ppa} out of extent {extent}");
             }
         }
+        let active = collections.iter().filter(|c| c.is_active()).count();
+        law!(s.gc.under_way == active as u32, "{active} collections are under way, {}", s.gc.under_way);
         let waiting = collections.iter().filter(|c| c.waiting).count();
         law!(s.gc.waiting == waiting as u32, "{waiting} collections wait, {}", s.gc.waiting);
         Ok(())

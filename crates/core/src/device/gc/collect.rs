@@ -74,11 +74,6 @@ impl Collection {
         }
     }
 
-    /// Whether its scope is closed to host operations.
-    pub fn is_closing(&self) -> bool {
-        self.closes
-    }
-
     /// The extent it empties, of `units` units, whether all of that was read, and whether it is
     /// being erased.
     pub fn aim(&self, units: u32) -> (u32, bool, bool) {
@@ -332,10 +327,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.write.members[at..at + count].copy_from_slice(&c.staged[..count]);
         c.staged.drain(..count);
         c.programs += 1;
-        let ppa = s
-            .extents
-            .take_row(&self.shape.layout, lane, Writer::Collection, 0)
-            .expect("host data always leave an extent to collect into");
+        let ppa = s.extents.take_collection_row(&self.shape.layout, lane);
         self.note_space(lane);
         self.queue_program(write_unit, ppa, Occupant::GcProgram);
     }
@@ -373,11 +365,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn copy_back(&mut self, lane: u32, source: u32) {
         let place = self.shape.layout.place(source);
         let unit = self.shape.unit_of(place.die, place.plane);
-        let s = &mut self.state;
-        let target = s
-            .extents
-            .take_row(&self.shape.layout, lane, Writer::Collection, 0)
-            .expect("host data always leave an extent to collect into");
+        let target = self.state.extents.take_collection_row(&self.shape.layout, lane);
         self.note_space(lane);
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Copyback,
@@ -495,6 +483,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// An extent is erased, and free.
+    pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
+        self.state.extents.erased(&self.shape.layout, extent);
+        self.flash.blocks_mut().erased(extent);
+        self.data_erased(extent);
+    }
+
     /// The victim is free again: the collection is over.
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
         self.set_closes_programs(lane, false);
@@ -508,12 +503,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.collecting_ns += took;
         s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
         let victim = c.victim;
-        s.extents.erased(&self.shape.layout, c.victim);
-        self.flash.blocks_mut().erased(victim);
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);
-        self.data_erased(victim);
+        self.extent_erased(victim);
         self.note_space(lane);
         self.resume_stalled(lane);
         if self.state.gc.waiting > 0 {

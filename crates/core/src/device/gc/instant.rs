@@ -29,7 +29,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
             if row.is_full() {
-                row = OpenRow::of_collection(extents, layout, lane);
+                row = OpenRow::new(extents.take_collection_row(layout, lane), layout);
                 rows += 1;
             }
             let to = row.fill(extents, layout);

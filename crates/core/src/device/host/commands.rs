@@ -186,8 +186,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(at.0 >= s.now && wanted <= at && s.timers.first().1 > at.0);
         debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
-        s.now = at.0;
-        self.flash.pass(at);
+        self.pass(at.0);
+        let s = &mut self.state;
         let id = s.host.requests.take();
         let r = &mut s.host.requests[id];
         r.index = s.host.submitted;

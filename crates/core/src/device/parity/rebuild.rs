@@ -334,7 +334,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.collection_op_left(unit);
         }
         let closes = (0..s.gc.collections.len() as u32)
-            .filter(|&lane| s.gc.collections[lane as usize].is_closing() && self.scope_covers(lane, unit));
+            .filter(|&lane| s.gc.collections[lane as usize].closes && self.scope_covers(lane, unit));
         closes.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
     }
 

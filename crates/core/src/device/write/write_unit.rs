@@ -67,10 +67,10 @@ pub(in crate::device) struct Stalled {
 }
 
 impl Stalled {
-    pub fn new(lists: u32, groups: u32) -> Stalled {
+    pub fn new(lists: u32, write_units: u32) -> Stalled {
         Stalled {
             lists: vec![List::default(); lists as usize],
-            links: vec![Link::default(); groups as usize],
+            links: vec![Link::default(); write_units as usize],
             waiting: 0,
         }
     }
