@@ -38,11 +38,18 @@ fuzz:
 	done
 
 # Needs cargo-mutants. Of the mutants that `.cargo/mutants.toml` asks for, in the order of the
-# source, every MUTANTS_EVERY-th is tested, from MUTANTS_SEED (0 to MUTANTS_EVERY - 1) on.
-MUTANTS_EVERY ?= 7
+# source, every MUTANTS_EVERY-th is tested, from MUTANTS_SEED (0 to MUTANTS_EVERY - 1) on. The
+# tests must pass without a mutant first; cargo-mutants itself would do that for one crate only.
+MUTANTS_EVERY ?= 11
 MUTANTS_SEED ?= 0
+MUTANTS_JOBS ?= 2
+MUTANTS_TESTS = --lib --test=flash --test=laws --test=policy_laws --test=die_timing --test=swarm
+mutants: export TAILCUT_SWARM_SECONDS = 10
+mutants: export CARGO_PROFILE_TEST_OPT_LEVEL = 1
 mutants:
-	TAILCUT_SWARM_SECONDS=10 $(CARGO) mutants --output target --no-shuffle \
+	$(CARGO) test --locked --package tailcut-core --package tailcut-testkit $(MUTANTS_TESTS)
+	$(CARGO) mutants --output target --no-shuffle --jobs $(MUTANTS_JOBS) --baseline skip \
+		$(addprefix --cargo-arg=,$(MUTANTS_TESTS)) --timeout 180 --build-timeout 600 \
 		--sharding round-robin --shard $(MUTANTS_SEED)/$(MUTANTS_EVERY)
 
 clean:

@@ -2,6 +2,7 @@
 //!
 //! Rooms, from below to above, with arrows that a test (`house`) holds:
 //!
+//! - [`address`]: the types of addresses;
 //! - [`containers`]: indexed containers that allocate nothing once they are made;
 //! - [`nand`]: how long array operations take, where they may stop, and what blocks remember;
 //! - [`policy`]: the decisions, one folder a family, one file a policy;
@@ -20,6 +21,7 @@
 #[macro_use]
 mod law;
 
+pub mod address;
 pub mod containers;
 pub mod device;
 pub mod flash;

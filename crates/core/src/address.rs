@@ -1,0 +1,59 @@
+//! Addresses, each of its own type: of data, of flash, and of what flash operations keep busy.
+//!
+//! All are numbers of 32 bits that begin at 0. Tables are indexed with [`Lpn::index`] and its
+//! like. The highest number of each type means "none".
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Add;
+
+macro_rules! address {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// No address.
+            pub const NONE: $name = $name(u32::MAX);
+
+            /// The number, as an index of a table.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl Add<u32> for $name {
+            type Output = $name;
+            #[inline]
+            fn add(self, rhs: u32) -> $name {
+                $name(self.0 + rhs)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+address! {
+    /// Logical page number: a mapping unit of the host's address space. The numbers after the
+    /// host's are those of parity units.
+    Lpn
+}
+
+address! {
+    /// Physical unit address (PPA): the number of a mapping unit's place on flash, extent by extent
+    /// and inside an extent in the order of programming ([`crate::ftl::layout`]).
+    Ppa
+}
+
+address! {
+    /// A busy unit: a die, or a plane where planes work independently (`geometry.busy_unit`).
+    BusyUnit
+}
