@@ -48,8 +48,8 @@ address! {
 }
 
 address! {
-    /// Physical unit address (PPA): the number of a mapping unit's place on flash, extent by extent
-    /// and inside an extent in the order of programming ([`crate::ftl::layout`]).
+    /// Physical page address: the number of a mapping unit's place on flash, extent by extent and
+    /// inside an extent in the order of programming ([`crate::ftl::layout`]).
     Ppa
 }
 
