@@ -1,4 +1,4 @@
-//! Workloads: what a host asks of a drive, and when.
+//! Workloads: the requests a host sends to a drive, and their times.
 //!
 //! A [`WorkloadSpec`] is a parsed description (a trace file, a fio job file, an inline
 //! job, ACT). Opened on a host capacity and a seed it becomes a [`Workload`]: one
@@ -19,45 +19,47 @@ pub use workload::{TraceReplay, TraceSpec, WarmUp, WorkloadError, WorkloadSpec};
 
 use tailcut_units::{Command, SimTime, Span};
 
-/// What the driver must know of one job.
+/// The properties of one job that the driver needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobInfo {
     /// The job's name in output.
     pub name: String,
-    /// Most commands the job keeps outstanding (`u32::MAX`: unbounded).
+    /// The most commands that the job keeps outstanding (`u32::MAX`: unbounded).
     pub depth: u32,
-    /// Latency counts from [`Issue::earliest`] (an arrival that does not wait for the
-    /// drive), not from the submission.
+    /// Latency counts from [`Issue::earliest`], the intended arrival, and not from the submission.
+    /// Arrivals do not wait for the drive.
     pub open_loop: bool,
-    /// Stop issuing at this time.
+    /// The job issues nothing from this time on.
     pub runtime: Option<Span>,
-    /// Requests issued before this time are not measured.
+    /// Requests that arrive before this time are not measured.
     pub ramp: Span,
-    /// The job begins when all jobs of lower groups have ended. Its times count from the
-    /// start of the run in the first group; in a later one they are shifted as a whole, so
-    /// that `start` comes at that moment, or where it stands if it is later.
+    /// The job begins when all jobs of lower groups have ended. In the first group the job's times
+    /// count from the start of the run. In a later group all its times are shifted by the same
+    /// amount, so that `start` falls on the moment the group begins; a `start` later than that
+    /// moment stays unshifted.
     pub group: u32,
-    /// When the job begins: the least time of its issues.
+    /// When the job begins: no issue of the job is earlier.
     pub start: Span,
 }
 
 /// One command and when it may be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// Not before this time (0: at once), which shifts with its job's group. For an open loop, the intended arrival.
+    /// The command is not issued before this time (0: at once). The time shifts with the job's
+    /// group. In an open loop it is the intended arrival.
     pub earliest: SimTime,
-    /// Pause of the job between the completion that freed this place and the issue.
+    /// The pause of the job between the completion that freed a place in its queue and this issue.
     pub think: Span,
-    /// What to do.
+    /// The command.
     pub command: Command,
 }
 
 /// A stream of issues for each job: what a driver pulls.
 pub trait Source {
-    /// Why a stream broke off.
+    /// The error that ends a stream early.
     type Error: std::error::Error;
     /// The jobs, by index.
     fn jobs(&self) -> Vec<JobInfo>;
-    /// The next issue of a job; `None` when the job is over.
+    /// Return the next issue of a job; `None` when the job has ended.
     fn next(&mut self, job: usize) -> Result<Option<Issue>, Self::Error>;
 }

@@ -1,4 +1,5 @@
-//! A workload on a drive: what the driver pulls, and what ages the drive before it.
+//! An opened workload: the requests that the driver pulls, and the writes that age the
+//! drive first.
 
 use crate::job::{OpenJobs, OverwriteStream};
 use crate::overwrite::TraceWrites;
@@ -7,25 +8,25 @@ use crate::{Issue, JobInfo, Source};
 use std::ops::Range;
 use tailcut_units::Span;
 
-/// The name of a trace's one job.
+/// The name of the only job of a trace.
 pub const TRACE_JOB: &str = "trace";
 
 /// Overwrites that bring a drive to the workload's own steady state.
 pub enum Ageing {
-    /// Uniform over a region, `bytes` at a time; also where the workload does not write.
+    /// Uniform over a region, `bytes` at a time; also used for a workload without writes.
     Uniform {
-        /// The bytes of the drive.
+        /// The range of the drive, in bytes.
         region: Range<u64>,
-        /// The block size.
+        /// The block size, in bytes.
         bytes: u32,
     },
     /// The jobs' own writes.
     Jobs(Box<OverwriteStream>),
-    /// The trace's writes, looped.
+    /// The trace's writes, repeated without an end.
     Trace(Box<TraceWrites>),
 }
 
-/// A trace on a drive.
+/// A trace opened on a drive.
 pub struct OpenTrace {
     pub(crate) source: TraceSource,
     pub(crate) depth: Option<u32>,
@@ -33,16 +34,16 @@ pub struct OpenTrace {
     pub(crate) filled: u64,
 }
 
-/// A workload on a drive: what the driver pulls.
+/// A workload opened on a drive: the source from which the driver pulls requests.
 pub enum Workload {
-    /// Generated.
+    /// A generated workload.
     Jobs(OpenJobs),
-    /// Recorded; boxed, since its reader's state is large.
+    /// A recorded workload; boxed, since its reader's state is large.
     Trace(Box<OpenTrace>),
 }
 
 impl Source for Workload {
-    // Boxed, because results are moved once a request.
+    // Boxed, because one result is moved per request.
     type Error = Box<TraceError>;
 
     fn jobs(&self) -> Vec<JobInfo> {
@@ -70,7 +71,7 @@ impl Source for Workload {
 }
 
 impl Workload {
-    /// The bytes of the drive it can touch: from the first to behind the last.
+    /// The range of bytes of the drive that the workload can touch.
     pub fn region(&self) -> Range<u64> {
         match self {
             Workload::Jobs(jobs) => jobs.region(),
@@ -78,7 +79,7 @@ impl Workload {
         }
     }
 
-    /// How many requests jobs will make, where that is known.
+    /// How many requests the jobs will make, if known; `None` for a trace.
     pub fn expected_requests(&self) -> Option<u64> {
         match self {
             Workload::Jobs(jobs) => jobs.expected_requests(),
@@ -86,7 +87,7 @@ impl Workload {
         }
     }
 
-    /// Whether anything in it writes or trims; a trace is taken to.
+    /// Whether the workload can write or trim; always true for a trace.
     pub fn writes(&self) -> bool {
         match self {
             Workload::Jobs(jobs) => jobs.changes_data(),
@@ -94,7 +95,7 @@ impl Workload {
         }
     }
 
-    /// What opening found that does not stop the run.
+    /// Problems found while opening that do not stop the run.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Workload::Jobs(jobs) => jobs.warnings().iter().map(ToString::to_string).collect(),
@@ -102,7 +103,7 @@ impl Workload {
         }
     }
 
-    /// What was read, skipped and changed of a trace so far.
+    /// The records of a trace read, skipped and changed so far; `None` for jobs.
     pub fn trace_counts(&self) -> Option<TraceCounts> {
         match self {
             Workload::Jobs(_) => None,

@@ -1,17 +1,19 @@
-//! A trace's writes, looped without an end, for ageing a drive.
+//! The writes of a trace, repeated without an end, for ageing a drive.
 
 use crate::trace::{TraceError, TraceSource};
 use crate::workload::{TraceSpec, WorkloadError};
 use tailcut_units::{Command, HostOp};
 
-/// Writes of a lap held in memory (64 MiB); a longer trace is read anew each lap.
+/// The most writes of a lap held in memory (64 MiB). A trace with more writes is read
+/// again for each lap.
 const HELD: usize = 4 << 20;
 /// Addresses are shifted by whole pages of this size.
 const PAGE: u64 = 4096;
 
-/// The writes of a trace in order, folded onto the drive, lap after lap. A lap shifts the
-/// addresses by the span that the writes of one lap cover (by 0.618 of the drive where
-/// that is nearly all of it), so that a short trace ages the whole of what is filled.
+/// The writes of a trace in order, folded onto the drive, lap after lap. Each lap shifts
+/// the addresses by the span that the writes of one lap cover, or by 0.618 of the filled
+/// bytes if that span is half of them or more. A short trace thus ages everything that is
+/// filled.
 pub struct TraceWrites {
     filled: u64,
     kept: Kept,
@@ -20,12 +22,12 @@ pub struct TraceWrites {
 enum Kept {
     /// All writes of a lap.
     Held { writes: Vec<Command>, next: usize, shift: u64, step: u64 },
-    /// Too many to hold: the source loops and shifts by its own rule.
+    /// A lap has too many writes to hold: the source loops and shifts by its own rule.
     Streamed { source: Box<TraceSource>, failed: Option<Box<TraceError>> },
 }
 
 impl TraceWrites {
-    /// `None` if the trace does not write.
+    /// Open the trace's writes; `None` if the trace does not write.
     pub(crate) fn open(trace: &TraceSpec, filled: u64) -> Result<Option<TraceWrites>, WorkloadError> {
         let mut source = trace.source(1, filled)?;
         let mut writes = Vec::new();
@@ -46,13 +48,14 @@ impl TraceWrites {
         let high = writes.iter().map(|c| (c.offset + u64::from(c.bytes)).div_ceil(PAGE)).max().unwrap_or(0);
         let pages = filled / PAGE;
         let span = high - low;
-        // 633/1024 is the golden section: laps spread evenly and never meet.
+        // 633/1024 is close to the golden ratio 0.618: the shifts of successive laps
+        // spread evenly and do not coincide.
         let step = if span < pages / 2 { span } else { (u128::from(pages) * 633 / 1024) as u64 };
         let kept = Kept::Held { writes, next: 0, shift: 0, step: step.max(1) };
         Ok(Some(TraceWrites { filled, kept }))
     }
 
-    /// Why a streamed trace stopped, if it did.
+    /// The error that stopped a streamed trace, if any.
     pub fn failure(&mut self) -> Option<Box<TraceError>> {
         match &mut self.kept {
             Kept::Held { .. } => None,

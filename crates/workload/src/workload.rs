@@ -1,4 +1,4 @@
-//! Any workload as described: jobs or a trace.
+//! A workload as described by the user: jobs or a trace.
 
 use crate::job::{JobError, JobSet, Overwrites};
 use crate::opened::{Ageing, OpenTrace, Workload};
@@ -11,14 +11,15 @@ use std::path::Path;
 use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
 
-/// A job file is text for people; anything longer is no job file.
+/// The largest job file, in bytes. Job files are written by people; a longer file is refused.
 const JOB_FILE_MAX: u64 = 4 << 20;
-/// How much of a file is looked at to tell a job file from a trace.
+/// How many bytes of a file are examined to tell a job file from a trace.
 const LOOK: u64 = 64 << 10;
-/// Compressed or not, a trace up to this is read once before the run, for its measures.
+/// A trace file up to this size in bytes (compressed or not) is read once before the run, to
+/// measure it.
 const MEASURED_MAX: u64 = 256 << 20;
 
-/// Why there is no workload.
+/// Why a workload cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     /// A job that cannot be used.
@@ -32,64 +33,64 @@ pub enum WorkloadError {
     File {
         /// The file.
         path: String,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A pipe, a device, a socket: a trace is read more than once.
+    /// A pipe, a device or a socket. A trace is read more than once, which these do not allow.
     #[error(
         "{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used by name; give it as standard input, `-`"
     )]
     NotAFile {
-        /// What was named.
+        /// The path given.
         path: String,
     },
-    /// A job file that is not text, or far too long.
+    /// A job file that is not text, or is too long.
     #[error("{path}: a job file is UTF-8 text of at most {JOB_FILE_MAX} bytes")]
     NotText {
         /// The file.
         path: String,
     },
-    /// Neither a file nor a preset nor a job.
+    /// The text names no file and no preset, and is no inline job.
     #[error(
         "workload `{text}` is no file, no workload preset and no inline job such as `randread,bs=4k,iodepth=16` ({why})"
     )]
     Unknown {
-        /// What was given.
+        /// The text given.
         text: String,
-        /// Why it is no inline job.
+        /// Why the text is no inline job.
         why: JobError,
     },
     /// Options of traces given with a job.
     #[error("{option} is for traces; `{text}` is a job (its own options shape it)")]
     NotATrace {
-        /// The options.
+        /// The options, as given.
         option: String,
         /// The workload.
         text: String,
     },
-    /// Nothing would be measured.
-    #[error("{option}: the trace is over after {last}, so that nothing would be measured")]
+    /// The warm-up covers the whole trace, so nothing would be measured.
+    #[error("{option}: the trace ends after {last}, so nothing would be measured")]
     WarmUp {
         /// The option.
         option: &'static str,
-        /// When its last request arrives.
+        /// When the last request of the trace arrives.
         last: String,
     },
-    /// A time of the trace where times are ignored.
+    /// `--measure-from` is a time of the trace, given where the times of the trace are ignored.
     #[error(
         "--measure-from is a time of the trace, which --closed-loop ignores; give --warm-up, a time of the run"
     )]
     MeasureFrom,
-    /// A drive too small to lay a trace on.
+    /// A drive too small for a trace.
     #[error("the drive has {bytes} bytes filled for the trace; at least 4096 are needed (age.fill)")]
     NoRoom {
-        /// The bytes there are.
+        /// The filled bytes of the drive.
         bytes: u64,
     },
 }
 
 impl WorkloadError {
-    /// Whether somebody asked for it, and nothing is wrong.
+    /// Whether the cause is an interrupt by the user and not a fault.
     pub fn is_interrupt(&self) -> bool {
         matches!(self, WorkloadError::Trace(e) if matches!(**e, TraceError::Interrupted { .. }))
     }
@@ -104,39 +105,40 @@ impl From<TraceError> for WorkloadError {
 /// How the user wants a trace replayed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceReplay {
-    /// How it is read and laid on the drive; `closed_loop` follows `depth`.
+    /// How the trace is read and laid on the drive; `closed_loop` is set from `depth`.
     pub options: TraceOptions,
-    /// Keep so many requests outstanding and ignore the timestamps.
+    /// The number of requests to keep outstanding; the timestamps are then ignored.
     pub depth: Option<u32>,
-    /// What of the run is replayed and not measured.
+    /// The part of the run that is replayed and not measured.
     pub warm_up: WarmUp,
-    /// The options given, as the user wrote them: an error with a job.
+    /// The trace options given, as the user wrote them. They are an error with a job.
     pub given: Vec<&'static str>,
 }
 
 /// The part of a replay before measurement begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WarmUp {
-    /// None.
+    /// Everything is measured.
     #[default]
     None,
-    /// So long from the start of the run.
+    /// This long from the start of the run.
     For(Span),
-    /// Up to a time of the trace: since its first record, before `start_ns` and scaling.
+    /// Up to this time of the trace, counted from its first record, before `start_ns` is subtracted
+    /// and before scaling.
     Until(Span),
 }
 
 /// A workload as described.
 #[derive(Clone, Debug)]
 pub enum WorkloadSpec {
-    /// Generated.
+    /// A generated workload.
     Jobs {
         /// What the user wrote.
         text: String,
         /// The jobs.
         set: JobSet,
     },
-    /// Recorded.
+    /// A recorded workload.
     Trace(Box<TraceSpec>),
 }
 
@@ -145,11 +147,11 @@ pub enum WorkloadSpec {
 pub struct TraceSpec {
     /// The file.
     pub file: TraceFile,
-    /// How it is read and laid on the drive.
+    /// How the trace is read and laid on the drive.
     pub options: TraceOptions,
     /// Requests kept outstanding, if the timestamps are ignored.
     pub depth: Option<u32>,
-    /// Its measures, unless it is too large to read twice.
+    /// The measures of the trace, unless the file is too large to be read twice.
     pub info: Option<TraceInfo>,
     /// Requests that arrive before this time of the run are not measured.
     pub warm_up: Span,
@@ -157,12 +159,12 @@ pub struct TraceSpec {
 }
 
 impl WorkloadSpec {
-    /// Understand `text`: a file (a fio job file, else a trace), `-` for the same through
-    /// standard input, a name that `preset` knows as an inline job, or an inline job.
+    /// Interpret `text`: a file (a fio job file, else a trace), `-` for a file on standard input, a
+    /// name that `preset` maps to an inline job, or an inline job.
     ///
     /// # Errors
-    /// What is none of these or cannot be used; a trace that is not too large is read to
-    /// its end, so that a bad record is known before anything runs.
+    /// `text` is none of these, or cannot be used. A trace that is not too large is read to its end
+    /// here, so that a bad record is reported before anything runs.
     pub fn parse(
         text: &str,
         preset: impl Fn(&str) -> Option<String>,
@@ -182,7 +184,7 @@ impl WorkloadSpec {
             JobSet::from_inline(&job)?
         } else {
             JobSet::from_inline(text).map_err(|why| {
-                // What has no option in it was hardly meant as a job.
+                // A text without any option was probably not meant as a job.
                 let alone = !text.contains(['=', ',', ':', ';']);
                 let text = text.to_string();
                 if alone { WorkloadError::Unknown { text, why } } else { WorkloadError::Job(why) }
@@ -195,7 +197,7 @@ impl WorkloadSpec {
         Ok(WorkloadSpec::Jobs { text: text.to_string(), set })
     }
 
-    /// What the user called it.
+    /// The workload's name: the text that the user gave, or the trace file's name.
     pub fn name(&self) -> String {
         match self {
             WorkloadSpec::Jobs { text, .. } => text.clone(),
@@ -203,7 +205,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// Whether it is a trace, which is laid on the filled part of a drive.
+    /// The trace, if the workload is one. A trace is laid on the filled part of a drive.
     pub fn trace(&self) -> Option<&TraceSpec> {
         match self {
             WorkloadSpec::Jobs { .. } => None,
@@ -211,10 +213,10 @@ impl WorkloadSpec {
         }
     }
 
-    /// Put it on a drive: jobs on its `capacity`, a trace on the first `filled` bytes.
+    /// Open the workload on a drive: jobs on its `capacity`, a trace on its first `filled` bytes.
     ///
     /// # Errors
-    /// A job whose region does not fit; a trace that cannot be read.
+    /// A job's region does not fit; a trace cannot be read.
     pub fn open(&self, capacity: u64, filled: u64, seed: u64) -> Result<Workload, WorkloadError> {
         match self {
             WorkloadSpec::Jobs { set, .. } => Ok(Workload::Jobs(set.open(capacity, seed)?)),
@@ -226,8 +228,8 @@ impl WorkloadSpec {
         }
     }
 
-    /// Its writes without an end, for ageing: uniform, or to be replayed. A workload that
-    /// does not write ages what is filled uniformly.
+    /// The workload's writes for ageing a drive, without an end: uniform over a region, or a stream
+    /// to replay. For a workload without writes: uniform over the filled bytes.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
@@ -248,8 +250,8 @@ impl WorkloadSpec {
         }
     }
 
-    /// A text that differs where the writes differ: part of a snapshot's key. Workloads
-    /// that age a drive alike share it.
+    /// Return a text that is part of a snapshot's key. It is the same for two workloads that age a
+    /// drive alike, and differs where their writes differ.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
@@ -262,7 +264,7 @@ impl WorkloadSpec {
             }),
             WorkloadSpec::Trace(trace) => {
                 let content = trace.file.content_hash();
-                // When they arrive makes no difference to ageing.
+                // Ageing does not depend on arrival times.
                 let options = TraceOptions {
                     loop_count: 1,
                     rate_scale: 1.0,
@@ -274,7 +276,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// What the description asks for that has no effect, or another than in fio.
+    /// The options of the description that have no effect, or another effect than in fio.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             WorkloadSpec::Jobs { set, .. } => set.warnings().iter().map(ToString::to_string).collect(),
@@ -289,7 +291,7 @@ impl TraceSpec {
         let options = TraceOptions { closed_loop: depth.is_some(), ..replay.options.clone() };
         options.check()?;
         let size = file.size().map_err(|source| WorkloadError::File { path: file.name(), source })?;
-        // A dense remap has to know every page before the first is replayed.
+        // A dense remap needs all pages of the trace before the first page is replayed.
         let (info, touched) = if size <= MEASURED_MAX || options.remap == Remap::Dense {
             let (info, pages) = measure(TraceReader::open(&file, &options)?)?;
             (Some(info), Some(Touched::new(pages, &options)?))
@@ -300,8 +302,8 @@ impl TraceSpec {
         Ok(TraceSpec { file, options, depth, info, warm_up, touched })
     }
 
-    /// Bytes of the drive that a lap touches, of `filled` from the first; `None` where that
-    /// is not known before the run.
+    /// The bytes of the drive that one lap touches on the first `filled` bytes; `None` if the trace
+    /// was not measured before the run.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
@@ -310,7 +312,7 @@ impl TraceSpec {
         Ok(self.source(1, filled)?.drive_footprint(&touched.pages))
     }
 
-    /// The trace on a drive's first `filled` bytes.
+    /// Open the trace on a drive's first `filled` bytes.
     pub(crate) fn source(&self, laps: u32, filled: u64) -> Result<TraceSource, WorkloadError> {
         if filled < 4096 {
             return Err(WorkloadError::NoRoom { bytes: filled });
@@ -346,7 +348,7 @@ fn warm_up(
     }
 }
 
-/// The text of a fio job file; `None` for a file that is none.
+/// The text of a fio job file; `None` if the file is not a job file.
 fn job_file(file: &TraceFile) -> Result<Option<String>, WorkloadError> {
     let fail = |source| WorkloadError::File { path: file.name(), source };
     let path = file.name();

@@ -1,11 +1,12 @@
 //! The load of Aerospike's certification tool (ACT).
 //!
-//! At a multiplier of N, small reads of one record at 2000 N a second, and the large
-//! blocks of write-back and defragmentation: 128 KiB reads and writes at 24 N a second
-//! each, all at constant spacing and independent of the drive. The tool's own rule for
-//! the large blocks follows from the record size: 1000 N records written a second, each
-//! rounded up to 16 bytes, packed into 128 KiB blocks, twice (defragmentation at half
-//! full blocks): 23.44 N for 1536-byte records (`rates=official`).
+//! At a multiplier of N the load has small reads of one record at 2000 N a second. It
+//! also has the large blocks of write-back and defragmentation: 128 KiB reads and writes
+//! at 24 N a second each. All requests have constant spacing and do not wait for the
+//! drive. The tool's own rate of large blocks follows from the record size
+//! (`rates=official`): 1000 N records are written a second, each rounded up to 16 bytes,
+//! and packed into 128 KiB blocks. The rate is doubled since blocks are defragmented when
+//! half full. For 1536-byte records this gives 23.44 N.
 
 use super::error::{JobError, Place, Problem, excerpt};
 use super::spec::{Block, JobSpec, Mode, READ, Rate, WRITE};
@@ -31,8 +32,8 @@ pub(super) struct Load {
     size: Option<Extent>,
 }
 
-/// An ACT load from `act:30` or `act,multiplier=30,duration=60s,record=1536`; `None` if
-/// the text is something else.
+/// Parse an ACT load from `act:30` or `act,multiplier=30,duration=60s,record=1536`;
+/// `None` if the text is something else.
 pub(super) fn parse(text: &str) -> Result<Option<Load>, JobError> {
     let mut pieces = text.split(',').map(str::trim);
     let first = pieces.next().unwrap_or("");
@@ -96,7 +97,7 @@ impl Load {
                 if key == "ramp" {
                     self.ramp_ns = ns;
                 } else if ns == 0 {
-                    return Err("no time at all".to_string());
+                    return Err("the duration must not be 0".to_string());
                 } else {
                     self.duration_ns = ns;
                 }
@@ -144,7 +145,7 @@ impl Load {
         spec.ramp_ns = self.ramp_ns;
         spec.poisson = self.poisson;
         spec.offload = true;
-        // The tool's threads start in no particular phase.
+        // The tool's threads start at arbitrary phases.
         spec.random_phase = true;
         spec
     }

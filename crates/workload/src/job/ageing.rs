@@ -1,23 +1,25 @@
-//! The writes of a set of jobs without an end, for ageing a drive before the run.
+//! The writes of a set of jobs, without an end, for ageing a drive before the run.
 
 use super::open::OpenClone;
 use super::spec::{JobSpec, READ, TRIM, WRITE};
 use super::stream::{Extents, JobStream, Purpose};
 use tailcut_units::{Command, Stream};
 
-/// The writes of all jobs, endless and without times: drawn from each job's own
-/// distribution over its own region and hot blocks, but not the run's own sequence, and
-/// mixed in the shares the jobs have in the run. There is no trim in it: ageing makes
-/// nothing of one, and jobs that trim nearly always would keep it waiting for a write.
+/// The writes of all jobs, without an end and without times. Each job's writes follow its
+/// own distribution over its own region and hot blocks, but not the same sequence as in
+/// the run. The jobs are mixed in the shares that they have in the run. Trims are left
+/// out: ageing ignores them, and jobs that trim most of the time would rarely give a
+/// write.
 #[derive(Clone, Debug)]
 pub struct OverwriteStream {
     draws: Stream,
-    /// (a draw below this, the job's stream).
+    /// (upper bound of the draws that choose the stream, the job's stream).
     streams: Vec<(u64, JobStream)>,
 }
 
 impl OverwriteStream {
-    /// `None` if no job writes. `weights` holds every clone's share of requests.
+    /// Make the stream; `None` if no job writes. `weights` holds every clone's share of
+    /// requests.
     pub(super) fn new(
         specs: &[JobSpec],
         clones: &[OpenClone],
@@ -43,7 +45,7 @@ impl OverwriteStream {
     }
 }
 
-/// The job's writes without its limits and times.
+/// The job's writes, without its limits and times.
 fn endless(spec: &JobSpec, clone: &OpenClone, seed: u64, id: u64) -> JobStream {
     let mut spec = spec.clone();
     spec.mode.uses[READ] = false;

@@ -1,4 +1,4 @@
-//! What each option does to a [`JobSpec`].
+//! Applies each option to a [`JobSpec`].
 
 use super::error::{JobError, Place, Problem, Warning, excerpt};
 use super::lists;
@@ -17,7 +17,7 @@ const BOOLEAN: &str = "0 or 1";
 const MODES: &str = "read, write, trim, randread, randwrite, randtrim, rw, readwrite or randrw";
 const RATE: &str = "up to three numbers `read,write,trim`; 0 or empty means no limit";
 
-/// A job under construction, with what the text said so far.
+/// A job under construction, with the units and warnings so far.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub spec: JobSpec,
@@ -75,7 +75,8 @@ impl Draft {
         result.map_err(|wrong| bad_value(entry, wrong, allowed))
     }
 
-    /// Booleans, which may stand without a value. False if `key` is not one.
+    /// Apply an option that is a boolean, whose value may be missing. Returns false if
+    /// `key` is not a boolean.
     fn flag(&mut self, key: &str, entry: &Entry) -> Result<bool, JobError> {
         let known = matches!(
             key,
@@ -162,7 +163,7 @@ impl Draft {
         let extent = value::extent(text, self.units)?;
         let is_zero = matches!(extent, Extent::Bytes(0) | Extent::PartsPerMillion(0));
         if is_zero && key == "size" {
-            return Err("nothing to access".to_string());
+            return Err("the size is 0, so there is nothing to access".to_string());
         }
         match key {
             "size" => self.spec.size = Some(extent),
@@ -199,7 +200,7 @@ impl Draft {
                     _ => return Err("not one of the choices".to_string()),
                 }
             }
-            // The option table and this match are held together by a test.
+            // A test checks that this match covers the option table.
             _ => return Err("not handled".to_string()),
         }
         Ok(())
@@ -216,7 +217,7 @@ fn bad_value(entry: &Entry, wrong: String, allowed: &'static str) -> JobError {
     JobError::new(entry.place.clone(), problem)
 }
 
-/// What a value may look like, for messages.
+/// The values allowed for an option, for messages.
 fn allowed(key: &str) -> &'static str {
     match key {
         "rw" => MODES,

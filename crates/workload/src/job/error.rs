@@ -1,15 +1,15 @@
-//! What can be wrong with a job description, where, and what would be allowed.
+//! Errors and warnings about a job description: their place, and the allowed values.
 
 use std::fmt;
 
-/// Where in the user's text something stands.
+/// A place in the user's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file name, or `inline job`.
     pub source: String,
     /// The line, counted from 1; `None` for an inline job.
     pub line: Option<u32>,
-    /// The job concerned, once one is known.
+    /// The name of the job, once known.
     pub job: Option<String>,
 }
 
@@ -30,9 +30,9 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct JobError {
-    /// Where.
+    /// Where the problem is.
     pub place: Place,
-    /// What; boxed so that a result stays small.
+    /// The problem; boxed to keep results small.
     pub problem: Box<Problem>,
 }
 
@@ -42,15 +42,15 @@ impl JobError {
     }
 }
 
-/// What is wrong.
+/// A problem of a job description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Not an option of fio that this parser knows.
+    /// An option of fio that this parser does not know.
     #[error("unknown option `{option}`{}", nearest.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
     UnknownOption {
         /// The word found.
         option: String,
-        /// The known option closest to it, if any is close.
+        /// The closest known option, if one is close.
         nearest: Option<&'static str>,
     },
     /// An option of fio that changes the I/O in a way that is not modelled.
@@ -58,19 +58,19 @@ pub enum Problem {
     Unsupported {
         /// The option.
         option: String,
-        /// Why, and what to use in its place.
+        /// Why, and what to use instead.
         why: String,
     },
-    /// A value that cannot be read or lies out of its bounds.
+    /// A value that cannot be parsed or is out of bounds.
     #[error("`{option}={value}`: {wrong}; allowed: {allowed}")]
     BadValue {
         /// The option.
         option: String,
-        /// Its value, cut if long.
+        /// The value, shortened if long.
         value: String,
-        /// What is wrong with it.
+        /// What is wrong with the value.
         wrong: String,
-        /// What would be right.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// An option without the value it needs.
@@ -78,13 +78,13 @@ pub enum Problem {
     MissingValue {
         /// The option.
         option: String,
-        /// What would be right.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// Text that is neither a section, an option nor a comment.
+    /// Text that is not a section, an option or a comment.
     #[error("{0}")]
     Malformed(String),
-    /// Options that exclude each other, or one that needs another.
+    /// Options that exclude each other, or an option that needs another.
     #[error("option `{option}`: {why}")]
     Conflict {
         /// The option.
@@ -92,7 +92,7 @@ pub enum Problem {
         /// The reason.
         why: String,
     },
-    /// A job that does not fit the host capacity it is opened on.
+    /// A job that does not fit the host capacity.
     #[error("option `{option}`: {why}; the host capacity is {capacity} bytes")]
     DoesNotFit {
         /// The option.
@@ -104,13 +104,13 @@ pub enum Problem {
     },
 }
 
-/// Something the user should know that does not stop the run: an option that has no
-/// effect here, or a value that fio would treat differently.
+/// A message that does not stop the run: an option has no effect here, or fio would treat a value
+/// differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Where.
+    /// The place of the option.
     pub place: Place,
-    /// What, in one sentence.
+    /// The message, in one sentence.
     pub text: String,
 }
 
@@ -120,7 +120,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A piece of user text short enough for a message.
+/// Shorten a piece of user text for a message.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {

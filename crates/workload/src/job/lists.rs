@@ -1,4 +1,4 @@
-//! Options whose values are lists: block sizes and offset distributions.
+//! Options with lists as values: block sizes and offset distributions.
 
 use super::spec::{Block, Distribution, JobSpec, LARGEST_BLOCK, Zone};
 use super::value::{self, Extent, MILLION, Units};
@@ -13,14 +13,14 @@ fn block_size(text: &str, units: Units) -> Result<u32, String> {
     value::bounded(text.trim(), units, 1, LARGEST_BLOCK).map(|bytes| bytes as u32)
 }
 
-/// `bs`.
+/// Set `bs`.
 pub(super) fn set_sizes(spec: &mut JobSpec, text: &str, units: Units) -> Result<(), String> {
     let sizes = value::by_direction(text, |t| block_size(t, units))?;
     spec.block = sizes.map(|s| s.map_or(DEFAULT_BLOCK, Block::Fixed));
     Ok(())
 }
 
-/// `bsrange`.
+/// Set `bsrange`.
 pub(super) fn set_ranges(spec: &mut JobSpec, text: &str, units: Units) -> Result<(), String> {
     let ranges = value::by_direction(text, |t| {
         let (least, most) = t.split_once('-').ok_or("not a range")?;
@@ -35,7 +35,7 @@ pub(super) fn set_ranges(spec: &mut JobSpec, text: &str, units: Units) -> Result
     Ok(())
 }
 
-/// `bssplit`. True if the percentages leave a rest.
+/// Set `bssplit`. Returns true if the percentages add up to less than 100.
 pub(super) fn set_splits(spec: &mut JobSpec, text: &str, units: Units) -> Result<bool, String> {
     let mut leaves_rest = false;
     let splits = value::by_direction(text, |t| {
@@ -67,7 +67,7 @@ fn blank_or_percent(text: &str) -> Result<Option<u64>, String> {
     }
 }
 
-/// `random_distribution`.
+/// Parse `random_distribution`.
 pub(super) fn distribution(text: &str, units: Units) -> Result<Distribution, String> {
     let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
     let number = |default: f64, least: f64, most: f64| match parameter.trim() {

@@ -1,34 +1,34 @@
-//! Generated workloads: fio job files, the same as one line, and Aerospike's ACT.
+//! Generated workloads: fio job files, fio jobs in one line, and Aerospike's ACT.
 //!
-//! [`JobSet`] is the parsed description; [`JobSet::open`] puts it on a host capacity and
-//! a seed and gives [`OpenJobs`], one [`JobStream`] per job clone.
+//! [`JobSet`] is the parsed description. [`JobSet::open`] opens it on a host capacity and a
+//! seed and gives [`OpenJobs`], with one [`JobStream`] per job clone.
 //!
 //! # What differs from fio
 //!
-//! - `number_ios` without `io_size` is exact: the job makes that many requests, in as
-//!   many passes over its region as it takes. fio would stop after `size` bytes; where
-//!   that makes a difference a warning says so.
+//! - `number_ios` without `io_size` is exact: the job makes that many requests, in as many
+//!   passes over its region as needed. fio would stop after `size` bytes; a warning is
+//!   given where this makes a difference.
 //! - The random map (every block once before any repeats) needs no memory: it is a keyed
-//!   permutation. It exists for uniform random jobs whose directions share one block
-//!   size, aligned to itself, and `percentage_random=100`. All other random jobs draw
-//!   independently, as under `norandommap`. A second pass has a new order.
+//!   permutation. It applies to uniform random jobs whose directions share one block size,
+//!   with offsets aligned to that size and `percentage_random=100`. All other random jobs
+//!   draw independently, as under `norandommap`. A second pass has a new order.
 //! - `bsrange` is uniform over its multiples (fio favours the largest size a little).
-//! - `zipf` and `pareto` ranks are scattered by a keyed permutation, where fio hashes
-//!   with collisions: here every block has exactly one rank. `zipf:1` is allowed.
-//! - `normal` redraws what falls outside the region.
-//! - A paced mixed job issues the direction that is due first. A job with a rate for only
-//!   one direction is paced as a whole by that one.
+//! - `zipf` and `pareto` ranks are scattered by a keyed permutation, so every block has
+//!   exactly one rank; fio hashes with collisions. `zipf:1` is allowed.
+//! - `normal` draws again if a value falls outside the region.
+//! - A paced mixed job issues the direction that is due first. If only one direction has a
+//!   rate, that rate paces the whole job.
 //! - `rate_iops` counts requests also when sizes vary (fio counts smallest blocks).
 //! - `rate_process=poisson` and `io_submit_mode=offload` make a job open-loop: latency
 //!   counts from the intended arrival, and the depth is unbounded unless `iodepth` is
 //!   given. A linear rate otherwise keeps its depth (1 by default) and catches up.
-//! - `thinktime` follows every `thinktime_blocks`-th request's completion in its own
-//!   place of the queue; fio stops the whole job. At depth 1 this is the same.
+//! - `thinktime` delays only the place in the queue whose completion was the
+//!   `thinktime_blocks`-th; fio stops the whole job. At depth 1 this is the same.
 //! - `KiB` and the like are errors without `kb_base`, since fio reads them as powers of
 //!   1000 by default.
 //! - `stonewall` (`wait_for_previous`) makes a job and those after it begin when the last
 //!   request of all jobs before it has ended. As in fio, `startdelay` counts from the start
-//!   of the run, `ramp_time` and `runtime` from the job's own.
+//!   of the run, and `ramp_time` and `runtime` count from the job's own start.
 //! - The runtime counts after `startdelay` and `ramp_time`, as in fio.
 
 mod act;

@@ -1,4 +1,5 @@
-//! Jobs on a drive: regions, limits, streams, and what ageing wants to know.
+//! Jobs opened on a drive: regions, limits, streams, and a summary of their writes for
+//! ageing.
 
 use super::error::{JobError, Problem, Warning};
 use super::spec::{Block, Distribution, JobSpec, READ, TRIM, WRITE};
@@ -8,28 +9,28 @@ use crate::{Issue, JobInfo};
 use std::ops::Range;
 use tailcut_units::Span;
 
-/// What the jobs' writes are, for ageing a drive without replaying them. Trims do not age
-/// a drive and are left out.
+/// The kind of the jobs' writes, for ageing a drive without replaying them. Trims do not
+/// age a drive and are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overwrites {
     /// No job writes.
     None,
-    /// All writes are uniform random, each of the same size and aligned to it, over the
-    /// same region. A random map counts as uniform: each pass is
-    /// a new order, and every block is overwritten equally often.
+    /// All writes are uniform random over the same region, each of the same size and
+    /// aligned to that size. A random map counts as uniform: each pass has a new order,
+    /// and every block is overwritten equally often.
     Uniform {
-        /// The bytes of the drive written, a whole number of blocks.
+        /// The range of the drive that is written, in bytes: a whole number of blocks.
         region: Range<u64>,
-        /// The block size.
+        /// The block size, in bytes.
         bytes: u32,
     },
-    /// Anything else: take the writes from [`JobSet::overwrite_stream`].
+    /// Any other writes: take them from [`JobSet::overwrite_stream`].
     ///
     /// [`JobSet::overwrite_stream`]: super::JobSet::overwrite_stream
     Replay,
 }
 
-/// Jobs opened on a host capacity and a seed; clones are unfolded.
+/// Jobs opened on a host capacity and a seed, with their clones unfolded.
 #[derive(Clone, Debug)]
 pub struct OpenJobs {
     pub(super) clones: Vec<OpenClone>,
@@ -78,7 +79,7 @@ impl OpenJobs {
         self.clones.iter().map(|c| c.info.clone()).collect()
     }
 
-    /// The next issue of a job; `None` once it has ended.
+    /// Return the next issue of a job; `None` once the job has ended.
     ///
     /// # Panics
     /// If there is no such job.
@@ -87,19 +88,20 @@ impl OpenJobs {
         self.clones[job].stream.next()
     }
 
-    /// What opening found that does not stop the run.
+    /// Problems found while opening that do not stop the run.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// How many reads, writes and trims all jobs will make: exact where a count or a
-    /// fixed block size decides, the mean where sizes or arrivals are drawn, `None` where
-    /// the drive's speed decides.
+    /// How many reads, writes and trims all jobs will make. Exact where a count or a
+    /// fixed block size decides it; the mean where sizes or arrivals are drawn; `None`
+    /// where it depends on the drive's speed.
     pub fn expected_requests(&self) -> Option<u64> {
         self.clones.iter().try_fold(0u64, |sum, c| Some(sum.saturating_add(c.expected?)))
     }
 
-    /// The bytes of the drive the jobs can touch: from the first of any to the last.
+    /// The range of bytes of the drive that the jobs can touch: from the first byte of
+    /// any job to the last.
     pub fn region(&self) -> Range<u64> {
         let start = self.clones.iter().map(|c| c.region.start).min().unwrap_or(0);
         let end = self.clones.iter().map(|c| c.region.end).max().unwrap_or(0);
@@ -107,7 +109,8 @@ impl OpenJobs {
     }
 
     /// The expected share of reads among reads and writes; 0 if there are neither. Jobs
-    /// are weighted by their requests, else by their rates, else by their depths.
+    /// are weighted by their requests if known, else by their rates, else by their
+    /// depths.
     pub fn read_fraction(&self) -> f64 {
         let mut sums = [0.0; 3];
         for (clone, weight) in self.clones.iter().zip(self.weights()) {
@@ -119,7 +122,7 @@ impl OpenJobs {
         if both > 0.0 { sums[READ] / both } else { 0.0 }
     }
 
-    /// Every clone's weight among the requests of all.
+    /// The weight of each clone among the requests of all clones.
     pub(super) fn weights(&self) -> Vec<f64> {
         let all = |of: fn(&OpenClone) -> Option<f64>| self.clones.iter().map(of).collect();
         let counts: Option<Vec<f64>> = all(|c| c.expected.map(|n| n as f64));
@@ -133,7 +136,7 @@ impl OpenJobs {
         self.clones.iter().any(|c| c.shares[WRITE] + c.shares[TRIM] > 0.0)
     }
 
-    /// What the writes are, for ageing.
+    /// The kind of the jobs' writes, for ageing.
     pub fn overwrites(&self) -> Overwrites {
         let mut kinds = self.clones.iter().map(|c| &c.writes).filter(|w| **w != Writes::None);
         match kinds.next() {
@@ -153,7 +156,7 @@ impl OpenJobs {
         if let Some(Extent::Bytes(bytes)) = spec.size
             && bytes > capacity - region.start
         {
-            say(format!("`size` is cut to the {size} bytes there are from the offset on, as in fio"));
+            say(format!("`size` is cut to {size} bytes, up to the end of the drive, as in fio"));
         }
         let pass = expected_by_bytes(spec, size.saturating_mul(spec.loops));
         if let (Some(asked), None, false) = (spec.number_ios, spec.io_size, spec.time_based)
@@ -171,7 +174,8 @@ fn does_not_fit(spec: &JobSpec, option: &'static str, why: String, capacity: u64
     JobError::new(spec.place.clone(), Problem::DoesNotFit { option, why, capacity })
 }
 
-/// The bytes clone `number` may touch: whole smallest blocks, as in fio.
+/// The range of bytes that clone `number` may touch: a multiple of the smallest block, as
+/// in fio.
 fn region(spec: &JobSpec, capacity: u64, number: u32) -> Result<Range<u64>, JobError> {
     let fail = |option, why| Err(does_not_fit(spec, option, why, capacity));
     let least = spec.directions().map(|d| u64::from(spec.block[d].least())).min().unwrap_or(1);
@@ -185,13 +189,13 @@ fn region(spec: &JobSpec, capacity: u64, number: u32) -> Result<Range<u64>, JobE
     let start = step.and_then(|step| step.checked_add(aligned(spec.offset)));
     let Some(start) = start.filter(|start| *start < capacity) else {
         let option = if number == 0 { "offset" } else { "offset_increment" };
-        return fail(option, format!("clone {number} of the job would start beyond the drive"));
+        return fail(option, format!("clone {number} of the job would start beyond the end of the drive"));
     };
     let there = capacity - start;
     let size = spec.size.map_or(there, |size| size.bytes_of(capacity).min(there));
     let size = size - size % least;
     if size < most {
-        return fail("size", format!("{size} bytes from the offset on hold no block of {most}"));
+        return fail("size", format!("the {size} bytes from the offset on are less than one block of {most}"));
     }
     Ok(start..start + size)
 }
@@ -208,7 +212,8 @@ fn expected_by_bytes(spec: &JobSpec, bytes: u64) -> u64 {
     }
 }
 
-/// How much the job does. fio transfers `size` bytes (`io_size` if given) and ends.
+/// How many requests or bytes the job transfers. fio ends a job after `size` bytes
+/// (`io_size` if given).
 fn extents(spec: &JobSpec, capacity: u64, size: u64) -> Result<Extents, JobError> {
     let requests = spec.number_ios.unwrap_or(u64::MAX);
     let counted = spec.number_ios.is_some() && spec.io_size.is_none();
@@ -252,7 +257,7 @@ fn writes(spec: &JobSpec, region: &Range<u64>) -> Writes {
         && spec.percentage_random[WRITE] == 100;
     match &spec.block[WRITE] {
         Block::Fixed(bytes) if uniform && spec.alignment(WRITE) == u64::from(*bytes) => {
-            // The tail too short for a block is never written.
+            // A tail shorter than a block is never written.
             let size = region.end - region.start;
             let end = region.start + (size - size % u64::from(*bytes));
             Writes::Uniform { region: region.start..end, bytes: *bytes }

@@ -1,13 +1,13 @@
-//! The options of fio by what becomes of them here.
+//! How each option of fio is handled here.
 
-/// What is done with an option.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handling {
-    /// It shapes the I/O and is honoured.
+    /// The option affects the I/O and is applied.
     Honoured,
-    /// It concerns only the real fio; a warning gives the reason.
+    /// The option concerns only the real fio; a warning gives the reason.
     Ignored(&'static str),
-    /// It would shape the I/O and is not modelled.
+    /// The option would affect the I/O and is not modelled.
     Unsupported(&'static str),
 }
 
@@ -23,7 +23,7 @@ const NO_VERIFY: &str = "the content of data is not simulated, so nothing can be
 const NO_FEEDBACK: &str = "the issue pattern may not depend on measured latency";
 const NO_ZONES: &str = "zoned drives and zone stepping are not modelled; use offset and size";
 
-/// Every option known, with its handling.
+/// Every known option and how it is handled.
 pub(super) const OPTIONS: &[(&str, Handling)] = &[
     ("rw", Honoured),
     ("bs", Honoured),
@@ -137,7 +137,7 @@ pub(super) const OPTIONS: &[(&str, Handling)] = &[
     ("zero_buffers", Ignored(NO_DATA)),
     ("refill_buffers", Ignored(NO_DATA)),
     ("scramble_buffers", Ignored(NO_DATA)),
-    ("group_reporting", Ignored("every clone is reported by itself")),
+    ("group_reporting", Ignored("every clone is reported separately")),
     ("new_group", Ignored(NO_OUTPUT)),
     ("stats", Ignored(NO_OUTPUT)),
     ("description", Ignored(NO_OUTPUT)),
@@ -176,14 +176,14 @@ pub(super) const OPTIONS: &[(&str, Handling)] = &[
     ("rate_cycle", Ignored("the rate is exact at every request")),
     ("ratecycle", Ignored("the rate is exact at every request")),
     ("rate_ignore_thinktime", Ignored("a rate's schedule is absolute")),
-    ("rwmixcycle", Ignored("every request is drawn by itself")),
-    ("continue_on_error", Ignored("an I/O outside the drive cannot arise")),
-    ("ignore_error", Ignored("an I/O outside the drive cannot arise")),
-    ("error_dump", Ignored("an I/O outside the drive cannot arise")),
+    ("rwmixcycle", Ignored("the direction of every request is drawn independently")),
+    ("continue_on_error", Ignored("no I/O can lie outside the drive")),
+    ("ignore_error", Ignored("no I/O can lie outside the drive")),
+    ("error_dump", Ignored("no I/O can lie outside the drive")),
     ("profile", Unsupported("write the job itself; Aerospike's act is the inline job `act:N`")),
     ("wait_for", Unsupported("order the jobs and use stonewall, which waits for all before it")),
     ("exitall", Unsupported("jobs end by themselves; give each a runtime")),
-    ("exitall_on_error", Ignored("an I/O outside the drive cannot arise")),
+    ("exitall_on_error", Ignored("no I/O can lie outside the drive")),
     ("exit_what", Unsupported("jobs end by themselves; give each a runtime")),
     ("flow", Unsupported("use rate_iops to set the shares of jobs")),
     ("flow_id", Unsupported("use rate_iops to set the shares of jobs")),
@@ -236,7 +236,7 @@ pub(super) fn canonical(key: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
 }
 
-/// What is done with an option, by canonical name.
+/// How an option is handled; `key` is its canonical name.
 pub(super) fn handling(key: &str) -> Option<Handling> {
     OPTIONS.iter().find(|(name, _)| *name == key).map(|(_, handling)| *handling)
 }
@@ -246,9 +246,10 @@ pub(super) fn is_known(word: &str) -> bool {
     handling(canonical(word)).is_some()
 }
 
-/// The known option closest to a word, if it is close enough to be meant.
+/// The known option closest to a word, if it is close enough to be a misspelling.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
-    // The distance is quadratic in the word: nothing longer than any option is near.
+    // Computing the distance is quadratic in the word's length; no option is as long as
+    // this.
     if word.len() > 40 {
         return None;
     }

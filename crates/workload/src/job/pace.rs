@@ -1,15 +1,15 @@
-//! When requests are due: one schedule per paced direction.
+//! The due times of requests: one schedule per paced direction.
 
 use super::spec::{Block, JobSpec, Limit};
 use tailcut_units::Stream;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The due times of one direction, exact to the nanosecond over any length: what a
-/// division leaves is carried, never lost.
+/// The due times of one direction, exact to the nanosecond over any length: remainders of
+/// divisions are carried over to the next request.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
-    /// Due time of the next request, ns.
+    /// Due time of the next request, in ns.
     pub due: u64,
     step: Step,
 }
@@ -20,12 +20,13 @@ enum Step {
     Fixed { whole: u64, part: u64, of: u64, carry: u64 },
     /// `bytes / per_second` seconds a request.
     PerByte { per_second: u64, carry: u64 },
-    /// Exponential gaps of this mean, ns.
+    /// Exponential gaps with this mean, in ns.
     Poisson { mean: f64, carry: f64, draws: Stream },
 }
 
 impl Schedule {
-    /// The schedule of a direction from `start` ns; `None` if it has no rate.
+    /// The schedule of a direction, from `start` (ns); `None` if the direction has no
+    /// rate.
     pub fn new(spec: &JobSpec, direction: usize, start: u64, mut draws: Stream) -> Option<Schedule> {
         let limit = spec.limit(direction)?;
         let step = if spec.poisson {
@@ -46,7 +47,7 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// Move to the next due time after a request of `bytes`.
+    /// Move to the due time of the next request, after a request of `bytes`.
     #[inline]
     pub fn advance(&mut self, bytes: u32) {
         let gap = match &mut self.step {

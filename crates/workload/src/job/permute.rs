@@ -1,16 +1,16 @@
 //! A keyed permutation of `0..count` in constant memory.
 //!
-//! The domain is widened to a power of two, shuffled there by rounds of operations that
-//! each have an inverse (add, multiply by an odd number, xor with the own upper half).
-//! A value that lands outside is shuffled again: it walks along its cycle until it is
-//! back inside, so inside values are permuted among themselves. Less than half of the
-//! widened domain lies outside, so fewer than two shuffles are needed on average.
+//! The domain is widened to a power of two. Rounds of invertible operations shuffle the
+//! widened domain: add, multiply by an odd number, xor with the value's own upper half. A
+//! result outside `0..count` is shuffled again until it lies inside. This follows a cycle
+//! of the shuffle, so the values inside are permuted among themselves. Less than half of
+//! the widened domain lies outside, so fewer than two shuffles are needed on average.
 
 use tailcut_units::Stream;
 
 const ROUNDS: usize = 3;
 
-/// A random-looking order of `0..count`.
+/// A pseudo-random order of `0..count`.
 #[derive(Clone, Debug)]
 pub(super) struct Permutation {
     count: u64,
@@ -21,7 +21,7 @@ pub(super) struct Permutation {
 }
 
 impl Permutation {
-    /// The order of `0..count` (at least 1) that the next numbers of `keys` select.
+    /// The order of `0..count` (at least 1), selected by the next numbers of `keys`.
     pub fn new(count: u64, keys: &mut Stream) -> Permutation {
         let bits = (64 - count.saturating_sub(1).leading_zeros()).max(1);
         Permutation {
@@ -33,7 +33,7 @@ impl Permutation {
         }
     }
 
-    /// The shuffle of the widened domain.
+    /// Shuffle one value of the widened domain.
     #[inline]
     fn shuffle(&self, index: u64) -> u64 {
         let mut x = index;
@@ -44,7 +44,7 @@ impl Permutation {
         x
     }
 
-    /// Where `index` (below the count) goes.
+    /// The position of `index` (below the count) in the order.
     #[inline]
     pub fn at(&self, index: u64) -> u64 {
         let mut x = self.shuffle(index);
@@ -57,16 +57,17 @@ impl Permutation {
 
 const AHEAD: usize = 32;
 
-/// Every block once in random order, then again in another order.
+/// Every block once in random order, then every block again in another order.
 ///
-/// It shuffles the whole widened domain in order and leaves out what lands outside,
-/// which needs no walks; blocks are made a few ahead, without a branch to mispredict.
+/// It shuffles the whole widened domain in order and skips results outside, so nothing is
+/// shuffled twice. Blocks are computed a few ahead, without a branch that the processor
+/// could mispredict.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     order: Permutation,
     /// Next index of the widened domain.
     index: u64,
-    /// Blocks not yet made in this pass.
+    /// Blocks of this pass that are not yet computed.
     left: u64,
     ahead: [u64; AHEAD],
     next: usize,
@@ -95,7 +96,8 @@ impl Pass {
     fn fill(&mut self) {
         self.next = 0;
         self.filled = 0;
-        // Half of the domain may lie outside in one stretch: repeat until some do not.
+        // A stretch of up to half the domain may lie outside: repeat until some blocks
+        // lie inside.
         while self.filled == 0 {
             if self.left == 0 {
                 self.order = Permutation::new(self.order.count, &mut self.keys);
@@ -104,7 +106,8 @@ impl Pass {
             }
             for _ in 0..AHEAD {
                 let block = self.order.shuffle(self.index);
-                // Past the domain's end the index repeats it, but then nothing is left.
+                // Past the domain's end the shuffle repeats its blocks, but `left` is 0
+                // by then.
                 let inside = block < self.order.count && self.left > 0;
                 self.ahead[self.filled.min(AHEAD - 1)] = block;
                 self.filled += usize::from(inside);
@@ -148,16 +151,17 @@ mod tests {
             let chi: f64 = bins.iter().map(|b| (b - 1024).pow(2) as f64 / 1024.0).sum();
             // Chi-square with 63 degrees: mean 63, sd 11.2; six sd on each side.
             assert!((5.0..130.0).contains(&chi), "seed {seed}: {chi}");
-            // Neighbours rise half of the time: sd of the count is 74 (they alternate).
+            // A neighbour is larger half of the time: sd of the count is 74 (they
+            // alternate).
             assert!((steps as i64 - 32_768).abs() < 600, "seed {seed}: {steps}");
         }
     }
 
     #[test]
     fn small_domains_are_spread_too() {
-        // The first tenth of the order in 16 bins of position and of residue. Over 200
-        // keys the mean of chi-square is 15 × 0.9 (drawn without replacement), its own
-        // sd 0.35: six of them.
+        // The first tenth of the order, in 16 bins by position and 16 by residue. Over
+        // 200 keys the mean of chi-square is 15 × 0.9 (drawn without replacement) and its
+        // own sd is 0.35. The bounds are six sd on each side.
         for count in [4_000u64, 10_007, 65_536] {
             let sample = count / 10;
             let mut sums = [0.0f64; 2];

@@ -1,22 +1,24 @@
 //! Skewed draws over `0..count`, each in constant time and memory.
 //!
-//! All transcendental functions are `libm`'s, which give the same bits everywhere.
+//! All transcendental functions are from `libm`, which gives the same bits on every
+//! machine.
 
 use tailcut_units::Stream;
 
-/// Zipf: rank `k` (from 0) has a weight of `1 / (k + 1)^exponent`.
+/// Zipf: rank `k` (from 0) has the weight `1 / (k + 1)^exponent`.
 ///
 /// Rejection-inversion after Hörmann and Derflinger, "Rejection-inversion to generate
-/// variates from monotone discrete distributions" (ACM TOMACS 1996): the hat is the
-/// integral of `x^-exponent`, inverted in closed form; fewer than 1.1 tries on average
-/// for common exponents. No table and no zeta sum, so any range opens at once.
+/// variates from monotone discrete distributions" (ACM TOMACS 1996). The hat is the
+/// integral of `x^-exponent`, inverted in closed form. Common exponents need fewer than
+/// 1.1 tries on average. There is no table and no zeta sum, so opening takes the same
+/// time for any range.
 #[derive(Clone, Debug)]
 pub(super) struct Zipf {
     count: f64,
     exponent: f64,
     first: f64,
     last: f64,
-    /// Below this distance from the rank a draw is accepted without further arithmetic.
+    /// A draw closer to its rank than this is accepted without further arithmetic.
     squeeze: f64,
 }
 
@@ -29,7 +31,7 @@ impl Zipf {
         zipf
     }
 
-    /// A rank from 0.
+    /// Draw a rank, from 0.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         loop {
             let u = self.last + stream.unit() * (self.first - self.last);
@@ -54,14 +56,15 @@ impl Zipf {
     }
 
     fn inverse(&self, area: f64) -> f64 {
-        // Rounding may carry the product past the pole at -1.
+        // Rounding may make the product less than the pole at -1.
         let t = (area * (1.0 - self.exponent)).max(-1.0);
         let slope = if t.abs() > 1e-8 { libm::log1p(t) / t } else { 1.0 - t / 2.0 };
         libm::exp(slope * area)
     }
 }
 
-/// Pareto by its 80/20 rule: a share `1 - h` of the draws falls on the first share `h`.
+/// Pareto by the 80/20 rule: a share `1 - h` of the draws falls on the first share `h` of
+/// the ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Pareto {
     count: u64,
@@ -73,14 +76,14 @@ impl Pareto {
         Pareto { count, power: libm::log(h) / libm::log(1.0 - h) }
     }
 
-    /// A rank from 0.
+    /// Draw a rank, from 0.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         let share = libm::pow(stream.unit(), self.power);
         ((share * self.count as f64) as u64).min(self.count - 1)
     }
 }
 
-/// Normal around the middle; a draw outside the range is drawn again.
+/// Normal around the middle of the range; a draw outside the range is repeated.
 #[derive(Clone, Debug)]
 pub(super) struct Normal {
     count: f64,
@@ -89,13 +92,13 @@ pub(super) struct Normal {
 }
 
 impl Normal {
-    /// `percent`: the standard deviation in percent of the range, at most 100, so that
-    /// at least a third of the draws fall inside.
+    /// `percent` is the standard deviation in percent of the range. It is at most 100, so
+    /// that at least a third of the draws fall inside.
     pub fn new(count: u64, percent: f64) -> Normal {
         Normal { count: count as f64, deviation: count as f64 * percent / 100.0, spare: None }
     }
 
-    /// A position from 0.
+    /// Draw a position, from 0.
     pub fn draw(&mut self, stream: &mut Stream) -> u64 {
         loop {
             let z = match self.spare.take() {
@@ -109,7 +112,7 @@ impl Normal {
         }
     }
 
-    /// Marsaglia's polar method: one value now, one kept.
+    /// Marsaglia's polar method: return one value and keep the other.
     fn pair(&mut self, stream: &mut Stream) -> f64 {
         loop {
             let (x, y) = (2.0 * stream.unit() - 1.0, 2.0 * stream.unit() - 1.0);

@@ -8,7 +8,7 @@ use super::open::OpenJobs;
 use super::spec::{Block, JobSpec, MOST_JOBS, READ, WRITE};
 use super::text::{self, Section};
 
-/// Jobs that run together, as described; [`JobSet::open`] puts them on a drive.
+/// Jobs that run together, as described; [`JobSet::open`] opens them on a drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSet {
     specs: Vec<JobSpec>,
@@ -19,13 +19,14 @@ impl JobSet {
     /// Read a fio job file. `source` is its name, for messages.
     ///
     /// # Errors
-    /// Anything unknown, unsupported, unreadable or contradictory, with its line.
+    /// An option or a line that is unknown, unsupported, unreadable or contradictory; the
+    /// error names the line.
     pub fn from_job_file(source: &str, text: &str) -> Result<JobSet, JobError> {
         JobSet::from_sections(source, text::file_sections(source, text)?)
     }
 
-    /// Read an inline description: `randrw,bs=4k,iodepth=16;read,bs=128k`, or the
-    /// Aerospike certification tool's load as `act:30`.
+    /// Read an inline description, such as `randrw,bs=4k,iodepth=16;read,bs=128k`, or the
+    /// load of Aerospike's certification tool, such as `act:30`.
     ///
     /// # Errors
     /// As [`JobSet::from_job_file`], naming the option.
@@ -43,25 +44,25 @@ impl JobSet {
         lines.find(|l| !l.starts_with(['#', ';'])).is_some_and(|l| l.starts_with('['))
     }
 
-    /// The jobs, clones not unfolded.
+    /// The jobs, with clones not unfolded.
     pub fn specs(&self) -> &[JobSpec] {
         &self.specs
     }
 
-    /// What the description asks for that has no effect or another one than in fio.
+    /// The options of the description that have no effect, or another effect than in fio.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Put the jobs on a drive of `host_capacity` bytes.
+    /// Open the jobs on a drive of `host_capacity` bytes.
     ///
     /// # Errors
-    /// A job whose region does not fit the capacity.
+    /// A job's region does not fit the capacity.
     pub fn open(&self, host_capacity: u64, seed: u64) -> Result<OpenJobs, JobError> {
         OpenJobs::new(&self.specs, host_capacity, seed)
     }
 
-    /// The writes of the jobs without an end, for ageing; `None` if there are none.
+    /// The writes of the jobs without an end, for ageing; `None` if no job writes.
     ///
     /// # Errors
     /// As [`JobSet::open`].
@@ -74,8 +75,8 @@ impl JobSet {
         Ok(OverwriteStream::new(&self.specs, &open.clones, &open.weights(), seed))
     }
 
-    /// Sections to jobs. As in fio a `[global]` section holds for the jobs after it, and
-    /// a later one adds to an earlier.
+    /// Turn sections into jobs. As in fio, a `[global]` section applies to the jobs after
+    /// it, and a later `[global]` section adds to an earlier one.
     fn from_sections(source: &str, sections: Vec<Section>) -> Result<JobSet, JobError> {
         let whole = Place { source: source.to_string(), line: None, job: None };
         let mut defaults = Draft::new("global", whole.clone());
@@ -94,12 +95,13 @@ impl JobSet {
                 defaults = draft;
                 continue;
             }
-            // In fio the wall stands before the job: the first has nothing to wait for.
+            // In fio the wall is before the job, so it has no effect on the first job.
             draft.spec.stonewall &= !specs.is_empty();
             finish(&mut draft)?;
             warnings.append(&mut draft.warnings);
             specs.push(draft.spec);
-            // A text of endless sections must not fill the memory before it is refused.
+            // Stop here: a file with an endless number of sections must not fill the
+            // memory.
             if specs.len() as u64 > MOST_JOBS {
                 return JobSet::checked(specs, warnings);
             }
@@ -129,7 +131,7 @@ fn conflict(spec: &JobSpec, option: &'static str, why: String) -> JobError {
     JobError::new(spec.place.clone(), Problem::Conflict { option, why })
 }
 
-/// Settle what depends on several options together.
+/// Settle the settings that depend on several options, and check their combination.
 fn finish(draft: &mut Draft) -> Result<(), JobError> {
     let spec = &mut draft.spec;
     if spec.unaligned {
@@ -139,7 +141,8 @@ fn finish(draft: &mut Draft) -> Result<(), JobError> {
             }
         }
     }
-    // A mix of 0 or 100 percent is no mix: the other direction's rate must not revive it.
+    // A mix of 0 or 100 percent is one direction only: a rate of the other direction must
+    // not bring it back.
     if spec.mode.uses[READ] && spec.mode.uses[WRITE] {
         match spec.read_percent {
             Some(100) => spec.mode.uses[WRITE] = false,
@@ -171,7 +174,7 @@ fn warn_of_no_effect(draft: &mut Draft, paced: bool) {
         if (reads - f64::from(percent)).abs() >= 0.5 {
             texts.push(format!(
                 "each direction has its own rate, as in fio: {reads:.1} % of the requests are \
-                 reads, whatever rwmixread says"
+                 reads; rwmixread has no effect"
             ));
         }
     }

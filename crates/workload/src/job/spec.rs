@@ -1,4 +1,4 @@
-//! One job as described, before it meets a drive.
+//! One job as described, before it is opened on a drive.
 
 use super::error::Place;
 use super::value::Extent;
@@ -10,12 +10,12 @@ pub(super) const WRITE: usize = 1;
 /// Index of trims in by-direction arrays.
 pub(super) const TRIM: usize = 2;
 
-/// Most jobs, clones included, in one set: each has its own stream and histograms.
+/// The most jobs in one set, clones included: each job has its own stream and histograms.
 pub(super) const MOST_JOBS: u64 = 4096;
-/// Largest block, bytes.
+/// The largest block, in bytes.
 pub(super) const LARGEST_BLOCK: u64 = 1 << 30;
 
-/// Which directions a job mixes, and whether it walks or jumps.
+/// Which directions a job mixes, and whether its offsets are sequential or random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mode {
     /// By direction.
@@ -33,7 +33,7 @@ pub(super) enum Block {
         most: u32,
         step: u32,
     },
-    /// (bytes, parts per million); a missing rest falls to the last entry, as in fio.
+    /// (bytes, parts per million); a missing rest goes to the last entry, as in fio.
     Split(Vec<(u32, u64)>),
 }
 
@@ -73,21 +73,21 @@ impl Block {
 /// One zone of `random_distribution=zoned`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zone {
-    /// Share of the accesses, parts per million.
+    /// Share of the accesses, in parts per million.
     pub accesses: u64,
     /// Length, in bytes or as a share of the job's region.
     pub length: Extent,
 }
 
-/// How offsets of a random job are spread.
+/// How the offsets of a random job are distributed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Distribution {
     Uniform,
-    /// Exponent.
+    /// The exponent.
     Zipf(f64),
     /// Pareto's h: a share `1 - h` of the accesses falls on a share `h` of the blocks.
     Pareto(f64),
-    /// Standard deviation, percent of the region.
+    /// Standard deviation, in percent of the region.
     Normal(f64),
     /// By direction.
     Zoned([Vec<Zone>; 3]),
@@ -106,7 +106,7 @@ impl Rate {
     }
 }
 
-/// How one direction is paced.
+/// The rate of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     Requests(Rate),
@@ -114,7 +114,8 @@ pub(super) enum Limit {
     Bytes(u64),
 }
 
-/// One job as described: what `[section]` of a job file says, defaults filled in.
+/// One job as described: the contents of a `[section]` of a job file, with defaults
+/// filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpec {
     pub(super) name: String,
@@ -122,9 +123,9 @@ pub struct JobSpec {
     pub(super) mode: Mode,
     pub(super) block: [Block; 3],
     pub(super) align: [Option<u64>; 3],
-    /// Sizes of a range need not be multiples of its least.
+    /// Sizes of a range need not be multiples of its least size.
     pub(super) unaligned: bool,
-    /// Set by `rwmixread` or `rwmixwrite`.
+    /// The share of reads, from `rwmixread` or `rwmixwrite`.
     pub(super) read_percent: Option<u32>,
     pub(super) iodepth: Option<u32>,
     pub(super) numjobs: u32,
@@ -139,7 +140,7 @@ pub struct JobSpec {
     pub(super) rate: [Option<u64>; 3],
     pub(super) poisson: bool,
     pub(super) offload: bool,
-    /// Start a paced schedule at a seeded point of its first period.
+    /// Start a paced schedule at a seeded random point within its first period.
     pub(super) random_phase: bool,
     pub(super) think_ns: u64,
     pub(super) think_blocks: u64,
@@ -148,7 +149,7 @@ pub struct JobSpec {
     pub(super) time_based: bool,
     pub(super) ramp_ns: u64,
     pub(super) start_delay_ns: u64,
-    /// The job, and those after it, begin when all before it have ended.
+    /// This job and the jobs after it begin when all jobs before them have ended.
     pub(super) stonewall: bool,
     pub(super) loops: u64,
     pub(super) randseed: Option<u64>,
@@ -206,13 +207,14 @@ impl JobSpec {
         self.numjobs
     }
 
-    /// The pacing of a direction, if any: `rate` wins over `rate_iops`, as in fio.
+    /// The rate of a direction, if any: `rate` takes precedence over `rate_iops`, as in
+    /// fio.
     pub(super) fn limit(&self, direction: usize) -> Option<Limit> {
         let bytes = self.rate[direction].map(Limit::Bytes);
         bytes.or(self.rate_iops[direction].map(Limit::Requests))
     }
 
-    /// Requests a second a direction is paced at.
+    /// The rate of a direction in requests a second; `None` without a rate.
     pub(super) fn paced_iops(&self, direction: usize) -> Option<f64> {
         self.limit(direction).map(|limit| match limit {
             Limit::Requests(rate) => rate.per_second_f64(),
@@ -225,7 +227,7 @@ impl JobSpec {
         (0..3).filter(|d| self.mode.uses[*d])
     }
 
-    /// Whether every direction in use has a rate of its own.
+    /// Whether every direction in use has a rate.
     pub(super) fn fully_paced(&self) -> bool {
         self.directions().all(|d| self.limit(d).is_some())
     }
@@ -253,7 +255,7 @@ impl JobSpec {
         shares
     }
 
-    /// The one block size shared by all directions in use, if there is one.
+    /// The block size that all directions in use share, if there is one.
     pub(super) fn single_block(&self) -> Option<u32> {
         let mut sizes = self.directions().map(|d| match &self.block[d] {
             Block::Fixed(bytes) => Some(*bytes),
@@ -263,12 +265,13 @@ impl JobSpec {
         sizes.all(|s| s == Some(first)).then_some(first)
     }
 
-    /// Offsets of a direction are multiples of this from the job's first byte.
+    /// The alignment of a direction in bytes: offsets are multiples of it, from the job's
+    /// first byte.
     pub(super) fn alignment(&self, direction: usize) -> u64 {
         self.align[direction].unwrap_or(u64::from(self.block[direction].least()))
     }
 
-    /// Whether every block is covered once before any repeats: fio's random map.
+    /// Whether every block is accessed once before any repeats, as with fio's random map.
     pub(super) fn covers_each_block_once(&self) -> bool {
         self.mode.random
             && !self.norandommap

@@ -1,5 +1,5 @@
-//! Where the requests of one direction go: slots of one alignment from the job's first
-//! byte.
+//! Draws the offsets of one direction, as slots: multiples of the alignment from the
+//! job's first byte.
 
 use super::permute::{Pass, Permutation};
 use super::ranks::{Normal, Pareto, Zipf};
@@ -11,15 +11,15 @@ use tailcut_units::Stream;
 pub(super) enum Spread {
     /// In order, each direction from its own position.
     Sequential,
-    /// Every block once a pass; the pass is shared by all directions.
+    /// Every block once a pass; all directions share the pass.
     Pass,
     /// Uniform over this many slots.
     Uniform(u64),
-    /// Uniform over as many slots as the drawn size leaves.
+    /// Uniform over the slots in which the drawn size fits.
     UniformBySize,
     /// Ranks scattered by a permutation, so that hot blocks are not neighbours.
     Zipf(Zipf, Permutation),
-    /// As for Zipf.
+    /// Ranks scattered as for Zipf.
     Pareto(Pareto, Permutation),
     Normal(Normal),
     Zoned(Vec<ZoneSlots>),
@@ -28,16 +28,17 @@ pub(super) enum Spread {
 /// One zone in slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ZoneSlots {
-    /// A 64-bit draw below this (and above the zone before) falls here.
+    /// A 64-bit draw below this bound, and not below the previous zone's bound, falls in
+    /// this zone.
     below: u64,
     first: u64,
     count: u64,
 }
 
 impl Spread {
-    /// The spread of one direction over a region of `size` bytes, at least the largest
-    /// block. `keys` selects the scatter: the same for every direction of a job, so that
-    /// reads and writes share their hot blocks.
+    /// The spread of one direction over a region of `size` bytes, which is at least the
+    /// largest block. `keys` selects the scatter. It is the same for every direction of a
+    /// job, so that reads and writes share their hot blocks.
     pub fn new(spec: &JobSpec, direction: usize, size: u64, keys: &Stream) -> Spread {
         if !spec.mode.random {
             return Spread::Sequential;
@@ -60,7 +61,8 @@ impl Spread {
         }
     }
 
-    /// A slot for a request of `bytes`, except for the sequential walk.
+    /// Draw a slot; 0 for [`Spread::Sequential`]. `free_slots` gives the number of slots
+    /// in which the request's size fits.
     #[inline]
     pub fn draw(
         &mut self,
@@ -87,8 +89,8 @@ fn draw_zoned(zones: &[ZoneSlots], stream: &mut Stream) -> u64 {
     zone.map_or(0, |z| z.first + stream.below(z.count))
 }
 
-/// Lay zones one after another over `count` slots. A zone too small for a slot, or
-/// beyond the end, falls on the nearest slot.
+/// Lay out zones one after another over `count` slots. A zone shorter than a slot gets
+/// one slot; a zone beyond the end gets the last slot.
 fn zone_slots(zones: &[Zone], size: u64, align: u64, count: u64) -> Vec<ZoneSlots> {
     let mut byte = 0u64;
     let mut accesses = 0u64;
@@ -107,7 +109,7 @@ fn zone_slots(zones: &[Zone], size: u64, align: u64, count: u64) -> Vec<ZoneSlot
     slots
 }
 
-/// `parts per million × 2^64`, at most `u64::MAX`.
+/// The share `ppm` (parts per million) of 2^64, at most `u64::MAX`.
 pub(super) fn share_of_u64(ppm: u64) -> u64 {
     let scaled = (u128::from(ppm) << 64) / 1_000_000;
     u64::try_from(scaled).unwrap_or(u64::MAX)

@@ -11,13 +11,14 @@ use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
 
 const OPS: [HostOp; 3] = [HostOp::Read, HostOp::Write, HostOp::Trim];
 
-/// Later than any time a job may name: start, ramp and runtime together stay below.
+/// Later than any time that a job may set: start, ramp and runtime together stay below
+/// this.
 const NO_END: u64 = LONGEST_NS * 4;
 
-/// The issues of one job (one clone of it), in the order they are to be issued.
+/// The issues of one job clone, in the order in which they are to be issued.
 ///
-/// An endless job, stopped only by its runtime, never returns `None`, except that a
-/// paced one ends with its last due time.
+/// A job without a limit other than its runtime never returns `None` unless it is paced;
+/// a paced job ends at its last due time before the end of the runtime.
 #[derive(Clone, Debug)]
 pub struct JobStream {
     choice: Choice,
@@ -29,7 +30,7 @@ pub struct JobStream {
     region: Range<u64>,
     align: [u64; 3],
     least: [u32; 3],
-    /// Next byte of a sequential walk, from the region's start.
+    /// The next byte of a sequential walk, relative to the region's start.
     position: [u64; 3],
     requests_left: u64,
     bytes_left: u64,
@@ -49,9 +50,9 @@ pub struct JobStream {
 #[derive(Clone, Copy, Debug)]
 enum Choice {
     Only(usize),
-    /// A read if a 64-bit draw is below this.
+    /// A read if a 64-bit draw is below this bound.
     Mix(u64),
-    /// Whichever of reads and writes is due first.
+    /// The one of reads and writes that is due first.
     ByDue,
 }
 
@@ -64,20 +65,20 @@ enum Sizes {
         step: u32,
         count: u64,
     },
-    /// (a draw below this, bytes).
+    /// (upper bound of the draws that choose the size, bytes).
     Split(Vec<(u64, u32)>),
 }
 
-/// How much a job does.
+/// The limits of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extents {
     pub requests: u64,
     pub bytes: u64,
 }
 
-/// What a stream is for. Ageing and run share their hot blocks but not their draws: were
-/// a random pass of the run the ageing's last pass again, blocks would empty in the order
-/// they were filled and collection would look free.
+/// What a stream is used for. Ageing and the run share their hot blocks but not their
+/// draws. If the run repeated the last random pass of ageing, blocks would be invalidated
+/// in the order in which they were filled, and collection would cost almost nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Run,
@@ -85,8 +86,8 @@ pub(super) enum Purpose {
 }
 
 impl JobStream {
-    /// The stream of `spec` over `region` (bytes of the drive), as clone number `id` of
-    /// the whole set.
+    /// The stream of `spec` over `region` (bytes of the drive), for the clone with the
+    /// number `id` in the whole set.
     pub(super) fn new(
         spec: &JobSpec,
         region: Range<u64>,
@@ -118,7 +119,7 @@ impl JobStream {
             draws: Stream::new(seed, request, id),
             sizes: std::array::from_fn(|d| sizes(&spec.block[d])),
             spreads: std::array::from_fn(|d| {
-                // A direction not in use may have a block larger than the region.
+                // A direction that is not used may have a block larger than the region.
                 if spec.mode.uses[d] { Spread::new(spec, d, size, &keys) } else { Spread::Sequential }
             }),
             pass,
@@ -160,7 +161,7 @@ impl JobStream {
             Sizes::Fixed(bytes) if self.bytes_left == u64::MAX => return *bytes,
             Sizes::Fixed(bytes) => *bytes,
             Sizes::Range { least, step, count } => {
-                // Below the largest block, so it fits 32 bits.
+                // Less than the largest block, so it fits 32 bits.
                 *least + *step * self.draws.below(*count) as u32
             }
             Sizes::Split(entries) => {
@@ -172,7 +173,7 @@ impl JobStream {
         self.clip(direction, drawn, self.bytes_left)
     }
 
-    /// A size cut to `room` bytes, in whole least blocks.
+    /// Cut a size to `room` bytes, in multiples of the least block.
     fn clip(&self, direction: usize, bytes: u32, room: u64) -> u32 {
         let least = self.least[direction];
         if u64::from(bytes) <= room {
@@ -182,8 +183,8 @@ impl JobStream {
         room - room % least
     }
 
-    /// Offset from the region's start, and the size, which a sequential walk cuts at the
-    /// region's end.
+    /// Choose the offset from the region's start, and the size; a sequential walk cuts
+    /// the size at the region's end.
     #[inline]
     fn spot(&mut self, direction: usize, bytes: u32) -> (u64, u32) {
         let size = self.region.end - self.region.start;
@@ -203,7 +204,7 @@ impl JobStream {
         let fixed = matches!(self.sizes[direction], Sizes::Fixed(_));
         let room = size - self.position[direction].min(size);
         let cut = self.clip(direction, bytes, room);
-        // fio starts over when no whole block is left.
+        // As in fio, start over when no whole block is left.
         if cut == 0 || (fixed && cut < bytes) {
             return (0, bytes);
         }

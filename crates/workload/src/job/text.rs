@@ -1,4 +1,4 @@
-//! From text to sections of `key=value` entries: the two surface forms of a job.
+//! Splits text into sections of `key=value` entries, from a job file or from one line.
 
 use super::error::{JobError, Place, Problem, excerpt};
 use super::options;
@@ -49,7 +49,7 @@ pub(super) fn file_sections(source: &str, text: &str) -> Result<Vec<Section>, Jo
     Ok(sections)
 }
 
-/// Lines that end with a line feed, a carriage return, or both.
+/// The lines of a text; a line ends with a line feed, a carriage return, or both.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
@@ -66,7 +66,7 @@ fn header(rest: &str, mut place: Place) -> Result<Section, JobError> {
 }
 
 fn entry(content: &str, place: Place) -> Result<Entry, JobError> {
-    // An environment variable would make the same file mean different things.
+    // With an environment variable the same file could describe different jobs.
     if content.contains("${") {
         let wrong = format!("`{}`: variables are not expanded; write the value", excerpt(content));
         return Err(malformed(place, wrong));

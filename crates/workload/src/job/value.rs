@@ -1,19 +1,20 @@
 //! Values as fio writes them: bytes, times, percentages, lists by direction.
 //!
-//! Every reader returns what is wrong as text; the caller adds the option and what is
-//! allowed.
+//! Every reader returns its error as text; the caller adds the option and the allowed
+//! values.
 
 /// Parts per million, the resolution of a percentage.
 pub(super) const MILLION: u64 = 1_000_000;
-/// The longest time accepted: a hundred years of nanoseconds, far from overflow.
+/// The longest time accepted, in ns: a hundred years, which cannot overflow.
 pub(super) const LONGEST_NS: u64 = 100 * 365 * 86_400 * 1_000_000_000;
 
-/// What `k` and `Ki` mean.
+/// The factors of `k` and `Ki`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Units {
-    /// `k`.
+    /// The factor of `k`.
     pub kilo: u64,
-    /// `Ki`, the opposite of `k` in fio; `None` until the job says `kb_base`.
+    /// The factor of `Ki`. In fio it is 1000 where `k` is 1024, and 1024 where `k` is
+    /// 1000. `None` until the job sets `kb_base`.
     pub kibi: Option<u64>,
 }
 
@@ -31,7 +32,7 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    /// Bytes on a capacity, rounded down.
+    /// The extent in bytes on a capacity, rounded down.
     pub fn bytes_of(self, capacity: u64) -> u64 {
         match self {
             Extent::Bytes(bytes) => bytes,
@@ -157,8 +158,8 @@ pub(super) fn float(text: &str, least: f64, most: f64) -> Result<f64, String> {
     Ok(number)
 }
 
-/// fio's `read,write,trim` lists: a lone value holds for all three; the second of two
-/// also holds for trims; an empty place is `None`, the default.
+/// Parse fio's `read,write,trim` lists. A single value holds for all three directions;
+/// the second of two values also holds for trims. An empty place is `None`, the default.
 pub(super) fn by_direction<T: Clone>(
     text: &str,
     mut read: impl FnMut(&str) -> Result<T, String>,
@@ -178,8 +179,9 @@ pub(super) fn by_direction<T: Clone>(
     })
 }
 
-/// Shares of a `value/percent:value/percent` list in parts per million, blanks sharing
-/// what is left. `total` is the sum before blanks are filled if there are none.
+/// Fill the blank shares of a `value/percent:value/percent` list: the blanks share the
+/// rest equally. Returns the shares and their sum, in parts per million. The sum is below
+/// [`MILLION`] only if there are no blanks.
 pub(super) fn fill_blanks(shares: &[Option<u64>]) -> Result<(Vec<u64>, u64), String> {
     let given: u64 = shares.iter().flatten().sum();
     if given > MILLION {
@@ -190,7 +192,7 @@ pub(super) fn fill_blanks(shares: &[Option<u64>]) -> Result<(Vec<u64>, u64), Str
         return Ok((shares.iter().flatten().copied().collect(), given));
     }
     let each = (MILLION - given) / blanks;
-    // The rounding rest goes to the first blank so that the shares add up exactly.
+    // The rounding remainder goes to the first blank, so that the shares add up exactly.
     let mut rest = (MILLION - given) % blanks;
     let filled = shares.iter().map(|s| s.unwrap_or_else(|| each + std::mem::take(&mut rest)));
     Ok((filled.collect(), MILLION))
