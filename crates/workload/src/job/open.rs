@@ -195,7 +195,7 @@ fn region(spec: &JobSpec, capacity: u64, number: u32) -> Result<Range<u64>, JobE
     let size = spec.size.map_or(there, |size| size.bytes_of(capacity).min(there));
     let size = size - size % least;
     if size < most {
-        return fail("size", format!("the {size} bytes from the offset on are less than one block of {most}"));
+        return fail("size", format!("{size} bytes from the offset on are less than one block of {most}"));
     }
     Ok(start..start + size)
 }

@@ -1,9 +1,9 @@
-//! How unevenly requests arrive.
+//! Measures how unevenly requests arrive.
 
 /// Arrivals are counted per interval of this length, ns.
 const INTERVAL_NS: u64 = 100_000_000;
 
-/// Streaming sums over arrival times that never fall.
+/// Running sums over arrival times, which must never decrease.
 #[derive(Default)]
 pub(super) struct Bursts {
     requests: u64,
@@ -17,7 +17,7 @@ pub(super) struct Bursts {
     squares: f64,
 }
 
-/// The measures; each absent where the trace is too short to have it.
+/// The measures; each is absent if the trace is too short for it.
 pub(super) struct Burstiness {
     pub gap_cv: Option<f64>,
     pub peak_to_mean: Option<f64>,
@@ -25,7 +25,7 @@ pub(super) struct Burstiness {
 }
 
 impl Bursts {
-    /// One arrival.
+    /// Add one arrival.
     pub fn add(&mut self, time: u64) {
         self.requests += 1;
         if self.requests == 1 {
@@ -51,7 +51,7 @@ impl Bursts {
         self.last - self.first
     }
 
-    /// The last arrival.
+    /// The time of the last arrival, in ns.
     pub fn last_ns(&self) -> u64 {
         self.last
     }
@@ -62,7 +62,7 @@ impl Bursts {
         self.in_interval = 0;
     }
 
-    /// The result.
+    /// Compute the measures.
     pub fn finish(mut self) -> Burstiness {
         let intervals = (self.span_ns() / INTERVAL_NS + 1) as f64;
         self.close_interval();

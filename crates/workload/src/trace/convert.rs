@@ -1,4 +1,4 @@
-//! Writing a trace, or a part of it, in the compact form.
+//! Writes a trace, or a part of it, in the compact form.
 
 use super::dense::DenseMap;
 use super::error::TraceError;
@@ -16,25 +16,26 @@ use tailcut_units::HostOp;
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// What was written.
+/// Description of the file written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
     /// The format read.
     pub format: &'static str,
     /// Requests written.
     pub requests: u64,
-    /// Time of the last request, ns since the first of the trace (or `start_ns`).
+    /// Time of the last request, in ns since the first request of the trace (or since
+    /// `start_ns`).
     pub span_ns: u64,
-    /// Bytes of the new file.
+    /// Size of the new file in bytes.
     pub bytes: u64,
-    /// What was read and skipped.
+    /// The records read and skipped.
     pub counts: TraceCounts,
 }
 
-/// Write `input` to `output` in the compact form, sorted; `limit`, `start_ns` and `end_ns`
-/// cut it, the device filter and the scales apply; a dense remap, which takes a pass of its
-/// own, numbers the touched pages of each device. The new file appears whole or not at
-/// all: it is written beside its place, synced and renamed.
+/// Write `input` to `output` in the compact form, sorted. `limit`, `start_ns` and `end_ns`
+/// cut the trace; the device filter and the scales apply. A dense remap needs an extra pass
+/// and numbers the touched pages of each device. The new file appears complete or not at all:
+/// it is written next to its final place, synced and renamed.
 ///
 /// # Errors
 /// As [`TraceReader`] while reading; [`TraceError::Io`] while writing.
@@ -58,7 +59,8 @@ pub fn convert(
     builder.prefix(".tailcut-trace-");
     #[cfg(unix)]
     {
-        // Like any new file (the umask applies); a temporary one would be for its owner only.
+        // Give the permissions of any new file (the umask applies); a temporary file would be
+        // readable by its owner only.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
@@ -92,7 +94,7 @@ fn fill(
         header.span_ns = record.time;
     }
     header.checksum = hash.digest();
-    // The counts stand first but are known last.
+    // The counts are first in the file but are known last.
     out.seek(SeekFrom::Start(0)).map_err(&write)?;
     out.write_all(&header.to_bytes()).map_err(&write)?;
     out.flush().map_err(&write)?;

@@ -1,4 +1,4 @@
-//! From bytes to records, a batch at a time: the frame around every format's parser.
+//! Decodes bytes into records, one batch at a time; the code around every format's parser.
 
 use super::error::{Place, Reason, TraceError};
 use super::fields::trim;
@@ -9,15 +9,15 @@ use super::stream::{ByteStream, LINE_MAX};
 /// Records per batch: small enough to stay in the first-level cache.
 pub(crate) const BATCH: usize = 512;
 
-/// A record (time absolute) and where it stands.
+/// A record with its absolute time, and its place in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub record: Record,
     pub place: u64,
 }
 
-/// Records decoded together. An error stays behind the records before it, so a reader
-/// meets problems in file order.
+/// Records decoded together. An error applies after the records of its batch, so that a
+/// reader meets problems in file order.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub entries: Vec<Entry>,
@@ -26,50 +26,50 @@ pub(crate) struct Batch {
     pub ended: bool,
 }
 
-/// What one line or binary record turned out to be.
+/// The kind of one line or binary record.
 pub(crate) enum Parsed {
     Request(Raw),
     /// A comment, header or summary.
     Comment,
-    /// An event or command that is no request, or not the kind of event replayed.
+    /// An event or command that is not a request, or not of the kind that is replayed.
     Other,
 }
 
-/// What a parser says of a line or record; the error is boxed because it is rare.
+/// A parser's result for a line or record; the error is boxed because it is rare.
 pub(crate) type Outcome = Result<Parsed, Box<Reason>>;
 
-/// A format being read.
+/// The decoder of a format.
 pub(crate) trait Decoder: Send {
     /// Append up to [`BATCH`] records; set `ended` or `error` when there is no more.
     fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts);
-    /// How a place is named in messages.
+    /// The name of a place in messages.
     fn place(&self, at: u64) -> Place;
-    /// What the end of the trace makes doubtful, or what was found on the way.
+    /// Doubts about the trace: its end may be cut, or something was found while reading.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
-    /// The format itself guarantees (and its decoder checks) the order of time.
+    /// Whether the format guarantees the order of time and its decoder checks it.
     fn sorted(&self) -> bool {
         false
     }
 }
 
-/// What a format's parser is made from.
+/// The input from which a format's parser is made, and the choices of the parser.
 pub(crate) struct Setup<'a> {
-    /// The first bytes of the trace, whole lines where it is text.
+    /// The first bytes of the trace; whole lines if it is text.
     pub sample: &'a [u8],
-    /// The unit the user gave.
+    /// The time unit given by the user.
     pub given: Option<TimeUnit>,
-    /// The unit the parser will use: set by [`Setup::unit`].
+    /// The time unit that the parser uses; set by [`Setup::unit`].
     pub unit: TimeUnit,
-    /// How the unit came about.
+    /// Where the unit is from: `given`, `format` or `detected`.
     pub unit_from: &'static str,
-    /// Any further choice the parser made from the data, for output.
+    /// Any further choice that the parser made from the data, for output.
     pub note: &'static str,
 }
 
 impl Setup<'_> {
-    /// Settle the time unit: the user's, else the format's.
+    /// Set the time unit, the user's or else the format's own, and return its nanoseconds.
     pub fn unit(&mut self, own: TimeUnit) -> u64 {
         self.unit = self.given.unwrap_or(own);
         self.unit_from = if self.given.is_some() { "given" } else { "format" };
@@ -77,7 +77,7 @@ impl Setup<'_> {
     }
 }
 
-/// The data lines of a sample: neither blank nor comment.
+/// The data lines of a sample: lines that are not blank and not comments.
 pub(crate) fn sample_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
     sample
         .split(|b| matches!(b, b'\n' | b'\r'))
@@ -90,36 +90,37 @@ fn is_comment(line: &[u8]) -> bool {
     line.first() == Some(&b'#') || line.starts_with(b"//")
 }
 
-/// What can be known of a last line that can be read but has no line break.
+/// How complete a last line is that can be parsed but has no line break.
 pub(crate) enum Ending {
-    /// Its last field has a fixed form and is all there.
+    /// The last field has a fixed form and is complete.
     Whole,
-    /// This field, the last, may have gone on.
+    /// This field, the last, may be incomplete.
     Open(&'static str),
-    /// It is certainly cut.
+    /// The line is certainly cut.
     Cut(Reason),
 }
 
 /// A parser of one line.
 pub(crate) trait LineParser: Send {
-    /// The first data line may be a header: one that begins with a letter or a quote.
+    /// Whether the first data line may be a header, which begins with a letter or a quote.
     const HEADER: bool = false;
     /// `line` is trimmed and neither blank nor a comment.
     fn parse(&mut self, line: &[u8]) -> Outcome;
-    /// What a line that was just parsed says of the file if the file ends right behind it.
+    /// How complete the line just parsed is if the file ends directly after it, without a
+    /// line break.
     fn ending(&self, line: &[u8]) -> Ending;
-    /// What the lines so far should tell the user.
+    /// A warning to the user about the lines so far.
     fn warning(&self) -> Option<String> {
         None
     }
 }
 
-/// Text, one record per line.
+/// A decoder of text with one record per line.
 pub(crate) struct Lines<P> {
     parser: P,
     number: u64,
     data: u64,
-    /// The last field of a last line without a line break.
+    /// The last field of a last line without a line break, if it may be incomplete.
     open: Option<&'static str>,
 }
 
@@ -215,7 +216,7 @@ impl<P: LineParser> Decoder for Lines<P> {
     fn warnings(&self) -> Vec<String> {
         let open = self.open.map(|field| {
             format!(
-                "line {}: the file ends without a line break behind the last field, {field}; if the file was \
+                "line {}: the file ends without a line break after the last field, {field}; if the file was \
                  cut, that field may be too short",
                 self.number
             )
@@ -224,14 +225,14 @@ impl<P: LineParser> Decoder for Lines<P> {
     }
 }
 
-/// A parser of one binary record of `SIZE` bytes.
+/// A parser of a binary record of `SIZE` bytes.
 pub(crate) trait FixedParser: Send {
     const SIZE: usize;
     /// `record` has exactly `SIZE` bytes.
     fn parse(&mut self, record: &[u8]) -> Outcome;
 }
 
-/// Binary, records of one size.
+/// A decoder of binary records of one size.
 pub(crate) struct Fixed<P>(pub P);
 
 impl<P: FixedParser> Decoder for Fixed<P> {
@@ -285,8 +286,8 @@ impl<P: FixedParser> Decoder for Fixed<P> {
     }
 }
 
-/// Little-endian numbers of a binary record; out of range is 0, which cannot happen for a
-/// whole record.
+/// Read a little-endian number of a binary record; 0 if out of range, which cannot happen
+/// for a whole record.
 #[inline]
 pub(crate) fn le_u16(record: &[u8], at: usize) -> u16 {
     record.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)

@@ -1,35 +1,36 @@
-//! Touched pages numbered without holes.
+//! Numbers the touched pages of a trace without holes.
 
 use super::footprint::Footprint;
 use super::layout::PAGE;
 use super::record::{Record, TraceCounts};
 use tailcut_units::HostOp;
 
-/// Runs of neighbouring pages looked at one by one once the search is that close.
+/// The most runs examined one by one, from the last position on, before a binary search is
+/// used.
 const CLOSE: usize = 8;
 
-/// Numbers the pages that a trace reads or writes in order of device number and address.
-/// Pages of one request are neighbours before and after.
+/// Numbers the pages that a trace reads or writes, in order of device number and address. The
+/// pages of one request are neighbours before and after.
 pub(crate) struct DenseMap {
     runs: Vec<Run>,
     pages: u64,
-    /// The pages are those of all devices as if they were one, number 0.
+    /// All devices are treated as one, number 0.
     overlaid: bool,
 }
 
-/// Neighbouring pages of a device.
+/// A run of neighbouring pages of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     device: u32,
     first: u64,
     last: u64,
-    /// Number of the first page.
+    /// The number of the first page.
     number: u64,
 }
 
 impl DenseMap {
-    /// Of an exact footprint; `None` if that has more than `runs_max` runs, of 32 bytes each.
-    /// `overlaid` says that it is one of all devices as if they were one.
+    /// Number the pages of an exact footprint; `None` if it has more than `runs_max` runs, of
+    /// 32 bytes each. `overlaid` says that the footprint treats all devices as one.
     pub fn new(touched: &Footprint, overlaid: bool, runs_max: usize) -> Option<DenseMap> {
         let mut map = DenseMap { runs: Vec::new(), pages: 0, overlaid };
         let mut fits = true;
@@ -38,7 +39,7 @@ impl DenseMap {
             map.pages += last - first + 1;
             let full = map.runs.len() == runs_max;
             match map.runs.last_mut() {
-                // Runs end with their chunk; the next chunk may go on.
+                // A run ends with its chunk; the next chunk may continue it.
                 Some(run) if run.device == device && run.last + 1 == first => run.last = last,
                 _ if full => fits = false,
                 _ => map.runs.push(Run { device, first, last, number }),
@@ -47,16 +48,16 @@ impl DenseMap {
         fits.then_some(map)
     }
 
-    /// Pages numbered.
+    /// How many pages are numbered.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// The number of the first touched page that is not before `page`, and whether it is
-    /// `page` itself.
+    /// The number of the first touched page at or after `page`, and whether that is `page`
+    /// itself. `near` is the index of the last run found, and is updated.
     fn number(&self, device: u32, page: u64, near: &mut usize) -> (u64, bool) {
         let before = |run: &Run| (run.device, run.last) < (device, page);
-        // Requests often follow one another: look near the last one first.
+        // Requests often follow one another, so runs near the last one are examined first.
         let mut at = *near;
         let close = self.runs[at.min(self.runs.len())..].iter().take(CLOSE);
         let ahead = close.take_while(|run| before(run)).count();
@@ -73,8 +74,8 @@ impl DenseMap {
         }
     }
 
-    /// As [`DenseMap::place`], among the touched pages of the record's own device, which
-    /// keeps its number.
+    /// As [`DenseMap::place`], but the address counts among the touched pages of the record's
+    /// own device, and the device number stays.
     pub fn place_in_device(
         &self,
         record: &Record,
@@ -88,8 +89,8 @@ impl DenseMap {
         Some(Record { offset, device: record.device, ..placed })
     }
 
-    /// The record with its address among the touched pages of all devices; `None` for a
-    /// trim of nothing that is touched. Of a larger trim what is touched stays.
+    /// Give the record its address among the touched pages of all devices; `None` for a trim
+    /// that touches none of them. A larger trim keeps the touched part.
     #[inline]
     pub fn place(&self, record: &Record, near: &mut usize, counts: &mut TraceCounts) -> Option<Record> {
         if record.op == HostOp::Flush {
@@ -100,7 +101,8 @@ impl DenseMap {
         let (number, touched) = self.number(device, first, near);
         let offset = number * PAGE + if touched { inside } else { 0 };
         if record.op != HostOp::Trim {
-            // The footprint was measured in another pass over the same file.
+            // Every read or write is in the footprint, which was measured in an earlier pass
+            // over the same file.
             return Some(Record { offset, device: 0, ..*record });
         }
         let end = record.offset + u64::from(record.bytes);
@@ -110,7 +112,7 @@ impl DenseMap {
             counts.untouched_trims += 1;
             return None;
         }
-        // Pages fell out and none came in, so it is no longer than it was.
+        // Pages were removed and none added, so the trim is not longer than before.
         Some(Record { offset, bytes: (end - offset) as u32, device: 0, ..*record })
     }
 }
@@ -150,7 +152,7 @@ mod tests {
             let placed = placed.unwrap();
             assert_eq!((placed.device, u64::from(placed.bytes)), (0, bytes));
             assert_eq!(placed.offset, numbers[&(device, first)] * PAGE + 100);
-            // All its pages are neighbours.
+            // All pages of a request are neighbours.
             assert_eq!(numbers[&(device, last)] - numbers[&(device, first)], last - first);
         }
     }

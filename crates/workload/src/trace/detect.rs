@@ -1,4 +1,4 @@
-//! Which format a trace is in, by its content.
+//! Detects the format of a trace from its content.
 
 use super::decode::sample_lines;
 use super::error::TraceError;
@@ -8,20 +8,20 @@ use super::{FORMATS, options::bad};
 
 /// How a format is recognised.
 pub(crate) enum Looks {
-    /// By whole first bytes (magic number, or plausible binary records).
+    /// By the first bytes: a magic number, or plausible binary records.
     Bytes(fn(&[u8]) -> bool),
-    /// Line by line: does this line have the format's shape?
+    /// By lines: whether a line has the format's shape.
     Line(fn(&[u8]) -> bool),
 }
 
-/// A text format must claim this share of the sample's lines (in 1/100): a bad line should
-/// be reported as a bad line and not as an unknown file.
+/// A text format must match this share of the sample's lines, in 1/100. It is not 100, so
+/// that a bad line is reported as a bad line and not as an unknown file.
 const CLAIM_PERCENT: usize = 50;
-/// A format listed earlier is more specific; it wins unless a later one claims clearly
-/// more lines.
+/// A format listed earlier is more specific. It wins if it matches at least this share (in
+/// 1/100) of the lines that the best format matches.
 const MARGIN_PERCENT: usize = 95;
 
-/// The format called `name`.
+/// Return the format called `name`.
 ///
 /// # Errors
 /// [`TraceError::Option`] if no format has that name.
@@ -30,10 +30,11 @@ pub fn format_by_name(name: &str) -> Result<&'static Format, TraceError> {
     FORMATS.iter().find(known).copied().ok_or_else(|| bad("format", name, NAMES))
 }
 
-/// All names, for messages; a test holds it equal to [`FORMATS`].
+/// All names, for messages; a test checks that they equal [`FORMATS`].
 pub(crate) const NAMES: &str = "compact, fio-iolog, blkparse, msr, systor, alicloud, spc, tencent, fiu, heimdall, disksim, ssdsim, vscsi, oracle-general";
 
-/// The format of content that begins with `sample` (`complete`: that is all of it).
+/// Detect the format of content that begins with `sample`; `complete` says that the sample
+/// is all of it.
 pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'static Format, TraceError> {
     if sample.is_empty() {
         return Err(TraceError::Empty { file: file.into() });
@@ -60,7 +61,7 @@ pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'stat
         .ok_or_else(|| TraceError::Unrecognised { file: file.into(), known: NAMES.into() })
 }
 
-/// The sample up to its last line break, so that no line is judged by a piece of it.
+/// The sample up to its last line break, so that no incomplete line is examined.
 pub(crate) fn whole_lines(sample: &[u8], complete: bool) -> &[u8] {
     match sample.iter().rposition(|b| matches!(b, b'\n' | b'\r')) {
         Some(at) if !complete => &sample[..at],

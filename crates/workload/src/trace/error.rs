@@ -1,15 +1,15 @@
-//! What can be wrong with a trace, said with the place and what is allowed.
+//! Errors of a trace, with the place and the allowed values.
 
 use std::fmt;
 use std::io;
 use thiserror::Error;
 
-/// Where in a trace: a line of a text format, a byte of a binary one.
+/// A place in a trace: a line of a text format, a byte of a binary format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Line number, from 1, in the decompressed text.
     Line(u64),
-    /// Offset in the decompressed bytes of the record's first byte.
+    /// Offset of the record's first byte in the decompressed bytes.
     Byte(u64),
 }
 
@@ -25,39 +25,39 @@ impl fmt::Display for Place {
 /// Why a trace cannot be used.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// The operating system refused.
+    /// An error of the operating system.
     #[error("{file}: cannot {action}: {source}")]
     Io {
         /// The file.
         file: String,
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Reading was given up on request.
+    /// Reading was interrupted by the user.
     #[error("{file}: interrupted")]
     Interrupted {
         /// The file.
         file: String,
     },
-    /// No bytes at all.
+    /// The trace has no bytes.
     #[error("{file}: the trace is empty; a trace holds at least one request")]
     Empty {
         /// The file.
         file: String,
     },
-    /// Lines or records, but none that became a request.
+    /// The trace has lines or records, but none of them is a request.
     #[error("{file}: no request in it: {detail}")]
     NoRequest {
         /// The file.
         file: String,
-        /// What was found and skipped instead.
+        /// The lines or records that were skipped.
         detail: String,
     },
-    /// No format claims the content.
+    /// The content matches no format.
     #[error(
-        "{file}: byte 0: the content is no known trace format; known: {known} (choose one with --format)"
+        "{file}: byte 0: the content matches no known trace format; known: {known} (choose one with --format)"
     )]
     Unrecognised {
         /// The file.
@@ -70,12 +70,12 @@ pub enum TraceError {
     Record {
         /// The file.
         file: String,
-        /// Which line or byte.
+        /// The line or byte.
         place: Place,
         /// What is wrong and what is allowed.
         reason: Box<Reason>,
     },
-    /// The compressed stream stops before its end mark.
+    /// The compressed stream ends before its end mark.
     #[error(
         "{file}: the {kind} stream is truncated: it stops after {at} decompressed bytes without its end mark"
     )]
@@ -87,9 +87,9 @@ pub enum TraceError {
         /// Decompressed bytes read so far.
         at: u64,
     },
-    /// Something else follows the compressed stream.
+    /// Other bytes follow the compressed stream.
     #[error(
-        "{file}: trailing garbage: the {kind} stream ends after {at} decompressed bytes, and what follows it is no {kind} stream; cut it off"
+        "{file}: trailing garbage: the {kind} stream ends after {at} decompressed bytes, and the bytes after it are not a {kind} stream; remove them"
     )]
     TrailingGarbage {
         /// The file.
@@ -99,7 +99,7 @@ pub enum TraceError {
         /// Decompressed bytes of the stream.
         at: u64,
     },
-    /// The compressed stream is not one.
+    /// The compressed stream is damaged.
     #[error("{file}: the {kind} stream is damaged near decompressed byte {at}: {source}")]
     Damaged {
         /// The file.
@@ -108,27 +108,27 @@ pub enum TraceError {
         kind: &'static str,
         /// Decompressed bytes read so far.
         at: u64,
-        /// What the decoder said.
+        /// The error of the decoder.
         source: io::Error,
     },
-    /// A record is older than what was already handed out.
+    /// A record is older than a record already returned.
     #[error(
         "{file}: {place}: time jumps back by {back_ns} ns behind {newest}, beyond the sort window of {window_ns} ns and {window_records} records; enlarge it with --sort-window, or cut clocks that jump with --skip-gaps{doubt}"
     )]
     OutOfOrder {
         /// The file.
         file: String,
-        /// Which line or byte.
+        /// The line or byte.
         place: Place,
-        /// Where the newest record so far stands.
+        /// The place of the newest record so far.
         newest: Place,
-        /// How far behind the newest record seen.
+        /// How much older the record is than the newest one.
         back_ns: u64,
-        /// The window in force.
+        /// The sort window.
         window_ns: u64,
         /// The most records the window holds.
         window_records: usize,
-        /// What else is doubtful about the trace, with a separator before it.
+        /// Further doubts about the trace, with a separator before them.
         doubt: String,
     },
     /// An option's value cannot be used.
@@ -149,57 +149,57 @@ pub enum Reason {
     /// Too few fields.
     #[error("field {name} is missing; expected {layout}")]
     Missing {
-        /// The first field that is not there.
+        /// The first missing field.
         name: &'static str,
         /// The line's layout.
         layout: &'static str,
     },
-    /// A field that should be a number is not.
+    /// A field that should be a number is not one.
     #[error("{name} is {text:?}; allowed is a decimal number, 0 or more")]
     NotANumber {
         /// The field.
         name: &'static str,
-        /// What stands there, cut to 40 bytes.
+        /// The content of the field, cut to 40 bytes.
         text: String,
     },
-    /// A field is below zero.
+    /// A field is negative.
     #[error("{name} is {text:?}, which is negative; allowed is 0 or more")]
     Negative {
         /// The field.
         name: &'static str,
-        /// What stands there, cut to 40 bytes.
+        /// The content of the field, cut to 40 bytes.
         text: String,
     },
-    /// A field does not fit.
+    /// A field is above its bound.
     #[error("{name} is {text:?}, too large; allowed is at most {max}")]
     TooLarge {
         /// The field.
         name: &'static str,
-        /// What stands there, cut to 40 bytes.
+        /// The content of the field, cut to 40 bytes.
         text: String,
         /// The largest value allowed.
         max: u64,
     },
-    /// A read, write or trim of nothing.
+    /// A read, write or trim of 0 bytes.
     #[error("the request's size is 0; allowed is 1 to 4294967295 bytes")]
     ZeroSize,
-    /// The operation is unknown.
+    /// A field has an unknown value.
     #[error("{name} is {text:?}; allowed is {allowed}")]
     BadValue {
         /// The field.
         name: &'static str,
-        /// What stands there, cut to 40 bytes.
+        /// The content of the field, cut to 40 bytes.
         text: String,
-        /// What may stand there.
+        /// The values allowed.
         allowed: &'static str,
     },
-    /// A line without end.
+    /// A line that is too long.
     #[error("the line is longer than {max} bytes")]
     LongLine {
         /// The most bytes a line may have.
         max: usize,
     },
-    /// A binary record stops early.
+    /// The file ends inside a binary record.
     #[error("the file ends inside a record: {have} of its {need} bytes are there")]
     CutRecord {
         /// Bytes present.
@@ -207,7 +207,7 @@ pub enum Reason {
         /// Bytes of a whole record.
         need: usize,
     },
-    /// A field of fixed length stops early.
+    /// A field of fixed length is too short.
     #[error("field {name} has {have} of its {need} characters")]
     CutField {
         /// The field.
@@ -217,18 +217,18 @@ pub enum Reason {
         /// Characters of a whole field.
         need: usize,
     },
-    /// A compact trace whose parts disagree.
+    /// A compact trace whose parts are inconsistent.
     #[error("{what}; the file is damaged, convert the original again")]
     Damaged {
-        /// What disagrees.
+        /// What is inconsistent.
         what: String,
     },
-    /// The last line lacks its line break and cannot be read.
+    /// The last line has no line break and cannot be parsed.
     #[error("{0}; the file ends without a line break here, so it may be truncated")]
     AtEnd(Box<Reason>),
 }
 
-/// A field as quoted in a message: at most 40 bytes, control characters replaced.
+/// A field quoted for a message: at most 40 bytes, with control characters replaced.
 pub(crate) fn quote(field: &[u8]) -> String {
     let cut = &field[..field.len().min(40)];
     let mut text = String::from_utf8_lossy(cut).replace(|c: char| c.is_control(), "\u{fffd}");

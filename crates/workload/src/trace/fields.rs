@@ -2,8 +2,8 @@
 
 use super::error::{Reason, quote};
 
-/// The fields of one line. `COMMA`: separated by single commas (blanks around a field are
-/// dropped), else by runs of blanks.
+/// The fields of one line. With `COMMA`, fields are separated by single commas, and
+/// blanks around a field are dropped; without it, they are separated by runs of blanks.
 pub(crate) struct Fields<'a, const COMMA: bool> {
     rest: &'a [u8],
     done: bool,
@@ -39,7 +39,7 @@ impl<'a, const COMMA: bool> Iterator for Fields<'a, COMMA> {
             if self.done {
                 return None;
             }
-            // Fields are short: a plain loop beats a call to memchr.
+            // Fields are short: a plain loop is faster than a call to memchr.
             let field = match self.rest.iter().position(|&b| b == b',') {
                 Some(at) => {
                     let field = &self.rest[..at];
@@ -62,34 +62,34 @@ impl<'a, const COMMA: bool> Iterator for Fields<'a, COMMA> {
 }
 
 impl<'a, const COMMA: bool> Fields<'a, COMMA> {
-    /// `layout` is what a message says the line should be.
+    /// `layout` describes the whole line in error messages.
     #[inline]
     pub fn new(line: &'a [u8], layout: &'static str) -> Self {
         Fields { rest: line, done: false, layout }
     }
 
-    /// The next field, which must be there.
+    /// The next field; an error if it is missing.
     #[inline]
     pub fn text(&mut self, name: &'static str) -> Result<&'a [u8], Box<Reason>> {
         let layout = self.layout;
         self.next().ok_or_else(|| Box::new(Reason::Missing { name, layout }))
     }
 
-    /// The next field, a whole number.
+    /// The next field, as a whole number.
     #[inline]
     pub fn number(&mut self, name: &'static str) -> Result<u64, Box<Reason>> {
         let field = self.text(name)?;
         number(name, field)
     }
 
-    /// The next field, a whole number of 32 bits.
+    /// The next field, as a whole number of 32 bits.
     #[inline]
     pub fn number32(&mut self, name: &'static str) -> Result<u32, Box<Reason>> {
         let field = self.text(name)?;
         number32(name, field)
     }
 
-    /// The next field, a time in units of `unit` ns, with or without a fraction.
+    /// The next field, as a time in units of `unit` ns, with or without a fraction.
     #[inline]
     pub fn time(&mut self, name: &'static str, unit: u64) -> Result<u64, Box<Reason>> {
         let field = self.text(name)?;
@@ -100,7 +100,8 @@ impl<'a, const COMMA: bool> Fields<'a, COMMA> {
 /// A whole decimal number.
 #[inline]
 pub(crate) fn number(name: &'static str, field: &[u8]) -> Result<u64, Box<Reason>> {
-    // Nineteen digits cannot overflow, so the common case needs no check per digit.
+    // Nineteen digits cannot overflow 64 bits, so the common case needs no check per
+    // digit.
     if field.is_empty() || field.len() > 19 {
         return number_slow(name, field);
     }
@@ -137,8 +138,8 @@ fn number_slow(name: &'static str, field: &[u8]) -> Result<u64, Box<Reason>> {
     Ok(value)
 }
 
-/// A time of `unit` nanoseconds; digits below 1 ns are cut. Exact, except that a number
-/// with an exponent goes through a float.
+/// Parse a time in units of `unit` nanoseconds; digits below 1 ns are cut. The result is
+/// exact, except that a number with an exponent is parsed as a float.
 #[inline]
 pub(crate) fn time(name: &'static str, field: &[u8], unit: u64) -> Result<u64, Box<Reason>> {
     let point = field.iter().position(|&b| b == b'.');
@@ -193,7 +194,7 @@ fn wrong(name: &'static str, field: &[u8]) -> Box<Reason> {
     Box::new(if negative { Reason::Negative { name, text } } else { Reason::NotANumber { name, text } })
 }
 
-/// The field is none of what is allowed.
+/// The error of a field with a value that is not allowed.
 #[cold]
 pub(crate) fn bad_value(name: &'static str, field: &[u8], allowed: &'static str) -> Box<Reason> {
     Box::new(Reason::BadValue { name, text: quote(field), allowed })

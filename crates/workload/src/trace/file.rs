@@ -1,4 +1,4 @@
-//! Where a trace is read from, as often as needed.
+//! The source of a trace: a file or a copy of standard input, which can be read repeatedly.
 
 use super::error::TraceError;
 use super::stream::Input;
@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Content hashed whole up to this, else by its ends and its middle.
+/// Files up to this size in bytes are hashed whole; longer ones only at their start, middle
+/// and end.
 const HASHED_MAX: u64 = 256 << 20;
-/// Bytes hashed at a time, and of each part of a long file.
+/// Bytes hashed at a time, and of each hashed part of a long file.
 const HASHED_PART: u64 = 1 << 20;
 
-/// A trace file, or what came through standard input.
+/// A trace file, or a copy of standard input.
 #[derive(Clone, Debug)]
 pub enum TraceFile {
-    /// A file of the user's.
+    /// A file of the user.
     Path(PathBuf),
-    /// A copy of standard input in a temporary file that has no name, so that it goes with
-    /// the process, however that ends.
+    /// A copy of standard input in a temporary file without a name. The system deletes it
+    /// when the process ends, for any reason.
     Spooled(Arc<File>),
 }
 
@@ -30,7 +31,8 @@ impl<P: AsRef<Path>> From<P> for TraceFile {
 }
 
 impl TraceFile {
-    /// Copy all of standard input to a temporary file: a trace is read more than once.
+    /// Copy all of standard input to a temporary file, since a trace is read more than
+    /// once.
     ///
     /// # Errors
     /// Standard input cannot be read, or the folder for temporary files is full.
@@ -46,13 +48,13 @@ impl TraceFile {
         };
         let file = copy().map_err(|source| TraceError::Io {
             file: format!("standard input, copied to {}", std::env::temp_dir().display()),
-            action: "read or keep it",
+            action: "read or store it",
             source,
         })?;
         Ok(TraceFile::Spooled(Arc::new(file)))
     }
 
-    /// Its name in messages.
+    /// The file's name in messages.
     pub fn name(&self) -> String {
         match self {
             TraceFile::Path(path) => path.display().to_string(),
@@ -60,10 +62,10 @@ impl TraceFile {
         }
     }
 
-    /// Its size in bytes, as it is stored.
+    /// The file's size in bytes, as stored (compressed if it is).
     ///
     /// # Errors
-    /// It is not there any more.
+    /// The file does not exist any more.
     pub fn size(&self) -> io::Result<u64> {
         match self {
             TraceFile::Path(path) => Ok(std::fs::metadata(path)?.len()),
@@ -71,10 +73,10 @@ impl TraceFile {
         }
     }
 
-    /// Its bytes from the start.
+    /// Open the file at its start.
     ///
     /// # Errors
-    /// It cannot be opened.
+    /// The file cannot be opened.
     pub fn open(&self) -> io::Result<Input> {
         self.open_at(0)
     }
@@ -92,8 +94,8 @@ impl TraceFile {
         })
     }
 
-    /// A hash of the content, of a very long one by its length, start, middle and end; 0 if
-    /// it cannot be read (opening it will say why).
+    /// Return a hash of the content. A very long file is hashed by its length, start,
+    /// middle and end. 0 if the file cannot be read; opening it reports why.
     pub(crate) fn content_hash(&self) -> u64 {
         let hash = || -> io::Result<u64> {
             let length = self.size()?;
@@ -119,7 +121,7 @@ impl TraceFile {
     }
 }
 
-/// Reads a shared file from a position of its own.
+/// Reads a shared file from its own position.
 struct At {
     file: Arc<File>,
     at: u64,

@@ -1,17 +1,17 @@
-//! Counting distinct 4 KiB pages exactly while they fit, closely beyond.
+//! Counts distinct 4 KiB pages: exactly while they fit into memory, else by an estimate.
 
 use crate::interrupt::Interrupt;
 use std::collections::BTreeMap;
 use tailcut_units::random::mix;
 
-/// Pages per chunk; a chunk is a bitmap of 4 KiB or, while sparse, a sorted list.
+/// Pages per chunk. A chunk is a bitmap of 4 KiB or, while sparse, a sorted list.
 const CHUNK_PAGES: u64 = 32_768;
 const WORDS: usize = (CHUNK_PAGES / 64) as usize;
-/// Entries up to which a list is smaller than the bitmap.
+/// The most entries with which a list is smaller than the bitmap.
 const LIST_MAX: usize = 1024;
-/// What a map entry costs besides its pages, roughly.
+/// The approximate memory of a map entry besides its pages, in bytes.
 const ENTRY_BYTES: usize = 64;
-/// Registers of the estimate: a standard error of 1.04 / sqrt(2^14) = 0.8 %.
+/// Log2 of the estimate's registers: the standard error is 1.04 / sqrt(2^14) = 0.8 %.
 const PRECISION: u32 = 14;
 
 pub(super) enum Chunk {
@@ -19,7 +19,7 @@ pub(super) enum Chunk {
     Bitmap(Box<[u64; WORDS]>),
 }
 
-/// A set of (device, page) pairs that is only asked for its size.
+/// A set of (device, page) pairs, used to count the pages and to list their runs.
 ///
 /// Exact up to `bytes_max` of memory, then HyperLogLog (16 KiB, standard error 0.8 %).
 pub(crate) struct Footprint {
@@ -28,7 +28,8 @@ pub(crate) struct Footprint {
     bytes_max: usize,
     count: u64,
     registers: Option<Vec<u8>>,
-    /// Going over from the one to the other takes seconds.
+    /// Changing from the exact set to the estimate takes seconds and must be
+    /// interruptible.
     interrupt: Interrupt,
 }
 
@@ -55,7 +56,7 @@ impl Footprint {
         }
     }
 
-    /// The distinct pages, and whether that is exact.
+    /// The number of distinct pages, and whether it is exact.
     pub fn pages(&self) -> (u64, bool) {
         match &self.registers {
             None => (self.count, true),
@@ -63,8 +64,8 @@ impl Footprint {
         }
     }
 
-    /// Every unbroken run of pages inside a chunk as (device, first, last), by device and
-    /// page; nothing once the set is estimated.
+    /// Call `each` with every unbroken run of pages within a chunk as (device, first,
+    /// last), ordered by device and page. There are no runs once the set is estimated.
     pub fn runs(&self, mut each: impl FnMut(u32, u64, u64)) {
         for (&(device, chunk), pages) in &self.chunks {
             let base = chunk * CHUNK_PAGES;
@@ -72,7 +73,7 @@ impl Footprint {
         }
     }
 
-    /// The same pages, of all devices as if they were one.
+    /// The same pages with all devices merged into one, number 0.
     pub fn overlaid(&self) -> Footprint {
         let mut all = Footprint::new(self.bytes_max, self.interrupt.clone());
         self.runs(|_, first, last| all.add(0, first, last));
@@ -139,7 +140,8 @@ impl Footprint {
     }
 }
 
-/// HyperLogLog with the small-range correction; the set is large, so that is a formality.
+/// HyperLogLog with the small-range correction, which has no effect here since the set is
+/// large.
 fn estimated(registers: &[u8]) -> u64 {
     let m = registers.len() as f64;
     let sum: f64 = registers.iter().map(|&r| 0.5f64.powi(i32::from(r))).sum();

@@ -1,4 +1,4 @@
-//! Any bytes through everything that reads them: the entry for fuzzers and generators.
+//! Runs any bytes through all readers: the entry point of fuzzers and generators.
 
 use super::error::TraceError;
 use super::info::measure;
@@ -10,25 +10,27 @@ use super::touched::Touched;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// Issues drawn at most: a small input may stand for very many.
+/// The most issues pulled: a small input may describe very many.
 const ISSUES_MAX: u64 = 200_000;
-/// Bytes of the drive the trace is laid on; small, so that folding is exercised.
+/// Capacity in bytes of the drive on which the trace is laid; small, so that folding
+/// occurs.
 const CAPACITY: u64 = 64 << 20;
 
-/// What came of the bytes.
+/// The result of reading the bytes.
 #[derive(Debug)]
 pub struct FuzzOutcome {
-    /// The format chosen, if it came that far.
+    /// The format chosen, if reading got that far.
     pub format: Option<&'static str>,
-    /// Issues drawn, at most 200,000.
+    /// Issues pulled, at most 200,000.
     pub issues: u64,
-    /// How it ended.
+    /// How reading ended.
     pub result: Result<(), TraceError>,
 }
 
-/// Read `bytes` as a trace (in `format`, or by content), lay it on a 64 MiB drive and play
-/// two laps: as it is, then numbered densely with long gaps cut. Panics only if the reader
-/// has a fault: an issue outside the drive or arrivals out of order.
+/// Read `bytes` as a trace (in `format`, or detected by content), lay it on a 64 MiB drive
+/// and play two laps, twice: first with a dense remap and long gaps cut, then unchanged.
+/// The outcome is that of the second replay. Panics only if the reader has a fault: an
+/// issue outside the drive or arrivals out of order.
 pub fn fuzz_reader(format: Option<&str>, bytes: &[u8]) -> FuzzOutcome {
     let options = TraceOptions { format: format.map(Into::into), loop_count: 2, ..TraceOptions::default() };
     let bytes: Arc<[u8]> = bytes.into();

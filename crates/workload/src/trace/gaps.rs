@@ -1,26 +1,27 @@
-//! Clocks that jump: long gaps between records, found and cut.
+//! Clock jumps: finds and shortens long gaps between records.
 
 use super::error::Place;
 use super::record::TraceCounts;
 use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
 
-/// Cuts long gaps and jumps back, in the order of the file.
+/// Shortens long gaps and removes jumps back, in the order of the file.
 pub(super) struct Gaps {
     most: u64,
     back_most: u64,
-    /// Last time as the file has it, and what it became.
+    /// (the last time in the file, that time after all cuts).
     last: Option<(u64, u64)>,
 }
 
 impl Gaps {
-    /// Gaps above `most` ns are shortened to it. Jumps back beyond it and beyond the sort
-    /// window, inside which they are disorder and not a clock, become no step at all.
+    /// Gaps above `most` ns are shortened to `most`. A jump back of more than `most` and
+    /// more than the sort window is set to a gap of 0. A smaller jump back is not a clock
+    /// jump but a record out of order, and stays.
     pub fn new(most: u64, sort_window: u64) -> Gaps {
         Gaps { most, back_most: most.max(sort_window), last: None }
     }
 
-    /// The time that a record at `time` has after all cuts so far.
+    /// Return the time of a record at `time` after all cuts so far.
     pub fn adjust(&mut self, time: u64, counts: &mut TraceCounts) -> u64 {
         let Some((before, became)) = self.last else {
             self.last = Some((time, time));
@@ -44,7 +45,8 @@ impl Gaps {
     }
 }
 
-/// The longest time between two records in time order, and where these stand.
+/// Finds the longest time between two records in time order, and the places of these
+/// records.
 #[derive(Default)]
 pub(super) struct Largest {
     records: u64,
@@ -54,12 +56,13 @@ pub(super) struct Largest {
     places: (u64, u64),
 }
 
-/// A gap is suspicious above this share of the span, in 1/100, and above this length, ns.
+/// A gap is suspicious if it exceeds this share of the span, in 1/100, and this length,
+/// in ns.
 const SUSPICIOUS_PERCENT: u64 = 99;
 const SUSPICIOUS_NS: u64 = 1_000_000_000;
 
 impl Largest {
-    /// A record at `time` since the first, in order of time.
+    /// Take a record at `time` since the first record; records must come in time order.
     #[inline]
     pub fn note(&mut self, time: u64, place: u64) {
         if self.records > 0 && time - self.last > self.gap {
@@ -69,8 +72,8 @@ impl Largest {
         (self.last, self.last_place) = (time, place);
     }
 
-    /// What the user should know: one gap is nearly all of the span. Two records cannot
-    /// be told from a clock that jumped.
+    /// The warning that one gap is nearly all of the span. With only two records there is
+    /// no warning, since a clock jump then cannot be distinguished from a normal gap.
     pub fn warning(&self, place: impl Fn(u64) -> Place) -> Option<String> {
         let part = u128::from(self.gap) * 100;
         let most = u128::from(self.last) * u128::from(SUSPICIOUS_PERCENT);

@@ -1,15 +1,15 @@
-//! A gzip file: one stream after another, and nothing else.
+//! Decompresses a gzip file of one or more streams without other content.
 
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// What follows the last stream is none.
+/// The bytes after the last stream are not a gzip stream.
 #[derive(Debug, thiserror::Error)]
-#[error("bytes that are no gzip stream follow it")]
+#[error("the bytes after the stream are not a gzip stream")]
 pub(super) struct TrailingGarbage;
 
-/// Decompresses all streams of a file in turn. `flate2` does so too, but does not tell a
-/// stream that is cut short from a few foreign bytes behind a whole one.
+/// Decompresses all streams of a file in turn. `flate2` can do this too, but it does not
+/// distinguish a truncated stream from a few foreign bytes after a complete stream.
 pub(super) struct Streams<R> {
     current: Option<GzDecoder<BufReader<R>>>,
 }

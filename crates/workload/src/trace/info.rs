@@ -1,4 +1,4 @@
-//! What a trace holds.
+//! Measures of a trace.
 
 use super::burst::Bursts;
 use super::error::TraceError;
@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use tailcut_units::HostOp;
 
-/// Memory the footprint may take before it is estimated, bytes.
+/// Memory the footprint may use before it is estimated, in bytes.
 const FOOTPRINT_MEMORY: usize = 256 << 20;
-/// Devices counted; beyond, the count stays here.
+/// The most devices counted; with more, the count stays at this number.
 const DEVICES_MAX: usize = 1 << 20;
 
 /// The measures of a trace. Sizes in bytes, times in ns.
@@ -30,7 +30,7 @@ pub struct TraceInfo {
     pub time_unit: TimeUnit,
     /// `format`, `detected` or `given`.
     pub time_unit_from: &'static str,
-    /// A further choice the reader made from the data.
+    /// A further choice that the reader made from the data.
     pub note: &'static str,
     /// Reads, writes, trims and flushes.
     pub requests: u64,
@@ -52,8 +52,8 @@ pub struct TraceInfo {
     pub write_bytes: u64,
     /// Distinct 4 KiB pages (per device) that are read or written, times 4096.
     pub footprint_bytes: u64,
-    /// From address 0 of each device to the end of its last read or write, added up: what
-    /// the footprint spreads over.
+    /// The bytes from address 0 of each device to the end of its last read or write,
+    /// added up: the address range over which the footprint is spread.
     pub address_bytes: u64,
     /// Whether the footprint is exact, or an estimate (standard error 0.8 %).
     pub footprint_exact: bool,
@@ -65,22 +65,23 @@ pub struct TraceInfo {
     pub devices: u64,
     /// Coefficient of variation of the times between arrivals (1: random, more: bursts).
     pub interarrival_cv: Option<f64>,
-    /// Requests of the fullest interval of 100 ms by the mean of all intervals.
+    /// Requests of the fullest interval of 100 ms, divided by the mean of all intervals.
     pub peak_to_mean_100ms: Option<f64>,
-    /// Variance of the requests per interval of 100 ms by their mean (1: random).
+    /// Variance of the requests per interval of 100 ms, divided by their mean (1:
+    /// random).
     pub dispersion_100ms: Option<f64>,
-    /// Reads and writes by size: powers of two, empty ones left out.
+    /// Reads and writes by size, in powers of two; empty classes are left out.
     pub sizes: Vec<SizeBucket>,
-    /// Requests that stood out of time order and were sorted.
+    /// Requests that were out of time order and were sorted.
     pub reordered: u64,
-    /// What was read and skipped.
+    /// The records read and skipped.
     pub counts: TraceCounts,
 }
 
 /// Requests of one size class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SizeBucket {
-    /// Sizes up to this, and above half of it.
+    /// The largest size of the class; the sizes are above half of it.
     pub up_to_bytes: u64,
     /// Reads.
     pub reads: u64,
@@ -88,8 +89,8 @@ pub struct SizeBucket {
     pub writes: u64,
 }
 
-/// Measure a trace file. Filters and scales of the options apply; loops and the layout on
-/// a drive do not.
+/// Measure a trace file. The filters and scales of the options apply; loops and the
+/// layout on a drive do not.
 ///
 /// # Errors
 /// As [`TraceReader::open`] and [`TraceReader::next_record`].
@@ -97,7 +98,7 @@ pub fn info(file: impl Into<TraceFile>, options: &TraceOptions) -> Result<TraceI
     info_of(TraceReader::open(&file.into(), options)?)
 }
 
-/// Measure what a reader has left.
+/// Measure the rest of a reader.
 ///
 /// # Errors
 /// As [`TraceReader::next_record`].
@@ -105,12 +106,12 @@ pub fn info_of(reader: TraceReader) -> Result<TraceInfo, TraceError> {
     Ok(measure(reader)?.0)
 }
 
-/// Measure what a reader has left, and keep the set of pages it touches.
+/// Measure the rest of a reader, and keep the set of pages it touches.
 pub(crate) fn measure(mut reader: TraceReader) -> Result<(TraceInfo, Footprint), TraceError> {
     let mut sums = Sums::new(reader.interrupt());
     while let Some(record) = reader.next_record()? {
         sums.add(&record);
-        // One record may touch a million pages.
+        // Check after each record, since one record may touch a million pages.
         if sums.interrupt.is_raised() {
             return Err(reader.interrupted());
         }
@@ -123,7 +124,7 @@ struct Sums {
     bytes: [u64; 2],
     sizes: [[u64; 2]; 33],
     footprint: Footprint,
-    /// End of the last read or write by device.
+    /// End of the last read or write, by device.
     devices: HashMap<u32, u64>,
     last: (Option<u32>, u64),
     interrupt: Interrupt,
@@ -166,7 +167,7 @@ impl Sums {
         }
         let bytes = u64::from(record.bytes);
         self.bytes[direction] = self.bytes[direction].saturating_add(bytes);
-        // The smallest power of two that is not below: 2^0 to 2^32.
+        // The smallest power of two not below the size: 2^0 to 2^32.
         self.sizes[bytes.next_power_of_two().trailing_zeros() as usize][direction] += 1;
         self.footprint.add(record.device, record.offset / PAGE, (record.offset + bytes - 1) / PAGE);
     }

@@ -1,13 +1,14 @@
-//! Where a trace's addresses fall on the drive.
+//! Maps the addresses of a trace to the drive.
 //!
-//! The devices known when the layout is fixed get equal slices, in order of first
-//! appearance, one behind another. Inside a slice, an address is folded by its 4 KiB page:
-//! `page mod pages of the slice`, the place inside the page kept. Each lap adds
-//! `lap × shift` pages before folding; the shift of a slice is the span of pages its
-//! requests covered in the first lap, or, where that is the whole slice or more, 0.618 of
-//! the slice, so that laps do not fall on the same addresses. A request that would cross
-//! the slice's end moves down until it ends there; one larger than the slice is issued in
-//! pieces (a trim is shortened to the slice: the rest would repeat it).
+//! The devices known when the layout is fixed get equal slices, one after another, in
+//! order of first appearance. Inside a slice an address is folded by its 4 KiB page, as
+//! `page mod pages of the slice`; the offset inside the page stays. Each lap adds `lap ×
+//! shift` pages before folding. The shift of a slice is the span of pages that its
+//! requests covered in the first lap. If that span is the whole slice or more, the shift
+//! is 0.618 of the slice, so that laps do not use the same addresses. A request that would
+//! cross the slice's end moves down until it ends there. A request larger than the slice
+//! is issued in pieces; a trim is instead shortened to the slice, since its rest would
+//! trim the same addresses again.
 
 use super::error::TraceError;
 use super::footprint::Footprint;
@@ -17,9 +18,10 @@ use crate::interrupt::Interrupt;
 use std::collections::HashMap;
 use tailcut_units::{Command, HostOp};
 
-/// Addresses are folded in units of this many bytes.
+/// Addresses are folded in pages of this many bytes.
 pub(super) const PAGE: u64 = 4096;
-/// Devices numbered by appearance; beyond, the device number itself picks the slice.
+/// The most devices numbered by appearance; for further devices the device number selects
+/// the slice.
 const DEVICES_MAX: usize = 65_536;
 
 /// A part of the drive, in pages.
@@ -27,7 +29,7 @@ const DEVICES_MAX: usize = 65_536;
 struct Slice {
     first: u64,
     pages: u64,
-    /// Lowest and highest page (exclusive, unfolded) of the first lap.
+    /// Lowest and highest page (exclusive, unfolded) used in the first lap.
     low: u64,
     high: u64,
 }
@@ -35,7 +37,8 @@ struct Slice {
 impl Slice {
     fn shift(&self) -> u64 {
         let span = self.high.saturating_sub(self.low);
-        // 633/1024 is the golden section; u128 because pages × 633 may not fit.
+        // 633/1024 is close to the golden ratio 0.618; u128 because pages × 633 may not
+        // fit 64 bits.
         if span < self.pages { span } else { (u128::from(self.pages) * 633 / 1024) as u64 }
     }
 }
@@ -43,12 +46,12 @@ impl Slice {
 /// The mapping from (device, offset) to the drive.
 pub(super) struct Layout {
     slices: Vec<Slice>,
-    /// Slice of a device; filled in order of appearance.
+    /// The slice of each device, filled in order of appearance.
     devices: HashMap<u32, u32>,
     last: (u32, u32),
 }
 
-/// What is left of a request that needs more than one command; it begins at its slice's
+/// The rest of a request that needs more than one command; the rest begins at the slice's
 /// first byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
@@ -62,7 +65,7 @@ impl Iterator for Pieces {
     type Item = Command;
 
     fn next(&mut self) -> Option<Command> {
-        // The request had at most 4 GiB - 1, so a piece fits.
+        // The request had at most 4 GiB - 1 bytes, so a piece fits 32 bits.
         let bytes = self.left.min(self.limit) as u32;
         self.left -= u64::from(bytes);
         (bytes > 0).then_some(Command { op: self.op, offset: self.base, bytes })
@@ -70,7 +73,7 @@ impl Iterator for Pieces {
 }
 
 impl Layout {
-    /// `devices` in order of first appearance.
+    /// Make a layout; `devices` are in order of first appearance.
     pub fn new(capacity: u64, devices: &[u32], rule: DeviceRule) -> Result<Layout, TraceError> {
         let pages = capacity / PAGE;
         if pages == 0 {
@@ -80,7 +83,7 @@ impl Layout {
             DeviceRule::Slices => devices.len().max(1) as u64,
             DeviceRule::Overlay => 1,
         };
-        // More devices than pages: they share slices of one page.
+        // With more devices than pages, devices share slices of one page.
         let count = wanted.min(pages);
         let each = pages / count;
         let slice = |i| Slice { first: i * each, pages: each, low: u64::MAX, high: 0 };
@@ -115,15 +118,15 @@ impl Layout {
         slice
     }
 
-    /// Bytes that so many pages from the first take, folded.
+    /// The bytes that the first `pages` pages take on the drive, once folded.
     pub fn fold_range(&self, pages: u64) -> u64 {
         pages.min(self.slices[0].pages) * PAGE
     }
 
-    /// Bytes that a set of pages takes once it is folded onto the drive.
+    /// The bytes that a set of pages takes on the drive, once folded.
     pub fn fold(&self, touched: &Footprint) -> u64 {
         let count = self.slices.len() as u32;
-        // Never more than the drive has, which is at most 16 TiB: a bitmap of 512 MiB.
+        // The set never exceeds the drive, which has at most 16 TiB: a bitmap of 512 MiB.
         let mut folded = Footprint::new(usize::MAX, Interrupt::default());
         touched.runs(|device, first, last| {
             let slice = self.devices.get(&device).copied().unwrap_or(device % count);
@@ -139,7 +142,7 @@ impl Layout {
         folded.pages().0 * PAGE
     }
 
-    /// The command a request becomes; what does not fit in it goes to `rest`.
+    /// Turn a request into a command; the part that does not fit goes to `rest`.
     #[inline]
     pub fn place(
         &mut self,
@@ -184,13 +187,14 @@ impl Layout {
     }
 }
 
-/// A request larger than its slice of `limit` bytes: once to the slice's end, then round.
+/// Split a request larger than its slice of `limit` bytes: the first command runs to the
+/// slice's end, and the pieces start again at its beginning.
 #[cold]
 fn split(record: &Record, base: u64, at: u64, limit: u64) -> (Command, Pieces) {
     let op = record.op;
     let left = u64::from(record.bytes);
     let (at, left) = if op == HostOp::Trim { (0, left.min(limit)) } else { (at, left) };
-    // At most 4 GiB - 1, like the request.
+    // At most 4 GiB - 1 bytes, like the request.
     let first = left.min(limit - at) as u32;
     let command = Command { op, offset: base + at, bytes: first };
     (command, Pieces { op, base, limit, left: left - u64::from(first) })

@@ -1,12 +1,13 @@
-//! Block traces: many formats in, one stream of requests out.
+//! Block traces: reads many formats and gives one stream of requests.
 //!
-//! [`TraceReader`] turns a file into [`Record`]s: decompressed, recognised by content,
-//! sorted in a stated window, filtered, scaled. [`TraceSource`] lays those on a drive of a
-//! given capacity and repeats them: the issues a simulator pulls. [`info`] measures a
-//! trace, [`convert`] writes the compact form, [`fuzz_reader`] feeds any bytes through.
+//! [`TraceReader`] turns a file into [`Record`]s: it decompresses the file, recognises its
+//! format by content, sorts the records within a given window, filters and scales them.
+//! [`TraceSource`] lays the records on a drive of a given capacity and repeats them; a
+//! simulator pulls its issues. [`info`] measures a trace, [`convert`] writes the compact
+//! form, and [`fuzz_reader`] runs any bytes through all of this.
 //!
 //! The readers hold a 256 KiB buffer, the sort window and (in a source) the first 65,536
-//! requests, whatever the trace's length. Nothing is dropped without being counted in
+//! requests, for a trace of any length. Nothing is dropped without being counted in
 //! [`TraceCounts`].
 
 mod burst;
@@ -51,8 +52,8 @@ pub use source::TraceSource;
 pub use stream::{Input, LINE_MAX};
 pub(crate) use touched::Touched;
 
-/// Every format: the list that detection, `--format` and the documentation use. Where two
-/// claim the same lines, the earlier, which is the more specific, wins.
+/// Every format: the list used by detection, `--format` and the documentation. If two
+/// formats claim the same lines, the earlier wins, which is the more specific one.
 pub static FORMATS: &[&Format] = &[
     &formats::compact::FORMAT,
     &formats::iolog::FORMAT,

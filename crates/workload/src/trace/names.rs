@@ -1,10 +1,10 @@
-//! Names numbered by first appearance, in bounded memory.
+//! Numbers names by first appearance, in bounded memory.
 
 use super::error::Reason;
 use super::fields::bad_value;
 use std::collections::HashMap;
 
-/// Bytes of names kept.
+/// The most bytes of all names together.
 const BYTES_MAX: usize = 4 << 20;
 
 /// Numbers names from 0 in order of first appearance.
@@ -18,7 +18,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// At most `names_max` names; `allowed` says so in the error.
+    /// At most `names_max` names are numbered; `allowed` states this limit in the error.
     pub fn new(field: &'static str, names_max: u32, allowed: &'static str) -> Names {
         Names {
             field,
@@ -30,7 +30,7 @@ impl Names {
         }
     }
 
-    /// The number of `name`.
+    /// Return the number of `name`.
     #[inline]
     pub fn number(&mut self, name: &[u8]) -> Result<u32, Box<Reason>> {
         if *self.last.0 == *name && self.last.1 != u32::MAX {

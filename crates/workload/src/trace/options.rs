@@ -63,68 +63,72 @@ impl FromStr for TimeUnit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceRule {
-    /// One behind another: the devices among the first 65,536 requests, in order of first
-    /// appearance, get equal slices of the drive (a multiple of 4 KiB). A device first
-    /// seen later shares the slice numbered by its own order modulo their count.
+    /// The devices get separate parts of the drive, one after another. The devices among
+    /// the first 65,536 requests get equal slices (a multiple of 4 KiB), in order of first
+    /// appearance. A device first seen later shares the slice numbered by the device's own
+    /// order modulo the number of slices.
     #[default]
     Slices,
-    /// All devices on the same addresses: the whole drive.
+    /// All devices use the same addresses: the whole drive.
     Overlay,
 }
 
-/// Where the pages that a trace touches go on the drive.
+/// How the pages that a trace touches are placed on the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remap {
-    /// To their own address, modulo the size of their device's part of the drive: distances
-    /// stay, and pages that are far apart may meet.
+    /// At their own address modulo the size of their device's part of the drive: distances
+    /// stay, and pages that are far apart may be placed on the same address.
     #[default]
     Modulo,
-    /// To a range without holes, in order of device number and address: what is touched
-    /// keeps its order and its neighbours, and no two pages meet while the drive is large
-    /// enough. A page is touched if it is read or written.
+    /// On a range without holes, in order of device number and address. Touched pages keep
+    /// their order and their neighbours, and no two pages share an address if the drive is
+    /// large enough. A page is touched if it is read or written.
     Dense,
 }
 
-/// Options of reading. The defaults replay the file as it is, once.
+/// Options of reading a trace. The defaults replay the file unchanged, once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceOptions {
-    /// Name of the format; by content when absent.
+    /// Name of the format; detected from the content if absent.
     pub format: Option<String>,
-    /// Unit of the time column; the format's own when absent.
+    /// Unit of the time column; the format's own unit if absent.
     pub time_unit: Option<TimeUnit>,
-    /// Arrival times are divided by this: 10 is ten times the rate. Finite, above 0.
+    /// Arrival times are divided by this factor: 10 gives ten times the rate. Finite, above
+    /// 0.
     pub rate_scale: f64,
-    /// Sizes are multiplied by this and rounded up to 512 bytes, held at 4 GiB - 512;
-    /// offsets stay. Exactly 1 leaves sizes untouched. Finite, above 0.
+    /// Sizes are multiplied by this factor, rounded up to 512 bytes and limited to 4 GiB -
+    /// 512; offsets stay. Exactly 1 leaves sizes unchanged. Finite, above 0.
     pub size_scale: f64,
     /// Laps over the trace, at least 1.
     pub loop_count: u32,
-    /// Only the first so many requests of each lap (after the filters below).
+    /// Keep only this many requests of each lap, the first ones after the filters below.
     pub limit: Option<u64>,
-    /// Only requests from this trace time (ns since the first record, before scaling);
-    /// it becomes time 0.
+    /// Keep only requests from this trace time on (ns since the first record, before
+    /// scaling); this time becomes time 0.
     pub start_ns: u64,
-    /// Only requests before this trace time (ns since the first record, before scaling).
+    /// Keep only requests before this trace time (ns since the first record, before
+    /// scaling).
     pub end_ns: Option<u64>,
-    /// Only this device of the trace.
+    /// Keep only requests of this device of the trace.
     pub device: Option<u32>,
     /// How several devices share the drive.
     pub device_rule: DeviceRule,
-    /// Records up to this much older than the newest are sorted in; more is an error.
+    /// A record that is older than the newest by up to this time (ns) is sorted; an older
+    /// record is an error.
     pub sort_window_ns: u64,
-    /// At most this many records are held for sorting, 1 to 16,777,216.
+    /// The most records held for sorting, 1 to 16,777,216.
     pub sort_records: usize,
-    /// Ignore arrival times: every request may be issued at once.
+    /// Ignore arrival times: every request may be issued immediately.
     pub closed_loop: bool,
-    /// Where addresses go.
+    /// How addresses are placed on the drive.
     pub remap: Remap,
-    /// Times between records that are longer than this, ns, are shortened to it, and jumps
-    /// back of the clock beyond it and the sort window are taken out. All other times
-    /// (`start_ns`, `end_ns`, the span) are those that this leaves.
+    /// Times between records that are longer than this, in ns, are shortened to it. Jumps
+    /// back of the clock that are longer than this and than the sort window are removed.
+    /// All other times (`start_ns`, `end_ns`, the span) are times after these cuts.
     pub skip_gaps_ns: Option<u64>,
-    /// Who may stop the reading.
+    /// The interrupt that can stop the reading.
     #[serde(skip)]
     pub interrupt: Interrupt,
 }
@@ -153,12 +157,12 @@ impl Default for TraceOptions {
 }
 
 impl TraceOptions {
-    /// A text that differs where the requests read differ.
+    /// A text that differs if the options make a difference to the requests read.
     pub fn identity(&self) -> String {
         format!("{:?}", TraceOptions { interrupt: Interrupt::default(), ..self.clone() })
     }
 
-    /// Fails with [`TraceError::Option`] on a value outside its bounds.
+    /// Check all bounds; fails with [`TraceError::Option`].
     pub fn check(&self) -> Result<(), TraceError> {
         for (option, value) in [("rate_scale", self.rate_scale), ("size_scale", self.size_scale)] {
             if !(value.is_finite() && value > 0.0) {

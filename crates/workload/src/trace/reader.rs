@@ -13,13 +13,15 @@ use super::stream::{ByteStream, Input, text_of};
 use crate::interrupt::Interrupt;
 use tailcut_units::HostOp;
 
-/// The largest size a scaled request may have: 4 GiB less a sector.
+/// The largest size of a scaled request: 4 GiB less a sector, in bytes.
 const SCALED_MAX: f64 = (u32::MAX - 511) as f64;
 
-/// Reads one trace once, in constant memory: decompressed, sorted, filtered and scaled.
+/// Reads one trace once, in constant memory: decompresses, sorts, filters and scales its
+/// records.
 ///
-/// Times are nanoseconds since the first record of the file (before the device filter;
-/// with `skip_gaps_ns` shortened by what it cuts), less `start_ns`, divided by the rate scale.
+/// Times are nanoseconds since the first record of the file, before the device filter. With
+/// `skip_gaps_ns` they are shortened by the gaps cut. `start_ns` is then subtracted, and the
+/// result is divided by the rate scale.
 pub struct TraceReader {
     input: ByteStream,
     format: &'static Format,
@@ -40,7 +42,7 @@ pub struct TraceReader {
 }
 
 impl TraceReader {
-    /// Read a file. Loop, layout and closed-loop options are not looked at here.
+    /// Open a file. Loop, layout and closed-loop options have no effect here.
     ///
     /// # Errors
     /// See [`TraceError`]: unreadable, empty or unrecognised content, or a bad option.
@@ -52,7 +54,7 @@ impl TraceReader {
         }
     }
 
-    /// Read anything that reads; `file` is its name in messages.
+    /// Open any input; `file` is its name in messages.
     ///
     /// # Errors
     /// As [`TraceReader::open`].
@@ -112,12 +114,12 @@ impl TraceReader {
         (self.unit, self.unit_from)
     }
 
-    /// Any further choice the reader made from the data; empty if none.
+    /// Any further choice that the reader made from the data; empty if none.
     pub fn note(&self) -> &'static str {
         self.note
     }
 
-    /// Who may stop the reading.
+    /// The interrupt that can stop the reading.
     pub(super) fn interrupt(&self) -> Interrupt {
         self.options.interrupt.clone()
     }
@@ -126,16 +128,16 @@ impl TraceReader {
         TraceError::Interrupted { file: self.input.file().into() }
     }
 
-    /// What was read and skipped so far.
+    /// The records read and skipped so far.
     pub fn counts(&self) -> &TraceCounts {
         &self.counts
     }
 
-    /// The next request, `None` at the end. After an error there is nothing more.
+    /// Return the next request; `None` at the end. After an error there are no more requests.
     ///
     /// # Errors
-    /// A bad record, a damaged stream, or a jump back in time beyond the sort window; a
-    /// trace without any request is an error at its end.
+    /// A bad record, a damaged stream, or a jump back in time beyond the sort window. A trace
+    /// without any request gives an error at its end.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         while !self.finished {
@@ -164,8 +166,8 @@ impl TraceReader {
         Err(TraceError::NoRequest { file: self.input.file().into(), detail: self.counts.skipped() })
     }
 
-    // The inner steps hand over plain options and leave an error in `failure`: a result
-    // that may hold a large error costs a move per record and layer.
+    // The inner steps return plain options and store an error in `failure`: a result type with
+    // room for a large error costs one move per record and layer.
     #[inline]
     fn next_sorted(&mut self) -> Option<Entry> {
         if self.sorter.is_none() {
@@ -238,7 +240,8 @@ impl TraceReader {
         }
     }
 
-    /// Filters, then scales. Records come in time order, so the window's end ends all.
+    /// Filter and scale a record. Records come in time order, so the first record after the
+    /// time window ends the trace.
     #[inline]
     fn select(&mut self, entry: Entry) -> Option<Record> {
         let Entry { mut record, place } = entry;
@@ -271,7 +274,8 @@ impl TraceReader {
         Some(record)
     }
 
-    /// No more records: the window is over, or a time is too far from the first.
+    /// End the stream: the time window has ended, or a time is too far from the first
+    /// record's.
     #[cold]
     fn stop(&mut self, too_long: Option<(u64, u64)>) {
         self.batch = Batch { ended: true, ..Batch::default() };

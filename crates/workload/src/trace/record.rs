@@ -1,25 +1,25 @@
-//! One request of a trace, and the counters of everything that was done to them.
+//! One request of a trace, and the counters of all that was read, skipped and changed.
 
 use super::error::{Reason, quote};
 use serde::Serialize;
 use tailcut_units::HostOp;
 
-/// One request as a trace tells it.
+/// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Nanoseconds: since the trace's first record from a [`super::TraceReader`].
+    /// Time in ns; from a [`super::TraceReader`] it counts from the trace's first record.
     pub time: u64,
-    /// First byte on its device; 0 for a flush.
+    /// First byte on the device; 0 for a flush.
     pub offset: u64,
     /// Length in bytes, at least 1; 0 for a flush.
     pub bytes: u32,
     /// The device, volume or address space, as numbered in the trace.
     pub device: u32,
-    /// What to do.
+    /// The operation.
     pub op: HostOp,
 }
 
-/// One request as a parser found it: times absolute, nothing checked yet.
+/// One request as parsed: times are absolute and nothing is checked yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Raw {
     pub time: u64,
@@ -29,15 +29,16 @@ pub(crate) struct Raw {
     pub op: HostOp,
 }
 
-/// The largest address (exclusive) a trace may speak of: 8 EiB.
+/// The upper bound (exclusive) of a trace's addresses: 8 EiB.
 pub const ADDRESS_MAX: u64 = 1 << 63;
 
-/// The longest trace, ns (146 years): safe to add to, and to pack beside two bits.
+/// The longest trace, in ns (146 years). Two such times can be added without overflow,
+/// and the time leaves two bits of a 64-bit word free.
 pub const TIME_MAX: u64 = (1 << 62) - 1;
 
 impl Raw {
-    /// The checks every format shares: no empty request, none longer than a command can
-    /// say, none past the address space.
+    /// Check what all formats require: a request is not empty, is not longer than a
+    /// command can be, and does not exceed the address space.
     #[inline]
     pub fn check(self) -> Result<Record, Box<Reason>> {
         let Raw { time, device, offset, bytes, op } = self;
@@ -57,18 +58,19 @@ impl Raw {
     }
 }
 
-/// A number above its bound.
+/// The error of a number above its bound.
 pub(crate) fn too_large(name: &'static str, value: u64, max: u64) -> Box<Reason> {
     Box::new(Reason::TooLarge { name, text: quote(value.to_string().as_bytes()), max })
 }
 
-/// 512-byte sectors to bytes.
+/// Convert 512-byte sectors to bytes.
 #[inline]
 pub(crate) fn sectors(name: &'static str, count: u64) -> Result<u64, Box<Reason>> {
     if count > ADDRESS_MAX >> 9 { Err(too_large(name, count, ADDRESS_MAX >> 9)) } else { Ok(count << 9) }
 }
 
-/// What was read, skipped and changed. Nothing is dropped without being counted here.
+/// Counts of what was read, skipped and changed. Nothing is dropped without being counted
+/// here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TraceCounts {
     /// Lines of a text format, records of a binary one.
@@ -79,42 +81,44 @@ pub struct TraceCounts {
     pub comments: u64,
     /// Events or commands of other kinds skipped (blkparse Q/G/C, SCSI inquiries, …).
     pub other_events: u64,
-    /// Requests of devices that the filter left out.
+    /// Requests of devices that the device filter left out.
     pub other_devices: u64,
     /// Requests before the time window.
     pub before_window: u64,
-    /// Requests handed out, over all laps; pieces of a split request count once.
+    /// Requests returned, over all laps; a split request counts once.
     pub requests: u64,
-    /// Requests that stood later in the file than a newer one, and were sorted.
+    /// Requests that were later in the file than a newer one, and were sorted.
     pub reordered: u64,
-    /// The largest jump back in time, ns.
+    /// The largest jump back in time, in ns.
     pub backward_max_ns: u64,
     /// Gaps that `skip_gaps_ns` shortened.
     pub gaps_cut: u64,
-    /// By how much in all, ns.
+    /// The total time removed by `skip_gaps_ns`, in ns.
     pub gaps_cut_ns: u64,
-    /// Jumps back of the clock that it took out.
+    /// Jumps back of the clock that `skip_gaps_ns` removed.
     pub jumps_back_cut: u64,
-    /// Requests whose size or time scaling was held at its bound.
+    /// Requests whose scaled size or time was limited to its bound.
     pub clamped: u64,
-    /// Requests whose address lay beyond their device's part of the drive.
+    /// Requests with addresses beyond their device's part of the drive, which were
+    /// folded.
     pub folded: u64,
-    /// Requests moved down to end inside their device's part.
+    /// Requests moved to a lower address so that they end inside their device's part.
     pub moved: u64,
     /// Requests larger than their device's part, issued in pieces.
     pub split: u64,
-    /// Requests of devices first seen after the layout was fixed, which share a part.
+    /// Requests of devices first seen after the layout was fixed; such a device shares a
+    /// part.
     pub late_devices: u64,
-    /// Trims of nothing that the trace reads or writes, left out by a dense remap.
+    /// Trims of pages that the trace neither reads nor writes, left out by a dense remap.
     pub untouched_trims: u64,
     /// Laps completed or begun.
     pub laps: u32,
-    /// What is doubtful about the trace; known once it was read to its end.
+    /// Doubts about the trace, known once it has been read to its end.
     pub warnings: Vec<String>,
 }
 
 impl TraceCounts {
-    /// One line on what was skipped, for messages.
+    /// One line about the skipped records, for messages.
     pub(crate) fn skipped(&self) -> String {
         format!(
             "{} lines or records: {} blank, {} comments or headers, {} other events, {} of other devices, {} before the time window",

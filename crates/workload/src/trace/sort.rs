@@ -1,14 +1,15 @@
-//! Putting a trace that is nearly in time order into time order, in bounded memory.
+//! Sorts a trace that is nearly in time order, in bounded memory.
 
 use super::decode::Entry;
 use super::record::TraceCounts;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Holds records until nothing older can come any more: until the newest record is more
-/// than the window ahead, or too many are held. Equal times keep the file's order.
+/// Holds records until no older record can follow: until the newest record is later by
+/// more than the window, or too many records are held. Records of equal times keep the
+/// file's order.
 ///
-/// Records that are in order go through a queue; only stragglers pay for a heap.
+/// Records in order go through a queue; only records out of order use a heap.
 pub(crate) struct Sorter {
     window_ns: u64,
     records_max: usize,
@@ -20,10 +21,10 @@ pub(crate) struct Sorter {
     released: u64,
 }
 
-/// A record jumped back further than can be sorted.
+/// A record jumps back further in time than the window allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooLate {
-    /// By how much, ns.
+    /// The length of the jump, in ns.
     pub back: u64,
     /// The place of the newest record.
     pub newest: u64,
@@ -75,8 +76,8 @@ impl Sorter {
         }
     }
 
-    /// Take a record in; fails if its place in the order is gone, or its jump back exceeds
-    /// the window.
+    /// Add a record. Fails if a later record was already released, or if the jump back
+    /// exceeds the window.
     #[inline]
     pub fn push(&mut self, entry: Entry, counts: &mut TraceCounts) -> Result<(), TooLate> {
         let time = entry.record.time;
@@ -97,7 +98,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// The oldest record, if nothing older can come.
+    /// Remove and return the oldest record, if no older record can follow.
     #[inline]
     pub fn pop_settled(&mut self) -> Option<Entry> {
         let oldest = self.oldest()?;
@@ -105,7 +106,7 @@ impl Sorter {
         if settled { self.pop() } else { None }
     }
 
-    /// The oldest record.
+    /// Remove and return the oldest record.
     #[inline]
     pub fn pop(&mut self) -> Option<Entry> {
         let entry = match (self.ordered.front(), self.stragglers.peek()) {

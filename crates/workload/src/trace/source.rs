@@ -1,4 +1,4 @@
-//! A trace as the issues a simulator pulls.
+//! A trace as a stream of issues that a simulator pulls.
 
 use super::dense::DenseMap;
 use super::error::TraceError;
@@ -15,19 +15,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tailcut_units::{Command, SimTime, Span};
 
-/// Requests read ahead to learn the devices before the layout is fixed.
+/// Requests read ahead to find the devices before the layout is fixed.
 const AHEAD: usize = 65_536;
 
-/// Opens the trace anew for each lap.
+/// Opens the trace again for each lap.
 type Opener = Box<dyn Fn() -> std::io::Result<Input> + Send>;
 
 /// A trace laid on a drive and repeated.
 ///
 /// Arrivals of lap *k* are `k × (time of the last request + mean gap)` later than those of
-/// the first lap, the mean gap being the first lap's time divided by its requests less one
-/// (1 ns at least). Where addresses fall, and how laps shift them, is told in the
-/// `layout` rules: equal slices per device, folded by 4 KiB pages, shifted each lap by the
-/// span the first lap covered.
+/// the first lap. The mean gap is the first lap's time divided by its requests less one (at
+/// least 1 ns). The `layout` module defines the addresses and how laps shift them: devices
+/// get equal slices, addresses are folded by 4 KiB pages, and each lap shifts them by the
+/// span that the first lap covered.
 pub struct TraceSource {
     file: String,
     opener: Opener,
@@ -36,7 +36,7 @@ pub struct TraceSource {
     ahead: VecDeque<Record>,
     layout: Layout,
     dense: Option<Arc<DenseMap>>,
-    /// Where the last record was found in it.
+    /// The index in `dense` at which the last record was found.
     near: usize,
     pieces: Option<Pieces>,
     pieces_at: SimTime,
@@ -45,7 +45,7 @@ pub struct TraceSource {
     lap_requests: u64,
     last_time: u64,
     lap_ns: u64,
-    /// The file's counts of the first lap, once it is over.
+    /// The file's counts of the first lap, once that lap has ended.
     first_lap: Option<TraceCounts>,
     mapped: TraceCounts,
     finished: bool,
@@ -55,8 +55,8 @@ impl TraceSource {
     /// Open a trace file for a drive of `capacity` bytes (at least 4096).
     ///
     /// # Errors
-    /// See [`TraceError`]: content that cannot be read, also among the first requests, or
-    /// an option out of bounds.
+    /// See [`TraceError`]: content that cannot be read (including the requests read ahead),
+    /// or an option out of bounds.
     pub fn open(
         file: impl Into<TraceFile>,
         options: &TraceOptions,
@@ -67,15 +67,15 @@ impl TraceSource {
         TraceSource::from_opener(&name, Box::new(move || file.open()), options, capacity)
     }
 
-    /// The same with addresses numbered by `dense`, all devices together, from the first
-    /// byte of the drive's `capacity`.
+    /// The same source with the addresses numbered by `dense`, with all devices together,
+    /// from the first byte of the drive's `capacity`.
     pub(crate) fn numbered(self, dense: Arc<DenseMap>, capacity: u64) -> Result<TraceSource, TraceError> {
         let layout = Layout::new(capacity, &[0], DeviceRule::Overlay)?;
         Ok(TraceSource { layout, dense: Some(dense), ..self })
     }
 
-    /// Bytes of the drive that the first lap touches, in pages of 4 KiB; `None` where the
-    /// pages touched are not known one by one.
+    /// The bytes of the drive that the first lap touches, in pages of 4 KiB; `None` if the
+    /// touched pages are only estimated.
     pub(crate) fn drive_footprint(&self, touched: &Footprint) -> Option<u64> {
         let (pages, exact) = touched.pages();
         match &self.dense {
@@ -85,7 +85,8 @@ impl TraceSource {
         }
     }
 
-    /// Open anything that can be read again from its start; `file` is its name in messages.
+    /// Open any input that can be read again from its start; `file` is its name in
+    /// messages.
     ///
     /// # Errors
     /// As [`TraceSource::open`].
@@ -130,12 +131,12 @@ impl TraceSource {
         })
     }
 
-    /// The next command and its arrival (time 0 in a closed loop); `None` at the end. The
-    /// pieces of a request too large for its slice arrive together. After an error there
-    /// is nothing more.
+    /// Return the next command and its arrival (time 0 in a closed loop); `None` at the
+    /// end. The pieces of a request larger than its slice arrive together. After an error
+    /// the source returns no more issues.
     ///
     /// # Errors
-    /// As [`TraceReader::next_record`]; looping beyond 146 years of trace time.
+    /// As [`TraceReader::next_record`]; laps beyond 146 years of trace time.
     #[inline]
     pub fn next_issue(&mut self) -> Result<Option<Issue>, TraceError> {
         if let Some(command) = self.next_piece() {
@@ -192,7 +193,7 @@ impl TraceSource {
 
     #[cold]
     fn next_lap(&mut self) -> Result<bool, TraceError> {
-        // Any early way out below ends the source.
+        // Every early return below ends the source.
         self.finished = true;
         if self.first_lap.is_none() {
             let gaps = self.lap_requests.saturating_sub(1).max(1);
@@ -212,9 +213,9 @@ impl TraceSource {
         Ok(true)
     }
 
-    /// What was read, skipped and changed so far. The counts of the file are those of the
-    /// first lap (with a read-ahead of up to 65,536 requests while it lasts); requests and
-    /// the changes of addresses cover all laps.
+    /// The records read, skipped and changed so far. The counts of the file are those of
+    /// the first lap; during that lap they include up to 65,536 requests read ahead. The
+    /// counts of requests and of changed addresses cover all laps.
     pub fn counts(&self) -> TraceCounts {
         let file = self.first_lap.as_ref().unwrap_or_else(|| self.reader.counts());
         TraceCounts {

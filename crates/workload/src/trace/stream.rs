@@ -1,4 +1,4 @@
-//! Bytes in, decompressed, in one fixed buffer.
+//! Reads and decompresses a byte stream through one fixed buffer.
 
 use super::error::TraceError;
 use super::gzip::{Streams, TrailingGarbage};
@@ -7,9 +7,9 @@ use std::io::{self, Cursor, Read};
 
 /// The longest line of a text format, in bytes.
 pub const LINE_MAX: usize = 64 * 1024;
-/// The buffer: also how far detection looks ahead.
+/// The buffer's size in bytes, which is also how far detection looks ahead.
 const BUFFER: usize = 256 * 1024;
-/// What some editors put before a text to say that it is UTF-8.
+/// The mark that some editors put before a text to say that it is UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The sample without a UTF-8 byte order mark.
@@ -17,10 +17,10 @@ pub(crate) fn text_of(sample: &[u8]) -> &[u8] {
     sample.strip_prefix(BYTE_ORDER_MARK).unwrap_or(sample)
 }
 
-/// What a trace is read from.
+/// The input from which a trace is read.
 pub type Input = Box<dyn Read + Send>;
 
-/// A decompressed byte stream with a look-ahead of up to 256 KiB. Its memory is constant.
+/// A decompressed byte stream with a look-ahead of up to 256 KiB, in constant memory.
 pub(crate) struct ByteStream {
     file: String,
     input: Input,
@@ -34,7 +34,7 @@ pub(crate) struct ByteStream {
 }
 
 impl ByteStream {
-    /// Begin to read; gzip and zstd are recognised by their first bytes.
+    /// Start reading; gzip and zstd are recognised by their first bytes.
     pub fn open(file: &str, input: Input, interrupt: &Interrupt) -> Result<ByteStream, TraceError> {
         let mut input = Interruptible { input, interrupt: interrupt.clone() };
         let mut magic = [0u8; 4];
@@ -87,7 +87,7 @@ impl ByteStream {
         self.base + self.start as u64
     }
 
-    /// At least `want` bytes (at most 256 KiB), or all that are left.
+    /// Return at least `want` bytes (at most 256 KiB), or all remaining bytes.
     #[inline]
     pub fn peek(&mut self, want: usize) -> Result<&[u8], TraceError> {
         if self.end - self.start < want && !self.ended {
@@ -96,13 +96,13 @@ impl ByteStream {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Everything the look-ahead can hold.
+    /// Fill the look-ahead and return it, and whether the stream ends with it.
     pub fn sample(&mut self) -> Result<(&[u8], bool), TraceError> {
         self.fill(BUFFER)?;
         Ok((&self.buffer[self.start..self.end], self.ended))
     }
 
-    /// Leave out a UTF-8 byte order mark, if one comes next. For text formats.
+    /// Skip a UTF-8 byte order mark, if one is next. For text formats.
     pub fn skip_byte_order_mark(&mut self) -> Result<(), TraceError> {
         if self.peek(BYTE_ORDER_MARK.len())?.starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
@@ -115,9 +115,9 @@ impl ByteStream {
         self.start = (self.start + bytes).min(self.end);
     }
 
-    /// The next line without its line break, and whether it had one. `None` at the end. A
-    /// break is a line feed, a carriage return, or both in this order. A line above
-    /// [`LINE_MAX`] comes back as its first `LINE_MAX + 1` bytes.
+    /// Return the next line without its line break, and whether it had one; `None` at the
+    /// end. A break is a line feed, a carriage return, or both in this order. A line
+    /// longer than [`LINE_MAX`] is returned as its first `LINE_MAX + 1` bytes.
     #[inline]
     pub fn line(&mut self) -> Result<Option<(&[u8], bool)>, TraceError> {
         let mut searched = 0;
@@ -128,7 +128,7 @@ impl ByteStream {
                 let line_break = match window[length..] {
                     [b'\r', b'\n', ..] => 2,
                     [b'\r'] if !self.ended && length <= LINE_MAX => {
-                        // A line feed may stand behind the buffer.
+                        // A line feed may follow after the end of the buffer.
                         self.fill(length + 2)?;
                         searched = length;
                         continue;

@@ -1,4 +1,4 @@
-//! The pages that a trace touches, and where they go.
+//! The pages that a trace touches, and their numbers for a dense remap.
 
 use super::dense::DenseMap;
 use super::error::TraceError;
@@ -6,15 +6,15 @@ use super::footprint::Footprint;
 use super::options::{DeviceRule, Remap, TraceOptions, bad};
 use std::sync::Arc;
 
-/// Runs of pages in a dense map, at most: 256 MiB.
+/// The most runs of pages in a dense map (256 MiB).
 const RUNS_MAX: usize = 8 << 20;
 
-/// What a first pass over a trace found out for the replay.
+/// Results of a first pass over a trace, for the replay.
 #[derive(Clone)]
 pub(crate) struct Touched {
-    /// Every page, unless there were too many.
+    /// The touched pages, exact unless there are too many.
     pub pages: Arc<Footprint>,
-    /// Their numbers, for a dense remap.
+    /// The numbers of the pages, for a dense remap.
     pub dense: Option<Arc<DenseMap>>,
 }
 
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Touched {
 }
 
 impl Touched {
-    /// Of a whole pass with the same options.
+    /// Prepare the pages of a whole pass that was made with the same options.
     pub fn new(pages: Footprint, options: &TraceOptions) -> Result<Touched, TraceError> {
         let overlaid = options.remap == Remap::Dense && options.device_rule == DeviceRule::Overlay;
         let pages = if overlaid { pages.overlaid() } else { pages };

@@ -1,12 +1,12 @@
 //! Text output of blkparse (Linux blktrace).
 //!
-//! `major,minor cpu sequence time pid event rwbs sector + sectors [process]`: time in
-//! seconds with a fraction, sectors of 512 bytes. The D events (issued to the driver) are
-//! replayed; where the first 1,000 lines hold Q events (queued) and no D, the Q events. All
-//! other events are counted and skipped, as is the summary at the end. Far more queued than
-//! issued requests are a warning: the file is not whole. In rwbs, D means a
-//! discard, R a read, W a write and F alone a flush; a write with a preflush is a write.
-//! The device is major × 2^20 + minor.
+//! `major,minor cpu sequence time pid event rwbs sector + sectors [process]`: time in seconds
+//! with a fraction, sectors of 512 bytes. The D events (issued to the driver) are replayed.
+//! If the first 1,000 lines hold Q events (queued) and no D events, the Q events are
+//! replayed. All other events are counted and skipped, as is the summary at the end. If far
+//! more requests were queued than issued, a warning says that the file is not complete. In
+//! rwbs, D means a discard, R a read, W a write and F alone a flush; a write with a preflush
+//! is a write. The device is major × 2^20 + minor.
 
 use super::{Format, fiu::linux_device};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, sample_lines};
@@ -17,8 +17,9 @@ use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
 
-/// Requests that may be under way when tracing stops. Beyond twice the issued ones (a request
-/// to a volume is queued there and at its disk) so many more must be queued.
+/// Requests that may be outstanding when tracing stops. The warning needs this many more
+/// queued requests than twice the issued ones, since a request to a volume is queued both at
+/// the volume and at its disk.
 const QUEUED_MIN: u64 = 16;
 
 const LAYOUT: &str = "major,minor cpu sequence time (s) pid event rwbs sector + sectors [process]";
@@ -50,20 +51,20 @@ struct Blkparse {
     wanted: u8,
     summary: bool,
     events: Events,
-    /// The process stood behind a request.
+    /// Whether a request was followed by its process.
     named: bool,
 }
 
-/// Events counted, to tell whether the file is whole.
+/// Counts of events, to tell whether the file is complete.
 #[derive(Clone, Copy, Default)]
 struct Events {
     queued: u64,
-    /// Queued, then made part of another request.
+    /// Requests that were queued and then merged into another request.
     merged: u64,
     issued: u64,
 }
 
-/// The event of a line that has the shape of one.
+/// The event of a line, if the line has the shape of an event.
 fn event(line: &[u8]) -> Option<&[u8]> {
     let mut words = Words::new(line, LAYOUT);
     let device = words.next()?;
@@ -132,13 +133,13 @@ impl LineParser for Blkparse {
         let bytes = sectors("sectors", words.number("sectors")?)?;
         self.named |= words.next().is_some();
         let op = op(rwbs)?;
-        // "FWS 0 + 0": a flush that the driver saw as an empty write.
+        // "FWS 0 + 0" is a flush that the driver saw as an empty write.
         let op = if bytes == 0 && rwbs.contains(&b'F') { HostOp::Flush } else { op };
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 
-    /// An event ends with `[process]` or, after a completion, with `[error]`; an unplug
-    /// with a count behind it. Some converters leave the process out everywhere.
+    /// An event ends with `[process]` or, after a completion, with `[error]`; an unplug ends
+    /// with a count after the process. Some converters leave out the process everywhere.
     fn ending(&self, line: &[u8]) -> Ending {
         if self.summary || line.last() == Some(&b']') {
             return Ending::Whole;
@@ -156,8 +157,8 @@ impl LineParser for Blkparse {
         let waiting = queued.saturating_sub(merged);
         (self.wanted == b'D' && waiting > issued.saturating_mul(2).saturating_add(QUEUED_MIN)).then(|| {
             format!(
-                "of {waiting} requests that were queued (Q less what was merged) only {issued} were issued (D): \
-                 the file is truncated, or events were lost; what was not issued is not replayed"
+                "of {waiting} requests that were queued (Q less merged) only {issued} were issued (D): \
+                 the file is truncated, or events were lost; requests that were not issued are not replayed"
             )
         })
     }

@@ -1,10 +1,11 @@
-//! Tailcut's own compact form, binary, little-endian: what `trace convert` writes.
+//! Tailcut's compact form, binary, little-endian: the format that `trace convert` writes.
 //!
 //! A header of 64 bytes: magic `TCUTRACE`, u32 version (1), u32 record size (24), u64
 //! records, u64 time of the last record (ns), u64 reads, u64 writes, u64 XXH3-64 of all
 //! records, u64 XXH3-64 of the 56 bytes before. Then the records: u64 time in ns since the
 //! first record (low 62 bits) and operation (top 2 bits: 0 read, 1 write, 2 trim, 3
-//! flush), u64 offset (bytes), u32 bytes, u32 device. Times never fall. Nothing follows.
+//! flush), u64 offset (bytes), u32 bytes, u32 device. Times never decrease. Nothing
+//! follows the records.
 
 use super::Format;
 use crate::trace::decode::{BATCH, Batch, Decoder, Entry, le_u32, le_u64};
@@ -24,7 +25,8 @@ pub(crate) static FORMAT: Format = Format {
     looks: Looks::Bytes(|sample| sample.starts_with(&MAGIC)),
     open: |setup| {
         setup.unit(TimeUnit::Ns);
-        // The form fixes its unit; a given one would silently bend every time.
+        // The form fixes its unit; a unit given by the user would change every time
+        // without a warning.
         setup.unit = TimeUnit::Ns;
         setup.unit_from = "format";
         Box::new(Compact { header: None, done: 0, last: 0, hash: Box::default() })
@@ -39,10 +41,10 @@ pub const HEADER_BYTES: usize = 64;
 pub const RECORD_BYTES: usize = 24;
 const VERSION: u32 = 1;
 
-/// What the header of a compact trace says.
+/// The contents of the header of a compact trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompactHeader {
-    /// Records that follow.
+    /// The number of records that follow.
     pub records: u64,
     /// Time of the last record, ns since the first.
     pub span_ns: u64,
@@ -73,7 +75,7 @@ impl CompactHeader {
     fn parse(bytes: &[u8]) -> Result<CompactHeader, String> {
         if bytes.len() < HEADER_BYTES {
             return Err(format!(
-                "the file ends inside the header: {} of its 64 bytes are there",
+                "the file ends inside the header: only {} of its 64 bytes are present",
                 bytes.len()
             ));
         }
@@ -152,7 +154,7 @@ impl Compact {
         Ok(())
     }
 
-    /// Up to one batch; `Ok(true)` at the end.
+    /// Decode up to one batch of records; `Ok(true)` at the end.
     fn batch(&mut self, input: &mut ByteStream, entries: &mut Vec<Entry>) -> Result<bool, TraceError> {
         let header = self.header(input)?;
         let want = (header.records - self.done).min(BATCH as u64) as usize;

@@ -22,7 +22,8 @@ pub(crate) static FORMAT: Format = Format {
     open: |setup| Box::new(Lines::new(DiskSim { unit: setup.unit(TimeUnit::Ms) })),
 };
 
-/// Five numbers of which the first has a decimal point.
+/// Whether the line has five fields that look like numbers, the first with a decimal
+/// point.
 pub(super) fn looks(line: &[u8]) -> bool {
     let fields: Vec<_> = Words::new(line, LAYOUT).take(6).collect();
     fields.len() == 5

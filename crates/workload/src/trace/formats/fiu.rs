@@ -2,8 +2,8 @@
 //!
 //! `time pid process lba sectors R|W major minor md5`: time in nanoseconds, lba and
 //! sectors in 512 bytes; the hash of the content is not used. A process name may hold
-//! blanks: the operation is looked for from the sixth field on. The device is
-//! major × 2^20 + minor, as Linux numbers devices.
+//! blanks, so the operation is searched from the sixth field on. The device is major ×
+//! 2^20 + minor, as in Linux.
 
 use super::Format;
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
@@ -15,9 +15,9 @@ use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
 
 const LAYOUT: &str = "time (ns), pid, process, lba (512 B), sectors, R|W, major, minor, md5";
-/// Words of one line looked at; process names have at most 16 bytes.
+/// The most words of a line that are examined; process names have at most 16 bytes.
 const WORDS: usize = 20;
-/// Hexadecimal digits of a hash.
+/// Hexadecimal digits of an MD5 hash.
 const MD5_DIGITS: usize = 32;
 type Split<'a> = [&'a [u8]; WORDS];
 
@@ -34,7 +34,7 @@ struct Fiu {
     unit: u64,
 }
 
-/// The words and the index of the operation.
+/// Split a line into its words; also returns the index of the operation.
 fn split(line: &[u8]) -> Result<(Split<'_>, usize), Box<Reason>> {
     let mut words = [&[][..]; WORDS];
     let mut count = 0;
@@ -75,7 +75,7 @@ impl LineParser for Fiu {
     }
 }
 
-/// A Linux device number: 12 bits of major, 20 of minor.
+/// The Linux device number: 12 bits of major, 20 bits of minor.
 pub(super) fn linux_device(major: u64, minor: u64) -> Result<u32, Box<Reason>> {
     if major >= 1 << 12 {
         return Err(crate::trace::record::too_large("major", major, (1 << 12) - 1));

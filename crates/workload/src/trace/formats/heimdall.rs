@@ -1,9 +1,9 @@
 //! Heimdall-style traces: five fields per line, separated by blanks.
 //!
 //! `time device offset size op`: time in milliseconds with a fraction, offset and size in
-//! **bytes**, op 1 = read, 0 = write. The columns are DiskSim's with other units, so the
-//! data tell: in a byte trace offsets and sizes are multiples of 512 and no size is below
-//! 512, on at least 95 % of the first 1,000 lines.
+//! **bytes**, op 1 = read, 0 = write. The columns are those of DiskSim with other units,
+//! so the data decide: in a byte trace, offsets and sizes are multiples of 512 and no
+//! size is below 512, on at least 95 % of the first 1,000 lines.
 
 use super::{Format, disksim};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
@@ -52,7 +52,7 @@ impl LineParser for Heimdall {
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 
-    /// The last field is one character.
+    /// The last field is one character, so it cannot be incomplete.
     fn ending(&self, _: &[u8]) -> Ending {
         Ending::Whole
     }

@@ -1,11 +1,11 @@
 //! fio I/O logs (`write_iolog`), versions 2 and 3.
 //!
-//! The first line is `fio version 2 iolog` or `fio version 3 iolog`. Version 3:
-//! `timestamp filename action [offset length]`, timestamp in microseconds. Version 2:
-//! `filename action [offset length]`, without times: all requests at time 0, moved on by
-//! `filename wait microseconds`. Offsets and lengths are bytes. Actions read, write, trim,
-//! sync and datasync (both a flush) become requests; add, open and close are counted as
-//! other events. The device is the file's order of first appearance.
+//! The first line is `fio version 2 iolog` or `fio version 3 iolog`. Version 3: `timestamp
+//! filename action [offset length]`, timestamp in microseconds. Version 2: `filename
+//! action [offset length]`, without times: requests are at time 0, and each `filename wait
+//! microseconds` moves the time on. Offsets and lengths are bytes. The actions read,
+//! write, trim, sync and datasync (both a flush) become requests; add, open and close are
+//! counted as other events. The device is the file's order of first appearance.
 
 use super::Format;
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};

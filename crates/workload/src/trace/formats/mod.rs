@@ -18,13 +18,13 @@ pub(crate) mod systor;
 pub(crate) mod tencent;
 pub(crate) mod vscsi;
 
-/// A trace format: what it is, how it is recognised and how it is read.
+/// A trace format: its description, how it is recognised and how it is read.
 pub struct Format {
     /// The name in options and output.
     pub name: &'static str,
-    /// Other names an option may use.
+    /// Other names that an option may use.
     pub aliases: &'static [&'static str],
-    /// What it is, in one line.
+    /// The title, in one line.
     pub title: &'static str,
     /// The layout of a line or record, with units.
     pub layout: &'static str,

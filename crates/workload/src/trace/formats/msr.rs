@@ -59,7 +59,7 @@ impl LineParser for Msr {
         let op = op(fields.text("operation")?)?;
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
-        // The response time is not used, but its absence means a cut line.
+        // The response time is not used, but if it is missing the line is cut.
         fields.text("response")?;
         let device = host << 16 | disk as u32;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))

@@ -2,9 +2,9 @@
 //!
 //! u32 clock time (s), u64 object id, u32 object size (bytes), i64 number of the next
 //! access to the object (−1 or the largest value: none). The format has no operation: all
-//! requests are reads. It has no address either: the object id modulo 2^53 is taken as an
-//! LBA of 512 bytes, which is exact for the block traces published in this form and
-//! spreads hashed ids evenly. All requests of a second share its time.
+//! requests are reads. It has no address either: the object id modulo 2^53 is used as an
+//! LBA of 512 bytes. This is exact for the block traces published in this form, and
+//! spreads hashed ids evenly. All requests of a second have the same time.
 
 use super::Format;
 use crate::trace::decode::{Fixed, FixedParser, Outcome, Parsed, le_u32, le_u64};
@@ -30,8 +30,9 @@ struct Oracle {
     unit: u64,
 }
 
-/// Up to 64 records in which time never falls, no size is absurd and the next access lies
-/// ahead. Text fails on the sizes: four printable bytes are above 2^29.
+/// Whether up to 64 records are plausible: time never decreases, sizes are below 2^28,
+/// and the next access is later. Text fails because of the sizes: four printable bytes
+/// are above 2^29.
 fn looks(sample: &[u8]) -> bool {
     let records = sample.chunks_exact(24).take(64);
     let mut last = 0;

@@ -1,12 +1,15 @@
 //! SSDSim and MQSim ASCII traces: five whole numbers per line, separated by blanks.
 //!
-//! `time device lba sectors op`: lba and sectors in 512 bytes, op 1 = read, 0 = write.
-//! The time is in nanoseconds by both simulators' manuals, but traces in microseconds go
-//! round under the same name. Unless a unit is given, the first 1,000 lines decide, in
-//! this order: a first time that is a date since 1970 in ns or µs; fewer than 16 requests
-//! prove nothing and are ns; times that are all whole multiples of 1,000 are ns; devices
-//! that would, read as ns, get more than 100,000 requests or 8 GB each second mean µs;
-//! else ns.
+//! `time device lba sectors op`: lba and sectors in 512 bytes, op 1 = read, 0 = write. By
+//! both simulators' manuals the time is in nanoseconds, but some traces under this name
+//! are in microseconds. Unless a unit is given, the first 1,000 lines decide, by the
+//! first of these rules that applies:
+//!
+//! - The first time is a date since 2001 in µs or ns: that unit.
+//! - Fewer than 16 requests are too few to decide: ns.
+//! - All times are whole multiples of 1,000: ns.
+//! - Read as ns, each device would get more than 100,000 requests or 8 GB a second: µs.
+//! - Else: ns.
 
 use super::Format;
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
@@ -31,7 +34,7 @@ pub(crate) static FORMAT: Format = Format {
     open: |setup| Box::new(Lines::new(SsdSim { unit: unit(setup) })),
 };
 
-/// Below this, a rate is noise.
+/// The least number of requests from which a rate is computed.
 const REQUESTS_MIN: u64 = 16;
 
 struct SsdSim {
@@ -54,7 +57,7 @@ impl LineParser for SsdSim {
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 
-    /// The last field is one character.
+    /// The last field is one character, so it cannot be incomplete.
     fn ending(&self, _: &[u8]) -> Ending {
         Ending::Whole
     }
@@ -92,7 +95,7 @@ fn guess(sample: &[u8]) -> TimeUnit {
     }
     let first = first.unwrap_or(0);
     match first {
-        // 2001 to 2049 in microseconds; 2001 on in nanoseconds.
+        // 2001 to 2049 in microseconds; from 2001 on in nanoseconds.
         1_000_000_000_000_000..2_500_000_000_000_000 => return TimeUnit::Us,
         1_000_000_000_000_000_000.. => return TimeUnit::Ns,
         _ => {}
@@ -101,7 +104,7 @@ fn guess(sample: &[u8]) -> TimeUnit {
     if span == 0 || coarse || requests < REQUESTS_MIN {
         return TimeUnit::Ns;
     }
-    // Per device and second, if the unit were a nanosecond.
+    // The rate per device and second, if the unit is the nanosecond.
     let scale = 1e9 / (span as f64 * devices.len().max(1) as f64);
     if requests as f64 * scale > 100_000.0 || bytes as f64 * scale > 8e9 {
         TimeUnit::Us

@@ -1,7 +1,8 @@
 //! Tencent Cloud Block Storage traces (SNIA IOTTA 27917).
 //!
 //! `timestamp,offset,size,ioType,volumeID`: timestamp in whole seconds, offset and size in
-//! 512-byte sectors, ioType 0 = read, 1 = write. All requests of a second share its time.
+//! 512-byte sectors, ioType 0 = read, 1 = write. All requests of a second have the same
+//! time.
 
 use super::Format;
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};

@@ -36,7 +36,7 @@ struct Vscsi<const VERSION: u8> {
     unit: u64,
 }
 
-/// What a SCSI operation code is to a drive.
+/// The host operation of a SCSI operation code.
 fn op(command: u16) -> Option<HostOp> {
     match command {
         0x08 | 0x28 | 0xa8 | 0x88 => Some(HostOp::Read),
@@ -46,12 +46,12 @@ fn op(command: u16) -> Option<HostOp> {
     }
 }
 
-/// (offset of the command, of the byte count, of the lba)
+/// (offset of the command, of the byte count, of the lba), in bytes.
 const fn places(version: u8) -> (usize, usize, usize) {
     if version == 1 { (12, 4, 16) } else { (0, 8, 16) }
 }
 
-/// Up to 64 records carry the version; at least half of them are reads or writes.
+/// Whether up to 64 records carry the version and at least half of them are requests.
 fn looks<const VERSION: u8>(sample: &[u8]) -> bool {
     let (command, ..) = places(VERSION);
     let size = if VERSION == 1 { 32 } else { 40 };
@@ -59,7 +59,8 @@ fn looks<const VERSION: u8>(sample: &[u8]) -> bool {
     let count = records.len();
     let version = |r: &[u8]| (le_u16(r, command + 2) >> 8) as u8 == VERSION && le_u16(r, command) < 256;
     let known = records.clone().filter(|r| op(le_u16(r, command)).is_some()).count();
-    // One foreign record is let through, so that it is reported and not the whole file.
+    // One foreign record is accepted, so that it is reported as a bad record and not as
+    // an unknown file.
     let versions = records.clone().filter(|r| version(r)).count();
     count > 0 && known * 2 >= count && versions + usize::from(count > 8) >= count
 }
