@@ -39,14 +39,14 @@ fn zipf_frequencies_are_the_theory_s() {
         let mut found = counts(&drawn, blocks);
         found.sort_unstable_by(|a, b| b.cmp(a));
         let zeta: f64 = (1..=blocks).map(|k| (k as f64).powf(-theta)).sum();
-        // The heavy ranks keep their order under sorting; group them by doubling so that
-        // each expectation is large.
+        // Sorting keeps the order of the frequent ranks. Ranks are grouped by doubling so
+        // that each expected count is large.
         let mut low = 0usize;
         for high in [1usize, 2, 4, 8, 16, 32] {
             let expected: f64 =
                 (low + 1..=high).map(|k| (k as f64).powf(-theta)).sum::<f64>() / zeta * DRAWS as f64;
             let got = found[low..high].iter().sum::<u64>() as f64;
-            // Sorting favours the top a little: five sd and two percent.
+            // Sorting favours the top slightly: five sd and two percent.
             let slack = 5.0 * expected.sqrt() + 0.02 * expected;
             assert!(
                 expected < 2000.0 || (got - expected).abs() < slack,
@@ -85,7 +85,7 @@ fn zipf_scatters_hot_blocks() {
     let mut order: Vec<u64> = (0..blocks).collect();
     order.sort_unstable_by_key(|b| std::cmp::Reverse(found[*b as usize]));
     let adjacent = order[..20].windows(2).filter(|w| w[0].abs_diff(w[1]) <= 4).count();
-    // By chance a pair is that close with a probability below 0.001.
+    // A random pair is that close with a probability below 0.001.
     assert!(adjacent <= 1, "{:?}", &order[..20]);
 }
 

@@ -1,9 +1,9 @@
-//! Does every error say where, what is wrong and what is allowed?
+//! Does every error name the place, the problem and the allowed values?
 
 use super::{GIB, open};
 use crate::job::JobSet;
 
-/// (inline text, pieces the message must hold).
+/// (inline text, parts that the message must contain).
 const BAD: &[(&str, &[&str])] = &[
     ("randread,iodpeth=4", &["unknown option `iodpeth`", "did you mean `iodepth`"]),
     ("randread,norandommpa=1", &["did you mean `norandommap`"]),
@@ -143,8 +143,8 @@ fn every_honoured_option_is_handled() {
     use crate::job::options::{Handling, OPTIONS};
     for (name, handling) in OPTIONS {
         if *handling == Handling::Honoured {
-            // Some values suit none: then the message is about the value, not about the
-            // option being without code.
+            // The value 1 is invalid for some options. The message must then be about the
+            // value, and must not say that the option is not handled.
             let text = format!("read,{name}=1");
             if let Err(error) = JobSet::from_inline(&text) {
                 assert!(!error.to_string().contains("not handled"), "{error}");

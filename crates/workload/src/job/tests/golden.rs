@@ -1,4 +1,5 @@
-//! Is a job the same everywhere and always, and how fast is it?
+//! Does a job give the same issues on every machine and at every time, and how fast is
+//! it?
 
 use super::{GIB, open, take};
 use crate::job::JobSet;
@@ -14,7 +15,7 @@ fn a_seed_fixes_a_job_and_another_changes_it() {
     assert_eq!(pull(1, 0), pull(1, 0));
     assert_ne!(pull(1, 0), pull(2, 0));
     assert_ne!(pull(1, 0), pull(1, 1));
-    // A seed of the job's own overrides the run's.
+    // The job's own seed overrides the seed of the run.
     let own = |seed: u64| {
         let mut open = JobSet::from_inline("randread,randseed=7").unwrap().open(GIB, seed).unwrap();
         open.next(0)
@@ -89,7 +90,7 @@ fn speed() {
     for text in cases {
         let mut jobs = open(&format!("{text},time_based,runtime=100d"), 700 * GIB);
         let mut sum = 0u64;
-        // The least of several runs: what the machine does besides only adds.
+        // The minimum of several runs: other load on the machine only adds time.
         let best = (0..15).map(|_| {
             let start = Instant::now();
             for _ in 0..COUNT {

@@ -1,4 +1,4 @@
-//! Tests of the job module by question, and what they share.
+//! Tests of the job module, one file per question, and their shared helpers.
 
 mod distributions;
 mod errors;

@@ -1,4 +1,4 @@
-//! Does an opened set tell the truth about itself?
+//! Are the properties that an opened set reports correct?
 
 use super::{GIB, open, take};
 use crate::job::{JobSet, Overwrites};
@@ -32,7 +32,7 @@ fn uniform_overwrites_are_recognised_exactly() {
     for (text, expected) in cases {
         assert_eq!(open(text, GIB).overwrites(), expected, "{text}");
     }
-    // A tail too short for a block is not part of it.
+    // A tail shorter than a block is not part of the region.
     let odd = open("randrw,bs=4k,16k", GIB + 4096).overwrites();
     assert_eq!(odd, whole(16_384));
 }
@@ -55,7 +55,7 @@ fn expected_requests_are_those_made() {
         }
         assert_eq!(made, expected, "{text}");
     }
-    // Drawn sizes: the mean, here within a few percent.
+    // With drawn sizes the count is the mean, here within a few percent.
     let mut jobs = open("randwrite,bssplit=4k/50:12k/50", 64 << 20);
     let expected = jobs.expected_requests().unwrap() as f64;
     let made = std::iter::from_fn(|| jobs.next(0)).count() as f64;
@@ -81,14 +81,14 @@ fn overwrites(text: &str, capacity: u64, most: usize) -> Vec<Command> {
 #[test]
 fn ageing_takes_only_writes_in_the_shares_of_the_run() {
     assert!(overwrites("randread;read", GIB, 10).is_empty());
-    // Jobs of 3:1 writes, and reads and limits that do not count.
+    // Jobs with writes in the ratio 3:1, plus reads and limits that must have no effect.
     let text = "randrw,rwmixread=70,bs=4k,number_ios=1000;write,bs=128k,number_ios=100;read,number_ios=9";
     let commands = overwrites(text, GIB, 40_000);
     assert_eq!(commands.len(), 40_000);
     assert!(commands.iter().all(|c| c.op == HostOp::Write));
     let small = commands.iter().filter(|c| c.bytes == 4096).count() as f64 / 40_000.0;
     assert!((small - 0.75).abs() < 0.011, "{small}");
-    // However many trims there are beside them.
+    // The number of trims must have no effect.
     let mixed = overwrites("randwrite,number_ios=10;randtrim,number_ios=1000000000000", GIB, 10_000);
     assert!(mixed.len() == 10_000 && mixed.iter().all(|c| c.op == HostOp::Write));
     assert!(overwrites("randtrim;read", GIB, 10).is_empty());

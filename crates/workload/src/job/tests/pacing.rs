@@ -1,4 +1,5 @@
-//! Are requests due when the rate, the arrival process and the think time say?
+//! Are requests due at the times given by the rate, the arrival process and the think
+//! time?
 
 use super::{GIB, is_read, open, share, take};
 use crate::Issue;
@@ -9,7 +10,8 @@ fn gaps(issues: &[Issue]) -> Vec<f64> {
 
 #[test]
 fn a_linear_rate_is_exact_over_any_length() {
-    // 1e9 / 3 does not divide: after 3 million requests exactly a million seconds.
+    // 1e9 / 3 is not a whole number, yet 3 million requests must take exactly a million
+    // seconds.
     let mut open = open("randread,rate_iops=3,number_ios=4000000", GIB);
     let issues: Vec<Issue> = std::iter::from_fn(|| open.next(0)).take(3_000_001).collect();
     assert_eq!(issues[0].earliest.0, 0);
@@ -94,7 +96,7 @@ fn act_is_three_open_loops_at_constant_spacing() {
         [(1536, 512, 60_000.0, true), (131_072, 131_072, 720.0, true), (131_072, 131_072, 720.0, false)];
     for (job, (bytes, align, rate, read)) in cases.into_iter().enumerate() {
         let issues: Vec<Issue> = std::iter::from_fn(|| open.next(job)).collect();
-        // The phase decides whether the last one still falls within the minute.
+        // The phase decides whether the last request still falls within the minute.
         assert!((issues.len() as f64 - rate * 60.0).abs() <= 1.0, "{}", issues.len());
         assert!(issues.iter().all(|i| i.command.bytes == bytes && is_read(i) == read));
         assert!(issues.iter().all(|i| i.command.offset % align == 0));

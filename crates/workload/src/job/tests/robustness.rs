@@ -1,12 +1,12 @@
-//! Does any text, on any capacity, end in an error or in valid issues?
+//! Does any text, on any capacity, give an error or valid issues?
 
 use crate::job::JobSet;
 use crate::job::options::OPTIONS;
 use proptest::prelude::*;
 
-/// Open and pull a little; every issue must lie inside the capacity.
+/// Open the set and pull some issues; every issue must lie inside the capacity.
 fn exercise(set: &JobSet, capacity: u64, seed: u64) {
-    // Thousands of clones are tested elsewhere; here they only cost time.
+    // Thousands of clones are tested elsewhere; here they would only take time.
     if set.specs().iter().map(|s| s.clones()).sum::<u32>() > 16 {
         return;
     }

@@ -1,11 +1,11 @@
-//! Does a job do what the same job does in fio?
+//! Does a job behave as the same job does in fio?
 
 use super::{GIB, is_read, open, take};
 use crate::job::JobSet;
 use std::collections::HashSet;
 use tailcut_units::HostOp;
 
-/// By job: its name and group.
+/// The name and group of each job.
 fn groups(text: &str) -> Vec<(String, u32)> {
     let set = JobSet::from_job_file("j.fio", text).unwrap();
     set.open(GIB, 1).unwrap().jobs().into_iter().map(|j| (j.name, j.group)).collect()
@@ -16,12 +16,12 @@ fn a_stonewall_begins_a_group_with_all_clones_and_followers() {
     let of = |names: &[(&str, u32)]| names.iter().map(|(n, g)| (n.to_string(), *g)).collect::<Vec<_>>();
     let text = "[a]\nrw=write\n[b]\nrw=read\n[c]\nstonewall\nnumjobs=2\n[d]\n[e]\nwait_for_previous=1\n[f]\nstonewall=0\n";
     assert_eq!(groups(text), of(&[("a", 0), ("b", 0), ("c.0", 1), ("c.1", 1), ("d", 1), ("e", 2), ("f", 2)]));
-    // In front of the first it has nothing to wait for; in [global] it is each job's.
+    // On the first job `stonewall` has no effect; in [global] it applies to every job.
     assert_eq!(groups("[a]\nstonewall\n[b]\n"), of(&[("a", 0), ("b", 0)]));
     assert_eq!(groups("[global]\nstonewall\n[a]\n[b]\n[c]\n"), of(&[("a", 0), ("b", 1), ("c", 2)]));
     let inline = open("write;read,stonewall,numjobs=2;read", GIB);
     assert_eq!(inline.jobs().iter().map(|j| j.group).collect::<Vec<_>>(), [0, 1, 1, 1]);
-    // Ageing and the region are those of all jobs.
+    // Ageing and the region cover all jobs.
     assert_eq!(inline.region(), 0..GIB);
 }
 
@@ -44,7 +44,7 @@ fn a_sequential_job_walks_and_wraps() {
     };
     assert_eq!(offsets("read,bs=4k", 100), (0..10).collect::<Vec<_>>());
     assert_eq!(offsets("write,bs=12k,io_size=60k,offset=4k", 100), [1, 4, 7, 1, 4]);
-    // Variable sizes cut the last request at the end of the region.
+    // With variable sizes the last request is cut at the end of the region.
     let issues = take("write,bssplit=8k/50:12k/50", GIB, 1_000_000);
     let written = issues.iter().map(|i| u64::from(i.command.bytes)).sum::<u64>();
     assert!(written <= GIB && GIB - written < 8192, "{written}");

@@ -1,4 +1,5 @@
-//! Does the compact form hold what was read, whole or not at all?
+//! Does the compact form hold the records that were read, and appear complete or not at
+//! all?
 
 use super::samples::*;
 use crate::trace::{TraceError, TraceOptions, convert, info};

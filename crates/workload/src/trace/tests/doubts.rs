@@ -1,5 +1,5 @@
-//! Is what cannot be trusted in a trace named: a cut end, a clock that jumped, lost events?
-//! And is what merely looks odd read as it is meant?
+//! Are defects of a trace reported: a cut end, a clock that jumped, lost events? And is
+//! input that only looks unusual read correctly?
 
 use super::samples::*;
 use crate::Interrupt;
@@ -7,7 +7,7 @@ use crate::trace::{TraceError, TraceOptions, TraceReader, info_of};
 use std::io::{Cursor, Write as _};
 use std::time::{Duration, Instant};
 
-/// The records and what was doubtful.
+/// The number of records, and the warnings.
 fn read(bytes: &[u8], options: &TraceOptions) -> Result<(usize, Vec<String>), TraceError> {
     let mut reader = reader(bytes, options)?;
     let mut records = 0;
@@ -26,7 +26,7 @@ fn ending_in_a_request() -> Vec<(&'static str, String)> {
     let mut texts: Vec<(&str, String)> = TEXTS
         .iter()
         .map(|(name, text)| match *name {
-            // The summary and the closing of files are no requests.
+            // The summary and the closing of files are not requests.
             "blkparse" => (
                 *name,
                 text.lines()
@@ -57,7 +57,7 @@ fn a_last_line_without_a_line_break_names_the_field_that_may_be_cut() {
         ("alicloud", Some("timestamp")),
         ("tencent", Some("volumeID")),
         ("systor", Some("size")),
-        // A hash of 32 digits and a `]` are the end of the line.
+        // A hash of 32 digits and a `]` end the line.
         ("fiu", None),
         ("blkparse", None),
         ("fio-iolog", Some("length")),
@@ -72,7 +72,7 @@ fn a_last_line_without_a_line_break_names_the_field_that_may_be_cut() {
         for field in field.into_iter() {
             assert!(said[0].contains(&line) && said[0].contains(field), "{name}: {said:?}");
         }
-        // With its line break nothing is in doubt.
+        // With a line break there is no warning.
         assert_eq!(warnings(&format!("{text}\n")), [""; 0], "{name}");
     }
 }
@@ -177,7 +177,7 @@ fn far_more_queued_than_issued_events_are_a_truncated_file() {
     for part in ["100 requests", "only 10 were issued", "truncated"] {
         assert!(said[0].contains(part), "{said:?}");
     }
-    // Some on their way, a volume over a disk, merged requests.
+    // Some requests outstanding, a volume on top of a disk, merged requests.
     for (queued, merged, issued) in [(30, 0, 20), (100, 0, 50), (1000, 950, 40), (20, 0, 20)] {
         assert_eq!(warnings(&text(queued, merged, issued)), [""; 0], "{queued} {merged} {issued}");
     }
@@ -205,7 +205,7 @@ fn a_clock_that_jumps_is_named_and_can_be_cut() {
     let late = at_seconds(&[100, 101, 102, 9_999_999]);
     assert!(warnings(&late)[0].starts_with("line 4"), "{:?}", warnings(&late));
     assert_eq!(spans(&late, &skip), [0, 1, 2, 12]);
-    // In the middle it is an error, which names both lines and the remedy.
+    // In the middle of the file it is an error, which names both lines and the remedy.
     let amid = at_seconds(&[100, 101, 9_999_999, 102, 103]);
     let error = records(amid.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("line 4: time jumps back") && error.contains("behind line 3"), "{error}");
@@ -217,7 +217,7 @@ fn a_clock_that_jumps_is_named_and_can_be_cut() {
     assert_eq!((counts.gaps_cut, counts.jumps_back_cut), (1, 1));
     assert_eq!(counts.gaps_cut_ns, (9_999_999 - 101 - 10) * 1_000_000_000);
     assert_eq!(counts.warnings, [""; 0]);
-    // An even trace is left alone, and nothing is said of it.
+    // An evenly spaced trace is unchanged and gives no warning.
     let even = at_seconds(&[5, 6, 7, 17, 18]);
     assert_eq!((spans(&even, &skip), warnings(&even)), (vec![0, 1, 2, 12, 13], vec![]));
 }
@@ -239,7 +239,7 @@ fn a_jump_is_found_in_every_format_that_has_times() {
     assert!(said.len() == 1 && said[0].starts_with("byte 32: "), "{said:?}");
 }
 
-/// How reading these bytes ends, asked to stop after 50 ms, and after how long.
+/// How reading these bytes ends and after what time, if it is asked to stop after 50 ms.
 fn stopped(bytes: Vec<u8>) -> (TraceError, Duration) {
     let options = TraceOptions::default();
     let interrupt: Interrupt = options.interrupt.clone();
@@ -263,8 +263,8 @@ fn stopped(bytes: Vec<u8>) -> (TraceError, Duration) {
 
 #[test]
 fn reading_is_given_up_soon_after_it_was_asked() {
-    // Little input, and no record in it for minutes: 128 MiB of blank lines a frame, and
-    // frames with nothing in them.
+    // Little input without a record for minutes: 128 MiB of blank lines a frame, and empty
+    // frames.
     let blank = zstd::encode_all(&vec![b'\n'; 128 << 20][..], 1).unwrap().repeat(400);
     let blank = [zstd::encode_all(SSDSIM.as_bytes(), 1).unwrap(), blank].concat();
     let gzip = |text: &str| {
@@ -282,7 +282,7 @@ fn reading_is_given_up_soon_after_it_was_asked() {
 
 #[test]
 fn measuring_is_given_up_too() {
-    // Each request touches a million pages, and soon too many to know one by one.
+    // Each request touches a million pages, so the footprint soon has to be estimated.
     let lines = (0..60_000u64).map(|i| format!("{i} 0 {} 8388600 1\n", (i * 7919 % 60_000) << 24));
     let options = TraceOptions::default();
     let interrupt = options.interrupt.clone();

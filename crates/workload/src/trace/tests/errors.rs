@@ -1,4 +1,4 @@
-//! Does a bad trace get an error that names the place and what is allowed?
+//! Does a bad trace give an error with the place and the allowed values?
 
 use super::samples::*;
 use crate::trace::{TraceError, TraceOptions};
@@ -98,7 +98,7 @@ fn cut_and_damaged_compressed_streams_are_told_apart() {
         bent[whole.len() / 2] ^= 0x55;
         bent[whole.len() / 2 + 1] ^= 0x55;
         assert!(records(&bent).is_err(), "{kind}");
-        // Longer and shorter than the head of a stream.
+        // Longer and shorter than the header of a stream.
         for garbage in [&b"tail that is no stream"[..], b"tail", b"t", b"\0"] {
             let error = records(&[&whole, garbage].concat()).unwrap_err();
             if kind == "gzip" {
@@ -107,7 +107,7 @@ fn cut_and_damaged_compressed_streams_are_told_apart() {
                 assert!(error.to_string().contains(&at), "{error}");
             }
         }
-        // Streams may follow one another; the second may be cut short.
+        // A file may hold several streams; the second one may be cut.
         let twice = records(&[&whole[..], &whole].concat());
         assert!(twice.is_ok() || matches!(twice, Err(TraceError::OutOfOrder { .. })), "{kind}: {twice:?}");
         let error = records(&[&whole, &whole[..9]].concat()).unwrap_err();
@@ -122,7 +122,7 @@ fn a_byte_order_mark_is_skipped() {
     for text in [MSR, SSDSIM, &plain[17..]] {
         let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
         assert_eq!(records(&marked).unwrap(), records(text.as_bytes()).unwrap(), "{text}");
-        // Lines are counted as ever.
+        // The byte order mark does not change the line numbers.
         let spoiled = [&marked[..], b"spoiled\n"].concat();
         let line = format!("line {}", text.lines().count() + 1);
         assert!(message(&spoiled, None).contains(&line), "{}", message(&spoiled, None));

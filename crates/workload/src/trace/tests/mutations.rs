@@ -1,4 +1,4 @@
-//! Does any input break the reader? (It must end in records or an error, soon.)
+//! Does any input break the reader? It must give records or an error within a short time.
 
 use super::samples::all;
 use crate::trace::{FORMATS, fuzz_reader};
@@ -23,7 +23,7 @@ proptest! {
     }
 }
 
-/// One random change: a byte, a cut, a repeat, a number blown up.
+/// One random change: a byte, a cut, a repeat, or a large number.
 fn mutate(bytes: &mut Vec<u8>, random: &mut Stream) {
     let at = random.below(bytes.len() as u64 + 1) as usize;
     match random.below(6) {
@@ -61,6 +61,6 @@ fn mutated_samples_never_panic() {
             fuzz_reader(Some(name), &bytes);
         }
     }
-    // If none were readable, the mutations would test the error path alone.
+    // If none were readable, the mutations would test only the error path.
     assert!(survived > 500, "{survived}");
 }

@@ -1,4 +1,4 @@
-//! Do the measures of real traces agree with those taken by other means?
+//! Do the measures of real traces agree with those found by other means?
 
 use crate::trace::{TimeUnit, TraceOptions, TraceSource, info};
 use tailcut_testkit::traces;
@@ -63,7 +63,7 @@ fn measures_match_the_published_ones() {
         assert!((kib - row.mean_kib).abs() <= 0.051, "{file}: mean {kib} KiB");
         let mib = found.footprint_bytes as f64 / f64::from(1 << 20);
         assert!(found.footprint_exact && (mib - row.footprint_mib as f64).abs() <= 0.51, "{file}: {mib} MiB");
-        // The published spans are rounded to two figures at worst.
+        // The published spans are rounded to two figures or more.
         let span = found.span_ns as f64 / 1e9;
         assert!((span / row.span_s - 1.0).abs() <= 0.036, "{file}: {span} s");
         assert_eq!(found.reordered > 0, row.reordered, "{file}: {} reordered", found.reordered);

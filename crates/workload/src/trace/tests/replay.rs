@@ -1,4 +1,4 @@
-//! Does a source repeat, shift and fold by the stated rules?
+//! Does a source repeat, shift and fold by the documented rules?
 
 use super::samples::*;
 use crate::trace::footprint::Footprint;
@@ -69,7 +69,8 @@ fn laid(text: &str, options: TraceOptions, filled: u64) -> (Vec<(u64, u32)>, Opt
 
 #[test]
 fn a_dense_remap_keeps_apart_what_folding_lays_on_one_place() {
-    // Pages 0, 1000 and 2000 of device 5 meet on a drive of 1,000 pages; device 2 comes first.
+    // Pages 0, 1000 and 2000 of device 5 fold to one page on a drive of 1,000 pages; device 2
+    // comes first.
     let text = "0 5 0 16 1\n1000 5 8000 8 0\n2000 5 16000 8 1\n3000 2 80000 8 0\n";
     let overlay = TraceOptions { device_rule: DeviceRule::Overlay, ..TraceOptions::default() };
     let dense = TraceOptions { remap: Remap::Dense, ..TraceOptions::default() };
@@ -78,10 +79,10 @@ fn a_dense_remap_keeps_apart_what_folding_lays_on_one_place() {
     assert_eq!(laid(text, dense.clone(), filled), (vec![(1, 2), (3, 1), (4, 1), (0, 1)], Some(5 * 4096)));
     let both = TraceOptions { remap: Remap::Dense, ..overlay };
     assert_eq!(laid(text, both, filled), (vec![(0, 2), (2, 1), (3, 1), (4, 1)], Some(5 * 4096)));
-    // What does not fit even so is folded as ever.
+    // Pages that do not fit after numbering are folded as usual.
     let small = laid(text, dense.clone(), 3 * 4096);
     assert_eq!(small, (vec![(1, 2), (0, 1), (1, 1), (0, 1)], Some(3 * 4096)));
-    // Laps go on behind what was touched.
+    // Later laps continue after the touched pages.
     let laps = TraceOptions { loop_count: 2, ..dense };
     assert_eq!(laid(text, laps, filled).0[4..], [(6, 2), (8, 1), (9, 1), (5, 1)]);
 }

@@ -1,4 +1,4 @@
-//! Small invented traces, one or more per format, and short ways to read them.
+//! Small invented traces, one or more per format, and functions to read them.
 
 use crate::trace::{Input, Record, TraceError, TraceOptions, TraceReader, TraceSource};
 use std::io::Cursor;
@@ -55,7 +55,7 @@ fio version 3 iolog
 300 /dev/x close
 ";
 
-/// All text samples with the format each must be found to be.
+/// All text samples, each with the format that must be detected.
 pub const TEXTS: [(&str, &str); 12] = [
     ("msr", MSR),
     ("ssdsim", SSDSIM),

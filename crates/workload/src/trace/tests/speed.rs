@@ -1,5 +1,5 @@
-//! How fast are the readers? Measured with `--ignored --nocapture`; run small otherwise,
-//! so that it cannot rot.
+//! How fast are the readers? Measured with `--ignored --nocapture`; other runs are short
+//! and only keep the code working.
 
 use super::convert::compact;
 use crate::trace::{Input, TraceOptions, TraceReader, TraceSource};
@@ -31,7 +31,7 @@ fn text(format: &str, lines: u64) -> String {
     out
 }
 
-/// Nanoseconds this thread has run, so that a busy machine does not blur the figures.
+/// Nanoseconds that this thread has run, so that other load does not change the figures.
 fn cpu_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
