@@ -200,14 +200,14 @@ fn an_aged_drive_is_kept_and_gives_the_same_run() {
     let kept = files(&cache);
     assert_eq!(kept.len(), 1);
 
-    // Damaged, it is made anew, and the user is told.
+    // A damaged snapshot is made again, with a warning.
     let path = cache.join(&kept[0]);
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     let (err, third) = run();
-    assert!(err.contains("warning: ") && err.contains(&kept[0]) && err.contains("made anew"), "{err}");
+    assert!(err.contains("warning: ") && err.contains(&kept[0]) && err.contains("made again"), "{err}");
     assert_eq!((cached(&third), digests(&third)), (Some(false), digests(&first)));
     assert_eq!(cached(&run().1), Some(true));
 }

@@ -1,4 +1,4 @@
-//! Aged states in the user's cache folder, under a size cap.
+//! Stores aged states in the user's cache folder, up to a size limit.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use tailcut_core::device::SnapshotError;
 
-/// Bytes the cache holds unless told otherwise.
+/// The default size limit of the cache, in bytes.
 pub const LIMIT: u64 = 20 << 30;
 
-/// What files are called that are being written.
+/// The name prefix of files that are being written.
 const TEMPORARY: &str = ".tailcut-";
-/// Such a file is nobody's any more when it was not written for so long.
+/// A file being written is abandoned if it was not modified for this long.
 const STALE: Duration = Duration::from_secs(3600);
 
 /// A folder of aged states, each named by its key.
@@ -25,22 +25,22 @@ pub struct Cache {
 
 /// A snapshot that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot keep the aged state in {}: {source}", path.display())]
+#[error("cannot store the aged state in {}: {source}", path.display())]
 pub struct CacheError {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// The error.
     pub source: SnapshotError,
 }
 
 impl Cache {
-    /// A cache in `folder`, which is made when first needed.
+    /// A cache in `folder`, which is created when first needed.
     pub fn new(folder: PathBuf, limit: u64) -> Cache {
         Cache { folder, limit }
     }
 
-    /// The user's: `TAILCUT_CACHE`, else `tailcut` in `XDG_CACHE_HOME`, else in `~/.cache`.
-    /// `None` where there is neither of these.
+    /// The user's cache: `TAILCUT_CACHE`, else `tailcut` in `XDG_CACHE_HOME`, else in
+    /// `~/.cache`. `None` if none of these variables (with `HOME`) is set.
     pub fn of_user() -> Option<Cache> {
         let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let folder = set("TAILCUT_CACHE")
@@ -49,22 +49,22 @@ impl Cache {
         Some(Cache::new(folder, LIMIT))
     }
 
-    /// The file of a key, whether it is there or not.
+    /// The file of a key, whether it exists or not.
     pub fn path(&self, key: u64) -> PathBuf {
         self.folder.join(format!("aged-{key:016x}.snap"))
     }
 
-    /// Mark a state as used now, so that others are thrown out before it.
+    /// Mark a state as used now, so that states used earlier are evicted before it.
     pub fn touch(&self, key: u64) {
-        // Best effort: a cache that cannot be written is still a cache.
+        // Errors are ignored: a cache that cannot be written can still be read.
         let file = File::options().append(true).open(self.path(key));
         let _ = file.and_then(|f| f.set_modified(SystemTime::now()));
     }
 
-    /// Keep a state, then throw out the least recently used until the limit holds.
+    /// Store a state, then evict the least recently used states until the limit holds.
     ///
     /// # Errors
-    /// The folder or the file cannot be written; nothing half-written stays.
+    /// The folder or the file cannot be written; no incomplete file stays.
     pub fn save(
         &self,
         key: u64,
@@ -78,14 +78,14 @@ impl Cache {
         Ok(())
     }
 
-    /// Remove what killed runs left half-written; what is young may be another run's.
+    /// Remove incomplete files of killed runs; a recent one may belong to another run.
     fn remove_stale(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
             let ours = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
             let age = entry.metadata().ok().and_then(|m| m.modified().ok()?.elapsed().ok());
             if ours && age.is_some_and(|age| age > STALE) {
-                // Best effort, as all of the cache.
+                // Errors are ignored, as everywhere in the cache.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -109,7 +109,8 @@ impl Cache {
             if total <= self.limit {
                 break;
             }
-            // The newest stays even if it is alone above the limit: it was wanted just now.
+            // The newest state stays even if it alone exceeds the limit, since it is in
+            // use.
             if path != keep && fs::remove_file(&path).is_ok() {
                 total -= bytes;
             }
@@ -117,7 +118,7 @@ impl Cache {
     }
 }
 
-/// Write a file that appears whole or not at all.
+/// Write a file that appears complete or not at all.
 pub(crate) fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> Result<(), SnapshotError>,
@@ -135,7 +136,7 @@ pub(crate) fn write_whole(
     write().map_err(|source| CacheError { path: path.to_path_buf(), source })
 }
 
-/// A lock for each aged state, so that of several schemes that share one, one makes it.
+/// One lock for each aged state: if several schemes share a state, only one makes it.
 #[derive(Debug, Default)]
 pub struct Locks(Mutex<HashMap<u64, Arc<Mutex<()>>>>);
 

@@ -1,4 +1,4 @@
-//! Several schemes on one drive under the same requests.
+//! Runs several schemes on one drive with the same requests.
 
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
@@ -15,90 +15,90 @@ use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
 use tailcut_workload::{JobInfo, Source, Workload, WorkloadError, WorkloadSpec};
 
-/// A scheme, resolved.
+/// A scheme with its resolved configuration.
 #[derive(Clone, Debug)]
 pub struct SchemeSpec {
-    /// Its name in output.
+    /// The name in output.
     pub name: String,
-    /// The drive with the scheme laid over it.
+    /// The configuration of the drive with the scheme applied.
     pub config: DeviceConfig,
 }
 
-/// What is to be compared.
+/// The schemes to compare, and the conditions of the comparison.
 pub struct Experiment<'a> {
-    /// At least one.
+    /// At least one scheme.
     pub schemes: Vec<SchemeSpec>,
     /// The requests.
     pub workload: &'a WorkloadSpec,
-    /// Seed of the first run; a further run has the next one.
+    /// Seed of the first run; each further run has the next seed.
     pub seed: u64,
-    /// How often each scheme runs, at least once.
+    /// How many times each scheme runs, at least once.
     pub runs: u32,
-    /// The drives' past; by the workload where none is given.
+    /// The drives' past; if `None`, the workload decides.
     pub past: Option<PastKind>,
-    /// Where aged states are kept.
+    /// Where aged states are stored.
     pub snapshots: Snapshots,
-    /// Runs at a time, at least one.
+    /// Runs at the same time, at least one.
     pub threads: usize,
     /// Length of the fine intervals, if a sink wants them.
     pub fine: Option<Span>,
-    /// What a timeline covers, if a sink has tracks for one.
+    /// The window of the timeline, if a sink has tracks for a timeline.
     pub timeline: Option<Window>,
 }
 
-/// What an experiment comes to, before anything runs.
+/// What an experiment will do, known before anything runs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Bytes that the host addresses: the least of all schemes.
+    /// Host capacity in bytes: the smallest of all schemes.
     pub capacity: u64,
-    /// The capacity arithmetic of each scheme.
+    /// The capacity calculation of each scheme.
     pub capacities: Vec<Capacity>,
-    /// Bytes that preconditioning fills, from the first; a trace is laid on these.
+    /// Bytes that preconditioning fills, from the first; a trace is laid on them.
     pub filled: u64,
     /// The drives' past.
     pub past: PastKind,
-    /// Nobody asked for it: it follows from the workload.
+    /// The user gave no past; it follows from the workload.
     pub past_by_default: bool,
     /// Names of the jobs.
     pub jobs: Vec<String>,
-    /// Bytes of the drive that a lap of a trace touches, where that is known.
+    /// Bytes of the drive that one lap of a trace touches, if known.
     pub drive_footprint: Option<u64>,
-    /// How many requests there will be, where that is known.
+    /// How many requests there will be, if known.
     pub expected: Option<u64>,
-    /// When the last job stops, where all stop by time.
+    /// When the last job stops, if all jobs stop by time.
     pub runtime: Option<Span>,
-    /// What the user should know.
+    /// Warnings to the user.
     pub warnings: Vec<String>,
 }
 
 /// One run of one scheme.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// What was measured.
+    /// The measurements.
     pub outcome: RunOutcome,
-    /// How the drive came to its state.
+    /// How the drive was brought to its state.
     pub past: Preconditioned,
-    /// What was read, skipped and changed of a trace.
+    /// The records of a trace that were read, skipped and changed.
     pub trace: Option<TraceCounts>,
-    /// What the timeline covers.
+    /// The time covered by the timeline.
     pub timeline: Option<Covered>,
 }
 
 /// Why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// A scheme for which there is no drive.
+    /// The drive of a scheme cannot be made.
     #[error("scheme `{scheme}`: {problem}")]
     Config {
-        /// Its name.
+        /// The scheme's name.
         scheme: String,
-        /// Why.
+        /// The problem of its configuration.
         problem: ConfigProblem,
     },
     /// A workload that cannot be used.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A snapshot of the user's that cannot be used.
+    /// The user's snapshot cannot be used.
     #[error(transparent)]
     Past(PastError),
     /// A drive that makes no progress.
@@ -106,41 +106,42 @@ pub enum ExperimentError {
     Stuck {
         /// The scheme.
         scheme: String,
-        /// When.
+        /// When the drive stopped.
         at: SimTime,
-        /// The operations that wait, and for what.
+        /// The operations that wait, and what they wait for.
         what: String,
     },
-    /// What receives the requests failed.
+    /// The sink of the requests failed.
     #[error("{0}")]
     Sink(SinkError),
 }
 
 impl ExperimentError {
-    /// Whether the user's input is at fault, not the run.
+    /// Whether the cause is the user's input and not the run.
     pub fn is_input(&self) -> bool {
         !matches!(self, ExperimentError::Stuck { .. } | ExperimentError::Sink(_))
     }
 }
 
-/// Makes what receives a scheme's first run, if anything does: (scheme, its jobs).
+/// Makes the sink of a scheme's first run, if there is one; the arguments are the
+/// scheme's index and its jobs.
 pub type MakeSink<'a> = &'a (dyn Fn(usize, &[String]) -> Result<Option<Box<dyn Sink>>, SinkError> + Sync);
 
 impl Experiment<'_> {
-    /// Check everything and work out what all schemes have in common.
+    /// Check all input and compute what all schemes share.
     ///
     /// # Errors
-    /// A scheme without a drive, a workload that does not fit.
+    /// A scheme whose drive cannot be made; a workload that does not fit.
     pub fn plan(&self) -> Result<Plan, ExperimentError> {
         let mut warnings: Vec<String> = Vec::new();
         let mut capacities = Vec::new();
         let mut capacity = u64::MAX;
         for scheme in &self.schemes {
             let refuse = |problem| ExperimentError::Config { scheme: scheme.name.clone(), problem };
-            // A whole device, because its policies have a say too.
+            // A whole device, because its policies check the configuration too.
             let device = Device::new(&scheme.config, self.seed, ()).map_err(refuse)?;
             for warning in &device.shape().warnings {
-                // Schemes on one drive have most of it in common.
+                // Schemes on one drive share most warnings.
                 if !warnings.contains(warning) {
                     warnings.push(warning.clone());
                 }
@@ -190,8 +191,9 @@ impl Experiment<'_> {
         })
     }
 
-    /// Run every scheme as often as asked, several at a time. What was not begun when the
-    /// watch said stop is missing (`None`); results are by scheme, then by run.
+    /// Run every scheme as many times as asked, several runs at a time. Results are by
+    /// scheme, then by run. A run that had not begun when the watch asked to stop is
+    /// `None`.
     ///
     /// # Errors
     /// The first failure of any run; the others are stopped.
@@ -207,7 +209,7 @@ impl Experiment<'_> {
         let all = Stoppable { watch, failed: AtomicBool::new(false) };
         let slots: Mutex<Vec<Option<RunResult>>> = Mutex::new(vec![None; tasks]);
         let failure: Mutex<Option<ExperimentError>> = Mutex::new(None);
-        // Only a snapshot has a use for it, and a long trace takes a while to hash.
+        // Only a snapshot needs it, and hashing a long trace takes a while.
         let identity = match plan.past {
             PastKind::Steady => self.workload.identity(plan.capacity, self.seed)?,
             PastKind::None | PastKind::Sequential | PastKind::Scattered => String::new(),
@@ -291,7 +293,8 @@ impl Experiment<'_> {
         let recorder = self.recorder(&host, &device, sink.as_mut()).map_err(ExperimentError::Sink)?;
         let taken = sink.as_mut().map(|s| -> &mut dyn Sink { s.as_mut() });
         let mut timeline = None;
-        // Two copies of the run loop, so that what is not looked at costs nothing.
+        // There are two copies of the run loop, so that a run without a timeline has no
+        // cost for it.
         let outcome = match recorder {
             None => measure(&mut host, &mut device, options, taken, watch).map_err(fail)?,
             Some(recorder) => {
@@ -307,7 +310,7 @@ impl Experiment<'_> {
         Ok(Some(RunResult { outcome, past, trace: host.source().trace_counts(), timeline }))
     }
 
-    /// What records a timeline of the drive, if one is wanted.
+    /// The recorder of the drive's timeline, if a timeline is wanted.
     fn recorder(
         &self,
         host: &Host<Workload>,
@@ -321,7 +324,7 @@ impl Experiment<'_> {
     }
 }
 
-/// When the last job stops, where all stop by time: groups follow one another.
+/// When the last job stops, if all jobs stop by time: groups run one after another.
 fn runtime(jobs: &[JobInfo]) -> Option<Span> {
     let mut of_groups: BTreeMap<u32, Span> = BTreeMap::new();
     for job in jobs {
@@ -339,7 +342,7 @@ struct Common<'a> {
     sinks: MakeSink<'a>,
 }
 
-/// Stops also when another run failed.
+/// A watch that also stops when another run has failed.
 struct Stoppable<'a> {
     watch: &'a dyn Watch,
     failed: AtomicBool,

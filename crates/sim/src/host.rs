@@ -7,61 +7,63 @@ use tailcut_core::device::{Device, Observer};
 use tailcut_units::{Command, HostOp, Ledger, SimTime, Status};
 use tailcut_workload::{Issue, JobInfo, Source};
 
-/// A host request that ended: whole, though the device may have seen it in parts.
+/// A host request that has ended. It is reported as one, even if the device served it in
+/// parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<'a> {
     /// Serial number of the request in order of issue, from 0.
     pub index: u64,
     /// The job that issued it.
     pub job: u16,
-    /// What it asked.
+    /// The request's command.
     pub command: Command,
-    /// Start of its latency.
+    /// Start of the latency.
     pub arrived: SimTime,
-    /// End of its latency.
+    /// End of the latency.
     pub completed: SimTime,
-    /// The worst status of its parts.
+    /// The worst status of the request's parts.
     pub status: Status,
-    /// What its latency is made of.
+    /// The latency by cause.
     pub ledger: &'a Ledger,
-    /// Issued before its job's ramp was over: not to be measured.
+    /// The request arrived before its job's ramp was over and must not be measured.
     pub ramp: bool,
 }
 
-/// Why a run broke off.
+/// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError<E: std::error::Error> {
-    /// The workload could not be read on.
+    /// The workload could not be read further.
     #[error(transparent)]
     Workload(E),
-    /// Requests wait and nothing will ever happen.
+    /// Requests wait, but no event is due that could complete them.
     #[error("the drive makes no progress at {at}: {what}")]
     Stuck {
-        /// When.
+        /// When the drive stopped.
         at: SimTime,
-        /// The operations that wait, and for what.
+        /// The operations that wait, and what they wait for.
         what: String,
     },
 }
 
-/// One request on its way, as a tag the device carries.
+/// Set in a tag that the device carries if the command is a part of a split request.
 const PART: u64 = 1 << 47;
 const JOB_SHIFT: u32 = 48;
 
-/// Requests that wait in the host for a place in the device queue, at most: a trace faster
-/// than the drive is then held back in its source. Its latencies do not notice, since they
-/// count from the intended arrival.
+/// The most requests that wait in the host for a place in the device queue. If a trace is
+/// faster than the drive, further requests stay in their source. Their latencies are not
+/// affected, since these count from the intended arrival.
 const QUEUE_MAX: usize = 1 << 16;
 
-/// Work of a step of the drive, in bytes of a command: a trim of this much takes about as
-/// long as an event.
+/// The bytes of a command that count as one event of work: a trim of this size takes about
+/// as long to simulate as an event.
 const STEP_BYTES: u64 = 1 << 16;
 
-/// A drive that fires this many events while requests are outstanding and completes none
-/// is busy with itself only: minutes of collection on the largest drives are far fewer.
+/// If a drive fires this many events without a completion while requests are outstanding,
+/// the run fails: the drive no longer serves the host. Minutes of collection on the largest
+/// drives are far fewer events.
 const IDLE_STEPS_MAX: u64 = 200_000_000;
 
-/// A request larger than the drive takes at once.
+/// A request larger than the drive's largest command.
 #[derive(Clone, Copy)]
 struct Split {
     index: u64,
@@ -70,27 +72,27 @@ struct Split {
     status: Status,
 }
 
-/// A job's place in its stream.
+/// The state of a job.
 struct Job {
     info: JobInfo,
     next: Option<Issue>,
     outstanding: u32,
-    /// When the completion that freed the last place came.
+    /// When the last completion freed a place.
     freed: SimTime,
-    /// What its own times are shifted by.
+    /// The shift of the job's times, in ns.
     shift: u64,
-    /// Its last request came later than it was due, for want of a place.
+    /// The last request was issued after its due time because the job had no free place.
     late: bool,
 }
 
-/// What a full device queue makes wait in the host.
+/// A command that waits in the host because the device queue is full.
 struct Waiting {
     wanted: SimTime,
     command: Command,
     tag: u64,
 }
 
-/// The driver's state beside the device.
+/// The state of the driver besides the device.
 pub struct Host<S: Source> {
     source: S,
     jobs: Vec<Job>,
@@ -101,20 +103,20 @@ pub struct Host<S: Source> {
     issued: u64,
     outstanding: u64,
     now: SimTime,
-    /// The group that runs; the groups so far and when they began.
+    /// The group that runs, and all groups so far with the times at which they began.
     group: u32,
     groups: Vec<(u32, SimTime)>,
     load: Option<Load>,
-    /// Work left before the host pauses.
+    /// Work left before the host pauses, in events.
     steps: u64,
     /// Device events since the last completion.
     idle_steps: u64,
-    /// Requests that were larger than the drive takes at once.
+    /// Requests that were larger than the drive's largest command.
     pub split_requests: u64,
 }
 
 impl<S: Source> Host<S> {
-    /// A host about to begin at time 0.
+    /// A host at time 0, before its first request.
     pub fn new(source: S) -> Result<Host<S>, RunError<S::Error>> {
         let infos = source.jobs();
         let load = infos.iter().any(|j| j.open_loop).then(Load::new);
@@ -150,12 +152,12 @@ impl<S: Source> Host<S> {
         Ok(host)
     }
 
-    /// The workload, for its counts.
+    /// The workload; its counts can be read from it.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// Present virtual time.
+    /// The current virtual time.
     pub fn now(&self) -> SimTime {
         self.now
     }
@@ -165,9 +167,10 @@ impl<S: Source> Host<S> {
         self.issued
     }
 
-    /// When something happens next, in the host or in the drive; the present when never.
+    /// When the next event happens in the host or in the drive; the current time if there is
+    /// none.
     pub fn next_event<O: Observer>(&self, device: &Device<O>) -> SimTime {
-        // A host that holds back reads no further requests before the drive goes on.
+        // A full host queue issues no further requests before the drive makes progress.
         let issue = if self.queue.len() >= QUEUE_MAX { u64::MAX } else { self.issue.first().1 };
         let at = device.next_deadline().0.min(issue);
         if at == u64::MAX { self.now } else { SimTime(at) }
@@ -178,14 +181,14 @@ impl<S: Source> Host<S> {
         &self.groups
     }
 
-    /// What arrived without waiting for the drive, beside what it served; `None` if nothing
-    /// did.
+    /// The requests that arrived without waiting for the drive, compared with those served;
+    /// `None` if there were none.
     pub fn offered(&self) -> Option<Offered> {
         self.load.as_ref()?.offered(self.now)
     }
 
-    /// Run until every job is over, or until `until` (then `Ok(false)`), telling
-    /// `finished` of every request that ends.
+    /// Run until every job has ended, or until `until` (then `Ok(false)`). Calls `finished`
+    /// for every request that ends.
     pub fn run<O: Observer>(
         &mut self,
         device: &mut Device<O>,
@@ -195,7 +198,8 @@ impl<S: Source> Host<S> {
         self.run_for(device, until, u64::MAX, finished)
     }
 
-    /// As [`Host::run`], but pause (`Ok(false)`) after so much work, in events of the drive.
+    /// As [`Host::run`], but pause (`Ok(false)`) after `steps` of work, counted in events of
+    /// the drive.
     pub fn run_for<O: Observer>(
         &mut self,
         device: &mut Device<O>,
@@ -210,7 +214,7 @@ impl<S: Source> Host<S> {
         loop {
             let (job, at) = self.issue.first();
             if at == u64::MAX && self.outstanding == 0 {
-                // What the drive does by itself from here on is of no one's concern.
+                // Nothing measures what the drive does by itself from here on.
                 if !self.begin_next_group()? {
                     return Ok(true);
                 }
@@ -240,7 +244,7 @@ impl<S: Source> Host<S> {
         }
     }
 
-    /// One step of the device, and what its completions set free.
+    /// Run one step of the device, and process its completions.
     #[inline]
     fn let_pass<O: Observer>(
         &mut self,
@@ -307,11 +311,11 @@ impl<S: Source> Host<S> {
         Ok(())
     }
 
-    /// Submit what waited for a place in the device queue.
+    /// Submit the commands that waited for a place in the device queue.
     #[inline]
     fn drain_queue<O: Observer>(&mut self, device: &mut Device<O>) {
         while device.has_place() {
-            // A submission must not pass timers due at this very time.
+            // A submission at this time must come after all timers due at this time.
             if device.next_deadline() <= self.now {
                 return;
             }
@@ -358,7 +362,7 @@ impl<S: Source> Host<S> {
         Ok(())
     }
 
-    /// Set a job's timer to when its next request may be issued, if it has a place.
+    /// Set a job's timer to the time of its next request, if the job has a free place.
     #[inline]
     fn schedule(&mut self, job: usize) {
         let j = &mut self.jobs[job];
@@ -375,7 +379,7 @@ impl<S: Source> Host<S> {
         self.issue.set(job, at.0);
     }
 
-    /// A job has issued its last request.
+    /// Called when a job has issued its last request.
     fn end(&mut self, job: usize) {
         self.issue.clear(job);
         let late = &mut self.jobs[job].late;
@@ -432,7 +436,8 @@ impl<S: Source> Host<S> {
         }
     }
 
-    /// Cut a request into parts the drive takes; it ends with its last part.
+    /// Split a request into parts that the drive accepts; the request ends with its last
+    /// part.
     fn split<O: Observer>(
         &mut self,
         device: &mut Device<O>,

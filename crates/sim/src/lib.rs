@@ -1,12 +1,12 @@
 //! The virtual-time driver.
 //!
-//! - [`host`] pulls requests from a workload, keeps each job's queue depth, splits what is
-//!   too large for the drive, and jumps from event to event;
-//! - [`measure`] runs a host and a drive under a recorder and says what was measured;
-//! - [`precondition`] gives a drive its past, from the [`cache`] where it is there;
-//! - [`timeline`] looks on and records what every die and channel did;
-//! - [`experiment`] does all of that for several schemes at once, with the same requests;
-//! - [`mod@summarise`] turns what ran into the summary's figures.
+//! - [`host`] pulls requests from a workload, keeps each job's queue depth, splits
+//!   requests that are too large for the drive, and jumps from event to event;
+//! - [`measure`] runs a host and a drive with a recorder and returns the measurements;
+//! - [`precondition`] gives a drive its past, from the [`cache`] if it is there;
+//! - [`timeline`] observes the drive and records what every die and channel did;
+//! - [`experiment`] does all of this for several schemes, with the same requests;
+//! - [`mod@summarise`] turns the measurements into the figures of the summary.
 
 pub mod cache;
 pub mod experiment;

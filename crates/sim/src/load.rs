@@ -1,25 +1,26 @@
 //! Whether a drive keeps up with arrivals that do not wait for it.
 //!
-//! While more requests have arrived and not ended than the drive's queue holds (1,024 at
-//! most: more than that no drive works on at once), or than a job may have outstanding, the rest
-//! waits outside, and latencies measure how long that backlog is. A drive *does not keep up* if
-//! that lasted, without a break, for more than half of the time between the first arrival and
-//! the last, or for more than [`ENDURED`]. A burst that the drive works off is none of both, however high it
-//! stands. In a closed loop there are no arrivals, and nothing is said.
+//! There is a backlog while the requests that have arrived and not ended exceed the drive's queue
+//! (1,024 at most, since no drive works on more at once) or the depth of a job. The excess waits
+//! outside the drive, and latencies then measure the length of the backlog. A drive *does not keep
+//! up* if a backlog lasted, without a break, for more than half of the time between the first
+//! arrival and the last, or for more than [`ENDURED`]. A burst of any height that the drive works
+//! off in less time is neither. In a closed loop there are no such arrivals, and no statement is
+//! made.
 
 use tailcut_units::{SimTime, Span};
 
-/// A backlog that lasts longer is said to be one whatever came before and after. The
-/// official ACT tool gives a drive up at the same lag.
+/// A backlog that lasts longer is always reported, even in a much longer run. The official ACT tool
+/// ends a run at the same lag.
 pub const ENDURED: Span = Span(10_000_000_000);
 
-/// Requests that a drive works on at once, at most, whatever its queue holds.
+/// The most requests that a drive works on at once, even if its queue holds more.
 const QUEUE_MAX: u64 = 1024;
 
-/// Moments at which the completions so far are kept, at most.
+/// The most times at which the number of completions is recorded.
 const SAMPLES: usize = 4096;
 
-/// What is known of arrivals and completions so far.
+/// The arrivals and completions so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     queue: u64,
@@ -28,40 +29,40 @@ pub(crate) struct Load {
     last: SimTime,
     completed: u64,
     last_completion: SimTime,
-    /// Jobs whose last request came later than it was due, for want of a place.
+    /// Jobs whose last request was issued after its due time, because the job had no free place.
     late: u32,
     /// Since when requests wait outside the drive's queue, or for a place of their job.
     since: Option<SimTime>,
     longest: Span,
     longest_since: SimTime,
-    /// Completions so far at some times; every `stride`-th is kept.
+    /// The number of completions at some times; one sample per `stride` completions.
     samples: Vec<(SimTime, u64)>,
     stride: u64,
 }
 
-/// How arrivals that do not wait for the drive compare with what it served.
+/// Arrivals that do not wait for the drive, compared with the requests it served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offered {
     /// Requests that arrived.
     pub requests: u64,
-    /// From the first arrival to the last.
+    /// Time from the first arrival to the last.
     pub span: Span,
     /// Requests completed a second, from the first arrival to the last completion.
     pub served_per_second: f64,
-    /// Requests that had arrived and not ended at the last arrival, within a thousandth of
-    /// all.
+    /// Requests that had arrived and not ended at the last arrival; exact within a thousandth of
+    /// all requests.
     pub backlog: u64,
-    /// From the last arrival to the last completion.
+    /// Time from the last arrival to the last completion.
     pub behind: Span,
-    /// The longest time, without a break, in which requests waited outside the drive's
-    /// queue, or for a place of their job, and when it began.
+    /// The longest time, without a break, in which requests waited outside the drive's queue or for
+    /// a place of their job.
     pub longest: Span,
-    /// See `longest`.
+    /// When `longest` began.
     pub longest_since: SimTime,
 }
 
 impl Offered {
-    /// Requests offered a second; `None` if all arrived at once.
+    /// Requests offered a second; `None` if all arrived at the same time.
     pub fn per_second(&self) -> Option<f64> {
         (self.span.0 > 0).then(|| self.requests as f64 / (self.span.0 as f64 / 1e9))
     }
@@ -90,12 +91,12 @@ impl Load {
         }
     }
 
-    /// The drive's queue holds so many requests.
+    /// Set the number of requests that the drive's queue holds.
     pub fn queue(&mut self, places: u64) {
         self.queue = places.min(QUEUE_MAX);
     }
 
-    /// A request that arrived at `at` is taken in now; `late` is of its job.
+    /// Count a request that arrived at `at` and is issued now; `late` belongs to its job.
     #[inline]
     pub fn arrive(&mut self, at: SimTime, now: SimTime, late: &mut bool) {
         if self.arrived == 0 {
@@ -111,7 +112,7 @@ impl Load {
         }
     }
 
-    /// A request ends.
+    /// Count a completion.
     #[inline]
     pub fn complete(&mut self, now: SimTime) {
         self.completed += 1;
@@ -124,7 +125,7 @@ impl Load {
         }
     }
 
-    /// A job falls behind, or has caught up or ended.
+    /// Note that a job falls behind, or that it has caught up or ended.
     #[cold]
     pub fn turn(&mut self, now: SimTime, late: &mut bool) {
         *late = !*late;
@@ -164,7 +165,7 @@ impl Load {
         self.samples.push((now, self.completed));
     }
 
-    /// At the end of the run, or now; `None` if nothing arrived that did not wait.
+    /// The comparison up to `now`; `None` if no request arrived that did not wait.
     pub fn offered(&self, now: SimTime) -> Option<Offered> {
         if self.arrived == 0 {
             return None;
@@ -176,7 +177,7 @@ impl Load {
         let later = all.samples.partition_point(|(at, _)| *at <= all.last);
         let by_then = match later.checked_sub(1) {
             None => 0,
-            // Up to a stride more ended between two samples.
+            // Up to `stride` more completions may lie between two samples.
             Some(before) if later < all.samples.len() => all.samples[before].1,
             Some(_) => all.completed,
         };
@@ -226,9 +227,9 @@ mod tests {
         assert_eq!((slow.span, slow.behind), (Span(99_999_000), Span(150_000_000 - 99_999_000)));
         assert!((slow.per_second().unwrap() - 1e6).abs() < 100.0);
         assert!((slow.served_per_second - 1e6 / 1.5).abs() < 100.0);
-        // A third of what came was left; samples are kept every 32nd completion.
+        // A third of the arrivals was left; samples are taken at every 32nd completion.
         assert!(slow.backlog.abs_diff(33_333) <= 33, "{slow:?}");
-        // Three per cent too slow is too slow, though it ends three per cent late only.
+        // Three per cent too slow is too slow, although the run ends only three per cent late.
         assert!(!run(1_000_000, 1_000, 1_030).keeps_up());
     }
 
@@ -236,7 +237,7 @@ mod tests {
     fn a_server_that_is_fast_enough_keeps_up_also_with_bursts() {
         let fast = run(100_000, 1_000, 990);
         assert!(fast.keeps_up() && fast.backlog <= 33 && fast.longest == Span::ZERO, "{fast:?}");
-        // 1,000 at once, every 10 ms, in 1 ms of service: behind a tenth of the time.
+        // 1,000 at once, every 10 ms, in 1 ms of service: a backlog for a tenth of the time.
         let mut load = of_queue(32);
         for burst in 0..100u64 {
             let at = burst * 10_000_000;
@@ -256,7 +257,7 @@ mod tests {
         load.complete(SimTime(3_600_000_100_000));
         assert!(!load.offered(SimTime(3_600_000_100_000)).unwrap().keeps_up());
         assert_eq!(of_queue(1).offered(SimTime(5)), None);
-        // All at once, more than the queue holds: there is no rate to keep up with.
+        // All at once, and more than the queue holds: there is no rate to keep up with.
         let mut load = of_queue(2);
         (0..4).for_each(|_| load.arrive(SimTime(0), SimTime(0), &mut false));
         (0..4).for_each(|i| load.complete(SimTime(i + 1)));

@@ -1,10 +1,10 @@
-//! What a run costs the machine it runs on. Figures about the simulator, never inputs of
-//! the model.
+//! What a run costs on the machine that executes it. These figures are about the
+//! simulator and never inputs of the model.
 
 use cpu_time::ThreadTime;
 use std::time::Instant;
 
-/// Processor time of this thread and real time since a moment.
+/// Processor time of this thread and real time, since the stopwatch was started.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
     cpu: ThreadTime,
@@ -12,29 +12,30 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts now. Ask it on the thread that started it.
+    /// Start a stopwatch. It must be read on the thread that started it.
     #[allow(clippy::new_without_default)] // A default that reads a clock would surprise.
     pub fn new() -> Stopwatch {
         Stopwatch { cpu: ThreadTime::now(), wall: Instant::now() }
     }
 
-    /// Seconds this thread computed since.
+    /// Processor seconds of this thread since the start.
     pub fn cpu_seconds(&self) -> f64 {
         self.cpu.elapsed().as_secs_f64()
     }
 
-    /// Seconds that passed since.
+    /// Real seconds since the start.
     pub fn wall_seconds(&self) -> f64 {
         self.wall.elapsed().as_secs_f64()
     }
 }
 
-/// The largest memory this process ever had resident, in bytes, where the system says.
+/// The largest memory that this process ever had resident, in bytes, if the system
+/// reports it.
 pub fn peak_rss_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The memory this process has resident now, in bytes, where the system says.
+/// The memory that this process has resident now, in bytes, if the system reports it.
 pub fn rss_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }

@@ -13,35 +13,35 @@ use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOption
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
 
-/// Why a sink gave up: its own error, boxed.
+/// The error of a sink, boxed.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Receives every measured request and fine interval as they come, e.g. to write files.
+/// Receives every measured request and fine interval during the run, e.g. to write files.
 pub trait Sink: Send {
-    /// A request was completed.
+    /// Take a completed request.
     fn request(&mut self, sample: &Sample) -> Result<(), SinkError>;
-    /// A fine interval is over.
+    /// Take a fine interval that has ended.
     fn interval(&mut self, interval: &Interval) -> Result<(), SinkError>;
-    /// What receives the timeline of this drive, if one is wanted.
+    /// The receiver of this drive's timeline, if one is wanted.
     fn tracks(&mut self, _shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
         Ok(None)
     }
-    /// There is no more.
+    /// End the output.
     fn finish(self: Box<Self>) -> Result<(), SinkError>;
 }
 
 /// Why a run could not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError<E: std::error::Error> {
-    /// The driver broke off.
+    /// The host ended the run with an error.
     #[error(transparent)]
     Run(#[from] RunError<E>),
-    /// What receives the requests failed.
+    /// The sink of the requests failed.
     #[error("{0}")]
     Sink(SinkError),
 }
 
-/// What to measure beside the latencies.
+/// What to measure besides the latencies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeasureOptions {
     /// Length of the fine intervals, if a sink wants them.
@@ -50,84 +50,86 @@ pub struct MeasureOptions {
     pub task: usize,
 }
 
-/// What was measured of one run.
+/// The measurements of one run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
-    /// Over all completions, also those of the ramp.
+    /// The digest over all completions, including those of the ramp.
     pub digest: Digest,
-    /// Latencies and what they were made of.
+    /// Latencies and their causes.
     pub measured: Measured,
     /// The drive's counters over the measurement.
     pub counters: Counters,
-    /// Those of its flash.
+    /// The counters of its flash.
     pub flash: FlashCounters,
-    /// What the channels did over the measurement.
+    /// The time of the channels over the measurement.
     pub channel: ChannelTime,
     /// How long each part of the drive was in use over the measurement.
     pub usage: Usage,
-    /// Planes of a die, and whether each is a busy unit of its own.
+    /// Planes of a die, and whether each plane is a busy unit.
     pub die_planes: (u32, bool),
     /// Physical blocks erased with an extent.
     pub blocks_per_extent: u32,
     /// The drive has stripes with parity.
     pub has_parity: bool,
-    /// By group of planes, what it collected over the measurement; nothing without parity.
+    /// The collections of each group of planes over the measurement; empty without parity.
     pub groups: Vec<GroupTime>,
-    /// Its stripes may move to even out wear.
+    /// Stripes may move to even out wear.
     pub levels_wear: bool,
-    /// Mean and most program/erase cycles at the end.
+    /// Mean and maximum of the program/erase cycles at the end.
     pub wear: (f64, u32),
-    /// Suspensions by block at the end, and what they did to it.
+    /// Suspensions per block at the end, and their effect on the blocks.
     pub suspension_wear: SuspensionWear,
-    /// Energy of the arrays in millijoules: in all, and for suspensions alone.
+    /// Energy of the arrays in millijoules: in total, and for suspensions alone.
     pub energy_mj: (f64, f64),
-    /// The longest time in which writes waited and none ended.
+    /// The longest time in which writes waited and none completed.
     pub write_stall: Option<WriteStall>,
-    /// Requests issued, also those of the ramp.
+    /// Requests issued, including those of the ramp.
     pub issued: u64,
-    /// What arrived without waiting for the drive, beside what it served, over the whole
-    /// run; `None` if nothing did.
+    /// The requests that arrived without waiting for the drive, compared with those
+    /// served, over the whole run; `None` if there were none.
     pub offered: Option<Offered>,
-    /// Before this time of the run nothing was measured.
+    /// The time of the run at which measurement started.
     pub measured_from: SimTime,
-    /// Requests that the host split because the drive does not take so much at once.
+    /// Requests that the host split because they exceed the drive's largest command.
     pub split: u64,
-    /// Processor seconds of the run, preconditioning not counted.
+    /// Processor seconds of the run, without preconditioning.
     pub cpu_seconds: f64,
-    /// Real seconds of the run, preconditioning not counted.
+    /// Real seconds of the run, without preconditioning.
     pub wall_seconds: f64,
-    /// Stopped before its end.
+    /// The run was stopped before its end.
     pub partial: bool,
 }
 
 /// A time in which writes were outstanding and none was completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteStall {
-    /// When it began.
+    /// When the stall began.
     pub since: SimTime,
-    /// How long it lasted.
+    /// How long the stall lasted.
     pub length: Span,
-    /// How long the write that ended it, or was still waiting at the end, had waited.
+    /// The latency so far of the write that ended the stall, or of the oldest write still
+    /// waiting at the end.
     pub oldest: Span,
-    /// The run ended before it did.
+    /// The stall still lasted at the end of the run.
     pub lasts: bool,
 }
 
-/// When measurement starts: the first job's ramp is over. Jobs that begin when others have
-/// ended have no say in it.
+/// When measurement starts: at the end of the shortest ramp in the first group of jobs.
+/// Jobs of later groups do not matter.
 pub fn measured_from(jobs: &[JobInfo]) -> SimTime {
     let first = jobs.iter().map(|j| j.group).min();
     let ramps = jobs.iter().filter(|j| Some(j.group) == first).map(|j| j.ramp.0);
     SimTime(ramps.min().unwrap_or(0))
 }
 
-/// Events of the drive between looks at the watch: a tenth of a second or less.
+/// Events of the drive between two checks of the watch; they take a tenth of a second or
+/// less.
 const STEPS: u64 = 1 << 16;
 
-/// Run the host's workload on the drive to its end, or until `watch` says stop.
+/// Run the host's workload on the drive to its end, or until `watch` asks to stop.
 ///
 /// # Errors
-/// A workload that cannot be read on, a drive that makes no progress, a failing sink.
+/// A workload that cannot be read further, a drive that makes no progress, a failing sink.
 pub fn measure<'a, S: Source, O: Observer>(
     host: &mut Host<S>,
     device: &mut Device<O>,
@@ -169,7 +171,8 @@ pub fn measure<'a, S: Source, O: Observer>(
         run.gauge(device, host.now());
         if !over && !run.broken() {
             let collecting = run.note_groups(device, end);
-            // The next interval is the one in which something happens, or goes on.
+            // The next interval is the first one in which an event happens or a collection
+            // continues.
             let next = host.next_event(device);
             run.gauge(device, if collecting { end } else { next });
             run.hand_out_fine();
@@ -214,7 +217,8 @@ pub fn measure<'a, S: Source, O: Observer>(
     })
 }
 
-/// The time that rates of each job refer to: that of its group, where there are several.
+/// Set the time to which each job's rates refer: the time of its group, if there are
+/// several.
 fn job_runtimes(
     measured: &mut Measured,
     jobs: &[JobInfo],
@@ -235,7 +239,7 @@ fn job_runtimes(
     }
 }
 
-/// What a run writes to.
+/// The outputs of a run.
 struct Run<'a> {
     recorder: Recorder,
     digest: Digest,
@@ -245,8 +249,8 @@ struct Run<'a> {
     /// The last completion of a write, or the start.
     last_write: SimTime,
     stall: Option<WriteStall>,
-    /// By group of planes: the time of its collections up to the last look and at the
-    /// start of measurement, ns.
+    /// By group of planes: the time of its collections up to the last check, in ns.
+    /// `groups_from` is the time at the start of measurement.
     groups: Vec<u64>,
     groups_from: Vec<u64>,
     sink: Option<&'a mut (dyn Sink + 'a)>,
@@ -260,7 +264,8 @@ impl Run<'_> {
         self.sink_error.is_some() || self.watch.stopped()
     }
 
-    /// Go on up to `end`, looking at the watch now and then; true when all is done.
+    /// Run up to `end`, checking the watch regularly; returns true when all jobs have
+    /// ended.
     fn until<S: Source, O: Observer>(
         &mut self,
         host: &mut Host<S>,
@@ -271,7 +276,8 @@ impl Run<'_> {
             let ran = host.run_for(device, end, STEPS, &mut |f| self.take(f));
             self.watch.requests(self.task, self.done, host.now());
             let over = match ran {
-                // What reads the workload may be the first to see that all is to stop.
+                // The reader of the workload may be the first to notice the request to
+                // stop.
                 Err(RunError::Workload(_)) if self.watch.stopped() => false,
                 ran => ran?,
             };
@@ -309,7 +315,7 @@ impl Run<'_> {
         }
     }
 
-    /// A write that arrived then ends now, or still waits.
+    /// Note that a write that arrived at `arrived` ends now, or (`lasts`) still waits.
     #[inline]
     fn note_write(&mut self, arrived: SimTime, now: SimTime, lasts: bool) {
         let since = self.last_write.max(arrived);
@@ -351,7 +357,8 @@ impl Run<'_> {
         self.recorder.gauge(at, &gauges);
     }
 
-    /// Report what groups of planes did up to `at`; true while any collects.
+    /// Report the collections of groups of planes up to `at`; returns true while any group
+    /// collects.
     fn note_groups<O: Observer>(&mut self, device: &mut Device<O>, at: SimTime) -> bool {
         if self.groups.is_empty() {
             return false;

@@ -1,5 +1,5 @@
-//! The drive's past: what it holds, and how worn its free space is, before the first
-//! request.
+//! The drive's past: the data it holds, and how its free space is fragmented, before the
+//! first request.
 
 use crate::MODEL_VERSION;
 use crate::cache::{Cache, Locks, write_whole};
@@ -15,16 +15,18 @@ use tailcut_core::device::{AgeReport, ConfigProblem, Device, SnapshotError, aged
 use tailcut_units::quantity::Level;
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
-/// How a drive is brought to its state.
+/// How a drive is brought to its aged state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PastKind {
-    /// As it left the factory: empty.
+    /// As delivered by the factory: empty.
     None,
     /// Filled once, in order.
     Sequential,
-    /// Filled, then overwritten as the workload writes until write amplification is steady.
+    /// Filled, then overwritten in the pattern of the workload until write amplification is
+    /// steady.
     Steady,
-    /// Filled, with `age.free` of every lane free and stale units at random in the rest.
+    /// Filled, with `age.free` of every lane free and stale units at random in the other
+    /// extents.
     Scattered,
 }
 
@@ -43,7 +45,7 @@ impl PastKind {
         }
     }
 
-    /// Whether it takes a while to make, and is kept for the next run.
+    /// Whether the state takes long to make and is therefore stored for the next run.
     pub fn is_kept(self) -> bool {
         matches!(self, PastKind::Steady | PastKind::Scattered)
     }
@@ -55,62 +57,62 @@ impl FromStr for PastKind {
         PastKind::ALL
             .into_iter()
             .find(|k| k.name() == text)
-            .ok_or_else(|| format!("`{text}` is none of none, sequential, steady, scattered"))
+            .ok_or_else(|| format!("`{text}` is not one of none, sequential, steady, scattered"))
     }
 }
 
-/// Where aged states are kept between runs.
+/// Where aged states are stored between runs.
 #[derive(Clone, Debug)]
 pub enum Snapshots {
     /// Nowhere: every run ages its drive.
     Off,
-    /// In the user's cache; what is damaged there is made anew.
+    /// In the user's cache; a damaged file there is made again.
     Cached(Cache),
-    /// In a file that the user named: made if it is not there, an error if it is damaged.
+    /// In a file that the user named: made if missing; an error if damaged.
     File(PathBuf),
 }
 
-/// The past a drive is to be given.
+/// The past that a drive is given.
 pub struct Past<'a> {
-    /// Which.
+    /// Which past.
     pub kind: PastKind,
     /// Bytes filled, from the first.
     pub filled: u64,
     /// Host capacity of the comparison.
     pub capacity: u64,
-    /// The workload that ages it.
+    /// The workload whose writes age the drive.
     pub workload: &'a WorkloadSpec,
-    /// [`WorkloadSpec::identity`], worked out once.
+    /// [`WorkloadSpec::identity`], computed once.
     pub identity: &'a str,
-    /// Where aged states are kept.
+    /// Where aged states are stored.
     pub snapshots: &'a Snapshots,
     /// Shared by all runs of a process.
     pub locks: &'a Locks,
     /// The number of the run, for the watch.
     pub task: usize,
-    /// Who looks on.
+    /// Follows the run and can stop it.
     pub watch: &'a dyn Watch,
 }
 
-/// What preconditioning did.
+/// The result of preconditioning.
 #[derive(Clone, Debug)]
 pub struct Preconditioned {
     /// Which past it is.
     pub kind: PastKind,
-    /// Processor seconds it took.
+    /// Processor seconds that preconditioning took.
     pub cpu_seconds: f64,
-    /// Taken from a snapshot.
+    /// The state was taken from a snapshot.
     pub cached: bool,
-    /// What the overwrites came to; only for a steady state.
+    /// The report on the overwrites; only for a steady state.
     pub report: Option<AgeReport>,
-    /// What the user should know.
+    /// Warnings to the user.
     pub warnings: Vec<String>,
 }
 
-/// Why a drive has no past.
+/// Why a drive could not be given its past.
 #[derive(Debug, thiserror::Error)]
 pub enum PastError {
-    /// There is no such drive.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigProblem),
     /// The workload cannot be read.
@@ -121,12 +123,12 @@ pub enum PastError {
     Snapshot {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: SnapshotError,
     },
 }
 
-/// A drive of this configuration and seed, as it left the factory.
+/// Makes new drives of one configuration and seed, as delivered by the factory.
 struct Factory<'a> {
     config: &'a DeviceConfig,
     seed: u64,
@@ -139,10 +141,10 @@ impl Factory<'_> {
 }
 
 impl Past<'_> {
-    /// A new drive with this past.
+    /// Make a new drive with this past.
     ///
     /// # Errors
-    /// See [`PastError`]. What is wrong with the cache is only a warning.
+    /// See [`PastError`]. Problems with the cache are only warnings.
     pub fn give(&self, config: &DeviceConfig, seed: u64) -> Result<(Device, Preconditioned), PastError> {
         let clock = Stopwatch::new();
         let factory = Factory { config, seed };
@@ -165,7 +167,7 @@ impl Past<'_> {
         Ok((device, past))
     }
 
-    /// The key under which such an aged drive is kept: drives with the same key are the same.
+    /// The key of such an aged drive: drives with the same key have the same state.
     pub fn key(&self, config: &DeviceConfig, seed: u64) -> u64 {
         let Past { kind, filled, capacity, identity, .. } = self;
         let how = match kind {
@@ -178,7 +180,7 @@ impl Past<'_> {
         aged_key(config, seed, &what)
     }
 
-    /// What is filled: whole mapping units, in bytes.
+    /// The bytes to fill, rounded up to whole mapping units.
     fn whole(&self, device: &Device) -> u64 {
         let unit = device.shape().layout.unit_bytes;
         self.filled.div_ceil(unit) * unit
@@ -188,7 +190,8 @@ impl Past<'_> {
         device.fill(self.whole(device));
     }
 
-    /// A drive in its steady state, or scattered, from a snapshot if there is one.
+    /// Make a drive in the steady or scattered state, or load it from a snapshot if there is
+    /// one.
     fn aged(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Device, PastError> {
         let key = self.key(factory.config, factory.seed);
         let lock = self.locks.of(key);
@@ -201,7 +204,7 @@ impl Past<'_> {
         };
         if let Some(path) = path.filter(|p| p.exists()) {
             match load(&mut device, key, &path, self.watch) {
-                // Whoever asked will not look at it.
+                // The run is stopped, so this drive will not be used.
                 Err(_) if self.watch.stopped() => return Ok(device),
                 Ok(report) => {
                     if let Snapshots::Cached(cache) = self.snapshots {
@@ -215,7 +218,7 @@ impl Past<'_> {
                     return Err(PastError::Snapshot { path, source });
                 }
                 Err(e) => {
-                    past.warnings.push(format!("{}: {e}; it is made anew", path.display()));
+                    past.warnings.push(format!("{}: {e}; the state is made again", path.display()));
                     device = factory.make()?;
                 }
             }
@@ -235,7 +238,7 @@ impl Past<'_> {
         overwrites(self.workload, config) == Overwrites::Uniform
     }
 
-    /// What overwriting came to, where the drive was overwritten.
+    /// Record the report on overwriting, if the past includes it.
     fn tell(&self, report: AgeReport, past: &mut Preconditioned) {
         if self.kind == PastKind::Steady {
             past.took(report);
@@ -288,7 +291,7 @@ impl Past<'_> {
         };
         match (saved, self.snapshots) {
             (Ok(()), _) => {}
-            // Nothing half-written stayed, and nobody waits for it any more.
+            // The file was not written, and nobody needs it any more.
             (Err(_), _) if watch.stopped() => {}
             (Err(e), Snapshots::File(_)) => {
                 return Err(PastError::Snapshot { path: e.path, source: e.source });
@@ -299,8 +302,8 @@ impl Past<'_> {
     }
 }
 
-/// What overwrites a filled drive before this workload: a job is its own way to age a drive,
-/// of a trace the configuration decides.
+/// The overwrites of a filled drive before this workload. A job ages the drive with its own
+/// writes; for a trace the configuration decides.
 pub fn overwrites(workload: &WorkloadSpec, config: &DeviceConfig) -> Overwrites {
     match workload {
         WorkloadSpec::Jobs { .. } => Overwrites::Workload,
@@ -321,11 +324,11 @@ impl Preconditioned {
     }
 }
 
-/// The level at which a drive is scattered.
+/// The free extents of every lane of a scattered drive.
 pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem> {
     config.age.free.ok_or_else(|| ConfigProblem {
         key: "age.free".into(),
-        problem: "the past `scattered` needs it: the extents of every lane that are free at the start, as a count or a share"
+        problem: "the past `scattered` needs this key: the free extents of every lane at the start, as a count or a share"
             .into(),
     })
 }
@@ -335,7 +338,7 @@ fn load(device: &mut Device, key: u64, path: &Path, watch: &dyn Watch) -> Result
     device.load_aged(key, &mut Watched { stream, watch })
 }
 
-/// A stream that fails once all is to stop: an aged drive may have gigabytes.
+/// A stream that fails once the run is to stop, since an aged drive may have gigabytes.
 struct Watched<'a, S> {
     stream: S,
     watch: &'a dyn Watch,

@@ -1,35 +1,36 @@
-//! How wide stripes may be for rotating collection to keep up: Appendix A of Yan et al.,
-//! FAST'17. The planes of a group collect in turn, so each may spend 1/N of the time.
+//! The stripe width up to which rotating collection keeps up: Appendix A of Yan et al.,
+//! FAST'17. The planes of a group collect one after another, so each may spend 1/N of the
+//! time collecting.
 //!
-//! The paper takes each page written as collected once. In the long run the pages that
-//! collections move are collected again: of all that is collected only `1 - valid` is won,
-//! and the bound is lower by that factor. Both are given.
+//! The paper assumes that each written page is collected once. In the long run, pages moved
+//! by collections are collected again: only a share of `1 - valid` of the collected space
+//! becomes free, and the bound is lower by that factor. Both bounds are given.
 
 use serde::Serialize;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_units::Span;
 
-/// What the bound follows from; all of one plane.
+/// The inputs of the bound, all for one plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlaneLoad {
-    /// Bytes of a page, which the register holds too.
+    /// Bytes of a page, which is also the size of the register.
     pub page_bytes: u64,
     /// Pages of a block.
     pub block_pages: u32,
-    /// Bytes a second written to the plane.
+    /// Bytes a second that are written to the plane.
     pub write_bytes_per_s: f64,
-    /// Share of a collected block's pages that are valid.
+    /// Share of valid pages in a collected block.
     pub valid: f64,
-    /// Moving one page inside the plane, seconds.
+    /// Time to move one page inside the plane, in seconds.
     pub copyback_s: f64,
-    /// Erasing a block, seconds; the paper sets it to 0.
+    /// Time to erase a block, in seconds; the paper sets it to 0.
     pub erase_s: f64,
 }
 
-/// What follows from it, step by step (Table 3c to f).
+/// The bound and its intermediate results, step by step (Table 3c to f).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RotationBound {
-    /// Pages written a second, which are all collected in time.
+    /// Pages written a second; collection must free as many.
     pub pages_per_s: f64,
     /// Pages moved a second.
     pub copybacks_per_s: f64,
@@ -37,13 +38,14 @@ pub struct RotationBound {
     pub erases_per_s: f64,
     /// Seconds of collection in a second.
     pub collection_s_per_s: f64,
-    /// The stripe width lies below this; infinite if nothing is collected.
+    /// The stripe width must be less than this; infinite if nothing is collected.
     pub width_below: f64,
-    /// The largest such width; absent if none is wide enough to have parity, or any is.
+    /// The largest such width; absent if it is too small for parity, or if any width is
+    /// possible.
     pub widest: Option<u32>,
-    /// As `width_below`, where the pages that collections move are collected again.
+    /// As `width_below`, if the pages that collections move are collected again.
     pub lasting_width_below: f64,
-    /// As `widest`, of that.
+    /// The largest width below `lasting_width_below`, as `widest`.
     pub lasting_widest: Option<u32>,
 }
 
@@ -54,7 +56,7 @@ fn widest(below: f64) -> Option<u32> {
 }
 
 impl PlaneLoad {
-    /// Table 3c to f.
+    /// Compute Table 3c to f.
     pub fn bound(&self) -> RotationBound {
         let pages_per_s = self.write_bytes_per_s / self.page_bytes as f64;
         let copybacks_per_s = pages_per_s * self.valid;
@@ -75,54 +77,54 @@ impl PlaneLoad {
     }
 }
 
-/// A write of one page to its plane: over the channel and into the array.
+/// Time to write one page to its plane: over the channel and into the array.
 pub fn user_write(c: &DeviceConfig) -> Span {
     Span(Span::transfer(c.geometry.page, c.channel.rate).0 + program(c))
 }
 
-/// A page moved inside its plane.
+/// Time to move a page inside its plane.
 pub fn copyback(c: &DeviceConfig) -> Span {
     Span(mean(c.timing.read.iter().map(|s| s.0)) + program(c))
 }
 
-/// Erasing a block, unsuspended.
+/// Time to erase a block without suspension.
 pub fn erase(c: &DeviceConfig) -> Span {
     let e = &c.timing.erase;
     Span(u64::from(e.loops) * (e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0))
 }
 
-/// Bytes of a plane.
+/// Bytes of a plane, all blocks and pages included.
 pub fn plane_bytes(c: &DeviceConfig) -> u64 {
     u64::from(c.geometry.blocks) * u64::from(c.geometry.pages) * c.geometry.page
 }
 
-/// Planes of the drive.
+/// The number of planes of the drive.
 pub fn planes(c: &DeviceConfig) -> u32 {
     let g = &c.geometry;
     g.channels * g.chips_per_channel * g.dies_per_chip * g.planes
 }
 
-/// Bytes a second that a plane can be written at most: one register a user write (Table 3b).
+/// The highest write rate of a plane, in bytes a second: one register per user write (Table
+/// 3b).
 pub fn full_speed(c: &DeviceConfig) -> f64 {
     c.geometry.page as f64 / (user_write(c).0.max(1) as f64 / 1e9)
 }
 
-/// Bytes a second that a plane of so many bytes is written at so many drive writes a day
-/// (Table 3i).
+/// The write rate of a plane in bytes a second, at `per_day` drive writes a day (Table 3i).
 pub fn at_drive_writes(plane_bytes: u64, per_day: f64, day: Span) -> f64 {
     plane_bytes as f64 * per_day / (day.0.max(1) as f64 / 1e9)
 }
 
-/// Bytes a second that the drive can be written at most: of its planes, its channels and
-/// its link the least.
+/// The highest write rate of the drive, in bytes a second: the smallest of the rates of its
+/// planes, its channels and its link.
 pub fn most_written(c: &DeviceConfig) -> f64 {
     let channels = f64::from(c.geometry.channels) * c.channel.rate as f64;
     let link = if c.host.link_rate == u64::MAX { f64::INFINITY } else { c.host.link_rate as f64 };
     (f64::from(planes(c)) * full_speed(c)).min(channels).min(link)
 }
 
-/// The least buffer, bytes: what is written in a second to the planes that collect, one in
-/// `width`.
+/// The smallest buffer in bytes: what is written in a second to the collecting planes, which
+/// are one in `width`.
 pub fn least_buffer(most_written: f64, width: u32) -> f64 {
     most_written / f64::from(width.max(1))
 }
@@ -155,7 +157,7 @@ mod tests {
         }
     }
 
-    /// Table 3 of FAST'17, whose MB are binary and rounded: 1,152 pages of 4 KB are 4.5 MB.
+    /// Table 3 of FAST'17. Its MB are binary and rounded: 1,152 pages of 4 KB are 4.5 MB.
     #[test]
     fn the_papers_table_3() {
         let full = load(4.5 * MB).bound();

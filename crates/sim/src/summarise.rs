@@ -12,7 +12,7 @@ use tailcut_report::summary::{
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 use tailcut_units::Occupant;
 
-/// What a run of the scheme called `name` came to, as the summary has it.
+/// The summary's figures of a run of the scheme called `name`.
 pub fn summarise(name: &str, run: &RunResult) -> Scheme {
     let o = &run.outcome;
     let facts = SchemeFacts {
@@ -44,7 +44,7 @@ fn load(o: &Offered) -> Load {
     }
 }
 
-/// The device's counters as the report wants them.
+/// The device's counters in the form of the report.
 fn counters(o: &RunOutcome) -> DeviceCounters {
     let c = &o.counters;
     let (mean, max) = o.wear;
@@ -95,14 +95,14 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     }
 }
 
-/// What each group of planes collected.
+/// The collections of each group of planes.
 fn groups(o: &RunOutcome) -> Vec<GcGroup> {
     let runtime = o.measured.runtime.0.max(1) as f64;
     let group = |g: &GroupTime| GcGroup { mean: g.lane_ns as f64 / runtime, most: u64::from(g.most) };
     o.groups.iter().map(group).collect()
 }
 
-/// Operations of the arrays by occupant, where there were any.
+/// Operations of the arrays by occupant; occupants without operations are left out.
 fn operations(o: &RunOutcome) -> Ordered<Operations> {
     let c = &o.flash;
     let of = |occupant: Occupant| {
@@ -113,7 +113,7 @@ fn operations(o: &RunOutcome) -> Ordered<Operations> {
     Occupant::ALL.into_iter().filter_map(of).collect()
 }
 
-/// Suspensions, where there were any.
+/// Suspensions; `None` if there were none.
 fn suspends(o: &RunOutcome) -> Option<Suspends> {
     let (e, p) = (&o.flash.erase_suspension, &o.flash.program_suspension);
     let w = &o.suspension_wear;
@@ -132,7 +132,8 @@ fn suspends(o: &RunOutcome) -> Option<Suspends> {
     })
 }
 
-/// Shares of the time in which parts of the drive were in use; `None` when none has passed.
+/// Shares of the time in which parts of the drive were in use; `None` if no time has
+/// passed.
 fn utilisation(o: &RunOutcome) -> Option<Utilisation> {
     let (planes, independent) = o.die_planes;
     let total = o.usage.at as f64;
@@ -144,7 +145,8 @@ fn utilisation(o: &RunOutcome) -> Option<Utilisation> {
         let most = shares.iter().copied().fold(0.0, f64::max);
         Use { mean: shares.iter().sum::<f64>() / shares.len().max(1) as f64, busiest: most }
     };
-    // What is counted by die goes over its planes, and the other way round.
+    // Time counted by die is divided among its planes, and time counted by plane is summed
+    // by die.
     let scaled = |u: Use, by: u32| Use { mean: u.mean / f64::from(by), busiest: u.busiest / f64::from(by) };
     (o.usage.at > 0).then(|| Utilisation {
         dies: of(&o.usage.units, if independent { planes } else { 1 }),
@@ -154,7 +156,7 @@ fn utilisation(o: &RunOutcome) -> Option<Utilisation> {
     })
 }
 
-/// Shares of the channels' time; `None` when none has passed.
+/// Shares of the channels' time; `None` if no time has passed.
 fn channel(t: &ChannelTime) -> Option<Channel> {
     let share = |ns: u64| ns as f64 / t.total as f64;
     (t.total > 0).then(|| Channel {

@@ -1,30 +1,30 @@
-//! How whoever started a simulation follows it, and stops it.
+//! How the user of a simulation follows it and stops it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_units::SimTime;
 
-/// Looks on while runs go, from several threads. `task` numbers the run: scheme × runs +
-/// run. The simulation stops at the next opportunity once [`Watch::stopped`] is true.
+/// Follows runs from several threads. `task` numbers the run: scheme × runs + run. The
+/// simulation stops soon after [`Watch::stopped`] becomes true.
 pub trait Watch: Sync {
-    /// Preconditioning has come so far (0 to 1, roughly).
+    /// Preconditioning has reached this fraction (0 to 1, approximately).
     fn ageing(&self, _task: usize, _fraction: f64) {}
 
-    /// So many requests are done, at this virtual time.
+    /// This many requests are done at this virtual time.
     fn requests(&self, _task: usize, _done: u64, _now: SimTime) {}
 
-    /// The run is over.
+    /// The run has ended.
     fn done(&self, _task: usize) {}
 
-    /// Whether to stop.
+    /// Whether the simulation must stop.
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Looks away and never stops.
+/// Ignores all reports and never stops.
 impl Watch for () {}
 
-/// Looks away; stops when set.
+/// Ignores all reports and stops when set.
 impl Watch for AtomicBool {
     fn stopped(&self) -> bool {
         self.load(Ordering::Relaxed)

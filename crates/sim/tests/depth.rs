@@ -1,4 +1,4 @@
-//! Does a queue deeper than the device's lose places?
+//! Do places of the device queue get lost if a job's queue is deeper than the device's?
 
 use tailcut_core::device::Device;
 use tailcut_sim::host::Host;
@@ -7,7 +7,7 @@ use tailcut_testkit::small_drive;
 use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
 use tailcut_workload::{Issue, JobInfo, Source};
 
-/// Random reads at a depth.
+/// Random reads at a given depth.
 struct Reads {
     left: u32,
     depth: u32,
@@ -42,7 +42,7 @@ impl Source for Reads {
     }
 }
 
-/// How long 20,000 reads take.
+/// The time that 20,000 reads take.
 fn runtime(depth: u32, fetch: u64) -> u64 {
     let mut config = small_drive();
     config.host.submit_latency = Span(fetch);
@@ -57,18 +57,19 @@ fn runtime(depth: u32, fetch: u64) -> u64 {
     host.now().0
 }
 
-/// With no fetch time, several commands complete, wait and are submitted at one instant.
+/// Without a fetch time, several commands complete, wait and are submitted at the same
+/// time.
 #[test]
 fn a_drive_that_fetches_at_once_keeps_all_its_places() {
     let at_once = runtime(256, 0) as f64;
     let one_ns = runtime(256, 1) as f64;
     assert!((at_once / one_ns - 1.0).abs() < 0.01, "{at_once} against {one_ns}");
-    // A deeper host queue than the device's changes nothing for the drive's throughput.
+    // A host queue deeper than the device's does not change the drive's throughput.
     let same_depth = runtime(32, 0) as f64;
     assert!((at_once / same_depth - 1.0).abs() < 0.01, "{at_once} against {same_depth}");
 }
 
-/// More reads at once, at their own times, than a host holds back.
+/// More reads at their own arrival times than the host queue holds.
 struct Flood(u32);
 
 impl Source for Flood {

@@ -1,4 +1,4 @@
-//! Are several schemes given the same requests, and is what is measured what ran?
+//! Do all schemes get the same requests, and do the measurements describe the run?
 
 mod common;
 
@@ -18,13 +18,13 @@ use tailcut_units::quantity::Level;
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
-/// Schemes `scheme 0`, `scheme 1`, …, one a drive.
+/// Schemes `scheme 0`, `scheme 1`, …, one for each drive.
 fn on(drives: Vec<DeviceConfig>) -> Vec<SchemeSpec> {
     let spec = |(i, config)| SchemeSpec { name: format!("scheme {i}"), config };
     drives.into_iter().enumerate().map(spec).collect()
 }
 
-/// A drive like the small one, of which the host sees less.
+/// The small drive with a smaller host capacity.
 fn smaller() -> DeviceConfig {
     let mut config = small_drive();
     config.ftl.over_provisioning = Some(0.5);
@@ -32,7 +32,7 @@ fn smaller() -> DeviceConfig {
     config
 }
 
-/// What a scheme was asked, in order of issue: (offset, bytes) by index.
+/// The requests that each scheme received: (scheme, index, offset, bytes).
 type Asked = Mutex<Vec<(usize, u64, u64, u32)>>;
 
 struct Listener<'a>(usize, &'a Asked);
@@ -86,7 +86,8 @@ fn a_ramp_is_run_but_not_measured() {
     assert!((900..1100).contains(&reads) && outcome.issued > reads + 400, "{reads} of {}", outcome.issued);
     assert!(outcome.measured.runtime > Span(95_000_000) && outcome.measured.runtime < Span(105_000_000));
     assert_eq!(outcome.digest.count(), outcome.issued);
-    // Counters begin with the measurement, but for the few of the ramp still under way.
+    // Counters begin with the measurement, except for the few requests of the ramp still
+    // outstanding.
     assert!((reads..reads + 20).contains(&outcome.counters.reads), "{} for {reads}", outcome.counters.reads);
 }
 
@@ -107,7 +108,7 @@ fn the_series_covers_the_run_and_knows_the_drive() {
     assert!(outcome.counters.collections > 0);
 }
 
-/// Keeps the fine intervals.
+/// Stores the fine intervals.
 struct Intervals(&'static Mutex<Vec<Interval>>);
 
 impl Sink for Intervals {
@@ -123,8 +124,8 @@ impl Sink for Intervals {
     }
 }
 
-/// Fine intervals are shorter than an erase, so that collections last through some in which
-/// nothing else happens.
+/// Fine intervals are shorter than an erase, so that a collection lasts through some
+/// intervals without another event.
 #[test]
 fn the_series_has_every_collection_of_every_group() {
     let workload = job("randrw,bs=4k,rate_iops=5000,ramp_time=20ms,runtime=600ms,time_based");
@@ -188,7 +189,7 @@ fn the_series_has_every_collection_of_every_group() {
     }
 }
 
-/// Says stop after so many requests.
+/// Asks to stop after this many requests.
 struct StopAfter(u64, AtomicU64, AtomicBool);
 
 impl Watch for StopAfter {
@@ -270,12 +271,13 @@ fn a_drive_that_cannot_be_is_named_with_its_scheme() {
     assert!(error.is_input() && error.to_string().contains("scheme 1"), "{error}");
 }
 
-/// Does a trace age the drive by its own writes, or uniformly, as the configuration says?
+/// Does a trace age the drive with its own writes, or uniformly, as configured?
 #[test]
 fn a_trace_ages_the_drive_as_the_configuration_says() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("few.csv");
-    // Overwrites of 64 KiB only: stale pages lie together, and collection moves little.
+    // The trace overwrites 64 KiB at a time: stale pages lie together, and collection moves
+    // little.
     let line = |i: u64| {
         format!("{},web,0,Write,{},65536,500\n", 128_166_372_000_000_000 + i * 10_000, i * 7 % 16 * 65_536)
     };
@@ -294,14 +296,16 @@ fn a_trace_ages_the_drive_as_the_configuration_says() {
     assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::Uniform, &generated));
 }
 
-/// Where every drive has `age.free` a workload that writes finds them scattered, a trace as
-/// a job does; and a drive from the cache is the drive that was made.
+/// If every drive has `age.free`, a workload that writes starts on scattered drives,
+/// whether it is a trace or a job. A drive loaded from the cache equals the drive that was
+/// made.
 #[test]
 fn a_drive_is_scattered_where_the_configuration_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("few.csv");
     let line = |i: u64| {
-        // Every 5 us: writes wait for room, and so for what is free.
+        // One write every 5 us: writes wait for buffer room, and so depend on the free
+        // space.
         format!("{},web,0,Write,{},4096,500\n", 128_166_372_000_000_000 + i * 50, i * 7 % 1600 * 4096)
     };
     std::fs::write(&path, (0..2_000).map(line).collect::<String>()).unwrap();
@@ -330,14 +334,15 @@ fn a_drive_is_scattered_where_the_configuration_says_so() {
         assert_eq!(run(some(5), file(&name)), (made.clone(), true));
         assert_ne!(run(some(4), Snapshots::Off).0, made);
         assert_ne!(run(with(None), Snapshots::Off).0, made);
-        // Another level is another drive: the file is not taken for it.
+        // Another level gives another drive, so the file is refused.
         let mut e = experiment(workload, on(vec![some(4)]));
         e.snapshots = file(&name);
         assert!(matches!(e.run(&e.plan().unwrap(), &(), &|_, _| Ok(None)), Err(ExperimentError::Past(_))));
     }
     let reads = job("randread,bs=4k,iodepth=4,number_ios=20");
     assert_eq!(experiment(&reads, on(vec![some(5)])).plan().unwrap().past, PastKind::Sequential);
-    // One drive scattered and another not, or none although it was asked for; or no room.
+    // One drive scattered and another not; no `age.free` although a scattered past was
+    // asked for; no room.
     let writes = job("randwrite,bs=4k,iodepth=4,number_ios=20");
     for drives in [vec![some(5), with(None)], vec![with(None)]] {
         let mut e = experiment(&writes, on(drives));

@@ -1,5 +1,5 @@
-//! Does a drive say that it does not keep up, and only then? Do jobs wait for one another
-//! at a stonewall, and does a workload that only trims age its drive?
+//! Does a drive report that it does not keep up, and only then? Do jobs wait for one another at a
+//! stonewall, and does a workload that only trims age its drive?
 
 mod common;
 
@@ -40,12 +40,12 @@ fn arrivals_faster_than_the_drive_are_said_with_their_rates() {
     let (slow, mean_slow) = at(1.3);
     assert!(!slow.keeps_up(), "{slow:?}");
     assert!((slow.served_per_second / capacity - 1.0).abs() < 0.05, "{slow:?} of {capacity}");
-    // A third more than it serves: a quarter of all is left when the last arrives.
+    // A third more than it serves: at the last arrival a quarter of all requests is left.
     assert!((slow.backlog as f64 / 40_000.0 - 0.3 / 1.3).abs() < 0.03, "{slow:?}");
     assert!(mean_slow > 10.0 * mean_fast, "{mean_slow} {mean_fast}");
 }
 
-/// A job with few places holds arrivals back itself; their latencies count from when they were due.
+/// A job with few places delays arrivals itself; its latencies count from the due times.
 #[test]
 fn a_paced_job_that_falls_behind_with_few_places_does_not_keep_up() {
     let at = |rate: u64| {
@@ -78,7 +78,7 @@ fn a_trace_that_is_too_fast_says_so_and_a_bursty_one_does_not() {
     let text = tailcut_report::tables::comparison(std::slice::from_ref(&scheme));
     assert!(text.starts_with("small DOES NOT KEEP UP: 200k requests a second arrived"), "{text}");
     assert!(text.contains("latencies below measure the backlog"), "{text}");
-    // Bursts of 500 at once that the drive works off in a tenth of the time between them.
+    // Bursts of 500 requests, which the drive works off in a tenth of the time between bursts.
     let bursty = of(&|i| if i % 500 == 0 { 300_000 } else { 0 });
     assert!(bursty.outcome.offered.unwrap().keeps_up(), "{:?}", bursty.outcome.offered);
     let scheme = summarise("small", &bursty);
@@ -94,17 +94,17 @@ fn behind_a_stonewall_jobs_begin_when_all_before_have_ended() {
         run("randread,iodepth=4,number_ios=2000;randread,stonewall,iodepth=8,number_ios=3000,randseed=5");
     let o = &both.outcome;
     assert_eq!(o.measured.jobs[0].read.count() + o.measured.jobs[1].read.count(), 5000);
-    // The first runs as if it were alone, and their times follow one another.
+    // The first job runs as if it were alone, and the jobs' times follow one another.
     let jobs = &o.measured.jobs;
     assert_eq!((jobs[0].runtime, jobs[0].read.mean()), (alone, first.outcome.measured.jobs[0].read.mean()));
     assert_eq!(jobs[0].runtime.0 + jobs[1].runtime.0, o.measured.runtime.0);
-    // Each job's rate is that of its own time.
+    // The rate of each job refers to its own time.
     let s = summarise("small", &both);
     let of = |i: usize| s.jobs[i].read.total_ios as f64 / (s.jobs[i].runtime_ns.unwrap() as f64 / 1e9);
     for i in 0..2 {
         assert!((s.jobs[i].read.iops / of(i) - 1.0).abs() < 1e-9);
     }
-    // Without the wall they run beside each other, and no job has a time of its own.
+    // Without the wall the jobs run at the same time, and no job has its own time.
     let beside = run("randread,iodepth=4,number_ios=2000;randread,iodepth=8,number_ios=3000,randseed=5");
     assert!(beside.outcome.measured.runtime < o.measured.runtime);
     assert!(summarise("small", &beside).jobs.iter().all(|j| j.runtime_ns.is_none()));
@@ -113,7 +113,7 @@ fn behind_a_stonewall_jobs_begin_when_all_before_have_ended() {
 #[test]
 fn times_of_a_job_count_from_its_wall_and_its_delay_from_the_start() {
     let ms = |o: &RunResult, job: usize| o.outcome.measured.jobs[job].runtime.0 as f64 / 1e6;
-    // 20 ms, then 30 ms of which the first 10 are a ramp: 20 are measured.
+    // 20 ms, then 30 ms with a ramp of 10 ms: 20 ms are measured.
     let timed =
         run("randread,time_based,runtime=20ms;randread,stonewall,time_based,ramp_time=10ms,runtime=20ms");
     assert!(
@@ -121,11 +121,11 @@ fn times_of_a_job_count_from_its_wall_and_its_delay_from_the_start() {
         "{:?}",
         timed.outcome.measured.jobs.iter().map(|j| j.runtime).collect::<Vec<_>>()
     );
-    // A rate keeps its pace behind the wall.
+    // A rate is kept after the wall.
     let paced = run("randread,time_based,runtime=20ms;randread,stonewall,rate_iops=1000,number_ios=30");
     assert!((ms(&paced, 1) - 29.0).abs() < 1.0, "{}", ms(&paced, 1));
     assert_eq!(paced.outcome.measured.jobs[1].read.count(), 30);
-    // A delay that is over when the wall falls delays nothing; a later one does.
+    // A delay that has passed when the wall ends has no effect; a longer delay has.
     for (delay, whole) in [(5, 40.0), (50, 70.0)] {
         let delayed = run(&format!(
             "randread,time_based,runtime=20ms;randread,stonewall,startdelay={delay}ms,time_based,runtime=20ms"
@@ -157,7 +157,7 @@ fn a_workload_without_writes_ages_its_drive_uniformly_and_soon() {
         let r = aged("randread,number_ios=10");
         (r.programs, r.waf)
     });
-    // A write in a million trims is enough to say how.
+    // One write in a million trims is enough to determine the pattern of the writes.
     assert!(
         aged("randwrite,bsrange=4k-8k,number_ios=1;trim,number_ios=100000000,time_based,runtime=1ms").steady
     );
@@ -186,7 +186,7 @@ fn a_warm_up_is_replayed_and_not_measured() {
     use tailcut_workload::WarmUp;
     let (whole, warm) = (of(WarmUp::None), of(WarmUp::For(Span(300_000_000))));
     let (w, all) = (&warm.outcome, &whole.outcome);
-    // The same run, of which two thirds are measured.
+    // The same run, with two thirds of it measured.
     assert_eq!((w.digest.to_string(), w.issued), (all.digest.to_string(), all.issued));
     assert_eq!((w.measured.read.population.count(), w.measured.write.population.count()), (400, 200));
     assert_eq!(w.measured_from.0, 300_000_000);

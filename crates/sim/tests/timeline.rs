@@ -1,5 +1,5 @@
-//! Does the timeline say what the observer was told: whole, in order, nested, with both
-//! ends of every arrow, and cut cleanly at the edges of its window?
+//! Does the timeline show what the observer was told: complete, in order, nested, with
+//! both ends of every arrow, and cut correctly at the edges of its window?
 
 mod common;
 
@@ -15,7 +15,7 @@ use tailcut_sim::{SchemeSpec, Sink};
 use tailcut_stats::{Interval, Sample};
 use tailcut_units::{Occupant, SimTime, Span};
 
-/// The bytes of a timeline, once it is finished.
+/// The bytes of a timeline, once it has ended.
 type Bytes = Arc<Mutex<Vec<u8>>>;
 
 /// Tracks called `unit 0`, …, `channel 0`, ….
@@ -69,7 +69,7 @@ impl Tracks for Written {
     }
 }
 
-/// The timeline of these steps on one unit and one channel.
+/// The timeline of these steps, on one unit and one channel.
 fn timeline(steps: &[StepEvent], from: u64, to: u64) -> (Timeline, Covered) {
     let bytes = Bytes::default();
     let tracks = Written::new(1, 1, &bytes);
@@ -108,7 +108,7 @@ impl Of {
         StepEvent { by, ..self.step(step, at, until) }
     }
 
-    /// A read that waits `wait` for the channel when it has sensed.
+    /// A read that waits `wait` ns for the channel after sensing.
     fn read(op: u32, at: u64, wait: u64) -> [StepEvent; 4] {
         let of = Of(op, OpKind::Read, Occupant::UserRead);
         [
@@ -122,8 +122,8 @@ impl Of {
 
 const ERASE: Of = Of(1, OpKind::Erase, Occupant::Erase);
 
-/// An erase that is stopped for read 7, cancelled for read 8 while it resumes, and ends;
-/// then a read with the erase's former index.
+/// An erase that is stopped for read 7, whose resumption is cancelled for read 8, and
+/// that ends; then a read with the index of the erase.
 fn stopped_twice() -> Vec<StepEvent> {
     let mut steps = vec![
         ERASE.step(Step::Granted, 0, 0),
@@ -143,7 +143,7 @@ fn stopped_twice() -> Vec<StepEvent> {
     steps
 }
 
-/// A track in lines: depth, name, begin, end.
+/// The slices of a track as lines: depth, name, begin, end.
 fn lines(timeline: &Timeline, track: &str) -> Vec<String> {
     let line = |s: &Slice| format!("{}{} {}-{}", "  ".repeat(s.depth), s.name, s.begin, s.end);
     timeline.slices(track).map(line).collect()
@@ -226,12 +226,12 @@ fn the_window_cuts_and_changes_nothing_else() {
                 let inside = all.slices(track).map(|s| (&s.name, s.begin.max(from), s.end.min(to), s.depth));
                 let inside: Vec<_> = inside.filter(|s| s.1 < s.2).collect();
                 let found = part.slices(track).map(|s| (&s.name, s.begin, s.end, s.depth));
-                // A slice cut to nothing may be left where an arrow needs it.
+                // A slice cut to no length may stay if an arrow needs it.
                 let found: Vec<_> = found.filter(|s| s.1 < s.2).collect();
                 assert_eq!(found, inside, "{track} {from}..{to}");
             }
             assert_eq!((covered.from.0, covered.whole), (from, to <= 1445), "{from}..{to}");
-            // Whatever is interrupted or suspended in the window has its arrows.
+            // Every operation interrupted or suspended in the window has its arrows.
             let stops = steps.iter().filter(|e| (from..to).contains(&e.at.0));
             let due: usize =
                 stops.map(|e| usize::from(e.by != u32::MAX) + usize::from(e.step == Step::Suspended)).sum();
@@ -252,10 +252,10 @@ fn what_is_left_open_at_the_end_says_so() {
     let (t, _) = timeline(&stopped_twice(), 0, 470);
     assert_eq!(points(&t), ["still suspended 470"]);
     assert_eq!(lines(&t, "unit 0").last().unwrap(), "  data out 460-470");
-    // A read that has sensed holds its die, for longer than the window lasts.
+    // A read that has sensed holds its die beyond the end of the window.
     let (t, _) = timeline(&stopped_twice(), 0, 455);
     assert_eq!(lines(&t, "unit 0").last().unwrap(), "  holds the die 445-455");
-    // Nothing lies in a window after the end, or before the first step.
+    // A window after the end of the run, or before the first step, is empty.
     for (from, to) in [(5_000, 6_000), (1466, 1467)] {
         let (t, covered) = timeline(&stopped_twice(), from, to);
         assert!(t.tracks.iter().all(|t| t.slices.is_empty()) && covered.slices == 0);
@@ -270,16 +270,16 @@ fn a_stop_told_on_the_channel_begins_behind_it() {
         program.step(Step::Granted, 0, 0),
         program.step(Step::ChannelIn, 0, 100),
         program.step(Step::Array, 100, 600),
-        // Read 3 arrives while the data come in, and stops the first phase.
+        // Read 3 arrives during the transfer of the data in, and stops the first phase.
         program.stop(Step::Stopping, 50, 150, 3),
         program.step(Step::Suspended, 150, 150),
     ];
     steps.extend(Of::read(3, 150, 0));
-    // Its data are transferred again: no cost but that.
+    // The data are transferred again; there is no other cost.
     steps.push(program.step(Step::Resuming, 215, 215));
     steps.push(program.step(Step::ChannelIn, 230, 330));
     steps.push(program.step(Step::Array, 330, 780));
-    // Free to suspend and resume: told by one step each.
+    // Suspending and resuming take no time: each is reported by one step.
     steps.push(program.stop(Step::Suspended, 400, 400, 4));
     steps.extend(Of::read(4, 400, 0));
     steps.push(program.step(Step::Array, 465, 845));
@@ -315,7 +315,7 @@ fn a_stop_told_on_the_channel_begins_behind_it() {
     assert_eq!(arrows(&t), expected);
 }
 
-/// Keeps all steps, and passes them on.
+/// Stores all steps and passes them on.
 struct Tee(Vec<StepEvent>, Recorder<Written>);
 
 impl Observer for Tee {
@@ -350,7 +350,7 @@ fn a_real_drive_is_told_of_step_by_step() {
         recorder.finish().unwrap();
         let t = Timeline::read(&bytes.lock().unwrap()).unwrap_or_else(|e| panic!("{scheme}, {data}: {e}"));
 
-        // The channels did what was told, and nothing at the same time.
+        // A channel has the transfers reported, and never two at the same time.
         for channel in 0..channels {
             let mut told: Vec<_> = steps
                 .iter()
@@ -363,20 +363,22 @@ fn a_real_drive_is_told_of_step_by_step() {
             assert_eq!(shown, told, "{scheme}");
             assert!(shown.windows(2).all(|w| w[0].1 <= w[1].0), "{scheme}: transfers overlap");
         }
-        // Every grant is a slice, and every suspension one more, but for what was still
-        // suspended at the end.
+        // Every grant gives a slice, and every suspension one more, except operations
+        // still suspended at the end.
         let count = |step| steps.iter().filter(|e| e.step == step).count();
         let all: Vec<&Slice> = t.tracks.iter().flat_map(|t| &t.slices).collect();
         let left = all.iter().filter(|s| s.instant && s.name == "still suspended").count();
         let unit_tracks = t.tracks.iter().filter(|t| t.name.starts_with("unit"));
         let whole = unit_tracks.flat_map(|t| &t.slices).filter(|s| s.depth == 0 && !s.instant).count();
-        // Nor is what gave its die back at once.
+        // An operation that gave its die back at the time of the grant gives no slice
+        // either.
         let granted = |i: usize| steps[..i].iter().rfind(|e| e.op == steps[i].op && e.step == Step::Granted);
         let at_once = |i: usize| granted(i).is_some_and(|g| g.at == steps[i].at);
         let returned = (0..steps.len()).filter(|&i| steps[i].step == Step::Returned);
         let unseen = left + returned.filter(|&i| at_once(i)).count();
         assert_eq!(whole, count(Step::Granted) + count(Step::Suspended) - unseen, "{scheme}, {data}");
-        // Every interruption has its arrow, which ends where the interrupter is granted.
+        // Every interruption has its arrow, which ends where the interrupting operation
+        // is granted.
         let stops: Vec<_> = steps.iter().enumerate().filter(|(_, e)| e.by != u32::MAX).collect();
         assert_eq!(t.arrows.len(), stops.len() + count(Step::Suspended), "{scheme}, {data}");
         for (i, stop) in stops {
@@ -394,7 +396,7 @@ fn a_real_drive_is_told_of_step_by_step() {
     assert!(suspensions > 2_000, "{suspensions}");
 }
 
-/// Wants nothing but the timeline.
+/// A sink that takes only the timeline.
 struct Looks(Bytes);
 
 impl Sink for Looks {
@@ -436,7 +438,7 @@ fn looking_on_changes_nothing() {
     let with = run(Some(Window { start: Span(30_000_000), length: Span(10_000_000) }));
     for (i, (with, without)) in with.iter().zip(&without).enumerate() {
         assert_eq!(with.outcome.digest, without.outcome.digest, "{}", SCHEMES[i]);
-        // Counted from the end of the ramp.
+        // The window counts from the end of the ramp.
         let covered = with.timeline.expect("it was asked for");
         assert_eq!(
             (covered.from, covered.to, covered.whole),

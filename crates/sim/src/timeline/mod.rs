@@ -1,8 +1,8 @@
 //! The timeline: what every die and channel did, for a window of the measured time.
 //!
-//! [`Recorder`] looks on while a drive runs and makes slices of time of what it sees;
-//! whoever asked for the timeline receives them as [`Tracks`]. A run without a timeline
-//! has `()` for its observer and pays nothing.
+//! [`Recorder`] observes a running drive and turns its events into slices of time. The
+//! receiver of the timeline implements [`Tracks`]. A run without a timeline has `()` as
+//! its observer, which costs nothing.
 
 mod recorder;
 mod tracks;

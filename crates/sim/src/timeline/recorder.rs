@@ -1,4 +1,4 @@
-//! Makes a timeline of what an observer is told.
+//! Makes a timeline from the events of an observer.
 
 use super::tracks::{Flow, Mark, Track, Tracks};
 use super::unit::{Holder, Pen};
@@ -7,39 +7,40 @@ use std::collections::BTreeMap;
 use tailcut_core::device::{Observer, Step, StepEvent};
 use tailcut_units::SimTime;
 
-/// What a timeline came to cover.
+/// The time that a timeline covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// Its first moment.
+    /// The start of the covered time.
     pub from: SimTime,
-    /// Its end; before the window's if the run was over first.
+    /// The end of the covered time; earlier than the window's end if the run ended first.
     pub to: SimTime,
-    /// The run went on beyond the window's end.
+    /// The run continued beyond the window's end.
     pub whole: bool,
-    /// Slices in it.
+    /// The number of slices.
     pub slices: u64,
 }
 
 /// An observer that makes a timeline of a window of the run.
 ///
-/// On a unit's track every operation is a slice, its phases are slices inside it, and an
-/// operation that was suspended is one slice before and one after. Arrows lead from the
-/// phase that was cut short to the operation that did it (an arrow runs forward in time),
-/// and from one part of a suspended operation to the next.
+/// On a unit's track every operation is a slice, and its phases are slices inside it. A
+/// suspended operation is one slice before the suspension and one after. An arrow leads
+/// from the phase that was cut short to the operation that interrupted it (an arrow runs
+/// forward in time). Another arrow leads from each part of a suspended operation to the
+/// next.
 ///
-/// It looks on from the beginning, so that it knows what is under way when the window
-/// starts; what reaches beyond either end of the window is cut there.
+/// It observes from the beginning of the run, to know the operations under way when the
+/// window starts. Slices that extend beyond either end of the window are cut there.
 pub struct Recorder<T: Tracks> {
     pen: Pen<T>,
-    /// By unit, what holds it.
+    /// The operation that holds each unit.
     units: Vec<Option<Holder>>,
-    /// By operation, what is suspended. Pool indices are unique among operations under
-    /// way, and one that is suspended is.
+    /// The suspended operations, by operation. Pool indices are unique among operations
+    /// under way, which include suspended ones.
     suspended: BTreeMap<u32, Suspended>,
-    /// By operation, arrows that end when it gets its unit.
+    /// Arrows to each operation that end when the operation gets its unit.
     arriving: BTreeMap<u32, Arriving>,
     flows: Flow,
-    /// The latest time heard of.
+    /// The latest time of any event so far, in ns.
     latest: u64,
     closed: bool,
 }
@@ -56,7 +57,7 @@ struct Arriving {
 }
 
 impl<T: Tracks> Recorder<T> {
-    /// A recorder of a drive with so many busy units, of what lies from `from` up to `to`.
+    /// A recorder of a drive with `units` busy units, for the time from `from` up to `to`.
     pub fn new(units: u32, (from, to): (SimTime, SimTime), tracks: T) -> Recorder<T> {
         Recorder {
             pen: Pen::new(tracks, from.0, to.0),
@@ -69,10 +70,10 @@ impl<T: Tracks> Recorder<T> {
         }
     }
 
-    /// The run is over: write what is left.
+    /// Write the rest of the timeline, at the end of the run.
     ///
     /// # Errors
-    /// What went wrong with the tracks since the beginning.
+    /// The first error of the tracks since the beginning.
     pub fn finish(mut self) -> Result<Covered, SinkError> {
         let whole = self.closed;
         let end = if whole { self.pen.to } else { self.latest.clamp(self.pen.from, self.pen.to) };
@@ -84,7 +85,7 @@ impl<T: Tracks> Recorder<T> {
         Ok(Covered { from: SimTime(from), to: SimTime(end), whole, slices })
     }
 
-    /// Nothing is written any more of what happens from `at` on.
+    /// Write nothing of what happens from `at` on.
     fn close(&mut self, at: u64) {
         self.closed = true;
         for holder in self.units.iter_mut().filter_map(Option::take) {
@@ -93,7 +94,7 @@ impl<T: Tracks> Recorder<T> {
         if at == self.pen.from && self.latest < at {
             return; // The run was over before the window began.
         }
-        // Arrows whose other end lies beyond end here.
+        // Arrows whose other end is after the end of the window end here.
         for suspended in std::mem::take(&mut self.suspended).into_values() {
             let ends = suspended.flow.as_slice();
             let mark = Mark { name: "still suspended", of: Some(&suspended.of), starts: &[], ends };
@@ -105,7 +106,7 @@ impl<T: Tracks> Recorder<T> {
         }
     }
 
-    /// The unit changes hands.
+    /// Give the unit to another operation.
     fn hand_over(&mut self, to: Holder) {
         let at = to.of.at.0;
         if let Some(mut before) = self.units[to.of.unit as usize].replace(to) {
@@ -119,22 +120,22 @@ impl<T: Tracks> Recorder<T> {
         self.hand_over(Holder::new(*e, arrows));
     }
 
-    /// A phase on the channel or in the array.
+    /// Record a phase on the channel or in the array.
     fn phase(&mut self, e: &StepEvent) {
         if self.suspended.contains_key(&e.op) {
-            // Resuming costs nothing.
+            // Resuming takes no time, so it has no event of its own.
             self.resume(e);
         }
         if let Some(holder) = holder_of(&mut self.units, e) {
             holder.phase(e);
-            // An array phase may be told before what comes before it has begun.
+            // An array phase may be reported before the phase ahead of it has begun.
             if e.step != Step::Array {
                 holder.write(&mut self.pen, e.at.0);
             }
         }
     }
 
-    /// The phase under way is cut short, and another begins that leads to suspension.
+    /// Cut the current phase short and begin a phase that leads to suspension.
     fn interrupt(&mut self, e: &StepEvent, name: &'static str) {
         let Some(holder) = holder_of(&mut self.units, e) else { return };
         let at = holder.cut(e.at.0);
@@ -144,7 +145,8 @@ impl<T: Tracks> Recorder<T> {
         }
     }
 
-    /// An arrow from what is interrupted to what interrupts it, which is yet to come.
+    /// Start an arrow from the interrupted operation to the interrupting one, which comes
+    /// later.
     fn blame(&mut self, e: &StepEvent, name: &'static str, at: u64) {
         if e.by == u32::MAX || !self.pen.covers(e.at.0) {
             return;
@@ -182,7 +184,7 @@ impl<T: Tracks> Recorder<T> {
     }
 }
 
-/// What holds the unit of a step, if that is the step's operation.
+/// The holder of the unit of a step, if it is the step's operation.
 fn holder_of<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a mut Holder> {
     units[e.unit as usize].as_mut().filter(|h| h.of.op == e.op)
 }
@@ -192,14 +194,14 @@ impl<T: Tracks> Observer for Recorder<T> {
         if self.closed {
             return;
         }
-        // An array phase is told ahead of its time.
+        // An array phase is reported before its time.
         if e.step != Step::Array && e.at.0 >= self.pen.to {
             return self.close(self.pen.to);
         }
         self.latest = self.latest.max(e.until.0);
         match e.step {
             Step::Granted => self.granted(e),
-            // It is what it joins that has the die, and is drawn.
+            // The operation that it joins has the die and is drawn.
             Step::Joined => {}
             Step::Returned => {
                 if let Some(holder) = holder_of(&mut self.units, e) {

@@ -1,4 +1,4 @@
-//! What a timeline is made of, and who receives it.
+//! The elements of a timeline, and the trait of its receiver.
 
 use crate::measure::SinkError;
 use tailcut_core::device::StepEvent;
@@ -7,21 +7,22 @@ use tailcut_units::SimTime;
 /// A track of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Track {
-    /// A busy unit: a die, or a plane where planes work alone.
+    /// A busy unit: a die, or a plane where planes work independently.
     Unit(u32),
     /// A channel.
     Channel(u32),
 }
 
-/// Number of an arrow between two slices. It starts at one and ends at another, later one.
+/// The number of an arrow between two slices. An arrow starts at one slice and ends at a
+/// later one.
 pub type Flow = u64;
 
 /// The beginning of a slice, or an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'a> {
-    /// One of a few names.
+    /// The name; there are only a few names.
     pub name: &'a str,
-    /// For what concerns an operation as a whole: one of its steps.
+    /// If the mark concerns an operation as a whole: one of its steps.
     pub of: Option<&'a StepEvent>,
     /// Arrows that start here.
     pub starts: &'a [Flow],
@@ -29,22 +30,22 @@ pub struct Mark<'a> {
     pub ends: &'a [Flow],
 }
 
-/// Receives a timeline as it comes.
+/// Receives a timeline while it is recorded.
 ///
-/// The calls for one track come in the order of their times, and its slices nest; those
-/// of different tracks come in any order. Every arrow that starts ends before
-/// [`finish`](Tracks::finish).
+/// The calls for one track come in time order, and the slices of a track nest. Calls for
+/// different tracks come in any order. Every arrow that starts also ends before
+/// [`finish`](Tracks::finish) is called.
 pub trait Tracks: Send {
-    /// A slice begins.
+    /// Begin a slice.
     fn begin(&mut self, track: Track, at: SimTime, mark: &Mark<'_>);
-    /// The slice of this track that began last ends.
+    /// End the slice of this track that began last.
     fn end(&mut self, track: Track, at: SimTime);
-    /// Something without duration.
+    /// Add a mark without duration.
     fn instant(&mut self, track: Track, at: SimTime, mark: &Mark<'_>);
-    /// There is no more.
+    /// End the timeline.
     ///
     /// # Errors
-    /// Whatever went wrong since the beginning.
+    /// The first error since the beginning.
     fn finish(&mut self) -> Result<(), SinkError>;
 }
 

@@ -1,10 +1,10 @@
-//! What holds one busy unit, as far as it is known.
+//! The operation that holds one busy unit, with its known phases.
 
 use super::tracks::{Flow, Mark, Track, Tracks};
 use tailcut_core::device::{OpKind, Step, StepEvent};
 use tailcut_units::{Occupant, SimTime};
 
-/// The part of the run that is written, and where to.
+/// The part of the run that is written, and the tracks that receive it.
 pub(super) struct Pen<T> {
     pub tracks: T,
     pub from: u64,
@@ -13,7 +13,7 @@ pub(super) struct Pen<T> {
     names: Vec<Names>,
 }
 
-/// What slices of an occupant are called.
+/// The slice names of an occupant.
 struct Names {
     resumed: String,
     /// On the channel: command, command and data in, data out.
@@ -31,12 +31,12 @@ impl<T: Tracks> Pen<T> {
         Pen { tracks, from, to, slices: 0, names: Occupant::ALL.map(names).into() }
     }
 
-    /// Whether something at this time is to be written.
+    /// Whether an event at this time is to be written.
     pub fn covers(&self, at: u64) -> bool {
         (self.from..self.to).contains(&at)
     }
 
-    /// A command or data on the channel; they are never cut short.
+    /// Write a command or data on the channel; these are never cut short.
     pub fn transfer(&mut self, e: &StepEvent) {
         let (begin, end) = (e.at.0.max(self.from), e.until.0.min(self.to));
         if begin < end {
@@ -49,7 +49,7 @@ impl<T: Tracks> Pen<T> {
     }
 }
 
-/// Which of the [`TRANSFERS`] a step is.
+/// The index in [`TRANSFERS`] of a step.
 fn transfer(e: &StepEvent) -> usize {
     match (e.step, e.kind) {
         (Step::ChannelOut, _) => 2,
@@ -63,7 +63,7 @@ struct Phase {
     name: &'static str,
     begin: u64,
     end: u64,
-    /// Cannot be cut short.
+    /// The phase cannot be cut short.
     firm: bool,
     starts: Vec<Flow>,
     ends: Vec<Flow>,
@@ -79,26 +79,26 @@ impl Phase {
     }
 }
 
-/// An operation that holds its unit: from its grant, or from where it resumes, to where it
-/// is suspended or ends.
+/// An operation that holds its unit: from its grant, or from its resumption, until it is
+/// suspended or ends.
 ///
-/// Phases are told with the end they will have unless they are cut short, so they are held
-/// back until they are over.
+/// A phase is reported with the end that it has if it is not cut short. The phases are
+/// therefore buffered until they have ended.
 pub(super) struct Holder {
-    /// The step with which it got the unit.
+    /// The step with which the operation got the unit.
     pub of: StepEvent,
-    /// Arrows that end at the whole.
+    /// Arrows that end at the slice of the operation.
     ends: Vec<Flow>,
     held: Vec<Phase>,
-    /// Up to where its phases are told.
+    /// The end of the last phase reported, in ns.
     told: u64,
-    /// It keeps the unit after its last phase, until it has the channel.
+    /// The operation keeps the unit after its last phase, until it gets the channel.
     waits: bool,
     sensed: bool,
     begun: bool,
 }
 
-/// The unit is held while the operation waits for its channel.
+/// The operation holds the unit while it waits for its channel.
 const HOLDS: &str = "holds the die";
 
 impl Holder {
@@ -114,7 +114,7 @@ impl Holder {
         }
     }
 
-    /// A phase on the channel or in the array begins.
+    /// Add a phase on the channel or in the array.
     pub fn phase(&mut self, e: &StepEvent) {
         let name = match (e.step, e.kind) {
             (Step::ChannelIn | Step::ChannelOut, _) => TRANSFERS[transfer(e)],
@@ -123,25 +123,27 @@ impl Holder {
             (_, OpKind::Program | OpKind::Copyback) => "program",
             (_, OpKind::Erase) => "erase",
         };
-        // What is sensed waits for the channel, to go out or to be programmed.
+        // After sensing, the data wait for the channel, to be transferred out or to be
+        // programmed.
         self.waits = e.step == Step::Array && name == "sense";
         self.sensed |= self.waits;
         let firm = e.step != Step::Array;
         self.add(Phase { firm, ..Phase::new(name, e.at.0, e.until.0) });
     }
 
-    /// What resuming costs, with the arrow from where the operation was suspended.
+    /// Add the time that resuming takes, with the arrow from where the operation was
+    /// suspended.
     pub fn resuming(&mut self, begin: u64, end: u64, from: Option<Flow>) {
         let ends = from.into_iter().collect();
         self.add(Phase { ends, ..Phase::new("resuming", begin, end) });
     }
 
-    /// It is on its way out of the array.
+    /// Add a phase in which the operation stops in the array.
     pub fn stopping(&mut self, name: &'static str, begin: u64, end: u64) {
         self.add(Phase::new(name, begin, end));
     }
 
-    /// A phase, and the wait before it if there is one.
+    /// Add a phase, and the wait before it if there is one.
     fn add(&mut self, phase: Phase) {
         let Phase { name, begin, end, .. } = phase;
         debug_assert!(begin >= self.told && end >= begin, "{name} from {begin} to {end} overlaps");
@@ -159,8 +161,8 @@ impl Holder {
         self.told = until;
     }
 
-    /// What was to go on beyond `at` in the array does not. The time when it stops: later
-    /// if it was still on the channel.
+    /// Cut the phases in the array at `at`. Returns the time at which the operation stops,
+    /// which is later than `at` if it was still on the channel.
     pub fn cut(&mut self, at: u64) -> u64 {
         let firm = self.held.iter().filter(|p| p.firm).map(|p| p.end).max();
         let at = firm.map_or(at, |end| end.max(at));
@@ -173,7 +175,7 @@ impl Holder {
         at
     }
 
-    /// An arrow starts where it is now: at the last phase, or at a point of this name.
+    /// Start an arrow at the last phase, or at a new point with this name.
     pub fn start(&mut self, flow: Flow, name: &'static str, at: u64) {
         if self.held.is_empty() {
             self.held.push(Phase::new(name, at, at));
@@ -182,7 +184,7 @@ impl Holder {
         last.starts.push(flow);
     }
 
-    /// Write the phases that are over at `at`.
+    /// Write the phases that have ended by `at`.
     pub fn write<T: Tracks>(&mut self, pen: &mut Pen<T>, at: u64) {
         let over = self.held.iter().take_while(|p| p.end <= at).count();
         for phase in self.held.drain(..over).collect::<Vec<_>>() {
@@ -190,7 +192,7 @@ impl Holder {
         }
     }
 
-    /// It gives its unit away; all that was told of it is so.
+    /// Give up the unit, and write all phases.
     pub fn leave<T: Tracks>(mut self, pen: &mut Pen<T>) {
         self.write(pen, u64::MAX);
         if self.begun {
@@ -198,7 +200,7 @@ impl Holder {
         }
     }
 
-    /// The window ends at `at`, or the run does.
+    /// End the holder at `at`, because the window or the run ends.
     pub fn leave_unfinished<T: Tracks>(mut self, pen: &mut Pen<T>, at: u64) {
         if self.waits && self.told < at {
             self.hold(at);

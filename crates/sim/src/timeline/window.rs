@@ -1,21 +1,21 @@
-//! Which part of a run a timeline covers.
+//! The part of a run that a timeline covers.
 
 use std::fmt;
 use std::str::FromStr;
 use tailcut_units::quantity::{format_time, parse_time};
 use tailcut_units::{SimTime, Span};
 
-/// A stretch of virtual time, counted from the start of measurement.
+/// An interval of virtual time, counted from the start of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Where it starts.
+    /// The start.
     pub start: Span,
-    /// How long it is, not nothing.
+    /// The length, more than 0.
     pub length: Span,
 }
 
 impl Default for Window {
-    /// The first 50 ms: a few slow erases, and 10 to 20 MB at a million
+    /// The first 50 ms: this holds a few slow erases, and gives 10 to 20 MB at a million
     /// requests a second.
     fn default() -> Window {
         Window { start: Span::ZERO, length: Span(50_000_000) }
@@ -23,7 +23,8 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Its start and end in the time of a run whose measurement starts at `measured`.
+    /// The start and end of the window in the time of a run whose measurement starts at
+    /// `measured`.
     pub fn after(&self, measured: SimTime) -> (SimTime, SimTime) {
         let from = measured.0.saturating_add(self.start.0);
         (SimTime(from), SimTime(from.saturating_add(self.length.0)))
@@ -33,7 +34,7 @@ impl Window {
 impl FromStr for Window {
     type Err = String;
 
-    /// A length (`100ms`), or a start and a length (`2s+100ms`).
+    /// Parse a length (`100ms`), or a start and a length (`2s+100ms`).
     fn from_str(text: &str) -> Result<Window, String> {
         let (start, length) = match text.split_once('+') {
             Some((start, length)) => (Some(start), length),
@@ -48,7 +49,7 @@ impl FromStr for Window {
         };
         let start = start.map_or(Ok(Span::ZERO), time)?;
         match time(length)? {
-            Span::ZERO => Err("a window is longer than 0ns".to_string()),
+            Span::ZERO => Err("a window must be longer than 0ns".to_string()),
             length => Ok(Window { start, length }),
         }
     }

@@ -1,4 +1,4 @@
-//! Experiments to vary.
+//! Experiments that the tests vary.
 
 use tailcut_sim::{Experiment, SchemeSpec, Snapshots};
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -7,7 +7,7 @@ pub fn job(text: &str) -> WorkloadSpec {
     WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap()
 }
 
-/// One run of each scheme, two at a time, without a cache.
+/// An experiment with one run of each scheme, two at a time, without a cache.
 pub fn experiment(workload: &WorkloadSpec, schemes: Vec<SchemeSpec>) -> Experiment<'_> {
     Experiment {
         schemes,
