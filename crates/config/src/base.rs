@@ -1,4 +1,4 @@
-//! A device that is another one with changes: `base = "z-ssd"`, or a file.
+//! A device file that changes another device: `base = "z-ssd"`, or a file.
 
 use crate::error::{ConfigError, Problem};
 use crate::merge::overlay;
@@ -10,16 +10,17 @@ use std::path::{Path, PathBuf};
 /// The key, beside `description`.
 pub(crate) const BASE: &str = "base";
 
-/// What it does.
+/// The description of the key.
 pub(crate) const BASE_IS: &str = "The device that this one changes: the name of a preset, or the path of a \
     device file beside this one. Without it a device file is complete.";
 
-/// A device, which is a preset or a path ending in `.toml`, laid over its base, and so on.
+/// Load a device (a preset or a path ending in `.toml`) and apply it to its base, which
+/// may have a base too.
 pub(crate) fn load_device(name: &str) -> Result<Tree, ConfigError> {
     load(name, &mut Vec::new())
 }
 
-/// `above`: the devices whose base this is, the first one first.
+/// `above`: the devices loaded so far that have this one as their base, outermost first.
 fn load(name: &str, above: &mut Vec<String>) -> Result<Tree, ConfigError> {
     let path = name.ends_with(".toml").then(|| Path::new(name));
     let mut tree = match path {
@@ -38,7 +39,7 @@ fn load(name: &str, above: &mut Vec<String>) -> Result<Tree, ConfigError> {
         return Err(wrong(Problem::WrongType { found: base.shown(), expected }));
     };
     let below = match path {
-        // From where the file is, not from where the program was started.
+        // Relative to the folder of the file, not to the current folder.
         Some(path) if text.ends_with(".toml") => {
             path.parent().unwrap_or(Path::new("")).join(text).to_string_lossy().into_owned()
         }
@@ -47,7 +48,7 @@ fn load(name: &str, above: &mut Vec<String>) -> Result<Tree, ConfigError> {
     above.push(identity(name));
     if let Some(first) = above.iter().position(|a| *a == identity(&below)) {
         let circle: Vec<&str> = above[first..].iter().map(String::as_str).chain([below.as_str()]).collect();
-        return Err(wrong(Problem::Invalid(format!("bases go round in a circle: {}", circle.join(" -> ")))));
+        return Err(wrong(Problem::Invalid(format!("the bases form a cycle: {}", circle.join(" -> ")))));
     }
     let mut whole = load(&below, above).map_err(|e| match e {
         ConfigError::Read { path, source } => {
@@ -63,7 +64,7 @@ fn load(name: &str, above: &mut Vec<String>) -> Result<Tree, ConfigError> {
     Ok(whole)
 }
 
-/// One text for one file, however it is named.
+/// A text that is the same for all names of one file.
 fn identity(name: &str) -> String {
     let path = if name.ends_with(".toml") { std::fs::canonicalize(name).ok() } else { None };
     path.unwrap_or_else(|| PathBuf::from(name)).to_string_lossy().into_owned()

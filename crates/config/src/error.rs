@@ -1,14 +1,14 @@
-//! What can be wrong with a configuration.
+//! Errors of a configuration.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where in the input something is.
+/// A place in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The layer: `device z-ssd`, `scheme rps`, `file drive.toml`, `--set a.b=1`.
     pub layer: String,
-    /// Line and column, both from 1, where the layer is a text with lines.
+    /// Line and column, both from 1, if the layer is a text with lines.
     pub at: Option<(usize, usize)>,
 }
 
@@ -21,39 +21,39 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with one key.
+/// A problem with one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Nobody reads this key.
+    /// There is no such key.
     UnknownKey {
-        /// The nearest valid name, if one is near.
+        /// The nearest valid name, if one is close.
         nearest: Option<String>,
-        /// What the table takes.
+        /// The keys of the table.
         allowed: Vec<String>,
     },
-    /// A name that is none of those allowed: a policy, a kind of extent…
+    /// A name that is not one of those allowed, e.g. of a policy or a kind of extent.
     UnknownMember {
-        /// What was written.
+        /// The value found.
         found: String,
-        /// The nearest valid name, if one is near.
+        /// The nearest valid name, if one is close.
         nearest: Option<String>,
-        /// The names.
+        /// The allowed names.
         allowed: Vec<String>,
     },
-    /// A key without which there is no drive.
+    /// A required key is missing.
     Missing,
-    /// Text where a number belongs, and the like.
+    /// A value of the wrong type, e.g. text instead of a number.
     WrongType {
-        /// What was written.
+        /// The value found.
         found: String,
-        /// What belongs there.
+        /// The expected type, in words.
         expected: String,
     },
-    /// A value of the right type that makes no sense, in a sentence.
+    /// A value of the right type that is invalid; the sentence says why.
     Invalid(String),
 }
 
-/// Why there is no configuration.
+/// Why a configuration cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -62,25 +62,25 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A text that is not TOML.
     #[error("{place}: {message}")]
     Syntax {
-        /// Where.
+        /// The place of the error.
         place: Place,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
-    /// A name that is no preset and no file.
+    /// A name that is neither a preset nor a file.
     #[error("no {kind} is called `{name}`{}; give a file ending in .toml, or one of: {}", did_you_mean(nearest), known.join(", "))]
     UnknownPreset {
         /// `device`, `scheme` or `workload`.
         kind: &'static str,
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// The nearest valid name, if one is near.
+        /// The nearest valid name, if one is close.
         nearest: Option<String>,
         /// All names.
         known: Vec<&'static str>,
@@ -88,37 +88,37 @@ pub enum ConfigError {
     /// One key that is wrong, unknown or missing.
     #[error("{place}: {}", describe(key, problem))]
     Key {
-        /// Where.
+        /// The place of the error.
         place: Place,
-        /// The full key, dotted.
+        /// The full dotted key.
         key: String,
         /// What is wrong.
         problem: Box<Problem>,
     },
-    /// Several keys without which there is no drive.
+    /// Several required keys are missing.
     #[error(
         "{layer}: {} keys are missing, and a drive has no default for them: {}; give them, or begin with another drive: base = \"z-ssd\"",
         keys.len(),
         keys.join(", ")
     )]
     Missing {
-        /// The layer that should have them.
+        /// The layer that must set them.
         layer: String,
-        /// All of them, dotted.
+        /// All missing keys, dotted.
         keys: Vec<String>,
     },
-    /// A pattern that is no part of any key.
+    /// A pattern that matches no key.
     #[error("no key matches `{pattern}`{}", did_you_mean(nearest))]
     NoKey {
         /// The pattern.
         pattern: String,
-        /// The nearest key, if one is near.
+        /// The nearest key, if one is close.
         nearest: Option<String>,
     },
-    /// Two schemes that cannot be one.
+    /// Two schemes that cannot be combined.
     #[error(transparent)]
     Conflict(Box<Conflict>),
-    /// A `--set` that cannot be read.
+    /// A `--set` argument that cannot be parsed.
     #[error("--set {text}: {message}")]
     Set {
         /// The argument.
@@ -138,13 +138,13 @@ pub struct Conflict {
     pub first: String,
     /// The other.
     pub second: String,
-    /// The key that the first sets.
+    /// The key set by the first scheme.
     pub first_key: String,
-    /// To what.
+    /// The value in the first scheme.
     pub first_value: String,
-    /// The key that the second sets; mostly the same.
+    /// The key set by the second scheme; usually the same key.
     pub second_key: String,
-    /// To what.
+    /// The value in the second scheme.
     pub second_value: String,
 }
 
@@ -171,9 +171,9 @@ fn describe(key: &str, problem: &Problem) -> String {
     }
 }
 
-/// The name in `known` nearest to `name`, if it is near enough to be meant.
+/// The name in `known` nearest to `name`, if it is close enough to be a misspelling.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Long input is no misspelling, and the distance is quadratic.
+    // Long input is not a misspelling, and computing the distance is quadratic.
     if name.len() > 64 {
         return None;
     }

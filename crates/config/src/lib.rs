@@ -1,21 +1,21 @@
 //! The configuration of a drive: presets, layers over them, and the resolved result.
 //!
 //! A drive is a device preset, a complete file, or a file that changes another device (its
-//! `base`). Over it lie sparse layers, each of which may set any key: schemes, files, and
-//! `--set key=value`. [`resolve`] puts them together and remembers which layer each value
-//! came from, and the source that the layer names beside it. Every error says where it is
-//! (file, line and column, or layer and key), what is wrong, and what is allowed.
+//! `base`). Sparse layers change the drive; each may set any key: schemes, files, and
+//! `--set key=value`. [`resolve`] applies them and records which layer set each value, and
+//! the source that the layer names next to the value. Every error gives the place (file,
+//! line and column, or layer and key), the problem, and the allowed values.
 //!
-//! - `tree`: a parsed layer that knows the origin of each value;
-//! - `merge`: one layer over another, with the rules for policies;
-//! - `base`: a device over the one that it changes;
-//! - `missing`: all keys that are missing at once;
+//! - `tree`: a parsed layer with the origin of each value;
+//! - `merge`: applies one layer to another, with the rules for policies;
+//! - `base`: applies a device to the device that it changes;
+//! - `missing`: reports all missing keys together;
 //! - `set`: a layer from `--set`;
-//! - `read`: from the merged tree to the structs, with typed errors;
-//! - `resolve`: all of it in order;
-//! - `show`: texts and lists for people;
+//! - `read`: reads the merged tree into the structs, with typed errors;
+//! - `resolve`: all these steps in order;
+//! - `show`: texts and lists for the user;
 //! - `keys`: the reference of all keys;
-//! - `preset`: what is built in.
+//! - `preset`: the built-in presets.
 
 mod base;
 mod error;

@@ -1,7 +1,7 @@
-//! One layer over another.
+//! Applies one layer to another.
 //!
-//! Tables merge by key and everything else is replaced, with two rules of their own: a
-//! policy family holds one member, and a drive's capacity is given one way.
+//! Tables are merged by key, and all other values are replaced. There are two exceptions:
+//! a policy family holds one member, and a drive's capacity is given in one way.
 
 use crate::error::{ConfigError, Conflict, Problem};
 use crate::tree::{Data, Origin, Tree};
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use tailcut_core::ftl::config::FtlConfig;
 use tailcut_core::policy::FAMILIES;
 
-/// The ways to give the capacity, under `ftl`: a layer's replaces the others.
+/// The keys under `ftl` that give the capacity: one of them in a layer replaces the
+/// others.
 const CAPACITY: [&str; 3] = FtlConfig::CAPACITY_KEYS;
 
 /// Bring the policies of a layer into one form: `{ member = { keys } }`.
@@ -43,7 +44,7 @@ pub(crate) fn normalise(layer: &mut Tree) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Lay `over` on `base`; both are normalised.
+/// Apply `over` to `base`; both are normalised.
 pub(crate) fn overlay(base: &mut Tree, over: &Tree) {
     merge(base, over, &mut Vec::new());
 }
@@ -78,8 +79,8 @@ fn is_family(path: &[String]) -> bool {
     path.len() == 2 && path[0] == "policy" && FAMILIES.iter().any(|f| f.name == path[1])
 }
 
-/// Every value of a normalised layer by its dotted key. A policy member is a value of
-/// its family (its key, the member's name in quotes), beside the member's own keys.
+/// Every value of a normalised layer by its dotted key. A policy member is the value of
+/// its family's key (the member's name in quotes), in addition to the member's own keys.
 pub(crate) fn leaves(tree: &Tree) -> BTreeMap<String, (String, Origin)> {
     let mut out = BTreeMap::new();
     collect(tree, &mut Vec::new(), &mut out);
@@ -123,7 +124,8 @@ pub(crate) fn refuse_conflict(a: (&str, &Tree), b: (&str, &Tree)) -> Result<(), 
             return conflict(key, value, key, other);
         }
     }
-    // A value where the other scheme has a table. (A policy family is both by nature.)
+    // A key has a value in one scheme and is a table in the other. A policy family always
+    // is both.
     for (values, tables) in [(&first, &second), (&second, &first)] {
         for (key, (value, _)) in values.iter().filter(|(key, _)| !key.starts_with("policy.")) {
             let below = format!("{key}.");

@@ -1,4 +1,4 @@
-//! Every key that is missing, in one message.
+//! Reports all missing keys in one message.
 
 use crate::error::{ConfigError, Problem};
 use crate::preset::PresetKind;
@@ -10,11 +10,11 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::FtlConfig;
 use tailcut_core::policy::FAMILIES;
 
-/// The device that lends its values where others are missing, to see what else is: its keys
-/// are those that every device has.
+/// The device whose values replace missing ones, to find all that are missing. It has the
+/// keys that every device has.
 pub(crate) const LENDER: &str = "tiny";
 
-/// Read the tree. Where keys are missing that have no default, the error names all of them.
+/// Read the tree. If keys without a default are missing, the error names all of them.
 pub(crate) fn read_whole(tree: &Tree) -> Result<DeviceConfig, ConfigError> {
     let first = match read(tree) {
         Err(error) if missing(&error).is_some() => error,
@@ -24,7 +24,8 @@ pub(crate) fn read_whole(tree: &Tree) -> Result<DeviceConfig, ConfigError> {
     let mut filled = tree.clone();
     let mut keys = Vec::new();
     let mut error = first;
-    // Each turn fills in one key, and the lender has no more of them than it has.
+    // Each pass fills in one key; the number of passes is limited by the keys of the
+    // lender.
     while let Some(key) = missing(&error) {
         let Some(value) = lender.at(&key) else { return Err(error) };
         name_all(&key, value, &mut keys);
@@ -37,7 +38,7 @@ pub(crate) fn read_whole(tree: &Tree) -> Result<DeviceConfig, ConfigError> {
                     keys.push(capacity());
                 }
                 let order = write::values(&read::<DeviceConfig>(&lender)?);
-                // As the keys stand in a canonical file.
+                // In the order of a canonical file.
                 keys.sort_by_key(|key| order.iter().position(|(k, _)| same(k, key)));
                 return Err(if keys.len() == 1 {
                     error
@@ -57,7 +58,8 @@ fn missing(error: &ConfigError) -> Option<String> {
     }
 }
 
-/// The keys of a value that has to be given: a table's own, of a policy family the family.
+/// Add the keys of a missing value: all keys of a table; for a policy family only the
+/// family.
 fn name_all(key: &str, value: &Tree, keys: &mut Vec<String>) {
     let is_family = FAMILIES.iter().any(|f| key == format!("policy.{}", f.name));
     match &value.data {
@@ -69,7 +71,7 @@ fn name_all(key: &str, value: &Tree, keys: &mut Vec<String>) {
     }
 }
 
-/// Whether a key as it was named is this one, or has it below it.
+/// Whether `named`, a key as reported, is `key` or contains it.
 fn same(key: &str, named: &str) -> bool {
     let alternatives = named.split(" or ").any(|n| key == n);
     alternatives || key.strip_prefix(named).is_some_and(|rest| rest.starts_with('.'))

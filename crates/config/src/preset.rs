@@ -1,4 +1,4 @@
-//! What is built in: the files of `presets/`, by name.
+//! The built-in presets: the files of `presets/`, by name.
 
 use crate::error::{ConfigError, nearest};
 use crate::read::read;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// A built-in file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What the command line calls it.
+    /// The name on the command line.
     pub name: &'static str,
     /// The TOML text.
     pub text: &'static str,
@@ -53,7 +53,7 @@ pub enum PresetKind {
 }
 
 impl PresetKind {
-    /// The word in messages and provenance.
+    /// The word used in messages and in the origin of values.
     pub fn word(self) -> &'static str {
         match self {
             PresetKind::Device => "device",
@@ -86,9 +86,9 @@ impl PresetKind {
 /// A workload preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadPreset {
-    /// What the command line calls it.
+    /// The name on the command line.
     pub name: &'static str,
-    /// One line for people.
+    /// One line of description.
     pub description: String,
     /// The job as an inline job text.
     pub job: String,
@@ -97,11 +97,11 @@ pub struct WorkloadPreset {
 /// A scheme preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemePreset {
-    /// What the command line calls it.
+    /// The name on the command line.
     pub name: &'static str,
-    /// One line for people.
+    /// One line of description.
     pub description: String,
-    /// The keys that it sets, with their values, as TOML.
+    /// The keys that the scheme sets, with their values, as TOML.
     pub sets: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! From a tree to the configuration structs, with errors that keep what serde knew:
-//! the key, what was allowed, and where the value came from.
+//! Reads a tree into the configuration structs. The errors keep what serde knows: the
+//! key, the allowed values, and the origin of the value.
 
 use crate::error::{ConfigError, Place, Problem, nearest};
 use crate::tree::{Data, Origin, Tree};
@@ -20,7 +20,8 @@ pub(crate) fn read<T: de::DeserializeOwned>(tree: &Tree) -> Result<T, ConfigErro
     })
 }
 
-/// A problem on its way up to the root, gathering the key's parts, innermost first.
+/// A problem on its way to the root; each level adds its part of the key, innermost
+/// first.
 #[derive(Debug)]
 struct ReadError {
     problem: Box<Problem>,
@@ -54,7 +55,7 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|n| n.to_string()).collect()
 }
 
-/// The Rust type that serde expected, in words.
+/// The type that serde expected, in words for the user.
 fn in_words(expected: &str) -> String {
     match expected {
         "u32" => "a whole number from 0 to 4294967295".to_string(),
@@ -142,7 +143,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     ) -> Result<V::Value, ReadError> {
         match &self.tree.data {
             Data::Text(s) => visitor.visit_enum(s.as_str().into_deserializer()),
-            // Only enums of plain names come here: policies read themselves.
+            // Only enums of plain names get here; policies have their own readers.
             _ => Err(ReadError::new(Problem::UnknownMember {
                 found: self.tree.shown(),
                 nearest: None,
@@ -183,7 +184,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// A missing key is reported where its table begins, anything else at the value.
+/// The place of an error: for a missing key the start of its table, else the value.
 fn place_of(error: &ReadError, origin: &Origin) -> Place {
     match *error.problem {
         Problem::Missing => origin.key_place(),

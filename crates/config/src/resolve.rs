@@ -1,4 +1,4 @@
-//! All layers in order, and what comes of them.
+//! Applies all layers in order and gives the resolved configuration.
 
 use crate::base::load_device;
 use crate::error::{ConfigError, Problem};
@@ -13,45 +13,46 @@ use std::path::{Path, PathBuf};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::FtlConfig;
 
-/// A drive's configuration, and where each value of it came from.
+/// A drive's configuration, and the layer and source of each value.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The device preset's name, or the file's path.
     pub device: String,
     /// The configuration.
     pub config: DeviceConfig,
-    /// It as a complete device file in canonical form, with the sources of the values as
-    /// comments: reading it gives `config` again, and the sources.
+    /// The configuration as a complete device file in canonical form, with the sources of the
+    /// values as comments. Reading this text gives `config` and the sources again.
     pub toml: String,
-    /// Every value, in the order of the structs.
+    /// All values, in the order of the structs.
     pub entries: Vec<Entry>,
 }
 
 /// One value of a resolved configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its key, dotted.
+    /// The dotted key.
     pub key: String,
-    /// The value, as a device file has it.
+    /// The value, as in a device file.
     pub value: toml::Value,
-    /// The layer that gave it: `device z-ssd`, `scheme rps`, `file x.toml`, `--set key=value`;
-    /// of a policy's key that no layer gives, the layer that chose the policy: `scheme x,
+    /// The layer that set the value: `device z-ssd`, `scheme rps`, `file x.toml`, `--set
+    /// key=value`. If no layer sets a policy's key: the layer that chose the policy, as `scheme x,
     /// default of lru`.
     pub layer: String,
-    /// Where that layer has it from: paper and table, data sheet, assumption and its reason.
+    /// The source that the layer names: paper and table, data sheet, or assumption and its reason.
     pub source: Option<String>,
 }
 
 impl Resolved {
-    /// The entry of a key.
+    /// Return the entry of a key.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.key == key)
     }
 }
 
-/// Lay `schemes`, `files` and `sets` (in this order) over the device, which is a preset
-/// or a path ending in `.toml`, and itself may lie over another (`base`). A scheme is a preset, such a path, or several joined by
-/// `+`, which must not set one key to different values.
+/// Resolve a configuration: apply `schemes`, `files` and `sets`, in this order, to the device. The
+/// device is a preset or a path ending in `.toml`, and may itself change another device (`base`). A
+/// scheme is a preset, such a path, or several of these joined by `+`, which must not set one key
+/// to different values.
 pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
     device: &str,
     schemes: &[S],
@@ -83,12 +84,12 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
     finish(device, &tree)
 }
 
-/// The schemes of `A+B`; a file whose own name has a `+` is one.
+/// The schemes of `A+B`; if a file has this whole name, that file is the only scheme.
 fn parts(scheme: &str) -> Vec<&str> {
     if Path::new(scheme).is_file() { vec![scheme] } else { scheme.split('+').map(str::trim).collect() }
 }
 
-/// Read a text as a complete device file; `name` stands for it in messages.
+/// Read a text as a complete device file; `name` is its name in messages.
 pub fn parse_device(name: &str, text: &str) -> Result<Resolved, ConfigError> {
     let mut tree = parse(&Source::text(&format!("file {name}"), text), text)?;
     normalise(&mut tree)?;
@@ -108,24 +109,24 @@ fn finish(device: &str, tree: &Tree) -> Result<Resolved, ConfigError> {
     Ok(Resolved { device: device.to_string(), config, toml, entries })
 }
 
-/// Where the member of a family comes from that no layer names.
+/// The layer shown for a family's member that no layer names.
 pub const NEUTRAL: &str = "not named: the member that changes nothing";
 
-/// The layer of `key` and the source that it names; for a key that a member's defaults
-/// filled in, those.
+/// The layer of `key` and the source that the layer names; for a key filled in by a member's
+/// defaults, the layer that chose the member.
 fn origin_of(key: &str, set: &BTreeMap<String, (String, Origin)>) -> (String, Option<String>) {
     if let Some((_, origin)) = set.get(key) {
         return (origin.source.name.clone(), origin.citation.as_ref().map(|c| c.to_string()));
     }
-    // Only a policy's keys have defaults: here is `policy.family.member.key`, and what a
-    // layer gave is the member.
+    // Only keys of policies have defaults. Such a key is `policy.family.member.key`, and the layer
+    // set `policy.family`.
     let parts: Vec<&str> = key.split('.').collect();
     let family = parts[..parts.len().min(2)].join(".");
     let Some((_, origin)) = set.get(&family) else { return (NEUTRAL.to_string(), None) };
     (format!("{}, default of {}", origin.source.name, parts.get(2).unwrap_or(&key)), None)
 }
 
-/// Exactly one of the ways to give the capacity.
+/// Check that the capacity is given in exactly one way.
 fn check_capacity(config: &DeviceConfig, tree: &Tree) -> Result<(), ConfigError> {
     if config.ftl.capacity_rule().is_some() {
         return Ok(());
@@ -142,7 +143,8 @@ fn check_capacity(config: &DeviceConfig, tree: &Tree) -> Result<(), ConfigError>
     })
 }
 
-/// A scheme as a normalised layer. It describes itself, not the drive it is laid over.
+/// Load a scheme as a normalised layer. Its description is removed, since it describes the scheme
+/// and not the drive.
 fn load_scheme(name: &str) -> Result<Tree, ConfigError> {
     let mut tree = if name.ends_with(".toml") {
         load_file(Path::new(name))?
@@ -156,7 +158,7 @@ fn load_scheme(name: &str) -> Result<Tree, ConfigError> {
     Ok(tree)
 }
 
-/// A preset as a normalised layer.
+/// Load a preset as a normalised layer.
 pub(crate) fn load_preset(kind: PresetKind, name: &str) -> Result<Tree, ConfigError> {
     let preset = kind.find(name)?;
     let mut tree = parse(&Source::bare(&format!("{} {name}", kind.word())), preset.text)?;
@@ -164,7 +166,7 @@ pub(crate) fn load_preset(kind: PresetKind, name: &str) -> Result<Tree, ConfigEr
     Ok(tree)
 }
 
-/// A file as a normalised layer.
+/// Load a file as a normalised layer.
 pub(crate) fn load_file(path: &Path) -> Result<Tree, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Read { path: PathBuf::from(path), source })?;
@@ -175,7 +177,7 @@ pub(crate) fn load_file(path: &Path) -> Result<Tree, ConfigError> {
 
 fn refuse_base(layer: &Tree) -> Result<(), ConfigError> {
     let Some(base) = layer.at("base") else { return Ok(()) };
-    let sentence = "only a device file has a base; this is laid over a device that is there";
+    let sentence = "only a device file can have a base; this layer changes the device that is given";
     Err(ConfigError::Key {
         place: base.origin.key_place(),
         key: "base".to_string(),

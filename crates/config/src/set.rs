@@ -5,7 +5,7 @@ use crate::tree::{Data, Origin, Source, Tree, parse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Keys have at most five parts.
+/// The most parts of a key; real keys have at most five.
 const PARTS: usize = 12;
 
 /// Read `a.b.c=value`. The value is TOML, or text that needs no quotes (`100us`).
@@ -37,7 +37,7 @@ pub(crate) fn parse_set(argument: &str) -> Result<Tree, ConfigError> {
 fn value_of(source: &Arc<Source>, text: &str) -> Result<Data, &'static str> {
     if let Some(data) = as_toml(source, text) {
         return Ok(match data {
-            // `inf` is a rate here, and `nan` is nothing: no key takes either as a float.
+            // `inf` is a rate here and `nan` is invalid: no key takes either as a float.
             Data::Float(x) if !x.is_finite() => Data::Text(text.to_string()),
             data => data,
         });
@@ -45,14 +45,14 @@ fn value_of(source: &Arc<Source>, text: &str) -> Result<Data, &'static str> {
     match text.as_bytes()[0] {
         b'[' => unquoted_list(source, text),
         b'{' => Err("the table is not valid TOML; quote its texts: { key = \"100us\" }"),
-        b'"' | b'\'' => Err("the quoted text does not end, or has something behind it"),
+        b'"' | b'\'' => Err("the quoted text does not end, or is followed by other text"),
         _ => Ok(Data::Text(text.to_string())),
     }
 }
 
-/// The value if the text is exactly one TOML value.
+/// Parse the text as exactly one TOML value; `None` if it is not one.
 fn as_toml(source: &Arc<Source>, text: &str) -> Option<Data> {
-    // Without line breaks, so that no second key can hide behind the value.
+    // A line break is refused, so that no second key can follow the value.
     if text.contains(['\n', '\r']) {
         return None;
     }
@@ -63,7 +63,7 @@ fn as_toml(source: &Arc<Source>, text: &str) -> Option<Data> {
     }
 }
 
-/// `[40us, 60us]`: a list whose texts lack quotes.
+/// Parse `[40us, 60us]`: a list whose texts have no quotes.
 fn unquoted_list(source: &Arc<Source>, text: &str) -> Result<Data, &'static str> {
     let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) else {
         return Err("the list does not end with ]");
@@ -74,7 +74,7 @@ fn unquoted_list(source: &Arc<Source>, text: &str) -> Result<Data, &'static str>
     let items = inner.trim_end_matches([',', ' ']).split(',').map(|item| {
         let item = item.trim();
         if item.is_empty() {
-            return Err("the list has an empty place");
+            return Err("the list has an empty item");
         }
         Ok(Tree { data: value_of(source, item)?, origin: Origin::of(source) })
     });

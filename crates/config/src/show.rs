@@ -1,4 +1,4 @@
-//! Texts and lists for people.
+//! Texts and lists for the user.
 
 use crate::error::ConfigError;
 use crate::preset::{DEVICES, scheme_presets, workload_presets};
@@ -15,13 +15,13 @@ use tailcut_units::quantity::{human_bytes, human_rate, human_time};
 pub struct DeviceEntry {
     /// The preset's name.
     pub name: String,
-    /// What it is.
+    /// The description.
     pub description: String,
-    /// Bytes of user data that the flash holds.
+    /// Raw capacity of the flash for user data, in bytes.
     pub raw_bytes: u64,
-    /// Bytes that the host sees, before any bad block is taken off.
+    /// Host capacity in bytes, before bad blocks are subtracted.
     pub host_bytes: u64,
-    /// Channels × chips × dies × planes × blocks × pages × bytes of a page.
+    /// Channels × chips × dies × planes × blocks × pages × bytes per page.
     pub geometry: String,
     /// Shortest and longest sense time.
     pub read: (Span, Span),
@@ -78,7 +78,7 @@ pub fn device_entries() -> Result<Vec<DeviceEntry>, ConfigError> {
     resolved.map(|r| r.map(|r| DeviceEntry::new(&r.device, &r.config))).collect()
 }
 
-/// `tailcut show devices`.
+/// The text of `tailcut show devices`.
 pub fn devices_text() -> Result<String, ConfigError> {
     let header = ["name", "raw", "host", "ch×chip×die×plane×block×page", "tR", "tPROG", "tBERS", "channel"];
     let entries = device_entries()?;
@@ -103,7 +103,7 @@ pub fn devices_text() -> Result<String, ConfigError> {
     Ok(format!("{table}\n{}", text_table(&["name", "description"], &names, &[])))
 }
 
-/// `tailcut show schemes`.
+/// The text of `tailcut show schemes`.
 pub fn schemes_text() -> Result<String, ConfigError> {
     let rows = scheme_presets()?.into_iter().map(|s| {
         let sets = if s.sets.is_empty() { "nothing".to_string() } else { s.sets.join(", ") };
@@ -112,19 +112,20 @@ pub fn schemes_text() -> Result<String, ConfigError> {
     Ok(text_table(&["name", "description", "sets"], &rows.collect::<Vec<_>>(), &[]))
 }
 
-/// `tailcut show workloads`.
+/// The text of `tailcut show workloads`.
 pub fn workloads_text() -> Result<String, ConfigError> {
     let rows = workload_presets()?.into_iter().map(|w| vec![w.name.to_string(), w.description, w.job]);
     Ok(text_table(&["name", "description", "job"], &rows.collect::<Vec<_>>(), &[]))
 }
 
-/// `tailcut show policies`: each family, and the first line of each member's manual.
+/// The text of `tailcut show policies`: each family, and the first line of each member's
+/// manual.
 pub fn policies_text() -> String {
     let mut text = String::new();
     for family in FAMILIES {
         text.push_str(&format!("policy.{}: {}\n", family.name, family.decides));
         let rows = family.members.iter().map(|m| vec![format!("  {}", m.name), m.title()]);
-        // Without a header line of its own: the family's sentence stands above.
+        // There is no header line, since the family's sentence is above the table.
         let table = text_table(&["", ""], &rows.collect::<Vec<_>>(), &[]);
         text.push_str(table.trim_start_matches('\n'));
         text.push('\n');
@@ -132,7 +133,7 @@ pub fn policies_text() -> String {
     text
 }
 
-/// `tailcut show policies --markdown`: the manual page.
+/// The manual page of `tailcut show policies --markdown`.
 pub fn policies_markdown() -> String {
     let mut text = String::from("# Policies\n");
     for family in FAMILIES {
@@ -144,8 +145,8 @@ pub fn policies_markdown() -> String {
     text
 }
 
-/// `tailcut show config`: every key, its value, the layer that gave it, and where that has
-/// it from; itself a device file.
+/// The text of `tailcut show config`: every key, its value, the layer that set it, and the
+/// source that the layer names. The text is itself a device file.
 pub fn show_config(resolved: &Resolved) -> String {
     write::document(&resolved.entries, |e| {
         let source = e.source.as_ref().map_or(String::new(), |s| format!(": {s}"));

@@ -1,9 +1,10 @@
-//! A parsed layer in which each value knows where it came from.
+//! A parsed layer with the origin of each value.
 //!
-//! The comment beside a value is its *source*: the paper and table, the data sheet, or the
-//! word `assumption` and the reason. Lines below that hold nothing but an indented comment
-//! continue it. A comment beside a table's header is the source of every value of the table
-//! that has none of its own. A comment that begins its line is for the reader of the file.
+//! The comment next to a value is its *source*: the paper and table, the data sheet, or the
+//! word `assumption` and the reason. Following lines that hold only an indented comment
+//! continue it. A comment next to a table's header is the source of every value of the
+//! table without its own source. A comment at the start of a line is for the reader of the
+//! file only.
 
 use crate::error::{ConfigError, Place};
 use std::collections::BTreeMap;
@@ -11,10 +12,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
-/// A layer's name, and the source text's lines when it is a text.
+/// A layer's name, and its text with the starts of the lines if it is a text.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// As in messages and provenance.
+    /// The name in messages and in the origin of values.
     pub(crate) name: String,
     /// Byte offsets of line starts; empty when the layer has no lines.
     lines: Vec<usize>,
@@ -22,7 +23,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A layer without lines of its own.
+    /// A layer without a text.
     pub(crate) fn bare(name: &str) -> Arc<Source> {
         Arc::new(Source { name: name.to_string(), lines: Vec::new(), text: String::new() })
     }
@@ -42,7 +43,7 @@ impl Source {
             let column = self.text.get(start..offset).map_or(0, |s| s.chars().count());
             (line, column + 1)
         });
-        // "file a.toml" in tables, "a.toml:3:1" in messages, as compilers write it.
+        // "file a.toml" in tables, but "a.toml:3:1" in messages, in the style of compilers.
         let layer = match (at, self.name.strip_prefix("file ")) {
             (Some(_), Some(path)) => path.to_string(),
             _ => self.name.clone(),
@@ -51,15 +52,15 @@ impl Source {
     }
 }
 
-/// Where one value came from.
+/// The origin of one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) source: Arc<Source>,
-    /// Byte offset of its key.
+    /// Byte offset of the value's key.
     key: Option<usize>,
     /// Byte offset of the value.
     value: Option<usize>,
-    /// The source of the value, as its layer has it.
+    /// The source of the value that the layer names.
     pub(crate) citation: Option<Arc<str>>,
 }
 
@@ -97,7 +98,7 @@ impl Tree {
         Tree { data: Data::Table(BTreeMap::new()), origin }
     }
 
-    /// What is at a dotted key.
+    /// The value at a dotted key.
     pub(crate) fn at(&self, key: &str) -> Option<&Tree> {
         key.split('.').try_fold(self, |tree, part| match &tree.data {
             Data::Table(t) => t.get(part),
@@ -105,7 +106,7 @@ impl Tree {
         })
     }
 
-    /// Put a value at a dotted key whose table is there.
+    /// Put a value at a dotted key whose table exists.
     pub(crate) fn put(&mut self, key: &str, value: Tree) {
         let mut tree = self;
         for part in key.split('.') {
@@ -114,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// The value as TOML would have it, for messages.
+    /// The value in TOML, for messages.
     pub(crate) fn shown(&self) -> String {
         match &self.data {
             Data::Table(t) => {
@@ -130,7 +131,7 @@ impl Tree {
     }
 }
 
-/// Deeper than any key: what lies below is refused before it is followed.
+/// The deepest nesting followed, more than any key needs; deeper nesting is refused.
 const DEPTH: usize = 16;
 
 /// Parse a whole TOML text as one layer.
@@ -173,7 +174,7 @@ impl Layer<'_> {
         self.text.get(start..).is_some_and(|t| t.starts_with('{'))
     }
 
-    /// The comment behind a value that ends at `end`, with the lines that continue it.
+    /// The comment after a value that ends at `end`, with the lines that continue it.
     fn beside(&self, end: usize) -> Option<Arc<str>> {
         let mut lines = self.text.get(end..)?.lines();
         let mut comment = lines.next()?.trim_start().strip_prefix('#')?.trim().to_string();
@@ -188,7 +189,7 @@ impl Layer<'_> {
         (!comment.is_empty()).then(|| comment.into())
     }
 
-    /// The same of `[table]`, whose name ends at `end`.
+    /// The comment after the header of a `[table]` whose name ends at `end`.
     fn beside_header(&self, end: usize) -> Option<Arc<str>> {
         let behind = self.text.get(end..)?;
         let blank = behind.len() - behind.trim_start_matches([' ', '\t']).len();
@@ -205,7 +206,7 @@ impl Layer<'_> {
         let syntax =
             |message: String| ConfigError::Syntax { place: self.source.place(Some(span.start)), message };
         if depth == 0 {
-            return Err(syntax("nested more deeply than any configuration".to_string()));
+            return Err(syntax("nested too deeply for a configuration".to_string()));
         }
         let data = match value {
             DeValue::String(s) => Data::Text(s.to_string()),
@@ -218,7 +219,8 @@ impl Layer<'_> {
                 Err(_) => return Err(syntax(format!("`{}` is not a number", x.as_str()))),
             },
             DeValue::Boolean(b) => Data::Bool(*b),
-            // No key takes a date; as text it is refused with what the key does take.
+            // No key takes a date; as a text it is refused with the type that the key
+            // takes.
             DeValue::Datetime(d) => Data::Text(d.to_string()),
             DeValue::Array(list) => {
                 let items = list.iter().map(|item| {

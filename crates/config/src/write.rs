@@ -5,8 +5,8 @@ use tailcut_core::device::config::DeviceConfig;
 use toml::Value;
 
 /// Every value by its dotted key, in the order of the structs. A policy without
-/// parameters is one entry, `policy.schedule` = `"fifo"`; one with parameters is an
-/// entry for each.
+/// parameters is one entry, such as `policy.schedule` = `"fifo"`; a policy with
+/// parameters has one entry for each parameter.
 pub(crate) fn values(config: &DeviceConfig) -> Vec<(String, Value)> {
     let mut out = Vec::new();
     match Value::try_from(config) {
@@ -31,15 +31,16 @@ fn flatten(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
     }
 }
 
-/// Columns of a document.
+/// The width of a document, in columns.
 const WIDTH: usize = 110;
 
-/// The entries as a TOML document: one section for each top-level table, dotted keys
-/// below, and beside each value what `comment` says of it, in lines that read back as one
-/// (see `tree`).
+/// Write the entries as a TOML document: one section for each top-level table, with
+/// dotted keys. The text of `comment` is put next to each value, on one or more lines,
+/// which are read back as one comment (see `tree`).
 pub(crate) fn document(entries: &[Entry], comment: impl Fn(&Entry) -> Option<String>) -> String {
     let line = |key: &str, value: &Value| format!("{key} = {value}");
-    // Short lines get their comments in one column; long ones would push it off screen.
+    // The comments of short lines are in one column; long lines would move that column
+    // off screen.
     let lengths = entries.iter().map(|e| line(below(&e.key), &e.value).chars().count());
     let column = lengths.filter(|&n| n <= 48).max().unwrap_or(0);
     let mut text = String::new();
@@ -69,7 +70,7 @@ fn below(key: &str) -> &str {
     key.split_once('.').map_or(key, |(_, rest)| rest)
 }
 
-/// The words of a text in lines of at most so many columns; a longer word has its own.
+/// Break a text into lines of at most `columns` columns; a longer word has its own line.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

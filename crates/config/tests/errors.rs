@@ -1,4 +1,5 @@
-//! Whether every mistake gets one clear message: where, what, and what is allowed.
+//! Does every mistake give one clear message with the place, the problem and the allowed
+//! values?
 
 use tailcut_config::{ConfigError, parse_device, resolve};
 
@@ -8,7 +9,7 @@ fn set_error(set: &str) -> String {
     resolve("tiny", &NONE, &NONE, &[set]).expect_err(set).to_string()
 }
 
-/// The error of `tiny` as a file with one line replaced.
+/// The error of `tiny` as a file in which one line is replaced.
 fn file_error(from: &str, to: &str) -> String {
     let toml = without_comments(&resolve("tiny", &NONE, &NONE, &NONE).expect("valid").toml);
     assert!(toml.contains(from), "{from} in\n{toml}");
@@ -151,14 +152,14 @@ fn an_unknown_preset_lists_the_known() {
     assert!(error.starts_with("cannot read missing.toml: "), "{error}");
 }
 
-/// Whoever writes a device file learns at once what belongs in it.
+/// The author of a device file learns all keys that it must have at once.
 #[test]
 fn missing_keys_are_named_all_at_once() {
     let error = parse_device("empty.toml", "description = 'x'").expect_err("nothing in it");
     let ConfigError::Missing { keys, .. } = &error else { panic!("{error}") };
     let text = error.to_string();
     assert!(text.starts_with("file empty.toml: ") && text.contains("base = \"z-ssd\""), "{text}");
-    // Written down with some values, they are a device.
+    // With these keys set, the file is a valid device.
     let tiny = resolve("tiny", &NONE, &NONE, &NONE).expect("valid");
     let known: Vec<&str> = tiny.entries.iter().map(|e| e.key.as_str()).collect();
     for key in keys {
@@ -177,7 +178,7 @@ fn missing_keys_are_named_all_at_once() {
     let families = tailcut_core::policy::FAMILIES.iter().filter(named).count();
     assert_eq!(keys.len(), of_tables + families, "{keys:?}");
 
-    // Here and there one.
+    // Some keys are missing, in several tables.
     let bare = without_comments(&tiny.toml);
     let gone = [
         "blocks = 128\n",
@@ -195,13 +196,14 @@ fn missing_keys_are_named_all_at_once() {
                     ftl.over_provisioning_of_user, policy.gc_victim; give them, or begin with another drive: base = \"z-ssd\"";
     assert_eq!(error.to_string(), expected);
 
-    // A typing error is what to mend first: it is why a key seems to be missing.
+    // A misspelled key must be reported first, since it is why another key seems to be
+    // missing.
     let error =
         parse_device("my.toml", &holed.replacen("read = ", "raed = ", 1)).expect_err("a typing error");
     assert!(error.to_string().contains("there is no key `timing.raed` (did you mean `read`?)"), "{error}");
 }
 
-/// The error of a device file in a folder with other files, without the folder's name.
+/// The error of a device file in a folder with other files; the folder's name is removed.
 fn base_error(files: &[(&str, &str)]) -> String {
     let dir = tempfile::tempdir().expect("a temporary folder");
     for (name, text) in files {
@@ -231,17 +233,17 @@ fn a_base_that_is_none_is_named() {
     assert!(gone.starts_with("below/a.toml:1:8: base: cannot read below/../b.toml: "), "{gone}");
     assert_eq!(
         base_error(&[("a.toml", "base = 'x/b.toml'"), ("x/b.toml", "base = '../a.toml'")]),
-        "x/b.toml:1:8: base: bases go round in a circle: a.toml -> x/b.toml -> x/../a.toml"
+        "x/b.toml:1:8: base: the bases form a cycle: a.toml -> x/b.toml -> x/../a.toml"
     );
     let own = base_error(&[("a.toml", "\nbase = './a.toml'")]);
-    assert_eq!(own, "a.toml:2:8: base: bases go round in a circle: a.toml -> ./a.toml");
-    // What is wrong in a base is said of the base.
+    assert_eq!(own, "a.toml:2:8: base: the bases form a cycle: a.toml -> ./a.toml");
+    // An error in a base names the base.
     let deep =
         base_error(&[("a.toml", "base = 'b.toml'"), ("b.toml", "base = 'tiny'\n[geometry]\nblcks = 1")]);
     assert!(deep.starts_with("b.toml:3:1: there is no key `geometry.blcks`"), "{deep}");
 }
 
-/// Layers lie over a device that is there.
+/// Layers other than a device change a device that is given.
 #[test]
 fn only_a_device_has_a_base() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -251,7 +253,7 @@ fn only_a_device_has_a_base() {
         resolve("tiny", &[path.to_str().expect("UTF-8")], &NONE, &NONE).expect_err("a scheme").to_string();
     let file = resolve("tiny", &NONE, &[&path], &NONE).expect_err("a layer").to_string();
     for error in [scheme, file] {
-        assert!(error.contains("layer.toml:1:1: base: only a device file has a base"), "{error}");
+        assert!(error.contains("layer.toml:1:1: base: only a device file can have a base"), "{error}");
     }
     assert!(set_error("base=tiny").contains("there is no key `base`"));
 }

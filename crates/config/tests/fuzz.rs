@@ -1,11 +1,11 @@
-//! Whether any text gets an answer: a configuration or an error, never a panic.
+//! Does any text give a configuration or an error, and never a panic?
 
 use proptest::prelude::*;
 use tailcut_config::{DEVICES, parse_device, resolve};
 
 const NONE: [&str; 0] = [];
 
-/// Whatever comes out, its text is not empty and an accepted text round-trips.
+/// An error has a text, and an accepted text round-trips.
 fn answer(text: &str) {
     match parse_device("fuzz.toml", text) {
         Ok(r) => {

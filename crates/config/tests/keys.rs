@@ -1,4 +1,4 @@
-//! Is the reference of the keys complete, and is what it says of ranges true?
+//! Is the reference of the keys complete, and are its ranges correct?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tailcut_core::policy::FAMILIES;
 
 const NONE: [&str; 0] = [];
 
-/// What must be set beside a key, at a bound or wherever it is, for its own range to decide.
+/// The settings that a key needs, at a bound or at any value, so that its own range decides.
 const BESIDE: &[(&str, &str, &[&str])] = &[
     (
         "geometry.planes",
@@ -37,13 +37,13 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
     ("policy.redundancy.rain.width", "", &["geometry.channels=96"]),
 ];
 
-/// Bounds at which no drive can be, and the key that minds.
+/// Bounds at which no drive is possible, and the key that refuses.
 const NOWHERE: &[(&str, &str, &str)] = &[
-    // Collection has three extents in each lane.
+    // Collection needs three extents in each lane.
     ("geometry.blocks", "1", "ftl.over_provisioning"),
 ];
 
-/// The keys of a device that it need not have.
+/// The keys that a device may leave out.
 const OPTIONAL: [&str; 5] =
     ["base", "ftl.user_capacity", "ftl.over_provisioning", "ftl.over_provisioning_of_user", "age.free"];
 
@@ -51,7 +51,7 @@ fn entries() -> Vec<KeyEntry> {
     key_entries().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The device and scheme on which a key can be set: some policies need parity.
+/// The device and schemes with which a key can be set: some policies need parity.
 fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
     const STRIPED: [&str; 4] = [".rotating.", ".gc-tolerant.", ".rain.", ".shift-migrate."];
     if STRIPED.iter().any(|member| key.contains(member)) {
@@ -61,7 +61,7 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-/// What is wrong with a key set to a value: the key at fault, and the message.
+/// The problem of a key set to a value: the key at fault, and the message.
 fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> {
     let (device, schemes) = drive_of(key);
     let mut sets: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
@@ -76,12 +76,12 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
         Err(ConfigError::Key { key, problem, .. }) => Some((key, format!("{problem:?}"))),
         Err(other) => Some((String::new(), other.to_string())),
         Ok(resolved) => {
-            // Some policies are built with the drive only.
+            // Some policies are only built together with the drive.
             let refused = match key.starts_with("policy.") {
                 true => Device::new(&resolved.config, 1, ()).err()?,
                 false => Shape::new(&resolved.config, 1).err()?,
             };
-            // A policy names its key in the sentence.
+            // A policy names its key in the message.
             let full = refused.problem.split_whitespace().next().unwrap_or_default();
             let key = if full.starts_with(&refused.key) { full.to_string() } else { refused.key.clone() };
             Some((key, refused.problem))
@@ -108,7 +108,7 @@ fn is_accepted(key: &str, value: &str, beside: &[&str]) -> Result<(), String> {
     }
 }
 
-/// A value beyond this one by one of its unit.
+/// The value that is beyond this one by one step of its unit.
 fn beyond(value: &str, step: i128) -> Option<String> {
     let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let number: i128 = value[..end].parse().ok()?;
@@ -131,8 +131,8 @@ fn the_page_is_up_to_date() {
     assert!(text == page, "docs/configuration.md differs; UPDATE=1 rewrites it: {differs:?}");
 }
 
-/// The keys of every resolved configuration are in the reference, and every one of the reference
-/// is in some configuration.
+/// Every key of a resolved configuration is in the reference, and every key of the reference is
+/// in some configuration.
 #[test]
 fn every_key_of_a_configuration_is_there_and_no_other() {
     let mut found: BTreeSet<String> = BTreeSet::from(["base".to_string()]);
@@ -140,7 +140,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         let resolved =
             resolve(device, &NONE, &NONE, sets).unwrap_or_else(|e| panic!("{device} {sets:?}: {e}"));
         for entry in resolved.entries {
-            // A member with parameters is an entry for each, and the family's key is the member.
+            // A member with parameters has one entry for each; the member is part of the key.
             let mut parts = entry.key.split('.');
             if parts.next() == Some("policy") {
                 found.insert(format!("policy.{}", parts.next().expect("a family")));
@@ -171,7 +171,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
     assert!(listed.len() > 110, "{}", listed.len());
 }
 
-/// What a table of a file may hold is what the parser says it may, optional keys included.
+/// The tables contain the keys that the parser allows, optional keys included.
 #[test]
 fn the_tables_hold_what_the_parser_allows() {
     let mut tables: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -220,8 +220,8 @@ fn every_key_says_all_that_the_reference_promises() {
         if let Some(value) = entry.values.iter().find(|v| v.means.trim().is_empty()) {
             wrong.push(format!("{key}: what {} means is not said", value.name));
         }
-        // Physical keys have no default; those of a policy have one, if not its absence, and so
-        // has a family with a member that changes nothing.
+        // Keys of the hardware have no default. A key of a policy has a default or is optional,
+        // and a family has a default if one of its members changes nothing.
         let of_policy = key.matches('.').count() >= 3 && key.starts_with("policy.");
         let neutral = FAMILIES.iter().find(|f| *key == format!("policy.{}", f.name)).and_then(|f| f.neutral);
         let is_right = match entry.default {
@@ -233,7 +233,7 @@ fn every_key_says_all_that_the_reference_promises() {
         if !is_right {
             wrong.push(format!("{key}: {:?}", entry.default));
         }
-        // The modules exist, and one of them has a word for it.
+        // The modules exist, and one of them uses the key's name.
         let modules: Vec<PathBuf> = entry
             .read_by
             .split('`')
@@ -253,7 +253,7 @@ fn every_key_says_all_that_the_reference_promises() {
         {
             wrong.push(format!("{key}: it is not read by {:?}", entry.read_by));
         }
-        // Keys that are named are keys.
+        // Every key named in a text exists.
         for text in [&entry.what, &entry.range.to_string()] {
             for named in text.split('`').skip(1).step_by(2) {
                 let named = named.split(" = ").next().unwrap_or_default();
@@ -266,7 +266,8 @@ fn every_key_says_all_that_the_reference_promises() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Beyond a bound a value is refused with an error that names the key; at it the key is content.
+/// Beyond a bound a value is refused with an error that names the key; the bound itself is
+/// accepted.
 #[test]
 fn ranges_are_what_the_checks_hold() {
     let mut wrong = Vec::new();
@@ -310,7 +311,7 @@ fn names_are_those_that_the_parser_takes() {
     }
 }
 
-/// What the reference gives as a default is what a member has that is given by its name alone.
+/// The defaults in the reference are the values of a member that is given only by its name.
 #[test]
 fn defaults_are_those_of_the_policies() {
     let all = entries();
@@ -318,7 +319,7 @@ fn defaults_are_those_of_the_policies() {
         |key: &str| all.iter().find(|e| e.key == key).unwrap_or_else(|| panic!("no {key}")).default.clone();
     let value = |text: &str| KeyDefault::Value(text.to_string());
     assert_eq!(of("policy.gc_schedule.threshold.start"), value("4"));
-    // Not what the drive has that lends the rest.
+    // The defaults must not be the values of the device that supplies the other keys.
     assert_eq!(of("policy.buffer.lru.capacity"), value("\"64MiB\""));
     assert_eq!(of("policy.flush.watermark.low"), value("\"80%\""));
     assert_eq!(of("policy.suspend_erase.timeout.after"), value("\"64ms\""));
@@ -330,7 +331,7 @@ fn defaults_are_those_of_the_policies() {
     assert_eq!((of("timing.erase.loops"), of("age.free")), (KeyDefault::Required, KeyDefault::NotSet));
     for family in FAMILIES {
         for member in family.members {
-            // A member that replaces another has nothing of the device's own.
+            // A member that replaces another one must keep no value of the device.
             let other = family.members.iter().find(|m| m.name != member.name).expect("two members at least");
             let sets = [other, member].map(|m| format!("policy.{}={}", family.name, m.name));
             let drive = resolve("tiny", &NONE, &NONE, &sets).unwrap_or_else(|e| panic!("{e}"));
@@ -340,7 +341,7 @@ fn defaults_are_those_of_the_policies() {
             }
         }
     }
-    // And a default is a value that the key takes.
+    // Every default must be a value that the key accepts.
     for entry in &all {
         if let KeyDefault::Value(text) = &entry.default {
             let set = format!("{}={text}", entry.key);

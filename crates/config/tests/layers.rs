@@ -1,4 +1,5 @@
-//! Whether a layer changes what it says and nothing else, and where values come from.
+//! Does a layer change only the keys that it sets, and is the layer of each value
+//! correct?
 
 use std::path::PathBuf;
 use tailcut_config::{Resolved, resolve};
@@ -19,7 +20,7 @@ fn value(r: &Resolved, key: &str) -> String {
     line.split("  # ").next().unwrap_or(line).trim_end().to_string()
 }
 
-/// The layer that gave `key`.
+/// The layer that set `key`.
 fn layer<'a>(r: &'a Resolved, key: &str) -> &'a str {
     &r.entry(key).unwrap_or_else(|| panic!("no {key}")).layer
 }

@@ -1,4 +1,4 @@
-//! Whether everything built in is complete, stands for itself, and is shown right.
+//! Are the built-in presets complete, self-contained, and shown correctly?
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn preset(name: &str) -> Resolved {
     resolve(name, &NONE, &NONE, &NONE).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Compare with a golden file beside this one; `UPDATE=1` rewrites it.
+/// Compare with a golden file in `tests/golden`; `UPDATE=1` rewrites it.
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE").is_some() {
@@ -20,7 +20,7 @@ fn golden(name: &str, text: &str) {
     assert_eq!(text, expected, "{name} differs; UPDATE=1 rewrites it");
 }
 
-/// The manual page of the policies is their files' own comments.
+/// The manual page of the policies equals the comments of their files.
 #[test]
 fn the_manual_page_of_the_policies_is_up_to_date() {
     golden("../../../../docs/policies.md", &tailcut_config::policies_markdown());
@@ -62,7 +62,7 @@ fn every_device_can_be_built() {
             let shape = tailcut_core::device::Shape::new(&config, seed);
             let shape = shape.unwrap_or_else(|e| panic!("{} with seed {seed}: {e}", p.name));
             let entry = DeviceEntry::new(p.name, &config);
-            // The entry knows no rounding to whole units and no bad blocks.
+            // The entry ignores rounding to mapping units, and bad blocks.
             assert!(entry.host_bytes.abs_diff(shape.host_bytes()) <= 2 * config.ftl.mapping_unit);
         }
     }
@@ -80,8 +80,9 @@ fn every_device_resolves_under_every_scheme() {
     }
 }
 
-/// A bound is its scheme in everything but when collections run: the difference of the two is
-/// then what collection costs. Every scheme whose collection takes no time is such a bound.
+/// A bound differs from its scheme only in when collections run, so the difference of their
+/// results is the cost of collection. Every scheme whose collection takes no time is such a
+/// bound.
 #[test]
 fn a_bound_without_collection_differs_from_its_scheme_in_collection_only() {
     const BOUNDS: [(&str, &str); 2] = [("no-gc", "baseline"), ("ttflash-nogc", "ttflash")];
@@ -102,7 +103,7 @@ fn a_bound_without_collection_differs_from_its_scheme_in_collection_only() {
             assert_eq!(bound, scheme_itself, "{}: {} against {of}", device.name, scheme.name);
         }
     }
-    // And it can be built, rebuilding reads and all.
+    // It can also be built, including its reconstruction reads.
     let bound = with("ttflash-256g", "ttflash-nogc");
     assert_eq!(bound.policy.read_path.name(), "gc-tolerant");
     tailcut_core::device::Device::new(&bound, 1, ()).expect("instant collection with rebuilt reads");
@@ -113,8 +114,8 @@ fn every_key_of_a_preset_comes_from_a_preset() {
     for p in DEVICES {
         for e in &preset(p.name).entries {
             let own = e.layer == format!("device {}", p.name);
-            // One built-in device is another one with changes.
-            // A family of which it names no member has the one that changes nothing.
+            // Only one built-in device changes another one. If a device names no member of a
+            // family, it has the member that changes nothing.
             let neutral = e.layer == tailcut_config::NEUTRAL;
             assert!(
                 own || neutral || p.name == "mqsim-e-xfer0" && e.layer == "device mqsim-e",
@@ -126,7 +127,7 @@ fn every_key_of_a_preset_comes_from_a_preset() {
     }
 }
 
-/// Where each value comes from is data: no value of a device or a scheme is without.
+/// The source of each value is data: no value of a device or a scheme may lack it.
 #[test]
 fn every_value_has_a_source() {
     let sourceless = |r: &Resolved, layer: &str| -> Vec<String> {
@@ -151,7 +152,7 @@ fn every_value_has_a_source() {
     }
 }
 
-/// A source is for whoever does not have the file before them.
+/// A source must be understandable without the file.
 #[test]
 fn a_source_stands_for_itself() {
     for p in DEVICES {

@@ -1,4 +1,4 @@
-//! Whether each value carries the source that its layer names beside it.
+//! Does each value carry the source that its layer names next to it?
 
 use tailcut_config::{Resolved, parse_device, resolve, show_config};
 
@@ -8,7 +8,7 @@ fn source<'a>(r: &'a Resolved, key: &str) -> Option<&'a str> {
     r.entry(key).unwrap_or_else(|| panic!("no {key}")).source.as_deref()
 }
 
-/// A device file over `tiny`.
+/// A device file based on `tiny`.
 fn device(text: &str) -> Resolved {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("mine.toml");
@@ -58,7 +58,7 @@ fill = "50%"# close
     for (key, text) in expected {
         assert_eq!(source(&r, key), text, "{key}");
     }
-    // What the file leaves alone keeps the source of its base.
+    // A value that the file does not set keeps the source of its base.
     let tiny = resolve("tiny", &NONE, &NONE, &NONE).expect("valid");
     for key in ["geometry.channels", "timing.read", "policy.buffer.lru.power_loss", "age.overwrites"] {
         assert_eq!((source(&r, key), source(&r, key).is_some()), (source(&tiny, key), true), "{key}");
@@ -66,7 +66,7 @@ fill = "50%"# close
     }
 }
 
-/// A value that is replaced loses its source: the new one has another, or none.
+/// A replaced value loses its source: the new value has its own source, or none.
 #[test]
 fn a_layer_over_a_value_takes_its_source_away() {
     let r = resolve("z-ssd", &["t-es"], &NONE, &["geometry.blocks=700"]).expect("valid");
@@ -76,8 +76,7 @@ fn a_layer_over_a_value_takes_its_source_away() {
     assert_eq!((after.layer.as_str(), after.source.is_some()), ("scheme t-es", true));
 }
 
-/// The file that a run leaves behind says where its values are from, and what it says is
-/// read again.
+/// The file that a run writes names the sources of its values, and they are read back.
 #[test]
 fn a_resolved_file_keeps_the_sources() {
     for name in ["z-ssd", "ttflash-256g", "mqsim-e-xfer0"] {

@@ -145,8 +145,8 @@ fn utilisation(o: &RunOutcome) -> Option<Utilisation> {
         let most = shares.iter().copied().fold(0.0, f64::max);
         Use { mean: shares.iter().sum::<f64>() / shares.len().max(1) as f64, busiest: most }
     };
-    // Time counted by die is divided among its planes, and time counted by plane is summed
-    // by die.
+    // If planes are the busy units, the share of a die is the mean of its planes.
+    // Otherwise the time of planes is counted by die and divided by the planes of a die.
     let scaled = |u: Use, by: u32| Use { mean: u.mean / f64::from(by), busiest: u.busiest / f64::from(by) };
     (o.usage.at > 0).then(|| Utilisation {
         dies: of(&o.usage.units, if independent { planes } else { 1 }),

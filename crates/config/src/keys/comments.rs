@@ -1,17 +1,18 @@
 //! Structs, enums and their comments, read from the sources that define them.
 //!
-//! The sources are formatted, so that an attribute, a field and a variant have a line each. A
-//! field's comment is what it does, and below that, as a list, what is said in no other way:
-//! `- Range: …` (see `range`) and `- Read by: …`.
+//! The sources are formatted, so an attribute, a field and a variant have one line each. The
+//! comment of a field describes it in sentences. Below these, a list states what is stated
+//! nowhere else: `- Range: …` (see `range`) and `- Read by: …`.
 
 /// The comment of a field, or of a struct.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Comment {
-    /// Sentences.
+    /// The description.
     pub(super) what: String,
-    /// What is allowed, beyond what the type says.
+    /// The allowed values, if the type does not determine them.
     pub(super) range: Option<String>,
-    /// The mechanism; a struct's is that of its fields without their own.
+    /// The mechanism that reads the key. That of a struct applies to its fields without their
+    /// own.
     pub(super) read_by: Option<String>,
 }
 
@@ -47,24 +48,25 @@ impl Comment {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
-    /// Its Rust type.
+    /// The Rust type.
     pub(super) ty: &'a str,
-    /// How it is read and written, where the type does not say: `quantity::time`.
+    /// The module that reads and writes the field, if the type does not determine it:
+    /// `quantity::time`.
     pub(super) with: Option<&'a str>,
     pub(super) comment: Comment,
 }
 
-/// What a source says of a struct.
+/// A struct with its comments, read from a source.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Struct<'a> {
     pub(super) comment: Comment,
     pub(super) fields: Vec<Field<'a>>,
 }
 
-/// The lines above a definition that belong to it, and those inside.
+/// The lines above a definition that belong to it, and the lines inside.
 type Parts<'a> = (Vec<&'a str>, Vec<&'a str>);
 
-/// Find `header` in the first source that has it.
+/// Find `header` in the first source that contains it.
 fn find<'a>(sources: &[&'a str], header: &str) -> Option<Parts<'a>> {
     sources.iter().find_map(|source| {
         let lines: Vec<&str> = source.lines().collect();
@@ -77,7 +79,7 @@ fn find<'a>(sources: &[&'a str], header: &str) -> Option<Parts<'a>> {
     })
 }
 
-/// The struct of this name. One that a macro makes has no fields, and is not found.
+/// The struct of this name. A struct made by a macro has no fields and is not found.
 pub(super) fn struct_of<'a>(sources: &[&'a str], name: &str) -> Option<Struct<'a>> {
     let (above, inside) = find(sources, &format!("pub struct {name} {{"))?;
     let mut fields = Vec::new();
@@ -97,7 +99,7 @@ pub(super) fn struct_of<'a>(sources: &[&'a str], name: &str) -> Option<Struct<'a
     Some(Struct { comment: Comment::parse(&above), fields })
 }
 
-/// The values of the enum of this name, as a configuration writes them, and what each means.
+/// The values of the enum of this name, as written in a configuration, and their meanings.
 pub(super) fn values_of(sources: &[&str], name: &str) -> Option<Vec<(String, String)>> {
     let (_, inside) = find(sources, &format!("pub enum {name} {{"))?;
     let mut values = Vec::new();
@@ -113,7 +115,7 @@ pub(super) fn values_of(sources: &[&str], name: &str) -> Option<Vec<(String, Str
     Some(values)
 }
 
-/// `OldestWrite` as `oldest-write`.
+/// `OldestWrite` becomes `oldest-write`.
 fn kebab(variant: &str) -> String {
     let mut text = String::new();
     for c in variant.chars() {

@@ -1,20 +1,20 @@
-//! What the type of a field says of its values.
+//! The values that the type of a field allows.
 
 use super::range::KeyRange;
 use tailcut_units::quantity::Kind;
 
-/// A type of values, for people.
+/// A type of values, described for the user.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Type {
-    /// What it is called.
+    /// The name of the type.
     pub(super) name: &'static str,
-    /// The quantity, for its units.
+    /// The quantity, which gives the units.
     pub(super) quantity: Option<Kind>,
-    /// What is allowed where nothing else is stated.
+    /// The range if the field states none.
     pub(super) range: KeyRange,
 }
 
-/// The quantities that have a unit, for the head of the page: the type's name, and the quantity.
+/// The quantities with units, for the head of the page: the type's name, and the quantity.
 pub(super) const QUANTITIES: [(&str, Kind); 7] = [
     ("time", Kind::TIME),
     ("size", Kind::BYTES),
@@ -25,11 +25,11 @@ pub(super) const QUANTITIES: [(&str, Kind); 7] = [
     ("level", Kind::LEVEL),
 ];
 
-/// The greatest `u32`.
+/// The largest `u32`.
 const MOST: &str = "4294967295";
 
-/// The type of a field that is written with the module `with`, or by its Rust type `ty`; `None`
-/// for a struct or an enum.
+/// The type of a field that is read by the module `with` or has the Rust type `ty`; `None` for a
+/// struct or an enum.
 pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
     let (name, quantity, least, most) = match (with.unwrap_or_default(), ty) {
         ("quantity::time", _) => ("time", Some(Kind::TIME), Some("0ns"), None),
@@ -47,7 +47,7 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
         ("", "Vec<u32>") => ("list of whole numbers", None, Some("0"), Some(MOST)),
         ("", "bool") => ("true or false", None, None, None),
         ("", "String") => ("text", None, None, None),
-        // A number of things or a share of them, each with a bound of its own.
+        // A count or a share; each has its own bound.
         ("", "Level") => ("level", Some(Kind::LEVEL), Some("0"), None),
         _ => return None,
     };

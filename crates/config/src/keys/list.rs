@@ -1,4 +1,4 @@
-//! All keys, from the sources of their structs.
+//! Lists all keys, from the sources of their structs.
 
 use super::comments::{Comment, Struct, struct_of, values_of};
 use super::kind::type_of;
@@ -17,67 +17,67 @@ use tailcut_core::device::config::SOURCES;
 use tailcut_core::policy::{FAMILIES, FamilyDoc, MemberDoc};
 use wildmatch::WildMatch;
 
-/// What a key is when nobody sets it.
+/// The value of a key that no layer sets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyDefault {
-    /// Every device sets it.
+    /// There is none: every device must set the key.
     Required,
-    /// It may be left out, and then nothing holds.
+    /// There is none: the key is optional.
     NotSet,
-    /// It must be given where its table is.
+    /// There is none: the key must be set if its table is there.
     RequiredIn(String),
-    /// As TOML.
+    /// This value, as TOML.
     Value(String),
 }
 
-/// A name that a key may have as its value.
+/// A name that is an allowed value of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyValue {
-    /// As a configuration writes it.
+    /// The name, as written in a configuration.
     pub name: String,
-    /// What it means.
+    /// The meaning.
     pub means: String,
 }
 
 /// A key of a device file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyEntry {
-    /// Dotted.
+    /// The dotted key.
     pub key: String,
-    /// What it does.
+    /// The description.
     pub what: String,
-    /// The type of its value, in words.
+    /// The type of the value, in words.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The units, of a quantity.
+    /// The units of a quantity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<&'static str>,
-    /// What it may be.
+    /// The allowed values.
     pub range: KeyRange,
-    /// The values, where it takes one of several names.
+    /// The allowed names, if the value is one of several names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<KeyValue>,
-    /// What it is when nobody sets it.
+    /// The value if no layer sets the key.
     pub default: KeyDefault,
-    /// The mechanism, and the module of the source.
+    /// The mechanism that reads the key, and the module of the source.
     pub read_by: String,
-    /// What its table is for.
+    /// The description of the key's table.
     #[serde(skip)]
     pub(super) table_is: String,
 }
 
-/// What is known of a table when its keys are listed.
+/// The context in which the keys of a table are listed.
 struct Table<'a> {
-    /// The files that may define what its fields are.
+    /// The files that may define the types of the fields.
     sources: &'a [&'a str],
-    /// Its key; empty for that of all.
+    /// The key of the table; empty for the top table.
     key: &'a str,
-    /// Who reads it, where it does not say.
+    /// The mechanism that reads the table, if its comment names none.
     read_by: Option<&'a str>,
-    /// What its keys are by default; `None` where they have no default.
+    /// The default values of the keys; `None` if the keys have no defaults.
     defaults: Option<&'a BTreeMap<String, String>>,
-    /// Whether it may be left out as a whole.
+    /// Whether the whole table may be left out.
     optional: bool,
 }
 
@@ -93,7 +93,7 @@ impl Table<'_> {
         }
     }
 
-    /// List the fields of its struct, and of those within.
+    /// List the fields of the table's struct, and of the structs in it.
     fn list(&self, definition: Struct<'_>, out: &mut Vec<KeyEntry>) {
         let Comment { what: table_is, read_by, .. } = definition.comment;
         let inherited = read_by.as_deref().or(self.read_by);
@@ -107,7 +107,7 @@ impl Table<'_> {
             let ty = inner.unwrap_or(field.ty);
             let read_by = field.comment.read_by.as_deref().or(inherited);
             if key == "policy" {
-                // Its members are listed with their families.
+                // The members of policies are listed with their families.
                 continue;
             }
             if let Some(below) = struct_of(self.sources, ty) {
@@ -118,7 +118,7 @@ impl Table<'_> {
             let known = type_of(ty, field.with);
             let named = if known.is_none() { values_of(self.sources, ty) } else { None };
             let of_type = known.as_ref().map(|t| t.range.clone()).unwrap_or_default();
-            // A limit is written as "none" where there is none, and so is always written.
+            // An absent limit is written as "none", so the key is always written.
             let may_be_absent = inner.is_some() && !field.with.is_some_and(|w| w.ends_with("_limit"));
             out.push(KeyEntry {
                 default: self.default_of(&key, may_be_absent),
@@ -139,7 +139,7 @@ impl Table<'_> {
     }
 }
 
-/// A family's own key, whose value is a member.
+/// The key of a family, whose value is a member.
 fn family_entry(family: &FamilyDoc, read_by: &str, table_is: &str) -> KeyEntry {
     let values = family.members.iter().map(|m| KeyValue { name: m.name.to_string(), means: m.title() });
     KeyEntry {
@@ -155,7 +155,7 @@ fn family_entry(family: &FamilyDoc, read_by: &str, table_is: &str) -> KeyEntry {
     }
 }
 
-/// What a member has that is given by its name alone, whatever the drive around it.
+/// The values of a member that is given only by its name; they do not depend on the drive.
 fn defaults_of(family: &FamilyDoc, member: &MemberDoc) -> Result<BTreeMap<String, String>, ConfigError> {
     let mut drive = load_preset(PresetKind::Device, LENDER)?;
     let nothing_set = Tree::table(drive.origin.clone());
@@ -169,7 +169,7 @@ fn defaults_of(family: &FamilyDoc, member: &MemberDoc) -> Result<BTreeMap<String
     Ok(values(&read(&drive)?).into_iter().map(|(key, value)| (key, value.to_string())).collect())
 }
 
-/// The parameters of a member, with what it has by default.
+/// List the parameters of a member, with their defaults.
 fn list_member(
     family: &FamilyDoc,
     member: &MemberDoc,
@@ -191,7 +191,7 @@ fn list_member(
     Ok(())
 }
 
-/// Every key that a device file may have, table by table.
+/// List every key that a device file may have, table by table.
 pub fn key_entries() -> Result<Vec<KeyEntry>, ConfigError> {
     let definition = |name: &str| {
         struct_of(&SOURCES, name).unwrap_or(Struct { comment: Comment::default(), fields: Vec::new() })
@@ -222,7 +222,8 @@ pub fn key_entries() -> Result<Vec<KeyEntry>, ConfigError> {
     Ok(out)
 }
 
-/// The keys that a pattern names: with `*` or `?` in it the whole key, otherwise a part of it.
+/// The keys that match a pattern. A pattern with `*` or `?` must match the whole key; any
+/// other pattern must be a part of it.
 pub fn select_keys(pattern: &str) -> Result<Vec<KeyEntry>, ConfigError> {
     let all = key_entries()?;
     let glob = pattern.contains(['*', '?']).then(|| WildMatch::new(pattern));

@@ -1,10 +1,10 @@
-//! The reference of the keys: what each one is, what it may be, and who reads it.
+//! The reference of the keys: the meaning, the allowed values and the reader of each key.
 //!
 //! - `comments`: structs, fields and their comments, read from the sources;
 //! - `range`: the range that a comment states;
-//! - `kind`: what the type of a field says of its values;
+//! - `kind`: the values that the type of a field allows;
 //! - `list`: all keys;
-//! - `page`: texts for people.
+//! - `page`: the reference as a text.
 
 mod comments;
 mod kind;

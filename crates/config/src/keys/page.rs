@@ -1,13 +1,13 @@
-//! The reference as a text for people: on a terminal, or as a page.
+//! The reference as a text: for a terminal, or as a page.
 
 use super::kind::QUANTITIES;
 use super::list::{KeyDefault, KeyEntry};
 use crate::write::wrapped;
 
-/// Columns of the text on a terminal.
+/// The width of the text on a terminal, in columns.
 const WIDTH: usize = 100;
 
-/// `tailcut show keys`: a paragraph for each key.
+/// The text of `tailcut show keys`: a paragraph for each key.
 pub fn keys_text(entries: &[KeyEntry]) -> String {
     let mut text = String::new();
     for entry in entries {
@@ -55,12 +55,12 @@ with the sources. The parameters of a policy have defaults, and [policies.md](po
 manual of the policies. A module such as `device::shape` is a file of `crates/core/src`, and `sim::…`
 is one of `crates/sim/src`.
 
-A range is what the key takes by itself; behind the semicolon stands what other keys make of it. A
-value outside is refused with a sentence that names the key.
+A range gives the values that the key allows by itself; conditions that depend on other keys follow after
+a semicolon. A value outside its range is refused with an error that names the key.
 
 ";
 
-/// `tailcut show keys --markdown`: the page, with a table for each table of keys.
+/// The page of `tailcut show keys --markdown`, with a table for each table of keys.
 pub fn keys_markdown(entries: &[KeyEntry]) -> String {
     let mut text = String::from(HEAD);
     text.push_str("| type | example | units | whole multiples of one |\n|---|---|---|---|\n");
@@ -89,7 +89,7 @@ pub fn keys_markdown(entries: &[KeyEntry]) -> String {
     text
 }
 
-/// The table that a key is in; empty at the top.
+/// The table of a key; empty at the top.
 fn table_of(entry: &KeyEntry) -> &str {
     entry.key.rsplit_once('.').map_or("", |(table, _)| table)
 }

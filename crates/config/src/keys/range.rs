@@ -1,7 +1,8 @@
-//! The range that a comment states: bounds that a program can try, and conditions in words.
+//! The range that a comment states: bounds that a program can test, and conditions in words.
 //!
-//! `1 to 256`, `at least 1`, `more than 0B, at most 256MiB`, `each 1 to 10000` (for the values of
-//! a list); behind a semicolon what depends on other keys: `at least 1; divides `geometry.planes``.
+//! `1 to 256`, `at least 1`, `more than 0B, at most 256MiB`, `each 1 to 10000` (for the values of a
+//! list). Conditions that depend on other keys follow after a semicolon: `at least 1; divides
+//! `geometry.planes``.
 
 use serde::Serialize;
 use std::fmt;
@@ -9,16 +10,16 @@ use std::fmt;
 /// One end of a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyBound {
-    /// As a configuration writes it.
+    /// The bound, as written in a configuration.
     pub value: String,
-    /// Whether the value itself is refused.
+    /// Whether the bound itself is refused.
     pub excluded: bool,
 }
 
-/// What a key may be.
+/// The allowed values of a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KeyRange {
-    /// Whether the bounds are those of every value of a list.
+    /// Whether the bounds apply to every value of a list.
     pub each: bool,
     /// The lower bound.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,19 +27,19 @@ pub struct KeyRange {
     /// The upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<KeyBound>,
-    /// What else must hold, in words.
+    /// Further conditions, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
 }
 
 impl KeyRange {
-    /// Bounds that are allowed themselves.
+    /// Make a range whose bounds are allowed values.
     pub(super) fn new(least: Option<&str>, most: Option<&str>) -> KeyRange {
         let bound = |value: &str| KeyBound { value: value.to_string(), excluded: false };
         KeyRange { least: least.map(bound), most: most.map(bound), ..KeyRange::default() }
     }
 
-    /// Read what a comment states. Where it states no bound, those of the type hold.
+    /// Parse the range that a comment states. If it states no bounds, those of the type apply.
     pub(super) fn parse(text: &str, of_type: KeyRange) -> KeyRange {
         let mut parts = text.split("; ").map(str::trim);
         let first = parts.next().unwrap_or_default();
@@ -52,7 +53,7 @@ impl KeyRange {
     }
 }
 
-/// The bounds, if the text is nothing else.
+/// Parse the bounds; `None` if the text is anything else.
 fn bounds(text: &str) -> Option<KeyRange> {
     let (each, text) = text.strip_prefix("each ").map_or((false, text), |rest| (true, rest));
     let value = |text: &str| {
@@ -119,7 +120,7 @@ mod tests {
         let inside = KeyRange::parse("more than 0B, at most 256MiB", of_type());
         assert_eq!(inside.least, Some(KeyBound { value: "0B".to_string(), excluded: true }));
         assert_eq!(inside.most, Some(KeyBound { value: "256MiB".to_string(), excluded: false }));
-        // What is no bound is a condition beside the bounds of the type.
+        // A text that is not a bound is a condition in addition to the bounds of the type.
         for text in ["at least `low`", "`die` needs several planes; and more", "each of the letters once"] {
             assert_eq!(KeyRange::parse(text, of_type()).to_string(), format!("at least 0ns; {text}"));
         }
