@@ -21,28 +21,28 @@ pub struct Cli {
 pub enum Command {
     /// Run a workload on a modelled drive, with one scheme or several to compare
     Run(Box<RunArgs>),
-    /// Say what the slowest requests of a run waited for
+    /// Explain what the slowest requests of a run waited for
     Explain(ExplainArgs),
-    /// List what is built in, or print a resolved configuration
+    /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
     Show(ShowCommand),
-    /// Look at block traces, convert them, cut them
+    /// Measure block traces, convert them or cut them
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Run a paper's figure again and print published beside measured
+    /// Run the experiments of papers and print published next to measured values
     Reproduce(ReproduceArgs),
     /// Run the benchmarks
     Bench(BenchArgs),
-    /// The tour: about ten seconds, no files needed
+    /// Run a demonstration: about ten seconds, no files needed
     Demo(DemoArgs),
-    /// Print the script with which a shell completes commands and options
+    /// Print a script with which a shell completes commands and options
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write one for each command to a folder
     Man {
-        /// The folder, which is made if it is not there
+        /// The folder, which is created if missing
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
@@ -52,12 +52,11 @@ pub enum Command {
 pub struct RunArgs {
     /// Device preset (see `tailcut show devices`) or a device file ending in .toml
     pub device: String,
-    /// Schemes to compare, separated by commas; `A+B` lays both over the device
+    /// Schemes to compare, separated by commas; `A+B` applies both to the device
     #[arg(long, value_delimiter = ',', default_value = "baseline")]
     pub scheme: Vec<String>,
-    /// A trace file, a fio job file, `-` for either through standard input, a workload
-    /// preset, or an inline job such as
-    /// `randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=1000000`
+    /// A trace file, a fio job file, `-` for either on standard input, a workload preset, or an
+    /// inline job such as `randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=1000000`
     #[arg(long, short, default_value = "mixed-70-30-qd16")]
     pub workload: String,
     #[command(flatten)]
@@ -65,19 +64,20 @@ pub struct RunArgs {
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Run each scheme so often, with seeds that follow one another
+    /// Number of runs of each scheme, with consecutive seeds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Runs at a time; one a processor by default
+    /// Number of runs at the same time; by default one per processor
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// The drive's past: none, sequential, steady or scattered; by the workload and age.free if not given
+    /// The drive's past: none, sequential, steady or scattered; by default the workload and
+    /// age.free decide
     #[arg(long, value_name = "PAST")]
     pub precondition: Option<PastKind>,
-    /// Keep the aged drive in this file: made if it is not there, an error if it does not fit
+    /// Store the aged drive in this file: created if missing, an error if it holds another drive
     #[arg(long, value_name = "FILE", conflicts_with = "no_cache")]
     pub snapshot: Option<PathBuf>,
-    /// Neither look for aged drives in the cache folder nor keep them there
+    /// Neither read aged drives from the cache folder nor store them there
     #[arg(long)]
     pub no_cache: bool,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Configuration")]
 pub struct LayerArgs {
-    /// Lay a TOML file over the device and scheme; may be repeated
+    /// Apply a TOML file to the device and scheme; may be repeated
     #[arg(long, value_name = "FILE")]
     pub config: Vec<PathBuf>,
     /// Set one key, e.g. `--set policy.schedule=fifo`; may be repeated
@@ -111,7 +111,7 @@ pub struct OutputArgs {
     /// Print the summary as JSON on standard output, the tables on standard error
     #[arg(long)]
     pub json: bool,
-    /// Explain so many of the slowest reads and writes one by one
+    /// Explain this many of the slowest reads and writes one by one
     #[arg(long, value_name = "N")]
     pub list_slowest: Option<usize>,
     /// Also write every request with its account to requests.parquet
@@ -121,8 +121,9 @@ pub struct OutputArgs {
     #[arg(long, requires = "out", value_name = "LENGTH", num_args = 0..=1,
           default_missing_value = "10ms", value_parser = length_ns)]
     pub series_parquet: Option<u64>,
-    /// Also write what every die and channel did to timeline.pftrace, for ui.perfetto.dev:
-    /// the first 50ms of the measurement, a length (`100ms`), or from some time on (`2s+100ms`)
+    /// Also write what every die and channel did to timeline.pftrace, for ui.perfetto.dev: the
+    /// first 50ms of the measurement, another length (`100ms`), or a start and a length
+    /// (`2s+100ms`)
     #[arg(long, requires = "out", value_name = "WINDOW", num_args = 0..=1, require_equals = true,
           default_missing_value = "50ms")]
     pub timeline: Option<Window>,
@@ -132,74 +133,74 @@ pub struct OutputArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces")]
 pub struct TraceArgs {
-    /// Format of the trace; found by content if not given
+    /// Format of the trace; by default detected from the content
     #[arg(long)]
     pub format: Option<String>,
     /// Unit of the trace's time column: ns, 100ns, us, ms or s
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
-    /// Divide arrival times by this: 10 is ten times the rate
+    /// Divide arrival times by this factor: 10 gives ten times the rate
     #[arg(long, value_name = "F")]
     pub rate_scale: Option<f64>,
-    /// Multiply sizes by this
+    /// Multiply sizes by this factor
     #[arg(long, value_name = "F")]
     pub size_scale: Option<f64>,
-    /// Only the first so many requests (of each lap)
+    /// Use only the first N requests (of each lap)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Only requests from this time of the trace on, which becomes its start
+    /// Use only requests from this time of the trace on; the replay starts there
     #[arg(long, value_name = "TIME", value_parser = time_ns)]
     pub from: Option<u64>,
-    /// Only requests before this time of the trace
+    /// Use only requests before this time of the trace
     #[arg(long, value_name = "TIME", value_parser = time_ns)]
     pub to: Option<u64>,
-    /// Only this device (volume, address space) of the trace
+    /// Use only this device (volume, address space) of the trace
     #[arg(long, value_name = "NUMBER")]
     pub volume: Option<u32>,
-    /// Sort in requests that stand this much too late in the file
+    /// Sort requests that are older than earlier ones in the file by up to this time
     #[arg(long, value_name = "TIME", value_parser = time_ns)]
     pub sort_window: Option<u64>,
-    /// Shorten times between requests that are longer than this to it, and take out jumps
-    /// back of the clock beyond it
+    /// Shorten times between requests to at most this length, and remove longer jumps back of the
+    /// clock
     #[arg(long, value_name = "TIME", value_parser = length_ns)]
     pub skip_gaps: Option<u64>,
 }
 
-/// How a trace is laid on a drive and issued.
+/// How a trace is laid on a drive and replayed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Replay of traces")]
 pub struct ReplayArgs {
-    /// Play the trace so many times, addresses shifted from lap to lap
+    /// Replay the trace this many times, with addresses shifted from lap to lap
     #[arg(long = "loop", value_name = "N")]
     pub laps: Option<u32>,
-    /// Ignore timestamps and keep so many requests outstanding
+    /// Ignore timestamps and keep this many requests outstanding
     #[arg(long, value_name = "QD", value_parser = clap::value_parser!(u32).range(1..))]
     pub closed_loop: Option<u32>,
     /// How several devices of a trace share the drive
     #[arg(long, value_enum)]
     pub volumes: Option<Volumes>,
-    /// Where the pages go that a trace touches
+    /// How the pages that a trace touches are placed on the drive
     #[arg(long, value_enum)]
     pub remap: Option<Addresses>,
-    /// Replay the first so long of the run without measuring it
+    /// Do not measure requests that arrive before this time of the run
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub warm_up: Option<Span>,
-    /// Replay what arrives before this time of the trace without measuring it
+    /// Do not measure requests that arrive before this time of the trace
     #[arg(long, value_name = "TIME", value_parser = length, conflicts_with = "warm_up")]
     pub measure_from: Option<Span>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Addresses {
-    /// To their own address, modulo the size of the filled part of the drive
+    /// At their own address, modulo the size of the filled part of the drive
     Modulo,
-    /// Close together, in order of volume and address, so that no two meet
+    /// Without holes, in order of volume and address, so that no two share an address
     Dense,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Volumes {
-    /// One behind another, in equal parts
+    /// One after another, in equal parts
     Slices,
     /// All on the same addresses
     Overlay,
@@ -212,7 +213,7 @@ pub struct ExplainArgs {
     /// Requests above this percentile
     #[arg(long, default_value_t = 99.99)]
     pub above: f64,
-    /// How many of the slowest to show one by one
+    /// Number of slowest requests to show one by one
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub top: usize,
     /// Only this scheme
@@ -234,7 +235,7 @@ pub enum ShowCommand {
         #[arg(long)]
         markdown: bool,
     },
-    /// Configuration keys: type, unit, range, default, what each does, who reads it
+    /// Configuration keys: what each does, its type, units, range, default and reader
     Keys {
         /// A part of the key, or with `*` or `?` the whole key: `gc`, `suspend.*`
         pattern: Option<String>,
@@ -245,7 +246,7 @@ pub enum ShowCommand {
         #[arg(long)]
         json: bool,
     },
-    /// The resolved configuration: each value, the layer that gave it, and its source
+    /// The resolved configuration: each value, the layer that set it, and its source
     Config {
         /// Device preset or a device file ending in .toml
         device: String,
@@ -258,7 +259,7 @@ pub enum ShowCommand {
         #[command(flatten)]
         layers: LayerArgs,
     },
-    /// How wide RAIN's stripes may be for rotating collection to keep up (FAST'17 Appendix A)
+    /// The widest RAIN stripes with which rotating collection keeps up (FAST'17 Appendix A)
     RainBound(RainBoundArgs),
 }
 
@@ -269,16 +270,16 @@ pub struct RainBoundArgs {
     /// Scheme or `A+B`
     #[arg(long)]
     pub scheme: Vec<String>,
-    /// Writes of the whole drive a day; without it, full speed
+    /// Drive writes a day; by default full speed
     #[arg(long, value_name = "X", value_parser = positive)]
     pub dwpd: Option<f64>,
-    /// How long a day of writing is
+    /// Time of writing in a day
     #[arg(long, value_name = "TIME", default_value = "8h", value_parser = length)]
     pub day: Span,
-    /// Share of a collected block that is valid
+    /// Share of valid pages in a collected block
     #[arg(long, value_name = "SHARE", default_value = "25%", value_parser = share)]
     pub valid: f64,
-    /// Count the time of erases too
+    /// Include the time of erases
     #[arg(long)]
     pub erase: bool,
     /// As JSON
@@ -292,7 +293,7 @@ pub struct RainBoundArgs {
 pub enum TraceCommand {
     /// Measure a trace: requests, mix, footprint, burstiness, sizes
     Info {
-        /// Trace file; .gz and .zst are read in place
+        /// Trace file; .gz and .zst are read directly
         file: PathBuf,
         /// As JSON
         #[arg(long)]
@@ -308,14 +309,14 @@ pub enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// Trace file; .gz and .zst are read in place
+    /// Trace file; .gz and .zst are read directly
     pub file: PathBuf,
     /// The new file
     pub output: PathBuf,
-    /// Replace the new file if it is there
+    /// Replace the new file if it exists
     #[arg(long)]
     pub force: bool,
-    /// Where the pages go that the trace touches: `dense` numbers those of each volume
+    /// How the pages that the trace touches are placed: `dense` numbers those of each volume
     /// without holes; `modulo` needs a drive and is for `run`
     #[arg(long, value_enum)]
     pub remap: Option<Addresses>,
@@ -325,10 +326,10 @@ pub struct ConvertArgs {
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Experiments (see --list), papers, or experiment files ending in .toml; all that
-    /// papers published if none is given
+    /// Experiments (see --list), papers, or experiment files ending in .toml; by default all
+    /// experiments with published values
     pub id: Vec<String>,
-    /// List the experiments that are built in
+    /// List the built-in experiments
     #[arg(long, conflicts_with = "id")]
     pub list: bool,
     /// Quick sizes: seconds each; fewer checks are judged
@@ -337,20 +338,20 @@ pub struct ReproduceArgs {
     /// The folder of real traces
     #[arg(long, value_name = "DIR", env = "TAILCUT_TRACES")]
     pub traces: Option<PathBuf>,
-    /// Write the sections of what ran to this Markdown file, keeping its other sections, and
-    /// their pictures to `figures` beside it
+    /// Write the sections of these experiments to this Markdown file and their pictures to the
+    /// folder `figures` next to it; other sections of the file stay
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print the results as JSON on standard output, the tables on standard error
     #[arg(long)]
     pub json: bool,
-    /// Exit with 1 if anything is out of band
+    /// Exit with 1 if a result is out of band
     #[arg(long)]
     pub strict: bool,
-    /// Runs at a time; one a processor by default
+    /// Number of runs at the same time; by default one per processor
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Neither look for aged drives in the cache folder nor keep them there
+    /// Neither read aged drives from the cache folder nor store them there
     #[arg(long)]
     pub no_cache: bool,
 }
@@ -363,7 +364,7 @@ pub struct BenchArgs {
     /// Only benchmarks whose name starts with this; may be repeated
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// Every benchmark at a tiny size: does it still run?
+    /// Run every benchmark at a tiny size, to test that it works
     #[arg(long)]
     pub tiny: bool,
 }
@@ -375,12 +376,12 @@ pub struct DemoArgs {
     pub requests: u64,
 }
 
-/// A length of time, not nothing; hours too.
+/// Parse a length of time above 0, which may be in hours.
 fn length(text: &str) -> Result<Span, String> {
     if let Some(hours) = text.trim().strip_suffix('h') {
-        let hours: f64 = hours.trim().parse().map_err(|_| format!("`{text}` is no time, such as 8h"))?;
+        let hours: f64 = hours.trim().parse().map_err(|_| format!("`{text}` is not a time such as 8h"))?;
         return match (hours * 3.6e12) as u64 {
-            0 => Err("a day is longer than 0h".to_string()),
+            0 => Err("the time must be longer than 0h".to_string()),
             ns => Ok(Span(ns)),
         };
     }
@@ -388,29 +389,29 @@ fn length(text: &str) -> Result<Span, String> {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if value > 0.0 && value.is_finite() { Ok(value) } else { Err("it is a number above 0".to_string()) }
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err("it must be a number above 0".to_string()) }
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let value = parse_fraction(text).map_err(|e| e.to_string())?;
-    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("it is 0% to 100%".to_string()) }
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("it must be 0% to 100%".to_string()) }
 }
 
 fn time_ns(text: &str) -> Result<u64, String> {
     parse_time(text).map(|span| span.0).map_err(|e| e.to_string())
 }
 
-/// A length of time in ns, not nothing.
+/// Parse a length of time above 0, in ns.
 fn length_ns(text: &str) -> Result<u64, String> {
     match time_ns(text)? {
-        0 => Err("an interval is longer than 0ns".to_string()),
+        0 => Err("the time must be longer than 0ns".to_string()),
         ns => Ok(ns),
     }
 }
 
 impl TraceArgs {
-    /// As the trace crate wants it.
+    /// The options in the form of the trace reader.
     pub fn options(&self) -> TraceOptions {
         let default = TraceOptions::default();
         TraceOptions {
@@ -447,7 +448,7 @@ impl TraceArgs {
 }
 
 impl RunArgs {
-    /// How a trace would be replayed.
+    /// The options for the replay of a trace.
     pub fn replay(&self) -> TraceReplay {
         let r = &self.replay;
         let mut options = self.trace.options();

@@ -1,4 +1,5 @@
-//! `tailcut bench`: how fast the simulator is, in numbers that a reader can check.
+//! `tailcut bench`: measures the speed of the simulator, in figures that a reader can
+//! check.
 
 mod work;
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use tailcut_report::text::{Grid, grouped, rate};
 use work::{Scale, Target};
 
-/// One result. What a benchmark has no figure for is absent.
+/// One result. A figure that a benchmark does not have is absent.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Line {
     name: String,
@@ -23,17 +24,19 @@ pub struct Line {
     ns_per_request: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ns_per_event: Option<f64>,
-    /// Mapping units programmed a second, of ageing.
+    /// Mapping units programmed a second while ageing.
     #[serde(skip_serializing_if = "Option::is_none")]
     programs_per_cpu_second: Option<f64>,
     cpu_seconds: f64,
     wall_seconds: f64,
-    /// Resident memory that the drive and its measurement took, by its mapping units.
+    /// Resident memory of the drive and its measurement, divided by the drive's mapping
+    /// units.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_per_mapping_unit: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waf: Option<f64>,
-    /// Of the run's completions; of ageing and restoring, the state's checksum.
+    /// The digest of the run's completions; for ageing and restoring, the checksum of the
+    /// state.
     digest: String,
 }
 
@@ -45,7 +48,7 @@ struct Report<'a> {
     benchmarks: &'a [Line],
 }
 
-/// The drives and fills of the table, in order, each with its benchmarks.
+/// The benchmarks in the order of the table, by drive and fill.
 const NAMES: [&str; 12] = [
     "mqsim-e/read-qd32",
     "mqsim-e/mixed-qd16",
@@ -61,11 +64,11 @@ const NAMES: [&str; 12] = [
     "ttflash-256g/requests-64k",
 ];
 
-/// Run what was asked for, one after the other on this thread.
+/// Run the chosen benchmarks, one after another on this thread.
 pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| name.starts_with(o.as_str()));
     if let Some(unknown) = args.only.iter().find(|o| !NAMES.iter().any(|n| n.starts_with(o.as_str()))) {
-        let text = format!("no benchmark is called `{unknown}`; there are {}", NAMES.join(", "));
+        let text = format!("no benchmark is called `{unknown}`; the benchmarks are {}", NAMES.join(", "));
         return Err(CliError::Input(text));
     }
     let terminal = Terminal::new(args.json);
@@ -131,7 +134,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The mix of the table.
+/// The job of the mixed benchmarks.
 const MIXED: &str = "randrw,bs=4k,rwmixread=70,iodepth=16";
 
 const WIDTHS: [usize; 8] = [26, 9, 9, 8, 8, 8, 6, 16];

@@ -1,4 +1,4 @@
-//! What ends a command early, and the exit code it ends with.
+//! Errors that end a command early, with their exit codes.
 
 use std::process::ExitCode;
 use tailcut_config::ConfigError;
@@ -11,13 +11,13 @@ use tailcut_workload::trace::TraceError;
 /// Why a command ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// The user's input is at fault.
+    /// The cause is the user's input.
     #[error("{0}")]
     Input(String),
-    /// The run is at fault, or the machine.
+    /// The cause is the run or the machine.
     #[error("{0}")]
     Failed(String),
-    /// Nobody reads the output any more (`tailcut … | head`).
+    /// The reader of the output has closed it (`tailcut … | head`).
     #[error("the output is closed")]
     Closed,
 }

@@ -1,5 +1,5 @@
-//! How far a command has come, on standard error: a bar on a terminal, else a line now and
-//! then.
+//! Shows the progress of a command on standard error: a bar on a terminal, else a line
+//! from time to time.
 
 use crate::terminal::{Terminal, interrupted};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,12 +11,13 @@ use tailcut_sim::{Plan, Watch};
 use tailcut_units::quantity::human_time;
 use tailcut_units::{SimTime, Span};
 
-/// Parts of a run's bar: what a run's progress is counted in.
+/// Length of one run's bar: a run's progress is counted in this many parts.
 const PARTS: u64 = 1000;
-/// Where nobody watches, a line so often: a log should tell a long run from a dead one.
+/// The time between lines if standard error is not a terminal, so that a log shows whether
+/// a long run still works.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Follows an experiment and hands on Ctrl-C.
+/// Follows an experiment and passes on Ctrl-C.
 pub struct Progress {
     bar: Option<ProgressBar>,
     state: Mutex<State>,
@@ -34,21 +35,21 @@ struct Task {
 struct State {
     tasks: Vec<Task>,
     started: Instant,
-    /// When the first part was seen done, and how many that were: what is left is judged
-    /// from there, so that ageing is not taken for slow requests.
+    /// When the first completed part was seen, and how many parts were complete then. The
+    /// time left is estimated from there, so that ageing is not counted as slow requests.
     counted: Option<(Instant, u64)>,
     told: Instant,
 }
 
 impl Progress {
-    /// For so many runs of what is planned.
+    /// Progress of `runs` runs of the plan.
     pub fn new(plan: &Plan, runs: usize) -> Progress {
         let progress = Progress::of_tasks(runs);
         progress.plan(0, runs, plan);
         progress
     }
 
-    /// For so many tasks, whose plans come later.
+    /// Progress of `count` tasks, whose plans are set later.
     pub fn of_tasks(count: usize) -> Progress {
         let bar = Terminal::is_watched().then(|| {
             let bar = ProgressBar::new(PARTS * count as u64);
@@ -59,7 +60,7 @@ impl Progress {
         Progress { bar, state: Mutex::new(State::new(count, Instant::now())) }
     }
 
-    /// What the tasks from `first` on come to.
+    /// Set the plan of `count` tasks from `first` on.
     fn plan(&self, first: usize, count: usize, plan: &Plan) {
         let Ok(mut state) = self.state.lock() else { return };
         for task in state.tasks.iter_mut().skip(first).take(count) {
@@ -68,7 +69,7 @@ impl Progress {
         }
     }
 
-    /// Take the bar away.
+    /// Remove the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -86,7 +87,7 @@ impl Progress {
             }
             None if state.is_due(now) => {
                 state.parts(now);
-                // If nobody reads it, the run goes on all the same.
+                // An error is ignored: the run continues if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "progress: {}", state.text(task, now));
             }
             None => {}
@@ -99,7 +100,7 @@ impl State {
         State { tasks: vec![Task::default(); tasks], started: now, counted: None, told: now }
     }
 
-    /// Whether a line is due; then the next is due after another while.
+    /// Whether a line is due. If it is, the next one is due after another interval.
     fn is_due(&mut self, now: Instant) -> bool {
         let due = now.duration_since(self.told) >= EVERY;
         if due {
@@ -108,7 +109,7 @@ impl State {
         due
     }
 
-    /// The parts done of all tasks.
+    /// The completed parts of all tasks.
     fn parts(&mut self, now: Instant) -> u64 {
         let parts = self.tasks.iter().map(|t| t.parts).sum();
         if parts > 0 {
@@ -117,7 +118,7 @@ impl State {
         parts
     }
 
-    /// What is known, and nothing else.
+    /// The progress in words; unknown figures are left out.
     fn text(&self, task: usize, now: Instant) -> String {
         let parts: u64 = self.tasks.iter().map(|t| t.parts).sum();
         let all = PARTS * self.tasks.len() as u64;
@@ -142,7 +143,7 @@ impl State {
     }
 }
 
-/// Whole seconds.
+/// Format seconds, rounded up to whole seconds.
 fn seconds(seconds: f64) -> String {
     human_time(Span(seconds.ceil().min(1e9) as u64 * 1_000_000_000))
 }
@@ -178,7 +179,7 @@ impl Follow for Progress {
     }
 }
 
-/// Shows nothing and hands on Ctrl-C.
+/// Shows nothing and passes on Ctrl-C.
 pub struct Stop;
 
 impl Watch for Stop {
@@ -199,13 +200,13 @@ mod tests {
         state.tasks[0].ageing = 0.25;
         assert_eq!(state.parts(at(20)), 0);
         assert_eq!(state.text(0, at(20)), "ageing, 25 %, 20 s");
-        // Nobody knows how many requests there will be.
+        // The number of requests is not known.
         state.tasks[1].done = 1_500_000;
         assert_eq!(state.text(1, at(20)), "1.50M requests, 20 s");
         state.tasks[1].parts = 200;
         state.parts(at(30));
         assert_eq!(state.text(1, at(30)), "10 %, 1.50M requests, 30 s");
-        // 400 of 2,000 parts in ten seconds: 1,400 take 35 more.
+        // 400 of 2,000 parts in ten seconds: the other 1,400 take 35 s.
         state.tasks[1].parts = 600;
         assert_eq!(state.text(1, at(40)), "30 %, 1.50M requests, 40 s, about 35 s left");
     }

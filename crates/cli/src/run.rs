@@ -1,4 +1,4 @@
-//! `tailcut run`: workload and schemes in, tables and files out.
+//! `tailcut run`: runs a workload with one or more schemes; writes tables and files.
 
 mod describe;
 mod files;
@@ -21,13 +21,13 @@ use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
-/// The workload a text stands for, workload presets by their names.
+/// Parse a workload; workload presets are found by name.
 pub fn workload(text: &str, replay: &TraceReplay) -> Result<WorkloadSpec, CliError> {
     let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
     Ok(WorkloadSpec::parse(text, preset, replay)?)
 }
 
-/// Runs at a time unless told otherwise.
+/// The default number of runs at the same time.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -52,11 +52,12 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();
         return Err(CliError::Input(format!(
-            "--snapshot keeps an aged drive, but the precondition is {past}; add --precondition steady"
+            "--snapshot stores an aged drive, but the precondition is {past}; add --precondition steady"
         )));
     }
     catch_interrupts();
-    // Asked before anything runs; nothing is in it before everything is over.
+    // The folder is checked before anything runs, and its files are complete only at the
+    // end of the run.
     let mut folder = match &args.output.out {
         Some(path) => Some(OutputFolder::prepare(path, args.output.force)?),
         None => None,
@@ -72,7 +73,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         let path = folder.path().display().to_string();
         files::write(folder, &resolved, &finished)?;
         terminal.text(&format!(
-            "\nwritten to {path}; `tailcut explain {path}` says what the slowest waited for\n"
+            "\nwritten to {path}; `tailcut explain {path}` shows what the slowest requests waited for\n"
         ))?;
     }
     if args.output.json {
@@ -84,7 +85,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Run it and sum it up.
+/// Run the experiment and summarise its results.
 fn execute(
     experiment: &Experiment,
     plan: &Plan,
@@ -100,7 +101,7 @@ fn execute(
     finished(&args.device, experiment, plan, results?)
 }
 
-/// What the terminal shows of the results.
+/// Print the results.
 fn report(
     args: &RunArgs,
     terminal: Terminal,

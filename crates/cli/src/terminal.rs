@@ -1,15 +1,15 @@
-//! Texts for people and for programs, each on its stream; and Ctrl-C.
+//! Writes texts for the user and for programs, each to its stream; handles Ctrl-C.
 
 use crate::error::CliError;
 use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
 use tailcut_workload::Interrupt;
 
-/// Raised by Ctrl-C; a handler has no other place to leave its word.
+/// Raised by Ctrl-C. It is static because a signal handler has no other state.
 static STOP: LazyLock<Interrupt> = LazyLock::new(Interrupt::default);
 
-/// Where texts for people go: to standard output, or, where that belongs to JSON, to
-/// standard error.
+/// Receives texts for the user: they go to standard output, or to standard error if
+/// standard output is for JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     json: bool,
@@ -20,28 +20,29 @@ impl Terminal {
         Terminal { json }
     }
 
-    /// A text for people, with its line breaks.
+    /// Write a text for the user; the text contains its line breaks.
     pub fn text(&self, text: &str) -> Result<(), CliError> {
         if self.json {
-            // If nobody reads these, the JSON is still wanted.
+            // An error is ignored: the JSON must be written even if standard error is
+            // closed.
             let _ = io::stderr().write_all(text.as_bytes());
             return Ok(());
         }
         print(text)
     }
 
-    /// A warning, always on standard error.
+    /// Write a warning, always to standard error.
     pub fn warn(&self, text: &str) {
         let _ = writeln!(io::stderr(), "warning: {text}");
     }
 
-    /// Whether somebody watches standard error.
+    /// Whether standard error is a terminal.
     pub fn is_watched() -> bool {
         io::stderr().is_terminal()
     }
 }
 
-/// Write to standard output and make sure that it arrived.
+/// Write to standard output, flush it and report errors.
 pub fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -50,9 +51,10 @@ pub fn print(text: &str) -> Result<(), CliError> {
 }
 
 /// From now on Ctrl-C, or a request to terminate, asks the run to stop; a second one ends
-/// the program at once. Before, both end it: there is nothing to save yet.
+/// the program at once. Before this call both end the program, since there is nothing to
+/// save yet.
 pub fn catch_interrupts() {
-    // Without a handler Ctrl-C ends the program, which is acceptable too.
+    // If no handler can be set, Ctrl-C ends the program, which is acceptable too.
     let _ = ctrlc::set_handler(|| {
         if STOP.raise() {
             std::process::exit(1);
@@ -65,7 +67,7 @@ pub fn interrupted() -> bool {
     STOP.is_raised()
 }
 
-/// What Ctrl-C raises, for those who read traces.
+/// The interrupt that Ctrl-C raises, for readers of traces.
 pub fn interrupt() -> Interrupt {
     STOP.clone()
 }

@@ -1,5 +1,5 @@
-//! Does every bad input end with exit code 2 and one message that says where it is, what
-//! is wrong and what is allowed, and with nothing left behind?
+//! Does every bad input end with exit code 2 and one message with the place, the problem
+//! and the allowed values, and without any file left behind?
 
 mod common;
 
@@ -84,7 +84,7 @@ fn workloads_that_are_none() {
     run(file.to_str().unwrap()).refused(&["bad.fio:5", "`iodepht`", "`iodepth`"]);
 }
 
-/// Bytes through `gzip`, where there is one.
+/// Compress bytes with `gzip`, if it is installed.
 fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut child =
         Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
@@ -105,7 +105,7 @@ fn vscsi(serial: u32, time_us: u64) -> Vec<u8> {
     record
 }
 
-/// An MSR trace with `line` as its third.
+/// An MSR trace with `line` as its third line.
 fn msr(line: &str) -> Vec<u8> {
     let good =
         |i: u64| format!("{},prxy,0,Write,{},4096,1000\n", 128_166_372_000_000_000 + i * 10_000, i * 4096);
@@ -191,7 +191,7 @@ fn folders_that_cannot_be_written() {
     let below = file.join("run");
     run("tiny", &["--out", below.to_str().unwrap()]).refused(&[below.to_str().unwrap(), "cannot write"]);
     run("tiny", &["--force"]).refused(&["--out"]);
-    // A failed run leaves nothing that looks like one.
+    // A failed run leaves nothing that looks like a run.
     let out = dir.path().join("out");
     run("tiny", &["--out", out.to_str().unwrap(), "--set", "geometry.blocks=1"])
         .refused(&["no spare blocks left"]);

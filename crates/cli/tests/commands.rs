@@ -1,4 +1,4 @@
-//! Do the smaller commands do what the manual says?
+//! Do the smaller commands work as documented?
 
 mod common;
 
@@ -84,7 +84,7 @@ fn a_converted_trace_is_the_same_workload_and_a_cut_one_a_part_of_it() {
     assert_eq!(digests(&whole), digests(&run(&compact, &[])));
     assert_eq!(whole["schemes"][0]["jobs"][0]["name"], "trace");
 
-    // What shapes the replay shapes it.
+    // The options that change the replay change the measured trace.
     let runtime = |s: &Value| s["schemes"][0]["runtime_ns"].as_f64().unwrap();
     let requests = |s: &Value| s["workload"]["requests"].as_u64().unwrap();
     assert!((runtime(&run(&file, &["--rate-scale", "0.5"])) / runtime(&whole) - 2.0).abs() < 0.05);
@@ -149,7 +149,7 @@ fn keys_are_found_by_a_part_of_their_name_or_by_stars() {
     tailcut(&["show", "keys", "gc", "--markdown"]).refused(&["--markdown"]);
 }
 
-/// A device of one's own is another one with changes.
+/// A user's device file may change another device.
 #[test]
 fn a_device_file_may_have_a_base() {
     let dir = tempfile::tempdir().unwrap();
@@ -169,7 +169,7 @@ fn a_device_file_may_have_a_base() {
     assert_eq!(json["config"]["geometry.blocks"]["source"], "measured");
 }
 
-/// What shells and `man` know comes from the command line itself.
+/// Completion scripts and manual pages are generated from the command line itself.
 #[test]
 fn shells_and_man_know_the_commands() {
     let commands = ["run", "explain", "show", "trace", "reproduce", "bench", "demo"];
@@ -201,7 +201,7 @@ fn shells_and_man_know_the_commands() {
     tailcut(&["man", "--dir", file.to_str().unwrap()]).refused(&["cannot write to", "file"]);
 }
 
-/// The script does complete, where there is a shell to ask.
+/// The script completes, if the shell is installed.
 #[cfg(unix)]
 #[test]
 fn bash_completes_a_command() {

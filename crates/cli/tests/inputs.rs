@@ -1,5 +1,5 @@
-//! Are traces and jobs taken as they come: through standard input, with clocks that jump,
-//! with cut ends, with pages far apart, with a warm-up, and from a slow drive?
+//! Are unusual traces and jobs accepted: on standard input, with clocks that jump, with
+//! cut ends, with pages far apart, with a warm-up, and from a slow drive?
 
 mod common;
 
@@ -29,7 +29,7 @@ fn fed(args: &[&str], bytes: &[u8]) -> Ended {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A program that refuses may not read to the end.
+    // A program that refuses its input may not read it to the end.
     let _ = child.stdin.take().unwrap().write_all(bytes);
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -47,7 +47,8 @@ fn standard_input_is_a_trace_or_a_job_file_compressed_or_not() {
     let file = dir.path().join("t.csv");
     std::fs::write(&file, msr()).unwrap();
     let file = file.to_str().unwrap();
-    // Ageing reads the trace once more, laps again, and dense numbering before all.
+    // Ageing reads the trace again, laps read it again, and dense numbering reads it
+    // before these.
     let base = ["run", "tiny", "--json", "--loop", "2", "--remap", "dense", "--workload"];
     let expected = summary(&tailcut(&[&base[..], &[file]].concat()).ok());
     let zstd = zstd::encode_all(msr().as_bytes(), 1).unwrap();
@@ -72,7 +73,8 @@ fn standard_input_is_a_trace_or_a_job_file_compressed_or_not() {
 fn pages_far_apart_meet_by_modulo_and_not_by_dense_numbering() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("far.csv");
-    // 1,000 pages all over 1 TiB: on the tiny drive's 100,000 some of them meet.
+    // 1,000 pages spread over 1 TiB: on the tiny drive's 100,000 pages some of them fold
+    // together.
     let page = |i: u64| ((i * 2_654_435_761) ^ (i << 17)) % (1 << 28);
     let highest = (0..1000).map(page).max().unwrap();
     let line = |i: u64| {
@@ -97,7 +99,7 @@ fn pages_far_apart_meet_by_modulo_and_not_by_dense_numbering() {
         "{said}"
     );
 
-    // Converted densely it is dense for good, and the same run.
+    // A trace converted with a dense remap stays dense and gives the same run.
     let out = dir.path().join("dense.tcut");
     let out = out.to_str().unwrap();
     tailcut(&["trace", "convert", file, out, "--remap", "dense"]).ok();
@@ -140,7 +142,7 @@ fn a_clock_that_jumps_is_a_warning_and_is_cut() {
     let said = tailcut(&["trace", "convert", path, out.to_str().unwrap(), "--skip-gaps", "10s"]).ok();
     assert!(said.contains("over 58 s") && said.contains("gaps are shorter by"), "{said}");
     tailcut(&["trace", "info", path, "--skip-gaps", "0s"]).refused(&["--skip-gaps"]);
-    // A last line without its line break is another doubt.
+    // A last line without a line break gives another warning.
     std::fs::write(&file, text.trim_end()).unwrap();
     let ended = tailcut(&["trace", "info", path, "--skip-gaps", "10s"]);
     assert!(ended.err.contains("warning: line 50: the file ends without a line break"), "{}", ended.err);
@@ -186,7 +188,7 @@ fn a_job_that_only_trims_is_aged_and_run() {
     let scheme = &s["schemes"][0];
     assert_eq!((&scheme["trims"], &scheme["precondition"]["kind"]), (&10.into(), &"steady".into()));
     assert!(scheme["precondition"]["waf"].as_f64().unwrap() > 1.0);
-    // Stray commas and empty jobs are no workload.
+    // Stray commas and empty jobs are not a workload.
     for text in [",,,,", ";", "", ",", "randread;;randwrite"] {
         let ended = tailcut(&["run", "tiny", &format!("--workload={text}")]);
         assert_eq!(ended.code, Some(2), "{text:?}: {}", ended.err);

@@ -1,5 +1,5 @@
-//! Does the program end within a second of Ctrl-C or SIGTERM, whatever it is doing, with
-//! nothing half-written left behind?
+//! Does the program end within a second of Ctrl-C or SIGTERM at any time, without leaving an
+//! incomplete file?
 #![cfg(unix)]
 
 mod common;
@@ -10,15 +10,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the program may take from the signal to its end: processor time, so that a busy
-/// machine is not taken for a slow program.
+/// The time that the program may take from the signal to its end, in seconds of processor
+/// time, so that a busy machine does not look like a slow program.
 const SOON: f64 = 1.0;
-/// Wherever processor time is not known, and for a program that is kept from working.
+/// The limit if processor time is not known, and for a program that is not scheduled.
 const LATE: Duration = Duration::from_secs(120);
-/// For a program that sleeps.
+/// The limit for a program that sleeps.
 const ASLEEP: Duration = Duration::from_secs(5);
 
-/// A zstd file of little more than blank lines: small, and minutes to read.
+/// A zstd file with almost only blank lines: small, but it takes minutes to read.
 fn long_to_read(path: &Path) {
     let good = "128166372000000000,web,0,Write,4096,4096,500\n128166372000001000,web,0,Read,4096,4096,500\n";
     let mut bytes = zstd::encode_all(good.as_bytes(), 1).unwrap();
@@ -38,7 +38,7 @@ fn signal(child: &Child, name: &str) {
     assert!(kill.success());
 }
 
-/// Whether SIGINT is ignored here, and so in every program started from here.
+/// Whether SIGINT is ignored here, and thus in every program started from here.
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
@@ -55,22 +55,23 @@ fn is_asleep(child: &Child) -> bool {
     states.next().is_some_and(|first| first && states.all(|s| s))
 }
 
-/// Processor seconds of a process so far, from the kernel's ticks of 10 ms.
+/// Processor seconds of a process so far, counted in the kernel's ticks of 10 ms.
 fn cpu_seconds(child: &Child) -> Option<f64> {
     let text = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
-    // Behind the name in parentheses, which may hold blanks, the state is the first field.
+    // The state is the first field after the name, which is in parentheses and may hold
+    // blanks.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     Some(ticks as f64 / 100.0)
 }
 
-/// Wait until a run has said what it will do: from then on it minds signals.
+/// Wait until a run has printed its plan: from then on it handles signals.
 fn said_its_plan(child: &mut Child) {
     let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
     while !lines.next().expect("it says its plan").unwrap().starts_with("precondition") {}
 }
 
-/// Wait until the program has used so much processor time, in seconds.
+/// Wait until the program has used this much processor time, in seconds.
 fn uses(child: &Child, seconds: f64) {
     let (started, before) = (Instant::now(), cpu_seconds(child));
     while cpu_seconds(child).zip(before).is_some_and(|(now, before)| now - before < seconds) {
@@ -79,9 +80,9 @@ fn uses(child: &Child, seconds: f64) {
     }
 }
 
-/// Send the signal after a while; how the program ended, and what it said on standard error.
+/// Send the signal after a while; returns the exit code and the text on standard error.
 fn stop(mut child: Child, after: Duration, name: &str) -> (Option<i32>, String) {
-    // Who starts programs in the background may have them ignore Ctrl-C from the start.
+    // If this test was started in the background, Ctrl-C may be ignored in its children.
     let name = if name == "INT" && interrupts_are_ignored() { "TERM" } else { name };
     std::thread::sleep(after);
     assert!(child.try_wait().unwrap().is_none(), "it was over before it could be interrupted");
@@ -142,7 +143,7 @@ fn ageing_stops_by_the_workload_and_by_the_policy() {
     ] {
         let mut child = start(dir.path(), &[&run[..], more].concat());
         said_its_plan(&mut child);
-        // Behind the sequential fill.
+        // After the sequential fill.
         uses(&child, 1.5);
         let (code, said) = stop(child, Duration::from_millis(500), name);
         assert_eq!(code, Some(1), "{said}");
@@ -155,7 +156,8 @@ fn ageing_stops_by_the_workload_and_by_the_policy() {
 fn a_run_stops_with_its_partial_results_in_its_slow_moments_too() {
     let dir = tempfile::tempdir().unwrap();
     let sparse = dir.path().join("sparse.csv");
-    // Hours of silence make the run hurry; then comes a burst that takes it minutes.
+    // Hours without a request pass quickly; then comes a burst that takes minutes to
+    // simulate.
     let line = |i: u64, us: u64| {
         format!("0,{},4096,r,{}.{:06}\n", i * 7919 % 4096 * 8, us / 1_000_000, us % 1_000_000)
     };
@@ -164,7 +166,7 @@ fn a_run_stops_with_its_partial_results_in_its_slow_moments_too() {
     std::fs::write(&sparse, slow.chain(burst).collect::<String>()).unwrap();
     for (name, workload) in [
         ("INT", sparse.to_str().unwrap()),
-        // One request trims all of the drive, again and again.
+        // One request trims the whole drive, again and again.
         ("TERM", "trim,bs=256m,number_ios=4000000000,time_based,runtime=100d"),
         ("TERM", "randrw,iodepth=4,number_ios=4000000000,norandommap"),
     ] {

@@ -1,4 +1,4 @@
-//! Is what README.md says true?
+//! Is README.md correct?
 
 mod common;
 
@@ -13,7 +13,7 @@ fn readme() -> String {
     std::fs::read_to_string(root().join("README.md")).expect("it is there")
 }
 
-/// The fenced blocks of a text: what stands behind the fence, and the lines.
+/// The fenced blocks of a text: the word after the fence, and the lines.
 fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
     let mut blocks = Vec::new();
     let mut lines = text.lines();
@@ -25,7 +25,7 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
     blocks
 }
 
-/// The tables at the head are the tour's own output. `UPDATE=1` rewrites them.
+/// The tables at the top are the output of the demonstration. `UPDATE=1` rewrites them.
 #[test]
 fn the_sample_is_what_the_tour_prints() {
     let tour = tailcut(&["demo"]).ok();
@@ -45,7 +45,7 @@ fn the_sample_is_what_the_tour_prints() {
     assert_eq!(shown, sample, "the tour prints something else; UPDATE=1 rewrites the sample");
 }
 
-/// Every command line of the page is one that the program takes.
+/// The program accepts every command line of the page.
 #[test]
 fn its_commands_are_commands() {
     let text = readme();
@@ -54,7 +54,8 @@ fn its_commands_are_commands() {
         for line in lines.join("\n").replace("\\\n", " ").lines() {
             let Some(rest) = line.strip_prefix("target/release/tailcut ") else { continue };
             let words = words(rest.split("  #").next().expect("never empty"));
-            // `--help` ends the program before it runs, and after what stands before it is read.
+            // `--help` ends the program before it runs, after the arguments before it were
+            // parsed.
             let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
             words.push("--help");
             let ended = tailcut(&words);
@@ -69,7 +70,7 @@ fn its_commands_are_commands() {
     assert!(tried >= 12, "only {tried} command lines were found");
 }
 
-/// Words of a command line, single quotes taken off.
+/// The words of a command line, without single quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (i, part) in line.split('\'').enumerate() {
@@ -81,7 +82,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What it links to is there, and what it names is built in.
+/// The links lead to existing files, and the names are built in.
 #[test]
 fn its_links_and_names_hold() {
     let text = readme();

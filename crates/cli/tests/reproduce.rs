@@ -1,4 +1,4 @@
-//! Does `tailcut reproduce` list, refuse, run, judge and report as the manual says?
+//! Does `tailcut reproduce` list, refuse, run, judge and report as documented?
 
 mod common;
 
@@ -6,8 +6,8 @@ use common::{command, end, tailcut};
 use serde_json::Value;
 use std::path::Path;
 
-/// An experiment of a second on the small drive, with one check that holds and one that
-/// misses.
+/// An experiment of one second on the small drive, with one check that passes and one
+/// that fails.
 const SMALL: &str = r#"
 id = "test/small"
 title = "two checks"

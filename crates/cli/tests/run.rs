@@ -1,4 +1,4 @@
-//! Does `tailcut run` keep the contract of its output?
+//! Does `tailcut run` produce the documented output?
 
 mod common;
 
@@ -11,14 +11,14 @@ const JOB: &str = "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=2000
 #[test]
 fn the_summary_keeps_its_contract_and_adds_up() {
     let ended = tailcut(&["run", "tiny", "--scheme", "baseline,rps", "--workload", JOB, "--json"]);
-    // Standard output is the summary alone; the tables are for people.
+    // Standard output holds only the summary; the tables go to standard error.
     assert!(ended.err.contains("IOPS") && ended.err.contains("die_wait.erase"), "{}", ended.err);
     assert!(ended.err.contains("In use, mean and busiest"), "{}", ended.err);
     let said = ended.err.clone();
     let s = summary(&ended.ok());
     assert_eq!((s["device"].as_str(), s["partial"].as_bool()), (Some("tiny"), Some(false)));
     assert_eq!(s["workload"]["requests"], 20_000);
-    // The capacity is resolved once and said.
+    // The capacity is computed once and printed.
     let bytes = s["host_capacity_bytes"].as_u64().unwrap();
     assert!(said.contains(&tailcut_report::text::grouped(bytes)), "{bytes}: {said}");
     for scheme in s["schemes"].as_array().unwrap() {
@@ -38,7 +38,7 @@ fn the_summary_keeps_its_contract_and_adds_up() {
             let (mean, busiest) = (used(part, "mean"), used(part, "busiest"));
             assert!(0.0 < mean && mean <= busiest && busiest <= 1.0, "{part}: {mean} {busiest}");
         }
-        // A die holds its operation for at least as long as its planes are in the array.
+        // A die is in use for at least as long as its planes are in the array.
         assert!(used("planes", "busiest") < used("dies", "busiest"));
         let pages = &scheme["config"]["geometry.pages"];
         assert_eq!((&pages["value"], &pages["layer"]), (&64.into(), &"device tiny".into()));
@@ -63,16 +63,17 @@ fn the_same_inputs_give_the_same_digests_on_any_number_of_threads() {
     let once = of("1", "1", "1");
     assert_eq!(once, of("1", "1", "1"));
     assert_eq!(once, of("2", "1", "1"));
-    // The digest of several runs is the first one's, whatever runs beside it.
+    // The digest of several runs is that of the first run, and does not depend on the other
+    // runs.
     assert_eq!(once, of("2", "1", "3"));
     assert_ne!(once, of("1", "2", "1"));
-    // This drive is first come, first served by itself.
+    // This drive is first come, first served by default.
     assert_eq!(once[0], once[1]);
     assert_ne!(once[0], once[2]);
 }
 
-/// Reads one at a time on a drive of one die: of each read's time, the parts in which die,
-/// plane, channel and link have it, by hand.
+/// Reads one at a time on a drive of one die: the parts of each read's time in which it uses
+/// the die, plane, channel and link, computed by hand.
 #[test]
 fn time_in_use_is_that_of_the_operations() {
     let of = |more: &[&str]| {
@@ -103,7 +104,8 @@ fn time_in_use_is_that_of_the_operations() {
     used(&one, "channels", [channel, channel]);
     used(&one, "host_link", [8_192.0 / 2.0, 8_192.0]);
 
-    // Two planes that work alone: half the time is each one's on average, whichever is asked.
+    // With two independent planes, each is in use for half of the time on average, for any
+    // sequence of reads.
     let two = of(&["geometry={planes=2,busy_unit='plane'}", "ftl.extent=block"]);
     used(&two, "dies", [die / 2.0, die / 2.0]);
     let planes = &two["utilisation"]["planes"];
@@ -111,7 +113,7 @@ fn time_in_use_is_that_of_the_operations() {
     assert!((mean - 20_000.0 / each).abs() < 1e-9 && mean < busiest && busiest < 1.2 * mean, "{planes}");
 }
 
-/// One drive, its spare flash given in the two ways that are in use, and said in both.
+/// One drive, with its over-provisioning given in both ways; the text shows both.
 #[test]
 fn over_provisioning_is_by_raw_or_by_user() {
     let of = |set: &str| {
@@ -134,7 +136,7 @@ fn over_provisioning_is_by_raw_or_by_user() {
     tailcut(&both).refused(&["give exactly one of", "user_capacity", "over_provisioning_of_user"]);
 }
 
-/// The text says how the drive was overwritten, not how drives are in general.
+/// The text describes how this drive was overwritten.
 #[test]
 fn ageing_is_said_as_it_is_done() {
     let dir = tempfile::tempdir().unwrap();
@@ -153,7 +155,7 @@ fn ageing_is_said_as_it_is_done() {
     assert!(said.contains("then overwritten as the workload writes"), "{said}");
     let said = of(trace, "uniform");
     assert!(said.contains("then overwritten at random, a mapping unit at a time (age.overwrites)"), "{said}");
-    // A job ages the drive by its own writes, whatever the device has for traces.
+    // A job ages the drive with its own writes; the device's setting is only for traces.
     let said = of(JOB, "uniform");
     assert!(said.contains("then overwritten as the workload writes"), "{said}");
 }
@@ -177,7 +179,7 @@ fn several_runs_give_intervals_across_runs() {
     let s = summary(&tailcut(&["run", "tiny", "--workload", JOB, "--runs", "3", "--json"]).ok());
     assert_eq!(s["schemes"][0]["runs"], 3);
     assert!(s["schemes"][0]["read"]["lat_ns"]["ci95"]["99.000000"].is_array());
-    // Blame and jobs are those of all three.
+    // Blame and jobs cover all three runs.
     let one = &s["schemes"][0];
     assert!(one["read"]["blame"][0]["requests"].as_u64() > one["read"]["total_ios"].as_u64().map(|n| 2 * n));
     assert_eq!(one["jobs"][0]["read"]["lat_ns"], one["read"]["lat_ns"]);
@@ -242,12 +244,12 @@ fn a_folder_holds_everything_and_explains_itself() {
     tailcut(&["explain", out, "--above", "100"]).refused(&["--above", "100"]);
     tailcut(&["explain", out, "--scheme", "es"]).refused(&["`es`", "baseline"]);
 
-    // The configuration it wrote is a device file that gives the same run.
+    // The configuration file that the run wrote is a device file that gives the same run.
     let config = format!("{out}/config.toml");
     let again = tailcut(&["run", &config, "--workload", JOB, "--json"]).ok();
     assert_eq!(digests(&summary(&again)), digests(&written));
 
-    // It is not overwritten unasked.
+    // An existing run is not overwritten without --force.
     tailcut(&args).refused(&[out, "already holds a run", "summary.json"]);
     let other = JOB.replace("20000", "5000");
     tailcut(&["run", "tiny", "--scheme", "rps,fifo", "--workload", &other, "--out", out, "--force"]).ok();
@@ -289,8 +291,8 @@ fn a_job_file_and_its_line_are_the_same_workload() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_a_partial_run() {
-    // A signal that comes before the first request has ended leaves nothing to write, so
-    // the wait grows until one came later.
+    // A signal before the end of the first request leaves nothing to write, so the wait is
+    // increased until the signal comes later.
     for wait in [20, 200, 2000] {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("run");
@@ -303,7 +305,7 @@ fn ctrl_c_leaves_a_partial_run() {
     panic!("no partial summary was left");
 }
 
-/// Start an endless run, interrupt it `wait` ms after its last word before the requests
+/// Start an endless run, interrupt it `wait` ms after its last output before the requests
 /// begin, and return its exit code.
 #[cfg(unix)]
 fn interrupt_after(dir: &std::path::Path, out: &std::path::Path, wait: u64) -> Option<i32> {
@@ -316,7 +318,7 @@ fn interrupt_after(dir: &std::path::Path, out: &std::path::Path, wait: u64) -> O
     child.wait().unwrap().code()
 }
 
-/// An endless run that has said its last word before the requests begin, and the rest of
+/// An endless run that has printed its last output before the requests begin, and the rest of
 /// its output.
 #[cfg(unix)]
 fn endless(dir: &std::path::Path, out: &std::path::Path) -> (Child, Lines<BufReader<ChildStdout>>) {
@@ -339,8 +341,8 @@ fn signal(child: &Child, signal: &str) {
     assert!(kill.success());
 }
 
-/// Two processes, one folder: the second is refused while the first writes, whatever it
-/// asks for, and the first keeps what it measured.
+/// Two processes and one folder: the second is refused while the first writes, with any
+/// options, and the first keeps its results.
 #[cfg(unix)]
 #[test]
 fn two_runs_into_one_folder_are_told_apart() {
@@ -360,14 +362,14 @@ fn two_runs_into_one_folder_are_told_apart() {
     assert_eq!(files(&out), names);
     assert_eq!(summary(&std::fs::read_to_string(out.join("summary.json")).unwrap())["partial"], true);
 
-    // Now the second may, if it says so.
+    // Now the second may write, if `--force` is given.
     tailcut(&second).refused(&["already holds a run"]);
     tailcut(&[&second[..], &["--force"]].concat()).ok();
     let written = summary(&std::fs::read_to_string(out.join("summary.json")).unwrap());
     assert_eq!((written["partial"].as_bool(), &written["workload"]["requests"]), (Some(false), &100.into()));
 }
 
-/// A run that is killed has no time to tidy up, and must not keep the next one out.
+/// A killed run cannot clean up, and must not block the next one.
 #[cfg(unix)]
 #[test]
 fn a_killed_run_keeps_nobody_out() {

@@ -1,4 +1,5 @@
-//! Is `timeline.pftrace` whole, one track a die and channel, and what was asked for?
+//! Is `timeline.pftrace` complete, with one track per die and channel, for the window
+//! given?
 
 mod common;
 
@@ -8,7 +9,7 @@ use tailcut_report::timeline::Timeline;
 
 const JOB: &str = "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=20000";
 
-/// Run `tiny` with a timeline in `out`; what was said.
+/// Run `tiny` with a timeline in `out`; returns the output.
 fn run(out: &Path, more: &[&str]) -> String {
     let out = out.to_str().unwrap();
     tailcut(&[&["run", "tiny", "--workload", JOB, "--out", out, "--force"], more].concat()).ok()
@@ -46,7 +47,8 @@ fn a_timeline_has_every_die_and_channel_and_shows_suspensions() {
         let deepest = track.slices.iter().map(|s| s.depth).max().unwrap();
         assert_eq!(deepest, usize::from(track.name.starts_with("die")), "{}", track.name);
     }
-    // A read's slice says which read it is; what it interrupted points at it.
+    // A read's slice names its request; an arrow leads to it from the operation that it
+    // interrupted.
     let of = |name: &str| t.tracks.iter().flat_map(|t| &t.slices).filter(|s| s.name == name).count();
     assert!(of("user_program (resumed)") > 10 && of("stopping") > 10 && of("holds the die") > 10);
     let keys = |s: &tailcut_report::timeline::Slice| -> Vec<String> {
@@ -75,7 +77,7 @@ fn a_window_is_what_was_asked_for_and_costs_no_result() {
         let t = read(dir.path(), name);
         let all: Vec<_> = t.tracks.iter().flat_map(|t| &t.slices).collect();
         assert!(all.len() > 100);
-        // What was under way at its edges is cut there.
+        // Operations under way at the edges of the window are cut there.
         assert_eq!(all.iter().map(|s| s.begin).min(), Some(5_000_000), "{name}");
         assert_eq!(all.iter().map(|s| s.end).max(), Some(7_000_000), "{name}");
     }
@@ -88,7 +90,7 @@ fn what_a_timeline_does_not_cover_is_said() {
     assert!(said.contains("up to the end of the run"), "{said}");
     assert!(!read(dir.path(), "timeline.pftrace").tracks[1].slices.is_empty());
     let said = run(dir.path(), &["--timeline=3600s+1ms"]);
-    assert!(said.contains("0 slices") && said.contains("was over before"), "{said}");
+    assert!(said.contains("0 slices") && said.contains("ended before"), "{said}");
     assert!(read(dir.path(), "timeline.pftrace").tracks.iter().all(|t| t.slices.is_empty()));
 }
 

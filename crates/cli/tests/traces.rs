@@ -1,4 +1,4 @@
-//! Do the real traces replay on real drives with the counts they are known to have?
+//! Do the real traces replay on real drives with their known counts?
 
 mod common;
 
@@ -23,7 +23,8 @@ const TABLE: [(&str, u64, f64, f64, f64, f64); 14] = [
     ("ycsb-rocksdb.blkparse.gz", 1_694, 100.0, 114.0, 189.0, 0.7),
 ];
 
-/// Replay all on one drive; sequential preconditioning keeps this a matter of seconds.
+/// Replay all traces on one drive; sequential preconditioning limits this to some
+/// seconds.
 fn replay(device: &str) {
     let Some(folder) = traces() else { return };
     for (file, requests, reads, mean, footprint, span) in TABLE {
@@ -50,7 +51,7 @@ fn replay(device: &str) {
         assert!((get("mean_bytes") / 1024.0 - mean).abs() <= rounding, "{file}: mean size");
         assert!((get("footprint_bytes") / 1_048_576.0 - footprint).abs() <= 0.51, "{file}: footprint");
         assert!((get("span_ns") / 1e9 / span - 1.0).abs() <= 0.036, "{file}: span");
-        // An open loop ends with its last arrival or a little later.
+        // An open loop ends at its last arrival or a little later.
         let runtime = side["runtime_ns"].as_f64().unwrap();
         assert!(runtime >= get("span_ns"), "{file}: ended before its last arrival");
     }

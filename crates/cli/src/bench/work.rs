@@ -1,4 +1,4 @@
-//! The work of the benchmarks.
+//! Runs the benchmarks.
 
 use super::Line;
 use crate::error::CliError;
@@ -17,16 +17,16 @@ use tailcut_sim::{PastKind, Preconditioned, Snapshots};
 use tailcut_workload::{TraceReplay, Workload, WorkloadSpec};
 
 const SEED: u64 = 1;
-/// The key under which the benchmark's own snapshot is saved and loaded.
+/// The key under which the benchmark saves and loads its snapshot.
 const KEY: u64 = 1;
 
-/// Whole, or tiny for tests.
+/// Full size, or tiny for tests.
 #[derive(Clone, Copy)]
 pub struct Scale {
     pub tiny: bool,
 }
 
-/// A drive of which a share is in use.
+/// A drive of which a share of the host capacity is used.
 #[derive(Clone, Copy)]
 pub struct Target {
     pub device: &'static str,
@@ -40,7 +40,7 @@ struct Case {
     workload: WorkloadSpec,
     capacity: u64,
     filled: u64,
-    /// Resident memory before there was a drive.
+    /// Resident memory in bytes before the drive was made.
     rss: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Case {
             if scale.tiny { ("tiny", requests / 1000) } else { (target.device, requests) };
         let none: [&str; 0] = [];
         let config = resolve(device, &none, &none, &none)?.config;
-        // Drawn independently, as the peers do it.
+        // Offsets are drawn independently, as by the simulators compared with.
         let text = format!("{job},size={}%,norandommap,number_ios={requests}", target.share);
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
         let rss = rss_bytes();
@@ -106,7 +106,7 @@ impl Case {
     }
 }
 
-/// Requests on a drive that has the past its job asks for.
+/// Run requests on a drive with the past that the job needs.
 pub fn requests(
     name: &str,
     scale: Scale,
@@ -119,8 +119,8 @@ pub fn requests(
     case.run(name, &mut device)
 }
 
-/// Ageing, restoring what was aged, and requests on it: three benchmarks in one, named
-/// `[age, run, restore]`.
+/// Age a drive, restore its aged state, and run requests on it: three benchmarks in one,
+/// named `[age, run, restore]`.
 pub fn aged(
     scale: Scale,
     target: Target,
@@ -149,7 +149,7 @@ pub fn aged(
         device.save_aged(KEY, &report, &mut out).map_err(fail)?;
         out.flush().map_err(io)?;
         drop(out);
-        // Two such drives at once would measure the machine's memory.
+        // With two such drives at the same time, the machine's memory would be measured.
         drop(device);
         file.seek(SeekFrom::Start(0)).map_err(io)?;
         let clock = Stopwatch::new();
@@ -173,7 +173,7 @@ pub fn aged(
     Ok(lines)
 }
 
-/// The checksum that a snapshot ends with.
+/// The checksum at the end of a snapshot.
 fn checksum(file: &mut File) -> std::io::Result<String> {
     let mut bytes = [0; 8];
     file.seek(SeekFrom::End(-8))?;
@@ -181,7 +181,7 @@ fn checksum(file: &mut File) -> std::io::Result<String> {
     Ok(format!("{:016x}", u64::from_le_bytes(bytes)))
 }
 
-/// Keeps the last eight bytes of a stream.
+/// Stores the last eight bytes of a stream.
 #[derive(Default)]
 struct Last([u8; 8]);
 

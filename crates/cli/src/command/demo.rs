@@ -1,4 +1,4 @@
-//! `tailcut demo`: the tour.
+//! `tailcut demo`: a demonstration.
 
 use crate::args::DemoArgs;
 use crate::error::CliError;
@@ -15,14 +15,14 @@ const SCHEMES: [&str; 2] = ["baseline", "rps"];
 
 const NEXT: &str = "
 Next
-  tailcut show devices                                   the drives that are built in
-  tailcut run z-ssd --workload YOUR_TRACE --out run      replay a trace of yours (.gz and .zst are fine)
+  tailcut show devices                                   the built-in drives
+  tailcut run z-ssd --workload YOUR_TRACE --out run      replay your own trace (.gz and .zst work too)
   tailcut explain run                                    what its slowest requests waited for
   tailcut run tiny --scheme baseline,rps --workload 'randrw,bs=4k,iodepth=32,size=70%,number_ios=1000000'
-  tailcut trace info YOUR_TRACE                          what a trace holds
+  tailcut trace info YOUR_TRACE                          the measures of a trace
 ";
 
-/// Two schemes on a small drive in its steady state.
+/// Compare two schemes on a small drive in its steady state.
 pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(false);
     let job = format!(
@@ -50,8 +50,8 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     let plan = experiment.plan()?;
     terminal.text(&format!(
         "The same requests on one small drive with two ways to order its work: `baseline` serves\n\
-         first come, first served; `rps` lets host reads pass. The drive is brought to its steady\n\
-         state first, so that garbage collection runs as it would after months.\n\n{}",
+         first come, first served; `rps` serves host reads first. The drive is brought to its steady\n\
+         state first, so that garbage collection runs as it does after months of use.\n\n{}",
         plan_text(DEVICE, &experiment, &plan)
     ))?;
     catch_interrupts();
@@ -67,7 +67,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
         tables::utilisation(measured),
         tables::blame(measured)
     ))?;
-    terminal.text("\nWhat the three slowest of each waited for, to the nanosecond:\n\n")?;
+    terminal.text("\nWhat the three slowest reads and writes waited for, to the nanosecond:\n\n")?;
     terminal.text(&explain_slowest(&finished, 3, None)?)?;
     terminal.text(NEXT)
 }

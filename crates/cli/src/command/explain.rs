@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::terminal::print;
 use tailcut_report::explain::{ExplainOptions, explain as explain_folder};
 
-/// What the slowest requests of a run waited for.
+/// Print what the slowest requests of a run waited for.
 pub fn explain(args: &ExplainArgs) -> Result<(), CliError> {
     if !(0.0..100.0).contains(&args.above) {
         let text = format!("--above {}: a percentile from 0 to below 100", args.above);

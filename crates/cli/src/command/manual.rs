@@ -1,5 +1,5 @@
-//! `tailcut completions` and `tailcut man`: what shells and `man` know of the command line,
-//! from its definition.
+//! `tailcut completions` and `tailcut man`: completion scripts and manual pages, generated
+//! from the definition of the command line.
 
 use crate::args::Cli;
 use crate::error::CliError;
@@ -9,14 +9,15 @@ use std::path::Path;
 
 const NAME: &str = "tailcut";
 
-/// The completion script of a shell.
+/// Print the completion script of a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
     print(&String::from_utf8_lossy(&script))
 }
 
-/// The manual page of the program, or those of all commands as `tailcut-run.1` and so on.
+/// Print the manual page of the program, or write those of all commands as `tailcut-run.1`
+/// and so on.
 pub fn man(dir: Option<&Path>) -> Result<(), CliError> {
     match dir {
         None => {

@@ -11,7 +11,7 @@ use tailcut_core::policy::redundancy::RedundancyConfig;
 use tailcut_sim::rotation_bound::{self as bound, PlaneLoad, RotationBound};
 use tailcut_units::quantity::{human_bytes, human_rate, human_time};
 
-/// Every step, with the numbers it starts from.
+/// Every step of the calculation, with its inputs.
 #[derive(Serialize)]
 struct Bound {
     planes: u32,
@@ -29,12 +29,13 @@ struct Bound {
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<u32>,
     most_written_bytes_per_s: f64,
-    /// For the width of the scheme, or the widest that the channels allow.
+    /// For the width of the scheme, or else for the widest that the bound and the
+    /// channels allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     least_buffer_bytes: Option<f64>,
 }
 
-/// Work the bound out and print it.
+/// Compute the bound and print it.
 pub fn rain_bound(args: &RainBoundArgs) -> Result<(), CliError> {
     let resolved = resolve(&args.device, &args.scheme, &args.layers.config, &args.layers.set)?;
     let bound = work_out(&resolved.config, args);
@@ -120,7 +121,7 @@ fn text(b: &Bound, args: &RainBoundArgs, c: &DeviceConfig) -> String {
     };
     line("largest N", largest(b.bound.widest), holds(b.bound.width_below));
     let lasting = b.bound.lasting_width_below;
-    line("in the long run below", round(lasting), "x (1 - valid): what moves is collected again".into());
+    line("in the long run below", round(lasting), "x (1 - valid): moved pages are collected again".into());
     line("largest N", largest(b.bound.lasting_widest), holds(lasting));
     line(
         "written to the drive",
@@ -136,7 +137,7 @@ fn text(b: &Bound, args: &RainBoundArgs, c: &DeviceConfig) -> String {
     out
 }
 
-/// Three significant digits.
+/// Format with three significant digits.
 fn round(v: f64) -> String {
     if !v.is_finite() {
         return "unbounded".to_string();

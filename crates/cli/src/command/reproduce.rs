@@ -1,4 +1,4 @@
-//! `tailcut reproduce`: the papers' figures, published beside measured.
+//! `tailcut reproduce`: the papers' figures, published next to measured values.
 
 use crate::args::ReproduceArgs;
 use crate::error::CliError;
@@ -13,14 +13,15 @@ use tailcut_reproduce::{
 };
 use tailcut_sim::{Cache, MODEL_VERSION, Snapshots};
 
-/// List, or run what was named and show it.
+/// List the experiments, or run the chosen ones and show their results.
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     if args.list {
         return print(&text::list(&list::all()?));
     }
     let terminal = Terminal::new(args.json);
     let experiments = chosen(&args.id)?;
-    // Read before anything runs: hours of work shall not end at an unreadable file.
+    // Read the report before anything runs: an unreadable file must not end hours of
+    // work.
     args.report.as_deref().map(read).transpose()?;
     let options = Options {
         quick: args.quick,
@@ -44,8 +45,9 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
             terminal.warn(warning);
         }
         terminal.text(&text::result(e, &results))?;
-        // After each, so that an interruption loses one at most; read again, since other
-        // programs may write sections of their own meanwhile.
+        // Written after each experiment, so that an interruption loses one at most. The
+        // file is read again, since other programs may write their own sections in the
+        // meantime.
         if let Some(path) = &args.report {
             let section = markdown::section(e, &results);
             pictures(path, &section)?;
@@ -68,7 +70,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
 }
 
-/// What was named, each once; all that papers published if nothing was.
+/// The experiments named, each once; if none is named, all with published values.
 fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     if words.is_empty() {
         return Ok(list::all()?.into_iter().filter(Experiment::judges).collect());
@@ -92,7 +94,7 @@ fn read(path: &Path) -> Result<Option<String>, CliError> {
     }
 }
 
-/// Whole or not at all.
+/// Write a file completely or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
@@ -102,7 +104,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
         .map_err(|e| CliError::Input(format!("cannot write {}: {e}", path.display())))
 }
 
-/// Write a section's pictures beside the document, and remove those that it had before.
+/// Write a section's pictures next to the document, and remove its earlier pictures.
 fn pictures(document: &Path, section: &markdown::Section) -> Result<(), CliError> {
     let folder = document.with_file_name(markdown::FIGURES);
     if !section.pictures.is_empty() {

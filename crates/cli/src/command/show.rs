@@ -14,7 +14,7 @@ use tailcut_core::device::Device;
 use tailcut_report::Ordered;
 use tailcut_report::summary::ConfigValue;
 
-/// A resolved configuration with its sources, as the summary of a run has it.
+/// A resolved configuration with its sources, in the form of a run's summary.
 fn config_json(resolved: &Resolved) -> Result<String, CliError> {
     #[derive(Serialize)]
     struct Config<'a> {
@@ -26,7 +26,7 @@ fn config_json(resolved: &Resolved) -> Result<String, CliError> {
     Ok(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n")
 }
 
-/// The keys that a pattern names, in one of three forms.
+/// Print the keys that match a pattern, in one of three forms.
 fn keys(pattern: Option<&str>, markdown: bool, json: bool) -> Result<(), CliError> {
     let entries = pattern.map_or_else(key_entries, select_keys)?;
     if markdown {
@@ -39,7 +39,7 @@ fn keys(pattern: Option<&str>, markdown: bool, json: bool) -> Result<(), CliErro
     print(&keys_text(&entries))
 }
 
-/// Print what was asked for.
+/// Print the list or configuration asked for.
 pub fn show(what: &ShowCommand) -> Result<(), CliError> {
     match what {
         ShowCommand::Devices => print(&devices_text()?),
@@ -55,14 +55,15 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
                 true => print(&config_json(&resolved)?)?,
                 false => print(&show_config(&resolved))?,
             }
-            // It is shown even if it makes no drive: that may be why it is looked at.
+            // The configuration is shown even if no drive can be built with it, since the
+            // user may be looking for the reason.
             match Device::new(&resolved.config, 1, ()) {
                 Ok(device) => {
                     let terminal = Terminal::new(false);
                     device.shape().warnings.iter().for_each(|w| terminal.warn(w));
                     Ok(())
                 }
-                Err(problem) => Err(CliError::Input(format!("no drive can be built of this: {problem}"))),
+                Err(problem) => Err(CliError::Input(format!("no drive can be built from this: {problem}"))),
             }
         }
     }

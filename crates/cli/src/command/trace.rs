@@ -11,7 +11,7 @@ use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, convert, info};
 
-/// Look at, convert or cut a trace.
+/// Measure, convert or cut a trace.
 pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
     match what {
         TraceCommand::Info { file, json, trace } => {
@@ -41,7 +41,7 @@ fn trace_file(path: &Path) -> Result<TraceFile, CliError> {
     Ok(if path == Path::new("-") { TraceFile::standard_input()? } else { TraceFile::from(path) })
 }
 
-/// What is doubtful about a trace.
+/// Print the warnings about a trace.
 fn warn(counts: &TraceCounts) {
     let terminal = Terminal::new(false);
     counts.warnings.iter().for_each(|text| terminal.warn(text));
@@ -51,7 +51,7 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
     let mut options = args.trace.options();
     match args.remap {
         Some(Addresses::Modulo) => {
-            let text = "--remap modulo folds addresses onto a drive, and there is none here; it is for `run`";
+            let text = "--remap modulo folds addresses onto a drive, and this command has no drive; use it with `run`";
             return Err(CliError::Input(text.into()));
         }
         Some(Addresses::Dense) => options.remap = Remap::Dense,
@@ -59,11 +59,11 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
     }
     let to = args.output.display();
     if args.output.exists() && !args.force {
-        return Err(CliError::Input(format!("{to} is there already: name another file, or give --force")));
+        return Err(CliError::Input(format!("{to} exists already: name another file, or give --force")));
     }
     let file = trace_file(&args.file)?;
     let from = file.name();
-    // What is half written must go.
+    // From here on an interrupt must remove the incomplete file.
     catch_interrupts();
     let done = convert(file, &args.output, &options)?;
     warn(&done.counts);

@@ -1,4 +1,4 @@
-//! What is run, in a few lines above the tables.
+//! Describes a run in a few lines above the tables.
 
 use super::summary::Finished;
 use std::fmt::Write;
@@ -11,10 +11,10 @@ use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
 
-/// The drive and the workload, known before anything runs.
+/// The drive and the workload, as known before anything runs.
 pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     let mut out = String::new();
-    // Schemes mostly leave the capacity alone; then one line says it for all.
+    // Most schemes do not change the capacity; then one line describes it for all.
     let same = plan.capacities.iter().all(|c| c == &plan.capacities[0]);
     for (scheme, capacity) in experiment.schemes.iter().zip(&plan.capacities) {
         let name = if same { device.to_string() } else { format!("{device}, {}", scheme.name) };
@@ -23,7 +23,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
             break;
         }
     }
-    let on_each = if same { "" } else { " on each, the least of all" };
+    let on_each = if same { "" } else { " on each, the smallest of all" };
     let _ = writeln!(out, "              the host addresses {}{on_each}", exact_bytes(plan.capacity));
     match experiment.workload {
         WorkloadSpec::Jobs { text, .. } => {
@@ -67,7 +67,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     out
 }
 
-/// What brings a filled drive to its steady state, in words.
+/// How a filled drive is overwritten to reach its steady state, in words.
 fn overwritten(experiment: &Experiment) -> String {
     let way = |overwrites: Overwrites| match overwrites {
         Overwrites::Workload => "as the workload writes",
@@ -76,7 +76,7 @@ fn overwritten(experiment: &Experiment) -> String {
     alike_or_each(experiment, |s| way(overwrites(experiment.workload, &s.config)).to_string())
 }
 
-/// What is true of a scheme: once if it is of all, or else by scheme.
+/// A property of the schemes: once if all schemes share it, else by scheme.
 fn alike_or_each(experiment: &Experiment, of: impl Fn(&SchemeSpec) -> String) -> String {
     let all: Vec<String> = experiment.schemes.iter().map(&of).collect();
     if all.iter().all(|one| *one == all[0]) {
@@ -134,7 +134,7 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
     let devices = trace.info.as_ref().map_or(1, |i| i.devices);
     if devices > 1 && o.device.is_none() {
         how.push(match o.device_rule {
-            DeviceRule::Slices => format!("{devices} volumes one behind another in equal parts"),
+            DeviceRule::Slices => format!("{devices} volumes one after another in equal parts"),
             DeviceRule::Overlay => format!("{devices} volumes on the same addresses"),
         });
     }
@@ -171,7 +171,8 @@ fn info_text(info: &TraceInfo) -> String {
     )
 }
 
-/// How the drives came to their state and what became of the requests, known at the end.
+/// How the drives were brought to their state and how the requests were handled, as known
+/// at the end.
 pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> String {
     let mut out = String::new();
     if plan.past == PastKind::Steady {
@@ -211,24 +212,24 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
     out
 }
 
-/// Everything that was done to the requests of a trace; what did not happen is left out.
+/// How the requests of a trace were handled; counts of 0 are left out.
 pub fn counts_text(c: &TraceCounts) -> String {
     let mut parts =
         vec![format!("{} issued from {} lines or records", grouped(c.requests), grouped(c.lines))];
     let happened = [
-        (c.reordered, "stood out of time order and were sorted"),
+        (c.reordered, "were out of time order and were sorted"),
         (c.folded, "lay beyond their part of the drive and were folded into it"),
-        (c.moved, "were moved down to end inside it"),
-        (c.split, "were larger than it and cut in pieces"),
-        (c.late_devices, "came of volumes seen too late for a part of their own"),
-        (c.clamped, "were held at the bound of a scale"),
+        (c.moved, "were moved down to end inside their part"),
+        (c.split, "were larger than their part and cut in pieces"),
+        (c.late_devices, "were of volumes first seen too late to get their own part"),
+        (c.clamped, "were limited to the bound of a scale"),
         (c.blank + c.comments, "lines are blank, comments or headers"),
         (c.other_events, "events of other kinds were skipped"),
         (c.other_devices, "of other volumes were skipped"),
         (c.before_window, "before the time window were skipped"),
         (c.gaps_cut, "long gaps were cut"),
         (c.jumps_back_cut, "jumps back of the clock were cut"),
-        (c.untouched_trims, "trims of nothing that is read or written were left out"),
+        (c.untouched_trims, "trims of pages that are never read or written were left out"),
     ];
     parts.extend(happened.iter().filter(|h| h.0 > 0).map(|(n, what)| format!("{} {what}", grouped(*n))));
     if c.gaps_cut > 0 {

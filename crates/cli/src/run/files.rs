@@ -8,7 +8,7 @@ use tailcut_report::{OutputFolder, ReportError, hlog, slowest};
 use tailcut_stats::Measured;
 
 /// The name of a scheme's file: `config.toml`, or with several schemes
-/// `config.t-es.toml`. What no file name may hold becomes `_`.
+/// `config.t-es.toml`. Characters that a file name may not hold become `_`.
 pub fn file_name(kind: &str, schemes: &[String], scheme: usize, extension: &str) -> String {
     if schemes.len() == 1 {
         return format!("{kind}.{extension}");
@@ -18,13 +18,14 @@ pub fn file_name(kind: &str, schemes: &[String], scheme: usize, extension: &str)
         name.chars().map(|c| if fits(c) { c } else { '_' }).collect()
     };
     let name = plain(&schemes[scheme]);
-    // Two names that differ only in what was replaced.
+    // Names that differ only in replaced characters get a number.
     let twin = schemes[..scheme].iter().filter(|other| plain(other) == name).count();
     let number = if twin > 0 { format!(".{}", twin + 1) } else { String::new() };
     format!("{kind}.{name}{number}.{extension}")
 }
 
-/// Write everything but the Parquet files, which are there, and put all in place.
+/// Write all files except the Parquet files, which are already written, and put all files
+/// in place.
 pub fn write(
     mut folder: OutputFolder,
     resolved: &[(String, Resolved)],

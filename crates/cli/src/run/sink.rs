@@ -1,4 +1,5 @@
-//! Requests and fine intervals to Parquet files, and the timeline to its own, as they come.
+//! Writes requests and fine intervals to Parquet files, and the timeline to its own file,
+//! during the run.
 
 use super::timeline::Timeline;
 use crate::args::OutputArgs;
@@ -14,8 +15,8 @@ use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::Tracks;
 use tailcut_stats::{Interval, Sample};
 
-/// The files of every scheme, created before anything runs: the folder keeps them under
-/// temporary names until all is well.
+/// The files of every scheme, created before anything runs. The folder keeps them under
+/// temporary names until the run has succeeded.
 pub struct Sinks {
     files: Vec<SchemeFiles>,
 }
@@ -28,14 +29,15 @@ struct SchemeFiles {
     timeline: Mutex<Option<Named>>,
 }
 
-/// A file and what to call it when it cannot be written.
+/// A file, and its name for errors.
 struct Named {
     name: String,
     file: File,
 }
 
 impl Sinks {
-    /// Create what is wanted. `files` names each scheme's file for a kind of result.
+    /// Create the files that are wanted. `file` gives the name of a scheme's file for a
+    /// kind of result.
     pub fn create(
         mut folder: Option<&mut OutputFolder>,
         schemes: &[String],
@@ -65,7 +67,7 @@ impl Sinks {
         Ok(Sinks { files })
     }
 
-    /// What receives this scheme's requests, if anything is wanted of it.
+    /// The sink of this scheme's requests; `None` if no file is wanted.
     pub fn open(&self, scheme: usize, jobs: &[String]) -> Result<Option<Box<dyn Sink>>, SinkError> {
         let SchemeFiles { scheme, requests, series, timeline } = &self.files[scheme];
         let take = |file: &Mutex<Option<Named>>| {
@@ -83,7 +85,7 @@ impl Sinks {
     }
 }
 
-/// What writes a file, and the file's name for errors.
+/// The writer of a file, and the file's name for errors.
 struct Output<W> {
     name: String,
     writer: W,
@@ -110,7 +112,7 @@ impl<W> Output<W> {
     }
 }
 
-/// An error with the name of its file before it.
+/// Put the name of the file before an error.
 fn named(name: &str, error: impl std::fmt::Display) -> SinkError {
     format!("cannot write {name}: {error}").into()
 }
@@ -118,7 +120,7 @@ fn named(name: &str, error: impl std::fmt::Display) -> SinkError {
 struct Writers {
     requests: Option<Output<RequestsWriter<BufWriter<File>>>>,
     series: Option<Output<SeriesWriter<BufWriter<File>>>>,
-    /// Until the drive is there.
+    /// The timeline's file, until the drive exists.
     timeline: Option<(String, BufWriter<File>)>,
     scheme: String,
 }

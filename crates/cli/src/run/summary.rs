@@ -1,4 +1,4 @@
-//! From what ran to the summary.
+//! Makes the summary of the runs.
 
 use crate::error::CliError;
 use tailcut_config::Resolved;
@@ -14,28 +14,28 @@ use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
 use tailcut_workload::trace::TraceCounts;
 
-/// Everything known at the end.
+/// All results of a command.
 pub struct Finished {
-    /// The contract.
+    /// The summary, in its documented form.
     pub summary: Summary,
-    /// What was measured of each scheme, by run; at least one run each.
+    /// The measurements of each scheme, by run; at least one run each.
     pub measured: Vec<(String, Vec<Measured>)>,
-    /// How the drives came to their state: of each scheme's first run.
+    /// How the drives were brought to their state, from each scheme's first run.
     pub pasts: Vec<Preconditioned>,
-    /// What the drives counted: of each scheme's first run.
+    /// The counters of the drives, from each scheme's first run.
     pub counters: Vec<Counters>,
-    /// What the timelines cover, by scheme.
+    /// The time that the timelines cover, by scheme.
     pub timelines: Vec<(String, Covered)>,
-    /// What was read, skipped and changed of a trace: of the first run.
+    /// The records of a trace that were read, skipped and changed, from the first run.
     pub trace: Option<TraceCounts>,
-    /// Requests that the host split because the drive does not take so much at once.
+    /// Requests that the host split because they exceed the drive's largest command.
     pub split: u64,
-    /// What the user should know.
+    /// Warnings to the user.
     pub warnings: Vec<String>,
 }
 
 impl Finished {
-    /// Put into the summary what each scheme's drive is made of, and where it is from.
+    /// Put each scheme's configuration, with layers and sources, into the summary.
     pub fn configured(&mut self, resolved: &[(String, Resolved)]) -> Result<(), CliError> {
         for scheme in &mut self.summary.schemes {
             let Some((_, resolved)) = resolved.iter().find(|(name, _)| *name == scheme.name) else {
@@ -47,7 +47,7 @@ impl Finished {
     }
 }
 
-/// A resolved configuration as JSON has it.
+/// The values of a resolved configuration for JSON.
 pub fn config_values(resolved: &Resolved) -> Result<Ordered<ConfigValue>, CliError> {
     let entry = |e: &tailcut_config::Entry| {
         let value = serde_json::to_value(&e.value).map_err(|e| CliError::Failed(e.to_string()))?;
@@ -56,7 +56,7 @@ pub fn config_values(resolved: &Resolved) -> Result<Ordered<ConfigValue>, CliErr
     resolved.entries.iter().map(entry).collect()
 }
 
-/// Sum up what ran. Schemes that Ctrl-C left no time for are not in it.
+/// Summarise the runs. Schemes that did not run because of Ctrl-C are left out.
 pub fn finished(
     device: &str,
     experiment: &Experiment,
@@ -90,12 +90,12 @@ pub fn finished(
         if all.measured.is_empty() {
             all.summary.workload = workload(experiment, plan, first);
             all.trace = first.trace.clone();
-            // Of a trace measured before the run they were said then.
+            // A trace measured before the run has already given its warnings.
             if experiment.workload.trace().is_some_and(|t| t.info.is_none()) {
                 all.warnings.extend(first.trace.iter().flat_map(|t| t.warnings.clone()));
             }
             if first.outcome.measured_from.0 > 0 && first.outcome.measured.runtime.0 == 0 {
-                all.warnings.push("the run was over before its warm-up: nothing was measured".to_string());
+                all.warnings.push("the run ended before its warm-up: nothing was measured".to_string());
             }
             all.split = first.outcome.split;
         }
@@ -120,10 +120,11 @@ pub fn finished(
     Ok(all)
 }
 
-/// A stall of writes from which on they count as starving: hosts give up after seconds.
+/// The length of a stall from which writes count as starving: hosts give up after
+/// seconds.
 const STARVING: Span = Span(1_000_000_000);
 
-/// What the user should know of a scheme whose writes stopped.
+/// The warning about a scheme whose writes starved, if they did.
 fn starvation(scheme: &str, runs: &[RunResult]) -> Option<String> {
     let worst = runs.iter().filter_map(|r| r.outcome.write_stall).max_by_key(|s| s.length)?;
     (worst.length >= STARVING).then(|| {
@@ -137,7 +138,7 @@ fn starvation(scheme: &str, runs: &[RunResult]) -> Option<String> {
     })
 }
 
-/// What the host asked, as the first run met it.
+/// The requests of the host, as seen by the first run.
 fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload {
     let measured = &first.outcome.measured;
     let (reads, writes) = (&measured.read.population, &measured.write.population);
@@ -153,7 +154,8 @@ fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload
         warm_up_ns: first.outcome.measured_from.0,
         span_ns: None,
     };
-    // A whole trace has its own measures, which do not depend on how it is split.
+    // A whole trace has its own measures, which do not depend on how its requests are
+    // split.
     if let Some(info) = experiment.workload.trace().and_then(|t| t.info.as_ref())
         && !first.outcome.partial
     {
@@ -165,7 +167,7 @@ fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload
     workload
 }
 
-/// The slowest requests of every scheme in words.
+/// Explain the slowest requests of every scheme in words.
 pub fn explain_slowest(finished: &Finished, top: usize, scheme: Option<&str>) -> Result<String, ReportError> {
     let mut lines: Vec<SlowLine> = Vec::new();
     for (name, measured) in &finished.measured {

@@ -1,4 +1,5 @@
-//! The timeline's tracks in a file for the Perfetto viewer, and what it covers in words.
+//! Writes the timeline's tracks to a file for the Perfetto viewer, and describes the time
+//! covered.
 
 use super::summary::Finished;
 use std::fmt::Write as _;
@@ -12,15 +13,15 @@ use tailcut_sim::timeline::{Mark, Track, Tracks};
 use tailcut_units::SimTime;
 use tailcut_units::quantity::format_time;
 
-/// One track a channel and one a busy unit, all below one of the drive.
+/// One track per channel and one per busy unit, all below a track of the drive.
 pub struct Timeline<W: Write> {
-    /// Until it is finished.
+    /// `None` once the timeline has ended.
     writer: Option<TraceWriter<W>>,
-    /// The file's, for errors.
+    /// The file's name, for errors.
     name: String,
     units: Vec<TrackId>,
     channels: Vec<TrackId>,
-    /// What a busy unit is.
+    /// The kind of a busy unit: die or plane.
     unit: &'static str,
 }
 
@@ -33,7 +34,7 @@ impl<W: Write> Timeline<W> {
         let whole_dies = shape.units == shape.dies;
         for unit in 0..shape.units {
             let channel = shape.channel_of(unit);
-            // Every channel stands above its dies.
+            // Every channel is listed above its dies.
             if channel as usize == channels.len() {
                 channels.push(writer.track(&format!("channel {channel}"), drive));
             }
@@ -72,7 +73,7 @@ impl<W: Write> Timeline<W> {
     }
 }
 
-/// What is to be said of an operation; how many notes that is.
+/// Fill in the notes about an operation; returns how many there are.
 fn fill(notes: &mut [Note<'static>; 4], of: &StepEvent, unit: &'static str) -> usize {
     let all = [
         Some(Note::Text("occupant", of.occupant.name())),
@@ -110,7 +111,7 @@ impl<W: Write + Send> Tracks for Timeline<W> {
     }
 }
 
-/// What part of the run the timelines cover, a line each.
+/// The part of the run that each timeline covers, one line each.
 pub fn covered_text(experiment: &Experiment, finished: &Finished) -> String {
     let mut out = String::new();
     let Some(window) = experiment.timeline else { return out };
@@ -119,7 +120,7 @@ pub fn covered_text(experiment: &Experiment, finished: &Finished) -> String {
         let span = format!("{} from {}", format_time(to - from), format_time(from - SimTime::ZERO));
         let more = match (covered.whole, covered.slices) {
             (true, _) => format!("--timeline={window} of a longer run"),
-            (false, 0) => format!("the run was over before --timeline={window} began"),
+            (false, 0) => format!("the run ended before --timeline={window} began"),
             (false, _) => "up to the end of the run".to_string(),
         };
         let _ = writeln!(out, "timeline      {name}: {} slices, {span}: {more}", grouped(covered.slices));

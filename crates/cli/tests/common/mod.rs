@@ -1,25 +1,26 @@
-//! Running the program.
+//! Runs the program.
 #![allow(dead_code)] // Each test file uses a part.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a run of the program came to.
+/// The result of a run of the program.
 pub struct Ended {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-/// The program, with a cache of its own.
+/// The program, with its own cache folder.
 pub fn command(cache: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tailcut"));
     command.env("TAILCUT_CACHE", cache).stdin(Stdio::null());
     command
 }
 
-/// Run to the end. The cache is a folder that is not there and never will be.
+/// Run the program to its end. Its cache is a folder that does not exist and cannot be
+/// created.
 pub fn tailcut(args: &[&str]) -> Ended {
     let mut args: Vec<&str> = args.to_vec();
     if args[0] == "run" && !args.contains(&"--snapshot") {
@@ -28,7 +29,7 @@ pub fn tailcut(args: &[&str]) -> Ended {
     end(command(Path::new("/nonexistent")).args(&args))
 }
 
-/// Run to the end.
+/// Run the program to its end.
 pub fn end(command: &mut Command) -> Ended {
     let output = command.output().expect("the program starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
@@ -36,14 +37,15 @@ pub fn end(command: &mut Command) -> Ended {
 }
 
 impl Ended {
-    /// It succeeded; its standard output.
+    /// Check that the program succeeded; returns its standard output.
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{}\n{}", self.out, self.err);
         self.out
     }
 
-    /// It was refused with one message that has all of `needles` in it.
+    /// Check that the program refused its input with one message that contains all
+    /// `needles`.
     #[track_caller]
     pub fn refused(self, needles: &[&str]) {
         assert_eq!(self.code, Some(2), "{}\n{}", self.out, self.err);
@@ -56,7 +58,7 @@ impl Ended {
     }
 }
 
-/// A summary that keeps its contract.
+/// Parse a summary and check its form.
 #[track_caller]
 pub fn summary(text: &str) -> Value {
     let value: Value = serde_json::from_str(text).expect("the summary is JSON");
@@ -75,7 +77,7 @@ pub fn digests(summary: &Value) -> Vec<String> {
     schemes.iter().map(|s| s["digest"].as_str().unwrap().to_string()).collect()
 }
 
-/// Names of the files in a folder, in order; none if there is no folder.
+/// Names of the files in a folder, in order; empty if there is no folder.
 pub fn files(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
