@@ -5,8 +5,8 @@
 //! outside the drive, and latencies then measure the length of the backlog. A drive *does not keep
 //! up* if a backlog lasted, without a break, for more than half of the time between the first
 //! arrival and the last, or for more than [`ENDURED`]. A burst of any height that the drive works
-//! off in less time is neither. In a closed loop there are no such arrivals, and no statement is
-//! made.
+//! off in less time is neither. In a closed loop there are no such arrivals, and nothing is
+//! reported.
 
 use tailcut_units::{SimTime, Span};
 

@@ -22,8 +22,9 @@
 //! - `rate_process=poisson` and `io_submit_mode=offload` make a job open-loop: latency
 //!   counts from the intended arrival, and the depth is unbounded unless `iodepth` is
 //!   given. A linear rate otherwise keeps its depth (1 by default) and catches up.
-//! - `thinktime` delays only the place in the queue whose completion was the
-//!   `thinktime_blocks`-th; fio stops the whole job. At depth 1 this is the same.
+//! - `thinktime` is a pause after every `thinktime_blocks` requests, between the completion
+//!   that frees a place in the queue and the next issue; fio stops the whole job. At depth
+//!   1 this is the same.
 //! - `KiB` and the like are errors without `kb_base`, since fio reads them as powers of
 //!   1000 by default.
 //! - `stonewall` (`wait_for_previous`) makes a job and those after it begin when the last

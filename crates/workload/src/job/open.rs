@@ -189,7 +189,7 @@ fn region(spec: &JobSpec, capacity: u64, number: u32) -> Result<Range<u64>, JobE
     let start = step.and_then(|step| step.checked_add(aligned(spec.offset)));
     let Some(start) = start.filter(|start| *start < capacity) else {
         let option = if number == 0 { "offset" } else { "offset_increment" };
-        return fail(option, format!("clone {number} of the job would start beyond the end of the drive"));
+        return fail(option, format!("clone {number} of the job would start beyond the drive"));
     };
     let there = capacity - start;
     let size = spec.size.map_or(there, |size| size.bytes_of(capacity).min(there));
