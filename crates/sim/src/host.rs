@@ -253,7 +253,7 @@ impl<S: Source> Host<S> {
         finished: &mut impl FnMut(&Finished<'_>),
     ) -> Result<(), RunError<S::Error>> {
         let Host { jobs, splits, spare_splits, outstanding, issue, load, .. } = self;
-        let mut broken = false;
+        let mut may_issue = false;
         let mut any = false;
         device.advance(due, &mut |c| {
             any = true;
@@ -293,7 +293,7 @@ impl<S: Source> Host<S> {
                 ramp,
             });
             if !issue.is_set(number) && job.next.is_some() {
-                broken = true;
+                may_issue = true;
             }
         });
         self.idle_steps = if any || self.outstanding == 0 { 0 } else { self.idle_steps + 1 };
@@ -303,7 +303,7 @@ impl<S: Source> Host<S> {
         if !self.queue.is_empty() {
             self.drain_queue(device);
         }
-        if broken {
+        if may_issue {
             for job in 0..self.jobs.len() {
                 self.schedule(job);
             }

@@ -290,12 +290,13 @@ impl TraceReader {
     fn scale(&mut self, record: &mut Record) {
         let time = record.time as f64 / self.options.rate_scale;
         let time_max = (1u64 << 61) as f64;
-        self.counts.clamped += u64::from(time > time_max);
+        let mut clamped = time > time_max;
         record.time = time.min(time_max) as u64;
         if self.options.size_scale != 1.0 && record.op != HostOp::Flush {
             let sectors = (f64::from(record.bytes) * self.options.size_scale / 512.0).ceil();
-            self.counts.clamped += u64::from(sectors * 512.0 > SCALED_MAX);
+            clamped |= sectors * 512.0 > SCALED_MAX;
             record.bytes = (sectors * 512.0).clamp(512.0, SCALED_MAX) as u32;
         }
+        self.counts.clamped += u64::from(clamped);
     }
 }
