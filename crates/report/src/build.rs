@@ -1,4 +1,4 @@
-//! Builds the summary of a scheme from what was measured, and of several runs from each.
+//! Builds the summary of a scheme from its measurements, and one summary from several runs.
 
 use crate::counters::{DeviceCounters, SchemeFacts};
 use crate::ordered::Ordered;
@@ -9,7 +9,7 @@ use tailcut_stats::{Ci95, Gauges, Interval, Measured, Population, Side, across_r
 use tailcut_units::Span;
 
 impl Scheme {
-    /// The summary of one scheme's run. `counters` is `None` when there was no device.
+    /// Builds the summary of one scheme's run. `counters` is `None` when there was no device.
     pub fn new(facts: SchemeFacts, measured: &Measured, counters: Option<&DeviceCounters>) -> Scheme {
         let requests = measured.read.population.count()
             + measured.write.population.count()
@@ -60,12 +60,11 @@ impl Scheme {
         }
     }
 
-    /// One summary of the same scheme run with several seeds (at least one), from each
-    /// run's summary and what was measured in it. Rates, mean latency and percentiles, of
-    /// the jobs too, and write amplification are means over the runs, with intervals across
-    /// runs; minimum and maximum are over all; the blame is that of all runs' requests
-    /// together. Everything else is the first run's: counts, the series, what the drive
-    /// counted.
+    /// Combines several runs of the same scheme with different seeds (at least one) into one
+    /// summary, from each run's summary and measurements. Rates, mean latencies and percentiles
+    /// (of the jobs too) and write amplification are means over the runs. Confidence intervals
+    /// are across runs. Minimum and maximum are over all runs. The blame covers the requests of
+    /// all runs. Everything else is of the first run: counts, the series, the drive's counters.
     pub fn over_runs(runs: &[Scheme], measured: &[&Measured]) -> Scheme {
         debug_assert_eq!(runs.len(), measured.len());
         let mut all = runs[0].clone();
@@ -191,8 +190,8 @@ fn series(intervals: &[Interval]) -> Vec<SeriesPoint> {
 }
 
 impl SeriesPoint {
-    /// The figures of one interval; `before` is the last state reported earlier (all
-    /// zero at the start), against which write amplification is taken.
+    /// Computes the figures of one interval. `before` is the last state reported earlier (all
+    /// zero at the start); write amplification is taken from the difference to it.
     pub fn new(interval: &Interval, before: &Gauges) -> SeriesPoint {
         let (gauges, groups) = (interval.gauges, interval.groups.as_ref());
         let waf = gauges.and_then(|g| {
@@ -229,12 +228,12 @@ impl SeriesPoint {
     }
 }
 
-/// Rounded, so that long lists stay short to read.
+/// Rounds to six decimals, which keeps long lists short.
 fn millionths(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// `a / b`, and 0 where that is not a number JSON has.
+/// `a / b`, or 0 if `b` is not positive: JSON has no infinities and no NaN.
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }

@@ -1,5 +1,5 @@
-//! What a simulation hands over beside its measurements: plain values, no behaviour of
-//! the device. What the device has no mechanism for stays `None` and out of the summary.
+//! The plain values that a simulation passes to the report besides its measurements. Values for
+//! which the device has no mechanism stay `None` and are left out of the summary.
 
 use crate::ordered::Ordered;
 use crate::summary::{
@@ -9,7 +9,8 @@ use crate::summary::{
 /// Counters of the device over the measurement.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceCounters {
-    /// Mapping units programmed by class, `user` first; their sum is all the dies did.
+    /// Mapping units programmed by class, `user` first; the sum is all that the dies
+    /// programmed.
     pub programs: Ordered<u64>,
     /// Garbage collection.
     pub gc: Option<Gc>,
@@ -23,16 +24,16 @@ pub struct DeviceCounters {
     pub erases: Option<u64>,
     /// Program/erase cycles of the blocks at the end.
     pub pe_cycles: Option<PeCycles>,
-    /// What the channels' time went to.
+    /// Shares of the channels' time by use.
     pub channel: Option<Channel>,
-    /// How much of the time the parts of the drive were in use.
+    /// Shares of the measured time in which the parts of the drive were in use.
     pub utilisation: Option<Utilisation>,
     /// Energy of the flash in millijoules.
     pub energy_mj: Option<f64>,
 }
 
 impl DeviceCounters {
-    /// Write amplification: all programs by those of class `user`. `None` when nothing
+    /// Write amplification: all programs divided by those of class `user`. `None` when nothing
     /// was programmed for the host.
     pub fn waf(&self) -> Option<f64> {
         let user = *self.programs.get("user").filter(|&&user| user > 0)?;
@@ -41,21 +42,21 @@ impl DeviceCounters {
     }
 }
 
-/// What only the program that ran the simulation knows of one scheme's run.
+/// The facts of one scheme's run that only the program that ran the simulation knows.
 #[derive(Clone, Debug, Default)]
 pub struct SchemeFacts {
     /// The scheme's name.
     pub name: String,
     /// The run's digest, 16 hexadecimal digits.
     pub digest: String,
-    /// Real time taken, seconds.
+    /// Real time of the run, seconds.
     pub wall_seconds: f64,
-    /// Processor time taken, seconds.
+    /// Processor time of the run, seconds.
     pub cpu_seconds: f64,
     /// Largest resident memory of the process, bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// How the drive was brought to its state.
+    /// How the aged state of the drive was made.
     pub precondition: Option<Precondition>,
-    /// What arrived without waiting for the drive, beside what it served.
+    /// The load of an open loop; `None` in a closed loop.
     pub load: Option<Load>,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong while writing or reading results.
+//! The errors of writing and reading results.
 
 use std::path::{Path, PathBuf};
 
@@ -13,32 +13,32 @@ pub enum ReportError {
         /// The first result found in it.
         file: String,
     },
-    /// The output folder has files in it that are no run's.
+    /// The output folder is not empty and never held a run.
     #[error("`{}` is not empty (`{file}`) and holds no run of tailcut: name a new or an empty folder", path.display())]
     NotARun {
         /// The folder.
         path: PathBuf,
-        /// A file in it.
+        /// The first of its files by name.
         file: String,
     },
-    /// Another process writes to the output folder.
+    /// Another process is writing to the output folder.
     #[error(
-        "another run{} is writing to `{}`: wait for its end, or name another folder",
+        "another run{} is writing to `{}`: wait until it ends, or name another folder",
         process.map_or(String::new(), |p| format!(" (process {p})")),
         path.display()
     )]
     Busy {
         /// The folder.
         path: PathBuf,
-        /// The process, if it says who it is.
+        /// The number of that process, if the lock file holds it.
         process: Option<u32>,
     },
-    /// The output folder changed while the run was under way.
-    #[error("the results in `{}` are not those that were there when this run began; they are left alone, and this run is in `{}`", path.display(), to.display())]
+    /// The output folder changed during the run.
+    #[error("the results in `{}` changed after this run began; they were not replaced, and the results of this run are in `{}`", path.display(), to.display())]
     Changed {
         /// The folder.
         path: PathBuf,
-        /// Where the results are instead.
+        /// The new folder that holds the results of this run.
         to: PathBuf,
     },
     /// The output folder cannot be created or written.
@@ -57,7 +57,7 @@ pub enum ReportError {
         /// Why.
         source: std::io::Error,
     },
-    /// A file that should be JSON of a known form is not.
+    /// A file is not JSON of the expected form.
     #[error("`{}`, line {line}: {source}", path.display())]
     Json {
         /// The file.
@@ -67,19 +67,19 @@ pub enum ReportError {
         /// Why.
         source: serde_json::Error,
     },
-    /// A summary of another version of the contract.
+    /// The summary has another version of the contract.
     #[error("`{}`: summary schema {found}, this program reads {known}", path.display())]
     Schema {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version in the file.
         found: u32,
-        /// Ours.
+        /// The version this program reads.
         known: u32,
     },
-    /// The program was built without what writes Parquet files.
+    /// The program was built without Parquet support.
     #[error(
-        "this is the quick build of `make demo`, which writes no Parquet files; `make build` makes one that does"
+        "this is the quick build of `make demo`, which writes no Parquet files; `make build` builds one that does"
     )]
     NoParquet,
     /// A Parquet file could not be written.
@@ -89,28 +89,29 @@ pub enum ReportError {
     /// A histogram could not be written.
     #[error("latency log: {0}")]
     Hlog(String),
-    /// The scheme asked for is not in the run.
+    /// The requested scheme is not in the run.
     #[error("no scheme `{name}` in this run; it has {}", known.join(", "))]
     NoScheme {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The names of the run's schemes.
         known: Vec<String>,
     },
-    /// The blame above this percentile was not kept.
+    /// The summary holds no blame above this percentile, and too few requests were kept to
+    /// compute it.
     #[error("the blame above {above} was not kept; ask for one of {} or for at least {least:.6}", levels.join(", "))]
     NoLevel {
         /// The percentile asked for.
         above: f64,
-        /// The levels the summary has.
+        /// The levels in the summary.
         levels: Vec<String>,
-        /// From here upward every request was kept exactly.
+        /// The lowest percentile above which every request was kept.
         least: f64,
     },
 }
 
 impl ReportError {
-    /// Whether the user's input is at fault, not the run or the machine.
+    /// Whether the cause is the user's input and not the run or the machine.
     pub fn is_input(&self) -> bool {
         match self {
             #[cfg(feature = "parquet")]
@@ -120,7 +121,7 @@ impl ReportError {
         }
     }
 
-    /// An I/O error of the file at `path`.
+    /// Returns a function that makes an I/O error of the file at `path`.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ReportError + '_ {
         move |source| ReportError::Io { path: path.to_path_buf(), source }
     }

@@ -10,14 +10,14 @@ use tailcut_stats::{Blame, percentile};
 use tailcut_units::quantity::human_bytes;
 use tailcut_units::{Cause, Direction};
 
-/// What to explain.
+/// What to explain, and how much.
 #[derive(Clone, Debug)]
 pub struct ExplainOptions {
     /// Requests above this percentile.
     pub above: f64,
-    /// How many of the slowest requests to show one by one, a scheme and direction.
+    /// The number of slowest requests to show one by one, for each scheme and direction.
     pub top: usize,
-    /// Only this scheme.
+    /// Explain only this scheme.
     pub scheme: Option<String>,
 }
 
@@ -27,7 +27,7 @@ impl Default for ExplainOptions {
     }
 }
 
-/// The widest bar, which stands for 100 %.
+/// The width of the widest bar, which stands for 100 %.
 const BAR: usize = 20;
 
 /// Explains the run in folder `dir` from its `summary.json` and `slowest.jsonl`.
@@ -74,7 +74,8 @@ fn explain_side(
         return Ok(String::new());
     }
     let blame = blame_above(&side.blame, side.total_ios, slow, options.above)?;
-    // What the summary kept is of all runs, the requests kept one by one are of the first.
+    // The levels in the summary cover all runs; the requests kept one by one are of the first
+    // run.
     let level = |above: f64| side.blame.iter().find(|b| b.above == above);
     let (total, runs) = match (scheme.runs, level(0.0), level(options.above)) {
         (Some(n), Some(all), Some(_)) => (all.requests, format!(" of {n} runs")),
@@ -109,8 +110,9 @@ fn explain_side(
     Ok(out)
 }
 
-/// The blame the summary kept for this level, or, where every request above the level was
-/// kept exactly, the blame of just those.
+/// Returns the blame in the summary for this level. If the summary does not have the level,
+/// computes it from the slowest requests, provided that every request above the level is among
+/// them.
 fn blame_above(
     kept: &[BlameSummary],
     total: u64,
@@ -152,8 +154,8 @@ fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
     head + &account(&causes, "sum = latency")
 }
 
-/// An account in lines: the largest cause first, each with its share as a bar and what it
-/// means, and the sum of the lines.
+/// Formats an account in lines, the largest cause first. Each line has the cause's meaning, its
+/// time and its share as a bar; the last line is the sum of the lines.
 fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
     let rounded = round_parts(&causes.iter().map(|c| c.1).collect::<Vec<f64>>());
     let sum: u64 = rounded.iter().sum();
@@ -174,7 +176,7 @@ fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
     grid.render()
 }
 
-/// What a cause means, or its name where this version does not know it.
+/// The meaning of a cause, or its name if this version does not know the cause.
 fn describe(name: &str) -> String {
     Cause::all().find(|c| c.name() == name).map_or_else(|| name.to_string(), Cause::describe)
 }

@@ -1,4 +1,4 @@
-//! The output folder: results appear in it whole or not at all.
+//! The output folder: all results of a run appear in it, or none.
 
 use crate::error::ReportError;
 use crate::lock::{LOCK, Lock, LockError};
@@ -8,12 +8,12 @@ use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The file that makes a folder a run; it is moved in last.
+/// The file that marks a folder as a run; it is moved in last.
 pub const SUMMARY: &str = "summary.json";
 /// The resolved configuration.
 pub const CONFIG: &str = "config.toml";
 
-/// What results look like: first and last part of their names.
+/// The names of results: their first and last parts.
 const RESULTS: [(&str, &str); 7] = [
     ("summary", ".json"),
     ("config", ".toml"),
@@ -29,19 +29,19 @@ const PARTIAL: &str = ".partial";
 
 /// A folder that receives the results of one run.
 ///
-/// Files are written under temporary names; [`commit`](OutputFolder::commit) moves them in
-/// place, the summary last. Dropped without that, it removes them. While it lives, no other
-/// process writes to the folder.
+/// Files are written under temporary names; [`commit`](OutputFolder::commit) moves them to
+/// their final names, the summary last. If the value is dropped before that, the temporary
+/// files are removed. While the value exists, no other process writes to the folder.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
     pending: Vec<String>,
-    /// The results that were there at the beginning, which `commit` replaces.
+    /// The results found at the beginning, which `commit` replaces.
     former: Vec<Former>,
     lock: Lock,
 }
 
-/// A result as it was found: none but this is ever replaced.
+/// A result as it was found at the beginning. Only such results are ever replaced.
 #[derive(Debug, PartialEq)]
 struct Former {
     name: String,
@@ -50,14 +50,14 @@ struct Former {
 }
 
 impl OutputFolder {
-    /// Creates the folder if needed and checks that it can be written. A folder is refused
-    /// that another run is writing to, and one with files in it that are no run's. One that
-    /// holds a run is refused unless `force` is set; then that run is replaced at commit.
+    /// Creates the folder if needed and checks that it can be written. Refuses a folder that
+    /// another run is writing to, and a folder that is not empty and never held a run. Refuses
+    /// a folder that holds a run unless `force` is set; `commit` then replaces that run.
     pub fn prepare(path: &Path, force: bool) -> Result<OutputFolder, ReportError> {
         let not_writable = |source| ReportError::NotWritable { path: path.to_path_buf(), source };
         fs::create_dir_all(path).map_err(not_writable)?;
-        // Asked now, not after an hour of simulation; and before a lock is left in a folder
-        // that has nothing to do with runs.
+        // Checked now and not after an hour of simulation, and before a lock file is left in a
+        // folder that has nothing to do with runs.
         refuse_foreign(path)?;
         let lock = Lock::take(path).map_err(|e| match e {
             LockError::Held(process) => ReportError::Busy { path: path.to_path_buf(), process },
@@ -67,7 +67,7 @@ impl OutputFolder {
         if let (Some(file), false) = (former.first(), force) {
             return Err(ReportError::HoldsRun { path: path.to_path_buf(), file: file.name.clone() });
         }
-        // Nobody else writes here, so these are of a run that was killed.
+        // The lock is held, so these files are of a run that was killed.
         for name in names_in(path).map_err(not_writable)?.iter().filter(|n| is_partial(n)) {
             fs::remove_file(path.join(name)).map_err(not_writable)?;
         }
@@ -79,7 +79,7 @@ impl OutputFolder {
         &self.path
     }
 
-    /// Starts a result file; it gets its name at commit.
+    /// Creates a result file; it gets its final name at commit.
     pub fn create(&mut self, name: &str) -> Result<File, ReportError> {
         debug_assert!(is_result(name), "`{name}` would not be recognised as a result");
         let path = self.partial(name);
@@ -90,18 +90,18 @@ impl OutputFolder {
         Ok(file)
     }
 
-    /// Writes a whole result file; it gets its name at commit.
+    /// Writes a whole result file; it gets its final name at commit.
     pub fn write(&mut self, name: &str, text: &str) -> Result<(), ReportError> {
         let path = self.partial(name);
         self.create(name)?.write_all(text.as_bytes()).map_err(ReportError::io(&path))
     }
 
-    /// Puts all files in place. An earlier run is removed first, its summary before
-    /// everything else, so that at no moment two runs look like one.
+    /// Moves all files to their final names. Removes an earlier run first, starting with its
+    /// summary, so that the folder never holds files of two runs under one summary.
     ///
     /// # Errors
-    /// If the folder does not hold what it held at the beginning, that is left alone and the
-    /// files go to a new folder beside it, which the error names.
+    /// If the folder no longer holds what it held at the beginning, its files are left as they
+    /// are. The new files go to a new folder beside it, which the error names.
     pub fn commit(mut self) -> Result<(), ReportError> {
         let found = results_in(&self.path).map_err(ReportError::io(&self.path))?;
         if found != self.former || !self.lock.holds() {
@@ -116,7 +116,7 @@ impl OutputFolder {
         self.put_in(&to)
     }
 
-    /// Moves the files to where they belong, the summary last.
+    /// Moves the files to their final names in `to`, the summary last.
     fn put_in(&mut self, to: &Path) -> Result<(), ReportError> {
         self.pending.sort_by_key(|name| name == SUMMARY);
         for name in &self.pending {
@@ -127,7 +127,7 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Moves the files to a new folder: `run.2` for `run`.
+    /// Moves the files to a new folder beside this one: `run.2` for `run`.
     fn put_beside(&mut self) -> Result<PathBuf, ReportError> {
         let number = |n: u32| {
             let mut name = self.path.clone().into_os_string();
@@ -149,7 +149,7 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         for name in &self.pending {
-            // Best effort: the run has failed already, and that is what is reported.
+            // Best effort: the run has already failed, and that failure is what is reported.
             let _ = fs::remove_file(self.partial(name));
         }
     }
@@ -181,11 +181,11 @@ fn results_in(path: &Path) -> std::io::Result<Vec<Former>> {
     Ok(results)
 }
 
-/// Refuse a folder that has files in it and never held a run: neither a summary of this
-/// program nor the lock of a run that was killed.
+/// Refuses a folder that is not empty and never held a run: it has neither a summary of this
+/// program nor the lock file of a run that was killed.
 fn refuse_foreign(path: &Path) -> Result<(), ReportError> {
     #[derive(Deserialize)]
-    #[allow(dead_code)] // That they are there is what matters.
+    #[allow(dead_code)] // Only their presence is checked.
     struct Head {
         tailcut: String,
         schema: u32,

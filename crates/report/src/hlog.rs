@@ -1,6 +1,6 @@
-//! `latency.hlog`: the standard HdrHistogram log (V2, deflated), which the HdrHistogram
-//! tools of any language read. One interval a histogram, the whole run, with the tag
-//! `scheme/job/read` or `scheme/job/write`; values are ns, the printed maximum ms.
+//! `latency.hlog`: the standard HdrHistogram log (V2, deflated), which the HdrHistogram tools
+//! of any language read. Each histogram is one interval that spans the whole run, with the tag
+//! `scheme/job/read` or `scheme/job/write`. Values are in ns; the printed maximum is in ms.
 
 use crate::error::ReportError;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -12,13 +12,13 @@ use tailcut_stats::Measured;
 /// The file's name in an output folder.
 pub const FILE: &str = "latency.hlog";
 
-/// Writes the log of one run: every scheme with what was measured of it. Populations
-/// without requests are left out.
+/// Writes the log of one run from the measurements of every scheme. Populations without
+/// requests are left out.
 pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), ReportError> {
     let failed = |e: &dyn std::fmt::Display| ReportError::Hlog(e.to_string());
     let mut serializer = V2DeflateSerializer::new();
     let mut builder = IntervalLogWriterBuilder::new();
-    // Virtual time starts at zero; without a start time readers would guess one.
+    // Virtual time starts at zero; without a start time, readers would guess one.
     builder
         .add_comment("[Histogram log format version 1.3]")
         .add_comment("[Tailcut latencies in ns; times are virtual]")
@@ -42,7 +42,7 @@ pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), R
     Ok(())
 }
 
-/// A tag may hold neither commas nor white space.
+/// Replaces commas and white space, which a tag must not contain.
 fn tag(text: &str) -> String {
     text.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect()
 }

@@ -1,10 +1,9 @@
-//! What a run leaves behind for people and programs: the summary (JSON), tables for the
-//! terminal, the explanation of the slowest requests, HdrHistogram logs, Parquet files and
-//! timelines.
+//! The output of a run for people and programs: the summary (JSON), tables for the terminal,
+//! the explanation of the slowest requests, HdrHistogram logs, Parquet files and timelines.
 //!
-//! Reading order: [`summary`] is the contract everything else prints from; [`counters`]
-//! is what a simulation hands over beside its measurements; [`folder`] is how files reach
-//! the disk whole or not at all.
+//! Reading order: [`summary`] is the contract from which everything else is printed;
+//! [`counters`] is what a simulation passes to the report besides its measurements; [`folder`]
+//! writes the files of a run to disk all together or not at all.
 
 pub mod counters;
 pub mod error;

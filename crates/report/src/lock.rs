@@ -1,23 +1,23 @@
-//! One writer at a time in a folder.
+//! A lock that lets one process at a time write to a folder.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The lock's file. It is there while a run writes to the folder, and after one that was
+/// The lock file. It exists while a run writes to the folder, and remains after a run that was
 /// killed.
 pub const LOCK: &str = ".tailcut.lock";
 
-/// Why a lock is not had.
+/// Why the lock was not taken.
 pub enum LockError {
-    /// Another process has it; its number, if it says so.
+    /// Another process holds it; its number, if the lock file has it.
     Held(Option<u32>),
-    /// The file cannot be made.
+    /// The lock file cannot be opened, created or written.
     Io(io::Error),
 }
 
-/// The right to write to a folder. The operating system takes the lock from a process
-/// that ends, however it ends, so a file left behind keeps nobody out.
+/// The right to write to a folder. The operating system releases the lock when the process
+/// ends, however it ends, so a lock file that is left behind blocks nobody.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
@@ -25,8 +25,9 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Lock the folder, or say who has it. Where the file system knows no locks, everybody
-    /// gets one: what is checked before results are put in place must do.
+    /// Locks the folder, or returns which process holds the lock. On a file system without
+    /// locks every process gets one; then only the check before results are moved in protects
+    /// them.
     pub fn take(folder: &Path) -> Result<Lock, LockError> {
         let path = folder.join(LOCK);
         loop {
@@ -39,8 +40,9 @@ impl Lock {
                 Err(TryLockError::Error(e)) => return Err(LockError::Io(e)),
             }
             let lock = Lock { path: path.clone(), file };
-            // Whoever had it may have removed the file after it was opened here; then the
-            // next one makes a new file, and this lock would keep nobody out.
+            // The former holder may have removed the file after it was opened here. The next
+            // process would then create a new file, and this lock would not keep that process
+            // out.
             if lock.holds() {
                 lock.sign().map_err(LockError::Io)?;
                 return Ok(lock);
@@ -48,7 +50,7 @@ impl Lock {
         }
     }
 
-    /// Whether the file locked is still the folder's.
+    /// Whether the locked file is still the folder's lock file.
     pub fn holds(&self) -> bool {
         #[cfg(unix)]
         {
@@ -59,12 +61,12 @@ impl Lock {
                 _ => false,
             }
         }
-        // Elsewhere the file is never removed.
+        // On other systems the lock file is never removed.
         #[cfg(not(unix))]
         self.path.exists()
     }
 
-    /// Write this process's number, for whoever is refused.
+    /// Writes the number of this process, to be named to processes that are refused.
     fn sign(&self) -> io::Result<()> {
         self.file.set_len(0)?;
         (&self.file).write_all(std::process::id().to_string().as_bytes())
@@ -81,7 +83,7 @@ impl Drop for Lock {
     }
 }
 
-/// The number of the process that signed.
+/// The process number in the lock file, if there is one.
 fn process(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.take(16).read_to_string(&mut text).ok()?;

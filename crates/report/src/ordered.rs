@@ -5,8 +5,8 @@ use serde::ser::{Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A JSON object whose members keep the order they were put in: percentiles by size and
-/// causes in ledger order, where a sorted map would put 10 before 5.
+/// A JSON object whose members keep the order in which they were added: percentiles by size and
+/// causes in ledger order. A sorted map would put 10 before 5.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ordered<V>(pub Vec<(String, V)>);
 
@@ -22,7 +22,7 @@ impl<V> Ordered<V> {
         self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

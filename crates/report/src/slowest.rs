@@ -1,5 +1,5 @@
-//! `slowest.jsonl`: the slowest requests of a run, one JSON object a line, each with the
-//! account of where its time went.
+//! `slowest.jsonl`: the slowest requests of a run, one JSON object a line, each with its
+//! latency by cause.
 
 use crate::error::ReportError;
 use crate::ordered::Ordered;
@@ -15,32 +15,32 @@ pub const FILE: &str = "slowest.jsonl";
 /// One request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowLine {
-    /// Of which scheme's run.
+    /// The scheme in whose run the request was.
     pub scheme: String,
-    /// Among reads or writes.
+    /// Whether the request counts among reads or writes.
     pub direction: Direction,
     /// Submission index within the run.
     pub index: u64,
-    /// Which job sent it.
+    /// Name of the job that sent the request.
     pub job: String,
-    /// What it asked.
+    /// The host command.
     pub op: HostOp,
     /// First byte.
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u32,
-    /// Virtual time when the host had it ready.
+    /// Virtual time at which the host had the request ready, ns.
     pub arrived_ns: u64,
-    /// Virtual time when it was done.
+    /// Virtual time at which the request completed, ns.
     pub completed_ns: u64,
-    /// The time between.
+    /// `completed_ns - arrived_ns`.
     pub latency_ns: u64,
-    /// What that time went to; adds up to it.
+    /// Nanoseconds by cause; the sum is `latency_ns`.
     pub causes: Ordered<u64>,
 }
 
 impl SlowLine {
-    /// The account as a ledger. Causes this version does not know are left out.
+    /// The causes as a ledger. Causes that this version does not know are left out.
     pub fn ledger(&self) -> Ledger {
         let mut ledger = Ledger::new();
         for cause in Cause::all() {
@@ -52,7 +52,7 @@ impl SlowLine {
     }
 }
 
-/// Writes the slowest requests of one scheme, reads and then writes, the slowest first.
+/// Writes the slowest requests of one scheme: reads, then writes, each the slowest first.
 pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Result<()> {
     let mut out = BufWriter::new(out);
     for direction in [Direction::Read, Direction::Write] {
@@ -78,7 +78,7 @@ pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Res
     out.flush()
 }
 
-/// Reads the file of a run, in the order written.
+/// Reads the file of a run, in the order in which it was written.
 pub fn read(path: &Path) -> Result<Vec<SlowLine>, ReportError> {
     let file = std::fs::File::open(path).map_err(ReportError::io(path))?;
     let mut lines = Vec::new();

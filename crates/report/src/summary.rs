@@ -1,7 +1,7 @@
-//! `summary.json`: a versioned contract. Names follow fio's where fio has one; times are
-//! ns unless the name says otherwise; what does not exist is absent, not zero.
+//! `summary.json`: a versioned contract. Names follow fio's where fio has one. Times are in ns
+//! unless the name says otherwise. Values for which there is no mechanism are absent, not zero.
 //!
-//! `docs/summary.schema.json` describes the same; a test holds the two together.
+//! `docs/summary.schema.json` describes the same contract; a test checks that the two agree.
 
 use crate::error::ReportError;
 use crate::ordered::Ordered;
@@ -26,22 +26,22 @@ pub struct Summary {
     pub partial: bool,
     /// Device preset or file.
     pub device: String,
-    /// Capacity the host sees, the same for all schemes.
+    /// Capacity the host sees, bytes; the same for all schemes.
     pub host_capacity_bytes: u64,
-    /// What the host asked.
+    /// The requests of the host.
     pub workload: Workload,
-    /// The schemes, in the order asked for.
+    /// The schemes, in the order in which they were given.
     pub schemes: Vec<Scheme>,
 }
 
-/// What the host asked.
+/// The requests of the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// Where it came from: a trace file, a job file or an inline job.
+    /// Where the requests come from: a trace file, a job file or an inline job.
     pub source: String,
-    /// Requests in all.
+    /// Number of requests.
     pub requests: u64,
-    /// Reads by reads and writes.
+    /// Share of reads among reads and writes.
     pub read_fraction: f64,
     /// Mean length of reads and writes, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,15 +49,15 @@ pub struct Workload {
     /// Bytes touched at least once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint_bytes: Option<u64>,
-    /// Bytes of the drive that a trace touches: its footprint after folding or dense
-    /// numbering, of one lap.
+    /// Bytes of the drive that a trace touches: the footprint of one lap after folding or dense
+    /// numbering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_footprint_bytes: Option<u64>,
-    /// Virtual time from the start of the run to the start of measurement: requests that
-    /// arrive before are simulated, and in no figure but `requests` and the digests.
+    /// Virtual time from the start of the run to the start of measurement, ns. Requests that
+    /// arrive earlier are simulated but count only in `requests` and in the digests.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warm_up_ns: u64,
-    /// Time from the first arrival to the last, of a trace.
+    /// Time from the first arrival of a trace to the last, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_ns: Option<u64>,
 }
@@ -67,28 +67,29 @@ pub struct Workload {
 pub struct Scheme {
     /// Its name.
     pub name: String,
-    /// Digest of all completions, 16 hexadecimal digits; of the first run.
+    /// Digest of all completions of the first run, 16 hexadecimal digits.
     pub digest: String,
-    /// Absent for one run. Of several: rates, latencies (of the jobs too) and write
-    /// amplification are means over that many runs, least and most are over all, the blame
-    /// is that of all their requests together, and everything else is the first run's.
+    /// The number of runs; absent for one run. With several runs, rates, latencies (of the jobs
+    /// too) and write amplification are means over the runs, minimum and maximum are over all
+    /// runs, the blame covers the requests of all runs, and everything else is of the first
+    /// run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
-    /// Virtual time measured.
+    /// Length of the measurement in virtual time, ns.
     pub runtime_ns: u64,
-    /// Real time taken, seconds.
+    /// Real time of the run, seconds.
     pub wall_seconds: f64,
-    /// Processor time taken, seconds.
+    /// Processor time of the run, seconds.
     pub cpu_seconds: f64,
-    /// Requests simulated a second of processor time.
+    /// Requests simulated in a second of processor time.
     pub requests_per_cpu_second: f64,
-    /// Largest resident memory of the process.
+    /// Largest resident memory of the process, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
-    /// How the drive was brought to its state.
+    /// How the aged state of the drive was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
-    /// What arrived without waiting for the drive, beside what it served.
+    /// The load of an open loop; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// All reads.
@@ -104,11 +105,11 @@ pub struct Scheme {
     /// Requests that failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub errors: u64,
-    /// The jobs, in their order.
+    /// The jobs, in the order of the workload.
     pub jobs: Vec<JobSummary>,
     /// Figures over virtual time, at most 200 intervals; of the first run.
     pub series: Vec<SeriesPoint>,
-    /// Write amplification: all programs by host programs.
+    /// Write amplification: all programs divided by host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
     /// Mapping units programmed by class.
@@ -120,7 +121,7 @@ pub struct Scheme {
     /// Suspensions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspends: Option<Suspends>,
-    /// What the dies did, by occupant.
+    /// Operations of the dies, by occupant.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub operations: Ordered<Operations>,
     /// The longest time in which writes were outstanding and none was completed.
@@ -132,10 +133,10 @@ pub struct Scheme {
     /// Program/erase cycles of the blocks at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<PeCycles>,
-    /// What the channels' time went to.
+    /// Shares of the channels' time by use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Channel>,
-    /// How much of the time the parts of the drive were in use.
+    /// Shares of the measured time in which the parts of the drive were in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
     /// Energy of the flash in millijoules.
@@ -151,9 +152,10 @@ pub struct Scheme {
 pub struct ConfigValue {
     /// The value, as a device file has it.
     pub value: serde_json::Value,
-    /// The layer that gave it: a device, a scheme, a file, or `--set`.
+    /// The layer that set the value: a device, a scheme, a file, or `--set`.
     pub layer: String,
-    /// Where the layer has it from: paper and table, data sheet, or an assumption.
+    /// The source that the layer states for the value: paper and table, data sheet, or an
+    /// assumption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -169,18 +171,19 @@ pub struct DirectionSummary {
     pub bw_bytes: f64,
     /// Latency.
     pub lat_ns: Latency,
-    /// What the latency was made of; only for all jobs together. Of several runs: of all
-    /// their requests.
+    /// Blame by level; only for all jobs together. With several runs, the blame covers the
+    /// requests of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blame: Vec<BlameSummary>,
 }
 
-/// A latency distribution, ns. All zero and without percentiles when there is no request.
+/// A latency distribution in ns. All values are zero and there are no percentiles when there is
+/// no request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Shortest, exact.
+    /// Minimum, exact.
     pub min: u64,
-    /// Longest, exact.
+    /// Maximum, exact.
     pub max: u64,
     /// Mean, from the exact sum.
     pub mean: f64,
@@ -194,7 +197,8 @@ pub struct Latency {
     /// 95 % confidence interval by percentile; absent for short runs.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub ci95: Ordered<[u64; 2]>,
-    /// Requests beyond the hour that percentiles tell apart.
+    /// Requests that took longer than one hour, the longest latency that the percentiles
+    /// distinguish.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub saturated: u64,
 }
@@ -202,15 +206,15 @@ pub struct Latency {
 /// The blame above one percentile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlameSummary {
-    /// The percentile; 0 is every request.
+    /// The percentile; 0 stands for all requests.
     pub above: f64,
-    /// The true lower bound of latency.
+    /// Lower end of the latency bucket that holds the percentile, ns.
     pub threshold_ns: u64,
-    /// How many requests took at least that long.
+    /// Number of requests that took at least `threshold_ns`.
     pub requests: u64,
-    /// Their mean latency, rounded to 1/1024 ns.
+    /// Mean latency of these requests, ns, rounded to 1/1024 ns.
     pub mean_ns: f64,
-    /// Mean ns by cause; they add up to exactly `mean_ns`.
+    /// Mean time by cause, ns; the sum is exactly `mean_ns`.
     pub causes: Ordered<f64>,
 }
 
@@ -219,8 +223,8 @@ pub struct BlameSummary {
 pub struct JobSummary {
     /// Its name.
     pub name: String,
-    /// Virtual time that its rates refer to, where that is not the scheme's: between two
-    /// stonewalls.
+    /// Virtual time to which the job's rates refer, ns; absent where it equals the scheme's
+    /// `runtime_ns`. It differs for a job between two stonewalls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_ns: Option<u64>,
     /// Its reads.
@@ -231,7 +235,7 @@ pub struct JobSummary {
 
 /// One interval of the series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // The schema describes each; the names say it.
+#[allow(missing_docs)] // `docs/summary.schema.json` describes each field.
 pub struct SeriesPoint {
     pub at_ns: u64,
     pub length_ns: u64,
@@ -267,16 +271,16 @@ pub struct SeriesPoint {
     pub planes_collecting: Vec<f64>,
 }
 
-/// How a drive was brought to its state.
+/// How the aged state of a drive was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Precondition {
     /// `none`, `sequential`, `steady` or `scattered`.
     pub kind: String,
-    /// Processor time it took, seconds.
+    /// Processor time of ageing, seconds.
     pub cpu_seconds: f64,
-    /// Whether it came from the snapshot cache.
+    /// Whether the state came from the snapshot cache.
     pub cached: bool,
-    /// Write amplification at its end.
+    /// Write amplification at the end of ageing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
 }
@@ -284,54 +288,55 @@ pub struct Precondition {
 /// Garbage collection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gc {
-    /// Blocks (or extents) collected.
+    /// Extents collected.
     pub collections: u64,
     /// Valid mapping units moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_units: Option<u64>,
-    /// From the choice of a victim to the end of its erase, mean, nanoseconds.
+    /// Mean time from the choice of a victim to the end of its erase, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_ns: Option<f64>,
-    /// The longest.
+    /// The longest time from the choice of a victim to the end of its erase, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_ns: Option<u64>,
-    /// Reads that a collection held up, by all reads.
+    /// Share of all reads that a collection held up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_reads_fraction: Option<f64>,
-    /// Reads that no collection held up but that queued at a die behind a host operation
-    /// which one had, by all reads.
+    /// Share of all reads that no collection held up but that queued at a die behind a host
+    /// operation that a collection held up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_behind_fraction: Option<f64>,
-    /// Reads that no collection held up but that waited in the host while the device queue was
-    /// full and held a command which one had, by all reads.
+    /// Share of all reads that no collection held up but that waited in the host while the
+    /// device queue was full and held a command that a collection held up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_out_fraction: Option<f64>,
-    /// Reads of which some unit was computed from the rest of its stripe, by all reads; with
+    /// Share of all reads with a unit that was computed from the rest of its stripe; with
     /// parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuilt_reads_fraction: Option<f64>,
-    /// Flash reads made for that alone; with parity only.
+    /// Flash reads made only to compute such units; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild_reads: Option<u64>,
-    /// Flash reads that computing parity needed; with parity only.
+    /// Flash reads made to compute parity; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_reads: Option<u64>,
     /// Flash reads of scrubbing; with scrubbing only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub_reads: Option<u64>,
-    /// Flash reads that moving stripes needed; with wear levelling only.
+    /// Flash reads made to move stripes; with wear levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear_reads: Option<u64>,
     /// Stripes that wear levelling shifted inside their plane group; with levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes_shifted: Option<u64>,
-    /// Stripes that it migrated to another group; with levelling only.
+    /// Stripes that wear levelling migrated to another plane group; with levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes_migrated: Option<u64>,
-    /// Collections that began beside another of their plane group; with parity only.
+    /// Collections that began while another of their plane group was under way; with parity
+    /// only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation_broken: Option<u64>,
-    /// Most planes of one group that collected at once; with parity only.
+    /// The most planes of one group that collected at once; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_in_group: Option<u64>,
     /// The plane groups; with parity only.
@@ -342,130 +347,131 @@ pub struct Gc {
 /// One plane group: the planes of one position on as many channels as a stripe is wide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GcGroup {
-    /// Planes that collected, mean over the measurement.
+    /// Number of collecting planes, mean over the measurement.
     pub mean: f64,
-    /// Most that collected at once.
+    /// The most planes that collected at once.
     pub most: u64,
 }
 
 /// Suspensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suspends {
-    /// Of erases, cancelled resumes included.
+    /// Suspensions of erases, cancelled resumes included.
     pub erase: u64,
-    /// Of programs, cancelled resumes included.
+    /// Suspensions of programs, cancelled resumes included.
     pub program: u64,
-    /// Suspensions of an erase operation, mean.
+    /// Mean number of suspensions of an erase operation.
     pub per_erase: f64,
     /// Resumes that an arrival cancelled.
     pub resumes_cancelled: u64,
-    /// Array time lost and done again.
+    /// Array time that was lost and repeated, ns.
     pub repeated_ns: u64,
-    /// Die time of suspending and resuming.
+    /// Die time spent on suspending and resuming, ns.
     pub overhead_ns: u64,
-    /// Energy of the two.
+    /// Energy of suspending and resuming, millijoules.
     pub energy_mj: f64,
-    /// Suspensions of a block since the drive was made, mean.
+    /// Mean number of suspensions of a block since the drive was made.
     pub per_block_mean: f64,
-    /// Suspensions of a block since the drive was made, most.
+    /// Largest number of suspensions of a block since the drive was made.
     pub per_block_max: u64,
-    /// Factor on the raw bit error rate of a block at that mean.
+    /// Factor on the raw bit error rate of a block with `per_block_mean` suspensions.
     pub rber_factor_mean: f64,
-    /// Factor on the raw bit error rate of a block at that most.
+    /// Factor on the raw bit error rate of a block with `per_block_max` suspensions.
     pub rber_factor_max: f64,
 }
 
-/// Operations of the arrays of one kind.
+/// Operations of the arrays for one occupant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operations {
-    /// How many; one that covers several planes is one.
+    /// Number of operations; an operation on several planes counts once.
     pub count: u64,
-    /// Planes that one covered, mean.
+    /// Mean number of planes of an operation.
     pub planes: f64,
 }
 
-/// Arrivals that do not wait for the drive, over the whole run, and how it kept up.
+/// Load of an open loop over the whole run, and whether the drive kept up with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Requests that arrived a second, from the first to the last; absent if all arrived at
+    /// Arrivals a second, from the first arrival to the last; absent if all requests arrived at
     /// once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_iops: Option<f64>,
     /// Requests completed a second, from the first arrival to the last completion.
     pub served_iops: f64,
-    /// Requests that had arrived and not ended when the last arrived.
+    /// Requests that were outstanding at the last arrival, within a thousandth of all requests.
     pub backlog: u64,
-    /// From the last arrival to the last completion.
+    /// Time from the last arrival to the last completion, ns.
     pub behind_ns: u64,
-    /// The longest time without a break in which more requests were waiting than the
-    /// drive's queue holds.
+    /// The longest time without a break in which more requests were waiting than the drive's
+    /// queue holds, ns.
     pub longest_backlog_ns: u64,
-    /// When that began.
+    /// Start of `longest_backlog_ns`, ns of the run.
     pub longest_backlog_since_ns: u64,
-    /// Whether it was at most half of the time from the first arrival to the last, and at
-    /// most 10 s. If not, latencies measure the backlog.
+    /// Whether `longest_backlog_ns` is at most half of the time from the first arrival to the
+    /// last, and at most 10 s. If not, latencies measure the backlog.
     pub keeps_up: bool,
 }
 
-/// A time in which writes were outstanding and none was completed.
+/// A time in which writes were outstanding and none completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WriteStall {
-    /// When it began.
+    /// Start of the stall, ns.
     pub since_ns: u64,
-    /// How long it lasted.
+    /// Length of the stall, ns.
     pub length_ns: u64,
-    /// How long the oldest write had waited then.
+    /// How long the write that ended the stall had waited, ns. If the stall lasted to the end
+    /// of the run, this is the oldest write still outstanding.
     pub oldest_write_ns: u64,
-    /// It lasted to the end of the run.
+    /// Whether the stall lasted to the end of the run.
     pub at_end: bool,
 }
 
 /// Program/erase cycles by block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeCycles {
-    /// Mean.
+    /// Mean over all blocks.
     pub mean: f64,
-    /// Most.
+    /// Maximum over all blocks.
     pub max: u64,
 }
 
-/// Shares of the channels' time, which add up to 1.
+/// Shares of the channels' time; they add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Channel {
-    /// Nothing to do.
+    /// The channel was idle.
     pub idle: f64,
-    /// Moving what is used.
+    /// The channel was in use and not stalled.
     pub useful: f64,
-    /// Moving pages that then fail to decode.
+    /// The channel transferred pages that then failed to decode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncorrectable: Option<f64>,
-    /// Stalled for the error-correction engine.
+    /// The channel stalled because the ECC engine's queue was full.
     pub ecc_wait: f64,
 }
 
 /// Shares of the measured time in which parts of the drive were in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Utilisation {
-    /// An operation had the die, from its command to its last byte: waiting for the channel
-    /// counts, since no other operation could begin. Where planes work independently, the
-    /// mean over the planes of a die.
+    /// An operation held the die, from its command to its last byte. Waiting for the channel
+    /// counts, since no other operation could begin. Where planes work independently, the share
+    /// of a die is the mean over its planes.
     pub dies: Use,
-    /// The plane was in the array: it sensed, programmed or erased, or did so in an
-    /// operation on several planes; what suspensions repeat is left out. Where they do not
-    /// work independently, the busiest is the mean over the planes of one die.
+    /// The plane sensed, programmed or erased, alone or in an operation on several planes.
+    /// Array time that suspensions repeat is left out. Where planes do not work independently,
+    /// `busiest` is the mean over the planes of one die.
     pub planes: Use,
-    /// An operation had the channel.
+    /// An operation held the channel.
     pub channels: Use,
-    /// The link to the host moved data; of its two directions.
+    /// The host link moved data; over its two directions.
     pub host_link: Use,
 }
 
-/// How much of the time things of a kind were in use.
+/// Share of the time in which the parts of one kind were in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Use {
-    /// Mean over all.
+    /// Mean over all parts of the kind.
     pub mean: f64,
-    /// The one that was in use most.
+    /// The part that was in use most.
     pub busiest: f64,
 }
 
@@ -474,7 +480,7 @@ fn is_zero(n: &u64) -> bool {
 }
 
 impl Summary {
-    /// The file's text, with a newline at the end.
+    /// The text of the file, with a newline at the end.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a summary has only string keys");
         text.push('\n');

@@ -1,7 +1,7 @@
-//! The tables a run prints: schemes side by side, and what their tails are made of.
+//! The tables that a run prints: schemes side by side, and the causes of their tail latencies.
 //!
-//! Plain text without colour, at most 120 columns, so that it reads the same in a
-//! terminal, a pipe and a mail.
+//! Plain text without colour, at most 120 columns, so that it reads the same in a terminal, a
+//! pipe and a mail.
 
 use crate::summary::{BlameSummary, DirectionSummary, Scheme};
 use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts};
@@ -14,18 +14,19 @@ const COLUMNS: [f64; 5] = [50.0, 99.0, 99.9, 99.99, 99.999];
 /// The levels of the blame table.
 const BLAME: [f64; 3] = [99.0, 99.9, 99.99];
 
-/// A cause below this share at every level shown is added up with others like it.
+/// A cause below this share at every level shown is summed up with others of this kind.
 const SMALL: f64 = 0.0005;
 
-/// The longest scheme name shown whole.
+/// The longest scheme name that is shown in full, in characters.
 const NAME: usize = 24;
 
-/// Widths of the comparison's columns, so that writes stand under reads.
+/// Minimum widths of the comparison's columns, so that the columns of writes line up with those
+/// of reads.
 const WIDTHS: [usize; 10] = [8, 5, 7, 8, 8, 8, 8, 8, 7, 5];
 
 const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
 
-/// A line for each scheme whose drive did not keep up with what arrived.
+/// Returns a warning for each scheme whose drive did not keep up with the arrivals.
 pub fn overload(schemes: &[Scheme]) -> String {
     let mut out = String::new();
     for scheme in schemes {
@@ -37,8 +38,8 @@ pub fn overload(schemes: &[Scheme]) -> String {
             None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
         };
         out.push_str(&format!(
-            "{} DOES NOT KEEP UP: {offered};\n  {} were waiting when the last arrived, {} before all were done; \
-             for {} without a break\n  requests waited outside the drive's queue: latencies below measure the backlog\n\n",
+            "{} DOES NOT KEEP UP: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
+             requests waited outside the drive's queue for {} without a break: latencies below measure the backlog\n\n",
             cut(&scheme.name, NAME),
             grouped(load.backlog),
             duration(load.behind_ns as f64).trim_end(),
@@ -48,8 +49,8 @@ pub fn overload(schemes: &[Scheme]) -> String {
     out
 }
 
-/// One row a scheme, reads and then writes; a direction without requests is left out.
-/// `*` marks a percentile with fewer than ten requests beyond it.
+/// Formats one row for each scheme, first for reads and then for writes. A direction without
+/// requests is left out. `*` marks a percentile with fewer than ten requests beyond it.
 pub fn comparison(schemes: &[Scheme]) -> String {
     let mut out = overload(schemes);
     let tables = out.len();
@@ -70,8 +71,8 @@ pub fn comparison(schemes: &[Scheme]) -> String {
     out
 }
 
-/// How much of the time the parts of each drive were in use: over all of a kind, and the
-/// busiest one. Nothing where no drive says so.
+/// Formats the shares of time in which the parts of each drive were in use: the mean over all
+/// parts of a kind, and the busiest part. Empty if no drive reports them.
 pub fn utilisation(schemes: &[Scheme]) -> String {
     if schemes.iter().all(|s| s.utilisation.is_none()) {
         return String::new();
@@ -98,7 +99,7 @@ pub fn utilisation(schemes: &[Scheme]) -> String {
 fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
     let mut grid = Grid::with_widths(&WIDTHS);
     let mut head = vec!["scheme".to_string(), "IOPS".into(), "mean".into()];
-    // Marked values end in a star, others in a blank, so that the units line up.
+    // Marked values end in a star and others in a blank, so that the units line up.
     head.extend(COLUMNS.iter().map(|p| format!("p{p} ")));
     head.extend(["max".to_string(), "WAF".into()]);
     grid.row(head);
@@ -130,7 +131,7 @@ fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
     }
 }
 
-/// What each scheme's slowest reads and writes waited for.
+/// Formats the blame of each scheme's slowest reads and writes.
 pub fn blame(schemes: &[Scheme]) -> String {
     let mut out = String::new();
     for scheme in schemes {
@@ -157,8 +158,8 @@ pub fn blame(schemes: &[Scheme]) -> String {
     out
 }
 
-/// Blame by level, side by side: a row a cause, most of the highest level's time first,
-/// and a last row that is the sum of what is printed above it.
+/// Formats blame levels side by side: one row for each cause, sorted by the time at the highest
+/// level, and a last row with the sum of the printed rows.
 fn blame_grid(levels: &[&BlameSummary]) -> Grid {
     let rows = cause_rows(levels);
     let columns: Vec<Vec<u64>> = (0..levels.len())
@@ -182,8 +183,8 @@ fn blame_grid(levels: &[&BlameSummary]) -> Grid {
     grid
 }
 
-/// The mean ns of each cause by level, by falling share of the last level; causes that
-/// are small everywhere come last, together.
+/// The mean ns of each cause by level, sorted by falling time at the last level. Causes that
+/// are small at every level are summed up in a last row.
 fn cause_rows(levels: &[&BlameSummary]) -> Vec<(String, Vec<f64>)> {
     let mut rows: Vec<(String, Vec<f64>)> = Vec::new();
     for (level, blame) in levels.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Numbers for people, and grids of text.
+//! Numbers formatted for people, and grids of text.
 
 /// A duration in ns with 3 significant digits and its unit, 7 columns at most: `83.4 us`.
 /// The unit always has two columns, so that right-aligned values line up.
@@ -33,7 +33,7 @@ pub fn rate(value: f64) -> String {
     format!("{value:.decimals$}{unit}")
 }
 
-/// A whole number with thousands apart: `1,234,567`.
+/// A whole number with thousands separators: `1,234,567`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -46,13 +46,13 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// `part` of `whole` in percent: `52.1 %`.
+/// `part` as a percentage of `whole`: `52.1 %`.
 pub fn percent(part: f64, whole: f64) -> String {
     format!("{:.1} %", if whole > 0.0 { 100.0 * part / whole } else { 0.0 })
 }
 
-/// Rounds parts to whole numbers that add up to the rounded sum: what is printed must add
-/// up as printed.
+/// Rounds parts to whole numbers that add up to the rounded sum, so that printed parts add up
+/// to the printed sum.
 pub fn round_parts(parts: &[f64]) -> Vec<u64> {
     let whole = parts.iter().sum::<f64>().round() as u64;
     let mut rounded: Vec<u64> = parts.iter().map(|p| p.floor() as u64).collect();
@@ -65,7 +65,7 @@ pub fn round_parts(parts: &[f64]) -> Vec<u64> {
     rounded
 }
 
-/// `text` in at most `columns` columns.
+/// Shortens `text` to at most `columns` columns; `~` marks a cut.
 pub fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_string();
@@ -73,7 +73,8 @@ pub fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns.saturating_sub(1)).chain(['~']).collect()
 }
 
-/// Rows of cells: the first column to the left, the others to the right, as wide as needed.
+/// Rows of cells. The first column is left-aligned and the others right-aligned; columns are as
+/// wide as needed.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     rows: Vec<Vec<String>>,
@@ -82,23 +83,23 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// An empty grid whose columns have at least these widths, so that the columns of
-    /// several grids stand under one another.
+    /// An empty grid whose columns have at least these widths, so that the columns of several
+    /// grids line up.
     pub fn with_widths(least: &[usize]) -> Grid {
         Grid { least: least.to_vec(), ..Grid::default() }
     }
 
-    /// Add a row.
+    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Add a line across, under the last row.
+    /// Adds a horizontal line below the last row.
     pub fn rule(&mut self) {
         self.rules.push(self.rows.len());
     }
 
-    /// The text, each line indented by two, columns two apart, no blanks at line ends.
+    /// The text: lines indented by two, two blanks between columns, no blanks at line ends.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |c: usize| {

@@ -1,4 +1,4 @@
-//! Does the explanation say what the slowest requests waited for, and add up?
+//! Tests that the explanation names what the slowest requests waited for, and that it adds up.
 
 mod common;
 
@@ -8,7 +8,7 @@ use tailcut_report::summary::Scheme;
 use tailcut_report::{OutputFolder, ReportError, hlog, slowest, tables};
 use tailcut_units::{Cause, Occupant};
 
-/// Leaves two schemes behind as a run would.
+/// Writes the results of two schemes to `dir`, as a run does.
 fn leave(dir: &Path) -> tailcut_report::Summary {
     let mut folder = OutputFolder::prepare(dir, false).unwrap();
     let runs = [("baseline", 1), ("t-es", 2)].map(|(name, seed)| common::scheme(name, 200_000, seed));
@@ -30,7 +30,8 @@ fn figure(line: &str) -> u64 {
     cell.replace(',', "").parse().unwrap_or_else(|_| panic!("no figure in `{line}`"))
 }
 
-/// Checks every account in the text: its lines add up to its sum line. Returns how many.
+/// Checks that the lines of every account in the text add up to its sum line. Returns the
+/// number of accounts.
 fn accounts_add_up(text: &str) -> usize {
     let (mut accounts, mut sum) = (0, 0);
     for line in text.lines() {
@@ -61,7 +62,7 @@ fn of_several_runs_it_says_which_are_meant() {
     let of_all = format!(" of {} took", tailcut_report::text::grouped(reads));
     assert!(together.contains("reads above p99 of 2 runs: ") && together.contains(&of_all), "{together}");
     assert!(together.contains("Of the first run the slowest:\n#1 "), "{together}");
-    // A level that the summary does not have comes from the requests kept one by one.
+    // A level that is not in the summary is computed from the requests kept one by one.
     let alone = text(99.5);
     assert!(alone.contains("reads above p99.5 of the first run: "), "{alone}");
 }
@@ -107,7 +108,7 @@ fn tables_of_a_run_fit_and_add_up() {
     let text = tables::comparison(&summary.schemes) + &used + &tables::blame(&summary.schemes);
     assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
     assert!(text.contains("Reads\n") && text.contains("Writes\n"));
-    // p99.999 of 140,000 reads rests on one.
+    // One of 140,000 reads is beyond p99.999.
     assert!(text.contains("* fewer than 10"), "{text}");
     println!("{text}{}", explain(dir.path(), &ExplainOptions::default()).unwrap());
 }

@@ -1,4 +1,4 @@
-//! Can other tools read what a run leaves behind, and does it add up?
+//! Tests that other tools can read the files of a run and that their figures add up.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn the_latency_log_reads_back_as_recorded() {
     assert_eq!(seen[3].1, *measured.jobs[1].write.histogram());
 }
 
-/// Standard base64, here so that no crate is needed for one test.
+/// Decodes standard base64, which spares a dependency for one test.
 fn base64_decode(text: &str) -> Vec<u8> {
     let digit = |c: u8| match c {
         b'A'..=b'Z' => u32::from(c - b'A'),

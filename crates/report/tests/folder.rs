@@ -1,11 +1,12 @@
-//! Do results appear whole or not at all, and does a run replace nothing but a run?
+//! Tests that the results of a run appear all together or not at all, and that a run replaces
+//! only a run.
 
 use std::fs::{self, File};
 use std::path::Path;
 use tailcut_report::folder::{CONFIG, SUMMARY};
 use tailcut_report::{OutputFolder, ReportError};
 
-/// There while a run writes, and after one that was killed.
+/// Exists while a run writes, and remains after a run that was killed.
 const LOCK: &str = ".tailcut.lock";
 
 fn names(path: &Path) -> Vec<String> {
@@ -15,7 +16,7 @@ fn names(path: &Path) -> Vec<String> {
     names
 }
 
-/// The head of a summary, which is what a run is known by.
+/// The head of a summary, by which a run is recognised.
 fn summary(seed: u32) -> String {
     format!("{{\"tailcut\": \"0.1.0\", \"schema\": 1, \"seed\": {seed}}}")
 }
@@ -39,7 +40,7 @@ fn a_run_appears_whole_and_is_not_overwritten_unasked() {
     let mut folder = OutputFolder::prepare(&path, true).unwrap();
     folder.write(CONFIG, "a = 1").unwrap();
     folder.commit().unwrap();
-    // The former run is gone as a whole; what is not ours stays.
+    // The former run is removed completely; other files stay.
     assert_eq!(names(&path), ["config.toml", "notes.txt"]);
 }
 
@@ -68,7 +69,7 @@ fn one_run_writes_at_a_time() {
     OutputFolder::prepare(dir.path(), false).unwrap();
 }
 
-/// A lock's file and unfinished results are all that a run leaves that was killed.
+/// A run that was killed leaves only the lock file and unfinished results.
 #[test]
 fn a_run_that_was_killed_keeps_nobody_out() {
     let dir = tempfile::tempdir().unwrap();
@@ -83,7 +84,7 @@ fn a_run_that_was_killed_keeps_nobody_out() {
 
 #[test]
 fn a_folder_that_never_held_a_run_is_refused() {
-    // Names like ours are not enough, and neither is a summary of another program.
+    // File names of results are not enough, and neither is a summary of another program.
     let foreign = [("notes.txt", "mine"), (CONFIG, "a = 1"), (SUMMARY, "{\"schema\": 1}")];
     for (name, text) in foreign {
         let dir = tempfile::tempdir().unwrap();
@@ -96,7 +97,8 @@ fn a_folder_that_never_held_a_run_is_refused() {
     }
 }
 
-/// What came in between is left alone, and what was measured is not lost.
+/// Results written by another process during the run are left alone, and this run's results are
+/// not lost.
 #[test]
 fn results_that_came_in_between_are_not_replaced() {
     for (force, former) in [(false, None), (true, Some(1))] {
@@ -106,7 +108,7 @@ fn results_that_came_in_between_are_not_replaced() {
         former.iter().for_each(|&n| fs::write(path.join(SUMMARY), summary(n)).unwrap());
         let mut folder = OutputFolder::prepare(&path, force).unwrap();
         folder.write(SUMMARY, &summary(2)).unwrap();
-        // As from a machine whose locks this one does not see.
+        // Like a process on another machine whose locks this machine does not see.
         fs::write(path.join(SUMMARY), summary(30)).unwrap();
         let error = folder.commit().unwrap_err();
         let beside = dir.path().join("run.2");
@@ -135,7 +137,7 @@ fn a_write_protected_folder_is_refused_at_once() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    // Root may write anyway; then there is nothing to test.
+    // Root may write anyway; then the test checks nothing.
     if File::create(dir.path().join("probe")).is_err() {
         let error = OutputFolder::prepare(dir.path(), false).unwrap_err();
         assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");

@@ -1,4 +1,4 @@
-//! Does `summary.json` keep its contract?
+//! Tests that `summary.json` keeps its contract.
 
 mod common;
 
@@ -88,7 +88,7 @@ fn figures_agree_with_one_another() {
     assert_eq!(scheme.waf, Some(1.51));
     let seconds = measured.runtime.0 as f64 / 1e9;
     assert!((scheme.read.iops * seconds - scheme.read.total_ios as f64).abs() < 1e-6);
-    // The gauges grow two programs in all for each of the host's.
+    // For each program of host data the gauges count two programs in total.
     assert!(scheme.series.iter().filter_map(|p| p.waf).all(|waf| waf == 2.0));
 }
 
@@ -120,7 +120,7 @@ fn the_blame_of_several_runs_is_that_of_all_their_requests() {
     let (runs, measured): (Vec<Scheme>, Vec<Measured>) =
         [(9_000, 1), (1_000, 2)].map(|(n, seed)| common::scheme("t-es", n, seed)).into_iter().unzip();
     let all = Scheme::over_runs(&runs, &measured.iter().collect::<Vec<_>>()).read.blame;
-    // Above 0 every request counts, and counts once.
+    // At level 0 every request counts exactly once.
     let whole = |s: &Scheme| s.read.blame[0].clone();
     let (a, b) = (whole(&runs[0]), whole(&runs[1]));
     assert_eq!((all[0].above, all[0].requests), (0.0, a.requests + b.requests));

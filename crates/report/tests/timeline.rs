@@ -1,4 +1,4 @@
-//! Does a timeline come back as it was written, and is one that is not whole refused?
+//! Tests that a timeline reads back as written and that an incomplete one is refused.
 
 use tailcut_report::timeline::{Event, Note, Timeline, TraceWriter, TrackId};
 use tailcut_units::SimTime;
@@ -10,7 +10,7 @@ fn event(track: TrackId, at: u64, name: &str) -> Event<'_> {
     Event { track, at: SimTime(at), name, notes: &[], starts: &[], ends: &[] }
 }
 
-/// A drive with one die and one channel, and what `fill` puts on them.
+/// A drive with one die and one channel, with the events that `fill` adds.
 fn written(fill: impl FnOnce(&mut Writer, TrackId, TrackId)) -> Vec<u8> {
     let mut writer = TraceWriter::new(Vec::new());
     let drive = writer.track("drive", None);
@@ -28,7 +28,7 @@ fn what_is_written_comes_back() {
         w.begin(&event(die, 0, "suspending"));
         w.end(die, SimTime(100));
         w.end(die, SimTime(100));
-        // Tracks may be written one behind another.
+        // Tracks may be written one after another.
         w.begin(&Event { ends: &[u64::MAX, 2], notes: &notes[..1], ..event(die, 100, "read") });
         w.end(die, SimTime(u64::MAX));
         w.instant(&Event { starts: &[2], ..event(channel, 50, "erase") });

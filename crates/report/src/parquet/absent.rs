@@ -1,11 +1,11 @@
-//! What stands for `columns` where the crate is built without Parquet: nothing is written.
+//! Replaces `columns` where the crate is built without Parquet; writes nothing.
 
 use crate::error::ReportError;
 use std::convert::Infallible;
 use std::io::Write;
 use std::marker::PhantomData;
 
-/// A text of a column.
+/// A text value of a column.
 pub struct ByteArray;
 
 impl From<&str> for ByteArray {
@@ -14,7 +14,7 @@ impl From<&str> for ByteArray {
     }
 }
 
-/// What a column would hold.
+/// The kind of value that a column would hold.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Number,
@@ -24,7 +24,7 @@ pub enum Kind {
     Text,
 }
 
-/// Never made.
+/// The writer, which is never constructed.
 pub struct Columns<W: Write + Send> {
     never: Infallible,
     _out: PhantomData<W>,

@@ -1,4 +1,4 @@
-//! Rows in, columns out: what both files share.
+//! Takes rows and writes columns; used by both Parquet files.
 
 use ::parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 pub use ::parquet::data_type::ByteArray;
@@ -11,13 +11,13 @@ use ::parquet::schema::types::{ColumnPath, Type};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Rows in a row group: what is held in memory.
+/// Rows in a row group. A row group is held in memory until it is written.
 const GROUP: usize = 65_536;
 
-/// The level of an element of a list: the list is there, and has elements.
+/// The definition level of an element of a list: the list is present and has elements.
 const LISTED: i16 = 2;
 
-/// What a column holds.
+/// The kind of value that a column holds.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     /// u64 that is often repeated: sizes, causes.
@@ -26,13 +26,13 @@ pub enum Kind {
     Rising,
     /// f64.
     Float,
-    /// A list of f64, which is in a column with nulls.
+    /// A list of f64; the column may have nulls.
     Floats,
-    /// Text of few different values.
+    /// Text with few different values.
     Text,
 }
 
-/// The values of one column not yet written.
+/// The values of one column that are not yet written.
 enum Values {
     Numbers(Vec<i64>),
     Floats(Vec<f64>),
@@ -41,9 +41,10 @@ enum Values {
 
 struct Column {
     values: Values,
-    /// 1 for a value (of a list, its last level), 0 for null; unused by a column without nulls.
+    /// Definition levels: 1 for a value (`LISTED` for an element of a list), 0 for null. Unused
+    /// by a column without nulls.
     levels: Vec<i16>,
-    /// Of a list: 0 for its first element, 1 for the others.
+    /// Repetition levels of a list: 0 for the first element, 1 for the others.
     repeats: Option<Vec<i16>>,
     optional: bool,
 }
@@ -53,12 +54,13 @@ pub struct Columns<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Column>,
     rows: usize,
-    /// The column the next value of the row goes to.
+    /// The column that takes the next value of the row.
     next: usize,
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// A file with these columns (name, kind, whether nulls are possible) and notes.
+    /// Creates a file with these columns (name, kind, whether nulls are possible) and key-value
+    /// notes.
     pub fn new(
         out: W,
         columns: &[(String, Kind, bool)],
@@ -73,7 +75,8 @@ impl<W: Write + Send> Columns<W> {
         for (name, kind, _) in columns {
             let path = ColumnPath::from(name.as_str());
             if *kind == Kind::Rising {
-                // Every value is new: a dictionary would only cost; differences are small.
+                // Every value is new, so a dictionary would only cost space. Differences are
+                // small.
                 properties = properties
                     .set_column_dictionary_enabled(path.clone(), false)
                     .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
@@ -99,22 +102,22 @@ impl<W: Write + Send> Columns<W> {
         Ok(Columns { writer, columns, rows: 0, next: 0 })
     }
 
-    /// The next value of the row, a number.
+    /// Adds the next value of the row, a number.
     pub fn number(&mut self, value: u64) {
         let column = self.column(true);
-        // Parquet has no unsigned integers but as a reading of signed ones.
+        // Parquet stores unsigned integers as signed ones with a logical type.
         let Values::Numbers(values) = &mut column.values else { panic!("not a number column") };
         values.push(value as i64);
     }
 
-    /// The next value of the row, a float.
+    /// Adds the next value of the row, a float.
     pub fn float(&mut self, value: f64) {
         let column = self.column(true);
         let Values::Floats(values) = &mut column.values else { panic!("not a float column") };
         values.push(value);
     }
 
-    /// The next value of the row, a list that is not empty.
+    /// Adds the next value of the row, a list that is not empty.
     pub fn floats(&mut self, list: &[f64]) {
         assert!(!list.is_empty(), "an empty list would be null");
         let column = &mut self.columns[self.next];
@@ -127,19 +130,19 @@ impl<W: Write + Send> Columns<W> {
         repeats.extend((0..list.len()).map(|i| i16::from(i > 0)));
     }
 
-    /// The next value of the row, a text.
+    /// Adds the next value of the row, a text.
     pub fn text(&mut self, value: &ByteArray) {
         let column = self.column(true);
         let Values::Texts(values) = &mut column.values else { panic!("not a text column") };
         values.push(value.clone());
     }
 
-    /// The next value of the row is missing.
+    /// Adds a null as the next value of the row.
     pub fn null(&mut self) {
         assert!(self.column(false).optional, "a null in a column without nulls");
     }
 
-    /// The row is complete.
+    /// Ends the row.
     pub fn end_row(&mut self) -> Result<(), ParquetError> {
         assert_eq!(self.next, self.columns.len(), "a row has a value for each column");
         self.next = 0;
@@ -147,7 +150,7 @@ impl<W: Write + Send> Columns<W> {
         if self.rows == GROUP { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is left and the footer, and gives the output back.
+    /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(mut self) -> Result<W, ParquetError> {
         self.flush()?;
         self.writer.into_inner()
@@ -212,7 +215,8 @@ fn field(name: &str, kind: Kind, optional: bool) -> Result<Arc<Type>, ParquetErr
         .map(Arc::new)
 }
 
-/// A list, or null, of f64: the three levels that the format prescribes.
+/// The type of a column whose values are lists of f64 or null: the three levels that the format
+/// prescribes.
 fn list(name: &str) -> Result<Arc<Type>, ParquetError> {
     let element = Type::primitive_type_builder("element", Physical::DOUBLE)
         .with_repetition(Repetition::REQUIRED)

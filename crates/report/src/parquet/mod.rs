@@ -13,7 +13,7 @@ use crate::error::ReportError;
 pub use requests::RequestsWriter;
 pub use series::SeriesWriter;
 
-/// Whether Parquet files can be written: a quick build leaves their crate out.
+/// Returns an error if the crate was built without Parquet, as in a quick build.
 pub fn available() -> Result<(), ReportError> {
     if cfg!(feature = "parquet") { Ok(()) } else { Err(ReportError::NoParquet) }
 }

@@ -1,4 +1,4 @@
-//! `requests.parquet`: one row a request.
+//! `requests.parquet`: one row for each request.
 
 use super::columns::{ByteArray, Columns, Kind};
 use crate::error::ReportError;
@@ -9,8 +9,8 @@ use tailcut_units::{Cause, HostOp, Status};
 /// Writes every request of one scheme's run as it completes.
 ///
 /// Columns: `index`, `job`, `op`, `offset`, `bytes`, `arrived_ns`, `completed_ns`,
-/// `latency_ns`, `status`, and one of ns for each cause, named as in the summary; the
-/// causes of a row add up to its latency. The file's notes name the scheme.
+/// `latency_ns`, `status`, and one for each cause in ns, named as in the summary. The causes of
+/// a row add up to its latency. The file's key-value notes name the scheme.
 pub struct RequestsWriter<W: Write + Send> {
     columns: Columns<W>,
     jobs: Vec<ByteArray>,
@@ -19,7 +19,7 @@ pub struct RequestsWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> RequestsWriter<W> {
-    /// A file for one scheme's run of these jobs. Holds up to 20 MiB.
+    /// Creates a file for one scheme's run of these jobs. Holds up to 20 MiB in memory.
     pub fn new(out: W, scheme: &str, jobs: &[String]) -> Result<RequestsWriter<W>, ReportError> {
         use Kind::{Number, Rising, Text};
         let own = [
@@ -46,7 +46,7 @@ impl<W: Write + Send> RequestsWriter<W> {
         })
     }
 
-    /// Add one finished request.
+    /// Adds one completed request.
     pub fn push(&mut self, s: &Sample) -> Result<(), ReportError> {
         let op = match s.op {
             HostOp::Read => 0,
@@ -74,7 +74,7 @@ impl<W: Write + Send> RequestsWriter<W> {
         Ok(c.end_row()?)
     }
 
-    /// Writes what is left and the footer, and gives the output back.
+    /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
         Ok(self.columns.finish()?)
     }

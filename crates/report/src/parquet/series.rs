@@ -1,4 +1,4 @@
-//! `series.parquet`: one row a fine interval.
+//! `series.parquet`: one row for each fine interval.
 
 use super::columns::{Columns, Kind};
 use crate::error::ReportError;
@@ -33,19 +33,19 @@ const GROUPS: [(&str, Kind); 3] = [
 
 /// Writes the fine series of one scheme's run.
 ///
-/// Columns: `at_ns`, `length_ns`, then `requests`, `iops`, `mean_ns`, `p50_ns`, `p99_ns`,
-/// `p999_ns`, `max_ns` with `read_` and with `write_`, then the gauges, which are null
-/// where none was reported; collections, erases and programs count from the start. Last,
-/// null without parity: `most_in_group`, the most planes of one group that collected at
-/// once; `groups_collecting`, groups with a collecting plane at the interval's end; and
-/// `planes_collecting`, a list with the planes of each group that collected, mean over the
-/// interval.
+/// Columns: `at_ns`, `length_ns`; then `requests`, `iops`, `mean_ns`, `p50_ns`, `p99_ns`,
+/// `p999_ns`, `max_ns`, each prefixed with `read_` and with `write_`; then the gauges, which
+/// are null in intervals without a report. Collections, erases and programs count from the
+/// start. The last columns are null without parity: `most_in_group`, the most planes of one
+/// group that collected at once; `groups_collecting`, the groups with a collecting plane at the
+/// end of the interval; and `planes_collecting`, a list with the number of collecting planes of
+/// each group, mean over the interval.
 pub struct SeriesWriter<W: Write + Send> {
     columns: Columns<W>,
 }
 
 impl<W: Write + Send> SeriesWriter<W> {
-    /// A file for one scheme's run.
+    /// Creates a file for one scheme's run.
     pub fn new(out: W, scheme: &str) -> Result<SeriesWriter<W>, ReportError> {
         let mut columns =
             vec![("at_ns".to_string(), Kind::Rising, false), ("length_ns".to_string(), Kind::Number, false)];
@@ -56,7 +56,7 @@ impl<W: Write + Send> SeriesWriter<W> {
         Ok(SeriesWriter { columns: Columns::new(out, &columns, &[("scheme", scheme)])? })
     }
 
-    /// Add one interval.
+    /// Adds one interval.
     pub fn push(&mut self, interval: &Interval) -> Result<(), ReportError> {
         let c = &mut self.columns;
         c.number(interval.at_ns);
@@ -85,7 +85,7 @@ impl<W: Write + Send> SeriesWriter<W> {
         Ok(c.end_row()?)
     }
 
-    /// Writes what is left and the footer, and gives the output back.
+    /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
         Ok(self.columns.finish()?)
     }

@@ -1,8 +1,8 @@
 //! `timeline.pftrace`: slices of time on named tracks, in the format of the Perfetto
 //! trace viewer.
 //!
-//! [`TraceWriter`] writes one as it goes; [`Timeline`] reads one back and checks that it
-//! is whole. What the tracks and slices stand for is the business of whoever writes.
+//! [`TraceWriter`] writes a timeline event by event; [`Timeline`] reads a file back and checks
+//! that it is complete. The meaning of the tracks and slices is defined by the caller.
 
 mod proto;
 mod read;

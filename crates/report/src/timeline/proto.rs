@@ -2,8 +2,8 @@
 //!
 //! Field numbers are those of `protos/perfetto/trace/` in the Perfetto sources:
 //! `trace_packet.proto`, `interned_data/interned_data.proto` and, in `track_event/`,
-//! `track_descriptor.proto`, `track_event.proto`, `debug_annotation.proto`. Fields that
-//! are not here are skipped by both sides, as protobuf has it.
+//! `track_descriptor.proto`, `track_event.proto`, `debug_annotation.proto`. Readers on both
+//! sides skip fields that they do not know, as protobuf prescribes.
 
 use prost::{Message, Oneof};
 
@@ -15,13 +15,13 @@ pub const INSTANT: i32 = 3;
 /// `TrackDescriptor.ChildTracksOrdering`: by rank.
 pub const ORDER_EXPLICIT: i32 = 3;
 
-/// `TracePacket.SequenceFlags`: what was interned before is forgotten; what was interned
-/// since is needed.
+/// `TracePacket.SequenceFlags`: cleared means that earlier interned data is forgotten; needed
+/// means that the packet refers to interned data.
 pub const STATE_CLEARED: u32 = 1;
 pub const STATE_NEEDED: u32 = 2;
 
-/// The field of `Trace` that holds its packets, with its wire type: what comes before
-/// the length of every packet in the file.
+/// The key of the field of `Trace` that holds its packets (field number and wire type). It
+/// precedes the length of every packet in the file.
 pub const PACKET_KEY: u8 = 1 << 3 | 2;
 
 #[derive(Clone, PartialEq, Message)]
@@ -72,7 +72,7 @@ pub struct TrackEvent {
     pub name_iid: Option<u64>,
     #[prost(uint64, optional, tag = "11")]
     pub track_uuid: Option<u64>,
-    // Not packed: the format is of protobuf's second version.
+    // Not packed: the format uses version 2 of protobuf.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flow_ids: Vec<u64>,
     #[prost(fixed64, repeated, packed = "false", tag = "48")]
@@ -105,7 +105,8 @@ pub struct InternedData {
     pub debug_annotation_string_values: Vec<InternedText>,
 }
 
-/// `EventName`, `DebugAnnotationName` and `InternedString` alike.
+/// Stands for `EventName`, `DebugAnnotationName` and `InternedString`, which have the same
+/// fields.
 #[derive(Clone, PartialEq, Message)]
 pub struct InternedText {
     #[prost(uint64, optional, tag = "1")]

@@ -1,4 +1,4 @@
-//! Reads a timeline back, and checks on the way that it is whole.
+//! Reads a timeline back and checks that it is complete.
 
 use super::proto::*;
 use prost::Message;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Timeline {
     /// The tracks, in the order in which they are shown.
     pub tracks: Vec<ReadTrack>,
-    /// For each arrow, the places of what starts and what ends it: track, and index
+    /// For each arrow, the position of its start and of its end: index of the track, and index
     /// among the track's slices.
     pub arrows: Vec<[(usize, usize); 2]>,
 }
@@ -19,9 +19,9 @@ pub struct Timeline {
 pub struct ReadTrack {
     /// Its name.
     pub name: String,
-    /// Name of the track it belongs to.
+    /// Name of the parent track.
     pub parent: Option<String>,
-    /// Slices and instants, in the order in which they begin, the outer before the inner.
+    /// Slices and instants in the order in which they begin, the outer before the inner.
     pub slices: Vec<Slice>,
 }
 
@@ -30,19 +30,19 @@ pub struct ReadTrack {
 pub struct Slice {
     /// Its name.
     pub name: String,
-    /// When it begins, in ns.
+    /// Start of the slice, ns.
     pub begin: u64,
-    /// When it ends, in ns; `begin` for an instant.
+    /// End of the slice, ns; `begin` for an instant.
     pub end: u64,
-    /// How many slices it lies in.
+    /// The number of slices that enclose this one.
     pub depth: usize,
     /// Whether it is an instant.
     pub instant: bool,
-    /// What is noted of it: texts, and numbers in decimal.
+    /// The notes: name and value. Numbers are in decimal.
     pub notes: Vec<(String, String)>,
 }
 
-/// A timeline that is not whole, and what is wrong with it.
+/// Why a file is not a complete timeline.
 #[derive(Debug, thiserror::Error)]
 #[error("not a timeline: {0}")]
 pub struct TimelineError(String);
@@ -54,7 +54,7 @@ fn wrong<T>(what: impl Into<String>) -> Checked<T> {
 }
 
 impl Timeline {
-    /// Read a whole file.
+    /// Reads a whole file.
     ///
     /// # Errors
     /// Bytes that are no trace, events on no track, times that run backwards on a track,
@@ -68,13 +68,13 @@ impl Timeline {
         reader.whole()
     }
 
-    /// Slices (no instants) by the name of their track.
+    /// The slices (without instants) of all tracks with this name.
     pub fn slices<'a>(&'a self, track: &'a str) -> impl Iterator<Item = &'a Slice> {
         let tracks = self.tracks.iter().filter(move |t| t.name == track);
         tracks.flat_map(|t| &t.slices).filter(|s| !s.instant)
     }
 
-    /// The slices at the ends of an arrow.
+    /// The slices at the two ends of an arrow.
     pub fn ends(&self, arrow: [(usize, usize); 2]) -> [&Slice; 2] {
         arrow.map(|(track, slice)| &self.tracks[track].slices[slice])
     }
@@ -84,7 +84,7 @@ impl Timeline {
 struct Reader {
     timeline: Timeline,
     index: BTreeMap<u64, usize>,
-    /// For each track: indices of the slices that are open, and the time of its last event.
+    /// For each track: the indices of its open slices, and the time of its last event.
     open: Vec<(Vec<usize>, u64)>,
     started: BTreeMap<u64, (usize, usize)>,
     ended: BTreeMap<u64, (usize, usize)>,
@@ -96,7 +96,7 @@ struct Reader {
 impl Reader {
     fn packet(&mut self, packet: &TracePacket) -> Checked<()> {
         if packet.trusted_packet_sequence_id.unwrap_or(0) == 0 {
-            return wrong("a packet of no sequence");
+            return wrong("a packet without a sequence");
         }
         if let Some(new) = &packet.interned_data {
             learn(&mut self.names, &new.event_names)?;
@@ -117,7 +117,7 @@ impl Reader {
         let parent = match track.parent_uuid {
             Some(id) => match self.index.get(&id) {
                 Some(&i) => Some(self.timeline.tracks[i].name.clone()),
-                None => return wrong(format!("the parent {id} of a track comes after it")),
+                None => return wrong(format!("the parent {id} of a track is not defined before it")),
             },
             None => None,
         };
@@ -157,7 +157,7 @@ impl Reader {
             let value = match &note.value {
                 Some(Value::Number(n)) => n.to_string(),
                 Some(Value::TextIid(id)) => known(&self.texts, Some(*id))?,
-                None => return wrong("a note that says nothing"),
+                None => return wrong("a note without a value"),
             };
             notes.push((known(&self.note_names, note.name_iid)?, value));
         }
@@ -176,7 +176,8 @@ impl Reader {
         self.arrows(event, (place, slice))
     }
 
-    /// Arrows are put together at the end: their ends may stand in the file in any order.
+    /// Records the arrow ends of an event. Arrows are assembled after the last packet, since
+    /// their ends may be in the file in any order.
     fn arrows(&mut self, event: &TrackEvent, here: (usize, usize)) -> Checked<()> {
         let sides = [(&mut self.started, &event.flow_ids), (&mut self.ended, &event.terminating_flow_ids)];
         for (side, ids) in sides {
@@ -217,7 +218,7 @@ fn learn(known: &mut BTreeMap<u64, String>, new: &[InternedText]) -> Checked<()>
     for text in new {
         let (id, text) = (text.iid.unwrap_or(0), text.text.clone().unwrap_or_default());
         if id == 0 || known.insert(id, text).is_some() {
-            return wrong(format!("text {id} is given twice"));
+            return wrong(format!("text {id} is defined twice"));
         }
     }
     Ok(())
@@ -226,6 +227,6 @@ fn learn(known: &mut BTreeMap<u64, String>, new: &[InternedText]) -> Checked<()>
 fn known(texts: &BTreeMap<u64, String>, id: Option<u64>) -> Checked<String> {
     match id.and_then(|id| texts.get(&id)) {
         Some(text) => Ok(text.clone()),
-        None => wrong(format!("text {id:?} is not given")),
+        None => wrong(format!("text {id:?} is not defined")),
     }
 }

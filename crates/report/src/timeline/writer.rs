@@ -1,4 +1,4 @@
-//! Writes a timeline, packet by packet.
+//! Writes a timeline packet by packet.
 
 use super::proto::*;
 use prost::Message;
@@ -10,12 +10,12 @@ use tailcut_units::SimTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrackId(u64);
 
-/// Something said of a slice, by name.
+/// A named value attached to a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note<'a> {
     /// A number.
     Number(&'a str, u64),
-    /// One of a few texts: each is kept in memory.
+    /// A text. The number of different texts must be small: each is kept in memory.
     Text(&'a str, &'a str),
 }
 
@@ -24,11 +24,11 @@ pub enum Note<'a> {
 pub struct Event<'a> {
     /// The track.
     pub track: TrackId,
-    /// When.
+    /// Time of the event.
     pub at: SimTime,
-    /// One of a few names: each is kept in memory.
+    /// Name. The number of different names must be small: each is kept in memory.
     pub name: &'a str,
-    /// What the viewer shows beside it.
+    /// Values that the viewer shows beside the event.
     pub notes: &'a [Note<'a>],
     /// Numbers of the arrows that start here.
     pub starts: &'a [u64],
@@ -36,14 +36,14 @@ pub struct Event<'a> {
     pub ends: &'a [u64],
 }
 
-/// The one sequence of packets in the file; any number but 0 will do.
+/// The number of the only sequence of packets in the file; any number but 0 is valid.
 const SEQUENCE: u32 = 1;
 
 /// Writes a timeline in Perfetto's trace format.
 ///
-/// Events must come in the order of their times on each track, and slices of a track must
-/// nest; between tracks the order is free, since the viewer sorts. An arrow runs forward
-/// in time, from the slice or instant that starts it to the one that ends it.
+/// The events of a track must come in the order of their times, and its slices must nest.
+/// Events of different tracks may come in any order, since the viewer sorts. An arrow runs
+/// forward in time, from the slice or instant that starts it to the one that ends it.
 pub struct TraceWriter<W: Write> {
     out: W,
     failed: Option<io::Error>,
@@ -56,7 +56,7 @@ pub struct TraceWriter<W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// An empty timeline.
+    /// Starts an empty timeline.
     pub fn new(out: W) -> TraceWriter<W> {
         let mut writer = TraceWriter {
             out,
@@ -76,7 +76,8 @@ impl<W: Write> TraceWriter<W> {
         writer
     }
 
-    /// One more track, shown below its parent in the order in which tracks are made.
+    /// Adds a track. The viewer shows tracks below their parent in the order in which they were
+    /// added.
     pub fn track(&mut self, name: &str, parent: Option<TrackId>) -> TrackId {
         self.tracks += 1;
         let id = self.tracks;
@@ -93,30 +94,30 @@ impl<W: Write> TraceWriter<W> {
         TrackId(id)
     }
 
-    /// A slice begins.
+    /// Begins a slice.
     pub fn begin(&mut self, event: &Event<'_>) {
         self.slices += 1;
         self.event(SLICE_BEGIN, event);
     }
 
-    /// The slice of this track that began last ends.
+    /// Ends the innermost open slice of this track.
     pub fn end(&mut self, track: TrackId, at: SimTime) {
         let event =
             TrackEvent { r#type: Some(SLICE_END), track_uuid: Some(track.0), ..TrackEvent::default() };
         self.put(TracePacket { timestamp: Some(at.0), track_event: Some(event), ..TracePacket::default() });
     }
 
-    /// Something without duration.
+    /// Adds an event without duration.
     pub fn instant(&mut self, event: &Event<'_>) {
         self.event(INSTANT, event);
     }
 
-    /// Slices begun so far.
+    /// The number of slices begun so far.
     pub fn slices(&self) -> u64 {
         self.slices
     }
 
-    /// Write out what is left and give the output back.
+    /// Flushes and returns the output.
     ///
     /// # Errors
     /// The first error of the output since the beginning.
@@ -159,7 +160,7 @@ impl<W: Write> TraceWriter<W> {
         });
     }
 
-    /// Append a packet to the file. After a failure nothing is written any more.
+    /// Appends a packet to the file. After a failure nothing more is written.
     fn put(&mut self, mut packet: TracePacket) {
         if self.failed.is_some() {
             return;
@@ -173,12 +174,12 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// Texts that are written once and then named by number.
+/// Texts that are written to the file once and then referred to by number.
 #[derive(Default)]
 struct Interned(BTreeMap<String, u64>);
 
 impl Interned {
-    /// The number of a text; if it has none yet, it gets one and is added to `new`.
+    /// Returns the number of a text. A new text gets the next number and is added to `new`.
     fn id(&mut self, text: &str, new: &mut Vec<InternedText>) -> u64 {
         if let Some(&id) = self.0.get(text) {
             return id;

@@ -1,6 +1,7 @@
-//! A run to report on, made up: reads that now and then meet an erase, and writes.
+//! A synthetic run to report on: reads, some of which wait for a program or an erase, and
+//! writes.
 
-#![allow(dead_code)] // Each test file uses a part.
+#![allow(dead_code)] // Each test file uses a part of it.
 
 use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Use,
@@ -12,7 +13,7 @@ use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime, Span, Status, Stre
 
 pub const JOBS: [&str; 2] = ["serve", "load data, nightly"];
 
-/// Plays `requests` requests and hands each to `each` as well.
+/// Generates `requests` requests, records them and passes each to `each`.
 pub fn play(requests: u64, seed: u64, mut each: impl FnMut(&Sample)) -> (Measured, String) {
     let jobs = JOBS.map(String::from);
     let fine = Some(Span(1_000_000));
