@@ -7,7 +7,7 @@
 //! number of valid units of a victim; the write amplification is b λ = b / (b − v).
 //! Van Houdt (SIGMETRICS'13), Desnoyers (SYSTOR'12).
 
-/// Collectable blocks and what they hold.
+/// The collectable blocks of a drive and their valid units.
 #[derive(Clone, Copy, Debug)]
 pub struct Spare {
     /// Units in a block.
@@ -19,12 +19,12 @@ pub struct Spare {
 }
 
 impl Spare {
-    /// Greedy: blocks are taken at the lowest level that is populated.
+    /// Greedy: the victim is a block at the lowest level that has blocks.
     ///
-    /// At rest the flow through every level above the lowest is λ, so `λ valid / i`
-    /// blocks stand at level i. Victims come from two neighbouring levels j and j + 1:
-    /// all that reach j, and a flow s straight from j + 1. What enters must balance the
-    /// host writes, λ (b − j) − s = 1, and all blocks must stand somewhere:
+    /// In equilibrium the flow through every level above the lowest is λ, so `λ valid / i`
+    /// blocks are at level i. Victims come from two neighbouring levels j and j + 1: all blocks
+    /// that reach j, and a flow s directly from j + 1. Victims must balance the host writes,
+    /// λ (b − j) − s = 1, and every block must be at some level:
     /// `blocks / valid = λ Σ 1/i (i = j + 2 ..= b) + (λ − s) / (j + 1)`.
     pub fn greedy(&self) -> f64 {
         let target = self.blocks / self.valid;
@@ -48,9 +48,9 @@ impl Spare {
         f64::from(self.b) / (f64::from(self.b) - low)
     }
 
-    /// FIFO: a block is taken after all others were, that is after `blocks (b − v)` host
-    /// writes, of which each spares a given unit with the chance 1 − 1/valid. With
-    /// x = v / b and the load ρ = valid / (blocks b): x = exp(−(1 − x) / ρ).
+    /// FIFO: a block becomes the victim after all other blocks, that is after `blocks (b − v)`
+    /// host writes. Each of these writes leaves a given unit valid with the probability
+    /// 1 − 1/valid. With x = v / b and the load ρ = valid / (blocks b): x = exp(−(1 − x) / ρ).
     pub fn fifo(&self) -> f64 {
         let load = self.valid / (self.blocks * f64::from(self.b));
         let mut x = 0.0;
@@ -60,18 +60,21 @@ impl Spare {
         1.0 / (1.0 - x)
     }
 
-    /// The best of `d` draws with replacement from `slots` blocks, of which those that
-    /// are not collectable, or full, are misses; when all miss, the best of all is taken.
-    /// The balance of levels is followed in time until it rests.
+    /// d-choices: the victim is the best of `d` draws with replacement from `slots` blocks. A
+    /// draw of a full or not collectable block is a miss; if all draws miss, the best of all
+    /// blocks is taken. The balance of the levels is integrated in time until it is in
+    /// equilibrium.
     pub fn d_choices(&self, d: u32, slots: f64) -> f64 {
         let b = self.b as usize;
         let mean = self.valid / self.blocks;
         let mut n = vec![0.0; b + 2];
         n[mean as usize] = self.blocks * (1.0 - mean.fract());
         n[mean as usize + 1] = self.blocks * mean.fract();
-        // Small against the fastest level's time, and against the blocks on any level.
+        // Small compared to the time constant of the fastest level, and to the blocks at any
+        // level.
         let step = 0.02 * self.valid / f64::from(self.b);
-        // Every unit is overwritten sixty times on average: nothing of the start is left.
+        // Every unit is overwritten sixty times on average, so the initial state has no effect
+        // any more.
         let steps = 60 * b * 50;
         let mut v = 0.0;
         for _ in 0..steps {
@@ -88,7 +91,7 @@ impl Spare {
     }
 }
 
-/// The distribution of a victim's valid units.
+/// The distribution of the number of valid units of a victim.
 fn victims(n: &[f64], b: usize, d: u32, slots: f64) -> Vec<f64> {
     let mut f = vec![0.0; b + 1];
     let mut above = 1.0f64;
@@ -99,7 +102,7 @@ fn victims(n: &[f64], b: usize, d: u32, slots: f64) -> Vec<f64> {
         let next = f64::max(1.0 - standing / slots, 0.0);
         f[i] = above.powi(d as i32) - next.powi(d as i32);
         above = next;
-        // The best of all stands where the first whole block does.
+        // The best of all blocks is at the lowest level up to which there is one whole block.
         if best.is_none() && standing >= 1.0 {
             best = Some(i);
         }

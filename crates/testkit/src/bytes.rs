@@ -1,10 +1,10 @@
-//! What a host may read, byte by byte.
+//! The values that each byte may have when the host reads it.
 //!
-//! For every byte of the address space the oracle keeps which writes, TRIMs or earlier past
-//! it may hold: what is under way may or may not have taken effect, and of what has ended
-//! only that remains which nothing certainly overwrote. A read may return what any byte may
-//! have held while it was under way. Bytes are not stored: those of a write follow from its
-//! number.
+//! For every byte of the address space the oracle keeps the possible sources: writes, TRIMs or
+//! the state before them. A command under way may or may not have taken effect. A command that
+//! has ended stays a possible source until another one has certainly overwritten it. A read may
+//! return, for each byte, any value that was possible while the read was under way. Bytes are
+//! not stored: the bytes of a write are computed from its number.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use tailcut_core::device::medium::filled_bytes;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp};
 
-/// Where a byte may come from.
+/// The source of a byte's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Zeros,
@@ -24,9 +24,9 @@ enum Source {
 #[derive(Clone, Copy, Debug)]
 struct Value {
     source: Source,
-    /// Its command's number; writes take effect in the order of theirs.
+    /// The number of the command; writes take effect in the order of their numbers.
     index: u64,
-    /// When, in the oracle's own count of events, it was submitted and ended.
+    /// The numbers of the oracle's events at which the command was submitted and ended.
     begun: u64,
     ended: u64,
 }
@@ -36,7 +36,7 @@ impl Value {
         matches!(self.source, Source::Written(_))
     }
 
-    /// Whether it is certain that this was overwritten by `by`, which has ended.
+    /// Whether this value was certainly overwritten by `by`, a command that has ended.
     fn is_under(&self, by: &Value) -> bool {
         self.ended < by.begun || self.is_write() && by.is_write() && self.index < by.index
     }
@@ -50,7 +50,7 @@ struct Stretch {
 
 struct Read {
     parts: Vec<(Range<u64>, Vec<Source>)>,
-    /// What was submitted since.
+    /// Changes submitted since the read was submitted.
     later: Vec<(Range<u64>, Source)>,
 }
 
@@ -60,11 +60,11 @@ pub struct Bytes {
     reads: BTreeMap<u64, Read>,
     unit_bytes: u64,
     events: u64,
-    /// A TRIM may leave what it names as it was.
+    /// A TRIM may leave the data in its range unchanged.
     pub trims_may_be_kept: bool,
 }
 
-/// The bytes from `offset` on that write `index` writes.
+/// Fill `out` with the bytes that write `index` writes from `offset` on.
 pub fn written(index: u64, offset: u64, out: &mut [u8]) {
     let key = mix(index).to_le_bytes();
     for (at, byte) in (offset..).zip(out) {
@@ -73,7 +73,8 @@ pub fn written(index: u64, offset: u64, out: &mut [u8]) {
 }
 
 impl Bytes {
-    /// Of a new drive whose first `filled` bytes were filled, in whole units.
+    /// The oracle of a new drive whose first `filled` bytes were filled, in whole mapping
+    /// units.
     pub fn new(host_bytes: u64, unit_bytes: u64, filled: u64) -> Bytes {
         let value = |source| Value { source, index: 0, begun: 0, ended: 0 };
         let filled = filled / unit_bytes * unit_bytes;
@@ -104,7 +105,7 @@ impl Bytes {
         c.offset..end
     }
 
-    /// Let a stretch begin at `at`.
+    /// Split the stretch that contains `at`, so that a stretch begins there.
     fn split(&mut self, at: u64) {
         if let Some((_, stretch)) = self.stretches.range_mut(..at).next_back()
             && stretch.end > at
@@ -115,7 +116,7 @@ impl Bytes {
         }
     }
 
-    /// A command is submitted as number `index`; returns the data of a write.
+    /// Note that a command is submitted as number `index`; return the data of a write.
     pub fn submit(&mut self, index: u64, command: &Command) -> Vec<u8> {
         self.events += 1;
         let range = self.range(command);
@@ -152,14 +153,14 @@ impl Bytes {
         data
     }
 
-    /// A command ended, a read with `data`.
+    /// Note that a command ended, and check the `data` of a read.
     pub fn ended(&mut self, index: u64, command: &Command, data: &[u8]) -> Result<(), String> {
         self.events += 1;
         let range = self.range(command);
         match command.op {
             HostOp::Flush => {}
             HostOp::Read => {
-                let read = self.reads.remove(&index).ok_or("a read ended that nobody submitted")?;
+                let read = self.reads.remove(&index).ok_or("a read ended that was not submitted")?;
                 let len = range.end - range.start;
                 if data.len() as u64 != len {
                     return Err(format!("read {index} of {len} bytes returned {}", data.len()));
@@ -169,7 +170,7 @@ impl Bytes {
             }
             HostOp::Write | HostOp::Trim => {
                 for (_, s) in self.stretches.range_mut(range) {
-                    // Where it is gone, something later has ended before it.
+                    // If the value is missing, a command that overwrote it has already ended.
                     let Some(own) = s.values.iter_mut().find(|v| v.index == index && v.begun > 0) else {
                         continue;
                     };
@@ -186,7 +187,7 @@ impl Bytes {
     }
 }
 
-/// The bytes `range` as a source has them.
+/// The bytes of a source in `range`.
 fn bytes_of(source: Source, range: Range<u64>, unit_bytes: u64) -> Vec<u8> {
     let mut out = vec![0; (range.end - range.start) as usize];
     match source {

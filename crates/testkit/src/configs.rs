@@ -1,4 +1,4 @@
-//! Drives for tests, as values that a test changes where it matters.
+//! Drive configurations for tests; each test changes the values that matter to it.
 
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
@@ -12,7 +12,7 @@ use tailcut_units::Span;
 use tailcut_units::quantity::Level;
 
 /// Two channels of two dies of two planes, 32 blocks of 16 pages of 8 KiB a plane, 4 KiB
-/// mapping units; every time is a different number, so that a wrong one shows.
+/// mapping units. Every time is a different number, so that a test notices a wrong one.
 pub fn small_drive() -> DeviceConfig {
     DeviceConfig {
         description: "a small drive for tests".into(),
@@ -115,9 +115,9 @@ pub fn small_drive() -> DeviceConfig {
     }
 }
 
-/// Four channels of two planes that work alone, in two groups of four: stripes of three
-/// pages of 4 KiB and their parity, copied back inside a plane, written and read round
-/// collections, which take turns in each group.
+/// Four channels of two independent planes, in two plane groups of four planes. A stripe has
+/// three pages of 4 KiB and their parity. Collection copies back inside a plane and rotates
+/// within each group; reads and flushes avoid collecting planes.
 pub fn parity_drive() -> DeviceConfig {
     let mut c = small_drive();
     let g = &mut c.geometry;
@@ -148,13 +148,14 @@ pub fn parity_drive() -> DeviceConfig {
     c
 }
 
-/// Flash that bears any suspension.
+/// Flash that allows any number of suspensions at any time.
 pub fn no_limits() -> SuspendLimits {
     SuspendLimits { most: None, spacing: None, least_left: None }
 }
 
-/// The drive of the MQSim cross-check: 4 channels of one die of 4 planes, 8 KiB pages
-/// mapped whole, 90 us reads, 2 ns a byte, no decoding, 1.6 us of host and commands.
+/// The drive of the MQSim cross-check: 4 channels of one die of 4 planes, 8 KiB pages as
+/// mapping units, 90 us reads, 2 ns a byte on the channel, no decoding, 1.6 us for host and
+/// commands.
 pub fn cross_check_drive() -> DeviceConfig {
     let mut c = small_drive();
     c.geometry = GeometryConfig {

@@ -1,4 +1,4 @@
-//! A host around one device: submits, lets time pass, collects completions.
+//! A host for one device: submits commands, advances time and collects completions.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Observer};
@@ -9,15 +9,15 @@ use tailcut_units::{Command, HostOp, Ledger, SimTime, Status};
 pub struct Done {
     /// Submission number.
     pub index: u64,
-    /// What was asked.
+    /// The command.
     pub command: Command,
-    /// From the submission to the end, ns.
+    /// Time from the submission to the end, ns.
     pub latency: u64,
-    /// When it ended.
+    /// Time of the end.
     pub at: SimTime,
-    /// How.
+    /// How the command ended.
     pub status: Status,
-    /// What it waited for.
+    /// Nanoseconds by cause.
     pub ledger: Ledger,
 }
 
@@ -25,7 +25,7 @@ pub struct Done {
 pub struct Host<O: Observer = ()> {
     /// The device.
     pub device: Device<O>,
-    /// Completions in order.
+    /// Completions in the order of their ends.
     pub done: Vec<Done>,
 }
 
@@ -37,13 +37,13 @@ impl Host<()> {
 }
 
 impl<O: Observer> Host<O> {
-    /// A host with a new drive and an onlooker.
+    /// A host with a new drive and an observer.
     pub fn observed(config: &DeviceConfig, observer: O) -> Host<O> {
         let device = Device::new(config, 1, observer).unwrap_or_else(|e| panic!("{e}"));
         Host { device, done: Vec::new() }
     }
 
-    /// Let time pass to `at`.
+    /// Advance time to `at`, ns.
     pub fn advance(&mut self, at: u64) {
         let done = &mut self.done;
         self.device.advance(SimTime(at), &mut |c| {
@@ -58,26 +58,27 @@ impl<O: Observer> Host<O> {
         });
     }
 
-    /// Submit at `at`; the device queue must have a place.
+    /// Submit a command at `at`, ns; the device queue must have a free place. Returns the
+    /// submission number.
     pub fn submit(&mut self, at: u64, op: HostOp, offset: u64, bytes: u32) -> u64 {
         self.advance(at);
         let command = Command { op, offset, bytes };
         self.device.submit(SimTime(at), SimTime(at), command, 0).expect("a place in the queue")
     }
 
-    /// Run until nothing happens by itself any more.
+    /// Run until the drive is idle.
     pub fn drain(&mut self) {
         const MOST: u32 = 20_000_000;
         let mut steps = 0;
         while self.device.next_deadline() != SimTime::NEVER {
             self.advance(self.device.next_deadline().0);
             steps += 1;
-            assert!(steps < MOST, "the drive never comes to rest: {}", self.device.describe_waiting());
+            assert!(steps < MOST, "the drive never becomes idle: {}", self.device.describe_waiting());
         }
         assert_eq!(self.device.outstanding(), 0, "every command ends");
     }
 
-    /// Submit, run to the end, and return the completion.
+    /// Submit a command, run until the drive is idle, and return the command's completion.
     pub fn one(&mut self, at: u64, op: HostOp, offset: u64, bytes: u32) -> Done {
         let index = self.submit(at, op, offset, bytes);
         self.drain();

@@ -1,7 +1,7 @@
-//! Every configuration key with a changed value.
+//! A changed value for every configuration key.
 //!
-//! The keys are found by writing drives as TOML and walking the leaves, so a new key is
-//! found from the day it exists.
+//! The keys are found by writing drives as TOML and walking the leaves, so that a new key is
+//! found without a change here.
 
 use crate::small_drive;
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::{FAMILIES, FamilyDoc};
 use toml::{Table, Value};
 
-/// A key, the value it is changed to, and what must be set on both sides for the key to
-/// matter or for the change to be valid.
+/// A key, the value it is changed to, and settings on both sides without which the key has no
+/// effect or the change is invalid.
 type Change = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// Extents of one block each, and what is added.
+/// Extents of one block each, and further settings.
 macro_rules! blocks {
     ($($more:expr),*) => {
         &[
@@ -28,7 +28,7 @@ macro_rules! blocks {
 }
 const BLOCK: &[(&str, &str)] = blocks!();
 const BLOCK_OF_PAGES: &[(&str, &str)] = blocks!(("ftl.mapping_unit", "'8KiB'"));
-/// Each die has a short queue of its own; planes are lanes.
+/// Each die has a short write queue of its own; planes are lanes.
 const QUEUES: &[(&str, &str)] = blocks!(
     ("policy.buffer.lru.queue_limit.of", "'die'"),
     ("policy.buffer.lru.queue_limit.bytes", "'24KiB'")
@@ -43,7 +43,7 @@ const ARBITRARY_FOR_WRITES: &[(&str, &str)] =
     &[("policy.schedule", "'read-write-erase'"), ("policy.suspend_erase", "'arbitrary'")];
 const INTRA_PHASE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_program", "'intra-phase'")];
-/// Stripes of three pages and their parity, and what is added.
+/// Stripes of three pages and their parity, and further settings.
 macro_rules! stripes {
     ($($more:expr),*) => {
         blocks!(
@@ -62,9 +62,9 @@ macro_rules! stripes {
     };
 }
 const STRIPES: &[(&str, &str)] = stripes!();
-/// All lanes that collect may do so out of turn.
+/// All lanes that need to collect may do so out of rotation.
 const SCARCE: &[(&str, &str)] = stripes!(("policy.gc_schedule.rotating.hard", "4"));
-/// Members that need them.
+/// The members that need parity, and so `STRIPES`.
 const ON_STRIPES: &[&str] = &[
     "policy.redundancy.rain",
     "policy.read_path.gc-tolerant",
@@ -73,11 +73,11 @@ const ON_STRIPES: &[&str] = &[
     "policy.gc_schedule.rotating",
     "policy.wear.shift-migrate",
 ];
-/// Lanes are often past their hard limit, and reads preempt collection there.
+/// Lanes are often below their hard threshold, and reads preempt collection there.
 const FOUR_STATES: &[(&str, &str)] =
     &[("policy.gc_schedule.preemptive.hard", "4"), ("policy.gc_schedule.preemptive.states", "'four'")];
-/// Its clock soon runs out: writes that wait are half a millisecond old before reads meet
-/// an erase.
+/// The timeout expires soon: waiting writes are half a millisecond old before reads meet an
+/// erase.
 const SHORT_TIMEOUT: &[(&str, &str)] = &[
     ("policy.schedule", "'read-priority'"),
     ("policy.suspend_erase", "'timeout'"),
@@ -187,10 +187,11 @@ const CHANGES: &[Change] = &[
     ("age.free", "4", &[]),
 ];
 
-/// Keys that no output can depend on, and why.
+/// Keys that cannot affect any output, and why.
 const EXEMPT: &[(&str, &str)] = &[("description", "a text for people")];
 
-/// Families whose members are legal only beside certain members of another family.
+/// Members that are valid only together with certain members of another family: the member, the
+/// other family, and its value.
 const COMPANIONS: &[(&str, &str, &str)] = &[
     ("policy.buffer.none", "policy.flush", "'immediate'"),
     ("policy.flush.immediate", "policy.buffer", "'none'"),
@@ -203,7 +204,7 @@ const COMPANIONS: &[(&str, &str, &str)] = &[
     ("policy.suspend_program.intra-phase", "policy.schedule", "'read-priority'"),
 ];
 
-/// Set the value at a path; tables on the way are made.
+/// Set the value at a path; tables on the way are created.
 pub fn set(table: &mut Table, path: &str, value: Value) {
     let (head, rest) = path.split_once('.').unwrap_or((path, ""));
     if rest.is_empty() {
@@ -217,13 +218,13 @@ pub fn set(table: &mut Table, path: &str, value: Value) {
     set(inner.as_table_mut().expect("made one above"), rest, value);
 }
 
-/// A value as a configuration file has it.
+/// Parse a value as in a configuration file.
 pub fn parse(text: &str) -> Value {
     let table: Table = toml::from_str(&format!("v = {text}")).unwrap_or_else(|e| panic!("{text}: {e}"));
     table["v"].clone()
 }
 
-/// The paths of all leaves; a member without parameters is one.
+/// Collect the paths of all leaves. A member without parameters is a leaf.
 pub fn leaves(prefix: &str, table: &Table, out: &mut Vec<String>) {
     for (key, value) in table {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
@@ -234,7 +235,7 @@ pub fn leaves(prefix: &str, table: &Table, out: &mut Vec<String>) {
     }
 }
 
-/// A configuration as it writes itself.
+/// A configuration as a TOML table, as it is serialised.
 pub fn table_of(config: &DeviceConfig) -> Table {
     Table::try_from(config).expect("a configuration can be written")
 }
@@ -247,8 +248,8 @@ fn with(base: &Table, changes: &[(&str, &str)]) -> Table {
     table
 }
 
-/// Drives that between them have every key: each member of each family, and each way to
-/// give the capacity.
+/// Drives that together have every key: each member of each family, and each way to state the
+/// capacity.
 fn bases() -> Vec<Table> {
     let first = table_of(&small_drive());
     let mut out = vec![first.clone()];
@@ -269,7 +270,7 @@ fn bases() -> Vec<Table> {
         set(&mut sized, &format!("ftl.{key}"), parse(value));
         out.push(sized);
     }
-    // As the configuration writes itself, defaults included.
+    // As the configuration is serialised, defaults included.
     out.into_iter().map(|t| table_of(&t.try_into::<DeviceConfig>().expect("a base is complete"))).collect()
 }
 
@@ -293,20 +294,21 @@ fn with_member(base: &Table, family: &str, member: &str) -> Table {
     table
 }
 
-/// A key changed, everything else as before.
+/// One key changed, and everything else the same on both sides.
 #[derive(Clone, Debug)]
 pub struct Changed {
     /// The key.
     pub key: String,
     /// Its new value.
     pub value: &'static str,
-    /// A drive with the key.
+    /// A drive with the key and its old value.
     pub before: Table,
-    /// The same with the new value.
+    /// The same drive with the new value.
     pub after: Table,
 }
 
-/// Each key of each drive, changed once; and what the table of changes lacks or has too much.
+/// Change each key of the drives once. Also return the errors of the table of changes: keys
+/// that are missing in it, and entries that match no key.
 pub fn changed_keys() -> (Vec<Changed>, Vec<String>) {
     let bases = bases();
     let mut keys: BTreeMap<String, &Table> = BTreeMap::new();
@@ -326,7 +328,7 @@ pub fn changed_keys() -> (Vec<Changed>, Vec<String>) {
             continue; // A member without parameters: see `members`.
         }
         let Some((_, value, also)) = CHANGES.iter().find(|(listed, ..)| listed == key) else {
-            wrong.push(format!("{key}: no change of it is listed"));
+            wrong.push(format!("{key}: no change is listed for this key"));
             continue;
         };
         let before = with(base, also);
@@ -335,23 +337,23 @@ pub fn changed_keys() -> (Vec<Changed>, Vec<String>) {
     }
     for (key, ..) in CHANGES {
         if !keys.contains_key(*key) {
-            wrong.push(format!("{key}: listed, and no drive has it"));
+            wrong.push(format!("{key}: listed, but no drive has this key"));
         }
     }
     (changed, wrong)
 }
 
-/// By family, a drive with each of its members that shows what it does.
+/// For each family and each of its members, a drive on which the member has an effect.
 pub fn members() -> Vec<(&'static str, Vec<(&'static str, Table)>)> {
     let first = table_of(&small_drive());
     let shown = |family: &str, member: &str| {
         let mut table = with_member(&first, family, member);
         if family == "placement" {
-            // Where a die is one lane, `die` is `static`.
+            // Where a die is one lane, the members `die` and `static` place identically.
             table = with(&table, BLOCK);
         }
         if member == "timeout" {
-            // Before its default of 64 ms it does what `immediate` does.
+            // Before its default of 64 ms, `timeout` behaves like `immediate`.
             set(&mut table, "policy.suspend_erase.timeout.after", parse("'500us'"));
         }
         table

@@ -1,4 +1,4 @@
-//! What Tailcut's own tests share: small drives and a harness around one device.
+//! Shared by Tailcut's own tests: small drives, harnesses for one device, and oracles.
 
 mod amplification;
 pub mod bytes;

@@ -1,11 +1,11 @@
-//! Load on a device without a driver in between: closed loops and given arrivals.
+//! Load on a device without the simulator's host: closed loops and given arrivals.
 
 use tailcut_core::device::{Completion, Device, Observer};
 use tailcut_units::{Command, SimTime};
 
-/// Keep `depth` commands outstanding from time `start` until `count` have ended. `next`
-/// names the command of each serial number; `seen` hears of every end. Returns the time
-/// of the last one.
+/// Keep `depth` commands outstanding from time `start` until `count` have ended. `next` returns
+/// the command of each serial number; `seen` is called at every end. Returns the time of the
+/// last end, ns.
 pub fn closed_loop<O: Observer>(
     device: &mut Device<O>,
     start: u64,
@@ -35,8 +35,8 @@ pub fn closed_loop<O: Observer>(
     }
 }
 
-/// Submit each command at its time, which never falls, and run to the end. The device
-/// queue must be long enough for all that gather.
+/// Submit each command at its time and run until all have ended. Times must not decrease. The
+/// device queue must have a place for every command outstanding.
 pub fn arrivals<O: Observer>(
     device: &mut Device<O>,
     commands: impl Iterator<Item = (u64, Command)>,

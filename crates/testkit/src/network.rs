@@ -1,52 +1,53 @@
-//! A closed network of FIFO servers with constant service, simulated on its own: what a
-//! drive under random reads at a fixed depth comes to, without any of the drive's code.
+//! A closed network of FIFO servers with constant service times, simulated on its own. It
+//! computes the result of a drive under random reads at a fixed depth without any of the
+//! drive's code.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit {
     /// The server (die).
     pub server: usize,
-    /// The plane of the die; used only when servers pair.
+    /// The plane of the die; used only if `pairs` is set.
     pub plane: u32,
-    /// The page offset in its block; used only when servers pair.
+    /// The page offset in its block; used only if `pairs` is set.
     pub page: u32,
 }
 
-/// What every visit takes, in nanoseconds.
+/// The servers and the times of every visit, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Network {
     /// Servers (dies).
     pub servers: usize,
-    /// Requests that circulate.
+    /// Requests in circulation.
     pub depth: usize,
-    /// From the issue of a request to its arrival at the server.
+    /// Time from the issue of a request to its arrival at the server.
     pub before: u64,
-    /// From the end of the service to the end of the request.
+    /// Time from the end of the service to the end of the request.
     pub after: u64,
-    /// Command cycles, paid for each plane.
+    /// Command cycles, once for each plane.
     pub command: u64,
-    /// Array time, paid once.
+    /// Array time, once for each service.
     pub array: u64,
-    /// Transfer, paid for each plane, one after the other.
+    /// Transfer time, once for each plane, one plane after the other.
     pub transfer: u64,
-    /// A server that begins a request takes along every queued one of another plane and
-    /// the same page offset (a multi-plane read).
+    /// Multi-plane reads: a server that starts a request also serves, for each other plane, one
+    /// queued request with the same page offset.
     pub pairs: bool,
 }
 
-/// What became of the requests.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
     /// Mean time from issue to end, ns.
     pub mean: f64,
-    /// Least and greatest time, ns.
+    /// Minimum and maximum time from issue to end, ns.
     pub range: (u64, u64),
     /// Requests a second.
     pub rate: f64,
-    /// Services that took along at least one more request.
+    /// Services of more than one request.
     pub paired: u64,
 }
 
@@ -57,16 +58,17 @@ struct Server {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A server is free again.
+    /// A server becomes free.
     Free(usize),
-    /// The request issued at this time ends.
+    /// The request that was issued at this time ends.
     End(u64),
-    /// The request of this number and issue time arrives at its server.
+    /// The request with this number and issue time arrives at its server.
     Arrive(u64, u64),
 }
 
 impl Network {
-    /// Send `count` requests round; `route` names where each serial number goes.
+    /// Run `count` requests through the network; `route` returns the destination of each serial
+    /// number.
     pub fn run(&self, count: u64, mut route: impl FnMut(u64) -> Visit) -> Flow {
         let mut events = BinaryHeap::new();
         let mut order = 0u64;

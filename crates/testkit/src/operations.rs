@@ -1,16 +1,16 @@
-//! Flash operations put together from the steps an observer saw, and their waveform.
+//! Flash operations assembled from the steps an observer saw, and their waveform.
 
 use std::fmt::Write;
 use tailcut_core::device::{Step, StepEvent};
 use tailcut_units::Occupant;
 
-/// A stretch of time in nanoseconds, its end not included.
+/// An interval in nanoseconds, its end excluded.
 pub type Stretch = (u64, u64);
 
 /// One flash operation from its grant to its end.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// On whose behalf it began (a copyback ends as a program).
+    /// The occupant at the beginning; a copyback ends as a program.
     pub occupant: Occupant,
     /// Busy unit.
     pub unit: u32,
@@ -18,26 +18,26 @@ pub struct Operation {
     pub channel: u32,
     /// Page in the block at the beginning.
     pub page: u32,
-    /// When it got its unit.
+    /// Time at which the operation was granted its busy unit.
     pub granted: u64,
-    /// Command cycles and data in; a second one for a copyback.
+    /// Command cycles and data in; a second interval for a copyback.
     pub inward: Vec<Stretch>,
-    /// Time in the array, in as many slices as it was suspended and one more.
+    /// Time in the array; each suspension starts a new interval.
     pub array: Vec<Stretch>,
     /// Data out.
     pub outward: Option<Stretch>,
-    /// Winding down to be suspended.
+    /// Intervals in which the array winds down for a suspension.
     pub suspending: Vec<Stretch>,
-    /// When the unit was free for others.
+    /// Times at which a suspension freed the unit for others.
     pub suspended: Vec<u64>,
-    /// Being resumed, as far as it came.
+    /// Intervals of being resumed, up to an interruption.
     pub resuming: Vec<Stretch>,
-    /// When it held its unit.
+    /// Intervals in which the operation held its unit.
     pub stays: Vec<Stretch>,
 }
 
 impl Operation {
-    /// When its unit was free again.
+    /// Time at which the operation finally released its unit.
     pub fn released(&self) -> u64 {
         match self.outward {
             Some((_, end)) => end,
@@ -45,14 +45,14 @@ impl Operation {
         }
     }
 
-    /// When it first got the channel.
+    /// Time at which the operation first used the channel.
     pub fn on_channel(&self) -> u64 {
         self.inward[0].0
     }
 }
 
-/// The operations behind a sequence of steps, in order of their grants. One that is
-/// still under way has what it did so far, and an open end.
+/// Assemble the operations of a sequence of steps, in order of their grants. An operation that
+/// is still under way has the steps so far and an open end.
 pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
     let mut all: Vec<Operation> = Vec::new();
     let mut current = std::collections::BTreeMap::new();
@@ -106,7 +106,8 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
         }
         *last = e.step;
     }
-    // What gave its die back before it began was granted again, or never began.
+    // An operation that gave its unit back before it began has a later grant as another entry,
+    // or never began.
     all.retain(|op| !op.stays.is_empty());
     for op in &mut all {
         if op.stays.last().is_some_and(|s| s.1 == u64::MAX) && !op.array.is_empty() {
@@ -117,7 +118,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
     all
 }
 
-/// The last slice ends at `at` instead; one that would be empty never was.
+/// End the last interval at `at`, and remove it if it is then empty.
 fn cut(slices: &mut Vec<Stretch>, at: u64) {
     if let Some(last) = slices.last_mut() {
         last.1 = at;
@@ -127,16 +128,16 @@ fn cut(slices: &mut Vec<Stretch>, at: u64) {
     }
 }
 
-/// The waveform of operations between `from` and `to`: one row a channel and a busy unit
-/// (called `unit`: "die", or "plane" where planes work alone),
-/// `column` nanoseconds a column, and a table of the exact times below, counted from `from`.
+/// The waveform of operations between `from` and `to`: one row for each channel and each busy
+/// unit (called `unit`: "die", or "plane" where planes work independently), `column`
+/// nanoseconds a column. Below it is a table of the exact times, counted from `from`.
 ///
-/// Operations are lettered in order of their grants. On a channel's row a letter is a
-/// command or a transfer. On a unit's row a capital is time in the array, a small letter
-/// time on the channel, and `.` the unit held while its operation waits for the channel.
-/// Within a column the channel shows before the array, so that short commands are seen.
-/// `/` is an operation winding down to be suspended, `\` one being resumed; while it is
-/// suspended the row is that of others.
+/// Operations are lettered in order of their grants. In a channel's row a letter is a command
+/// or a transfer. In a unit's row a capital is time in the array, a small letter is time on the
+/// channel, and `.` means that the operation holds the unit while it waits for the channel.
+/// Within a column the channel has precedence over the array, so that short commands are
+/// visible. `/` is an operation that winds down for a suspension and `\` is an operation being
+/// resumed. While an operation is suspended, the row shows the operations of others.
 pub fn waveform(
     ops: &[Operation],
     (unit, units): (&str, u32),
@@ -155,7 +156,7 @@ pub fn waveform(
         }
     };
     let letter = |i: usize| b'a' + (i % 26) as u8;
-    // Three passes, the most telling mark last.
+    // Later passes overwrite earlier ones, so the most important marks come last.
     for op in ops {
         for &stay in &op.stays {
             paint(channels + op.unit, stay, b'.');

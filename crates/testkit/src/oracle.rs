@@ -1,8 +1,8 @@
-//! What a drive must have done, worked out from the commands alone.
+//! An oracle that derives from the commands alone what a drive must have done.
 //!
-//! The oracle hears of every submission and completion and keeps, for each logical unit,
-//! whether it must be mapped. It knows no bytes, which are [`crate::bytes`]'; order, counts,
-//! durability and lower bounds of latency are its own.
+//! The oracle is called at every submission and completion and keeps, for each logical unit,
+//! whether the unit must be mapped. It knows no bytes; these are checked by [`crate::bytes`].
+//! It checks order, counts, durability and lower bounds of latency.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Medium, Observer, Shape};
@@ -19,38 +19,38 @@ macro_rules! expect {
     };
 }
 
-/// A completion, kept beyond the call that delivered it.
+/// A completion, stored beyond the call that delivered it.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// Submission number.
     pub index: u64,
-    /// What was asked.
+    /// The command.
     pub command: Command,
     /// Start of its latency.
     pub arrived: SimTime,
     /// End of its latency.
     pub completed: SimTime,
-    /// How it ended.
+    /// Status of the command.
     pub status: Status,
-    /// What it waited for.
+    /// Nanoseconds by cause.
     pub ledger: Ledger,
 }
 
-/// What must hold of a logical unit when no command touches it.
+/// What must be true of a logical unit when no command touches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Absent,
     Present,
-    /// A write and a TRIM raced: either may have won.
+    /// A write and a TRIM overlapped in time: either may have taken effect last.
     Open,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     content: Content,
-    /// Writes and TRIMs under way that touch it.
+    /// Writes and TRIMs under way that touch the unit.
     touches: u32,
-    /// When in the oracle's own count of events it was touched last.
+    /// The oracle's event number of the last touch.
     touched: u64,
 }
 
@@ -59,7 +59,8 @@ struct Pending {
     at: SimTime,
     /// The oracle's event number of the submission.
     event: u64,
-    /// A read all of whose units lay on flash, or in no place at all.
+    /// Whether this is a read of which all units were on flash (`on_flash`), or of which none
+    /// had ever been written (`absent`).
     on_flash: bool,
     absent: bool,
 }
@@ -72,18 +73,20 @@ pub struct Oracle {
     pending: std::collections::BTreeMap<u64, Pending>,
     events: u64,
     submitted: u64,
-    /// Every write acknowledged is in the buffer, in order of submission.
+    /// Writes are acknowledged once they are in the buffer, before they are programmed.
     write_back: bool,
-    /// Writes end in the order of submission: none waits for a queue that another passes.
+    /// Writes end in the order of submission, because there are no separate write queues in
+    /// which one write can pass another.
     in_order: bool,
-    /// A FLUSH promises that acknowledged data are on flash.
+    /// A FLUSH guarantees that acknowledged data are on flash.
     volatile: bool,
     last_write: Option<u64>,
     floor: Span,
     read_floor: u64,
     program_floor: u64,
     link_rate: u64,
-    /// Units of completed writes, units trimmed, and reads, for the drive's counters.
+    /// Units of completed writes, trimmed units, and reads, to compare with the drive's
+    /// counters.
     written: u64,
     trimmed: u64,
     reads: u64,
@@ -136,7 +139,7 @@ impl Oracle {
         c.bytes > 0 && c.offset.checked_add(u64::from(c.bytes)).is_some_and(|end| end <= self.host_bytes)
     }
 
-    /// The units a command reads or changes.
+    /// The units that a command reads or changes.
     fn units_of(&self, c: &Command) -> std::ops::Range<usize> {
         if c.op == HostOp::Flush || !self.in_range(c) {
             return 0..0;
@@ -149,7 +152,7 @@ impl Oracle {
         (c.offset / self.unit_bytes) as usize..end.div_ceil(self.unit_bytes) as usize
     }
 
-    /// A command is about to be submitted as number `index`.
+    /// Note that a command is about to be submitted as number `index`.
     pub fn submit<O: Observer, M: Medium>(
         &mut self,
         index: u64,
@@ -171,7 +174,8 @@ impl Oracle {
                 HostOp::Write | HostOp::Trim => {
                     let content = match command.op {
                         HostOp::Write => Content::Present,
-                        // Parity covers what is not trimmed with its whole stripe.
+                        // With parity, a TRIM that does not cover whole stripes may leave units
+                        // mapped.
                         _ if device.shape().has_parity() => Content::Open,
                         _ => Content::Absent,
                     };
@@ -188,7 +192,7 @@ impl Oracle {
         self.pending.insert(index, pending);
     }
 
-    /// A command ended; the device has not moved on since.
+    /// Check a command that ended; the device must not have advanced since.
     pub fn ended<O: Observer, M: Medium>(&mut self, e: &Ended, device: &Device<O, M>) -> Result<(), String> {
         self.events += 1;
         let name = format!("command {} ({:?})", e.index, e.command);
@@ -231,16 +235,17 @@ impl Oracle {
             HostOp::Read => {
                 self.reads += 1;
                 let untouched = self.units_of(&e.command).all(|l| self.units[l].touched < p.event);
-                // All else of its stripe may have been in the controller, on its way to flash.
+                // With parity a unit may be computed without a flash read, if the rest of its
+                // stripe was in the controller on its way to flash.
                 let computed = device.shape().has_parity() && e.ledger.get(Cause::ARRAY) == 0;
                 if p.on_flash && untouched && !computed {
                     let least = self.floor.0 + self.read_floor;
                     expect!(latency >= least, "{name} took {latency} ns, a flash read {least} ns");
-                    expect!(e.ledger.get(Cause::ARRAY) > 0, "{name} was on flash and sensed nothing");
+                    expect!(e.ledger.get(Cause::ARRAY) > 0, "{name} was on flash, but not sensed");
                 }
                 if p.absent && untouched {
                     expect!(latency >= self.floor.0 + link, "{name} took {latency} ns, less than its link");
-                    expect!(e.ledger.get(Cause::ARRAY) == 0, "{name} was never written and was sensed");
+                    expect!(e.ledger.get(Cause::ARRAY) == 0, "{name} was never written, but sensed");
                 }
             }
             HostOp::Write => {
@@ -260,7 +265,8 @@ impl Oracle {
         Ok(())
     }
 
-    /// What was acknowledged before `event` and not touched since is on flash.
+    /// Check that data that were acknowledged before `event` and not touched since are on
+    /// flash.
     fn check_durable<O: Observer, M: Medium>(
         &self,
         event: u64,
@@ -292,7 +298,7 @@ impl Oracle {
         self.pending.len()
     }
 
-    /// Every command has ended: the contents and the counters of the drive.
+    /// Check the contents and the counters of the drive after every command has ended.
     pub fn finish<O: Observer, M: Medium>(&self, device: &Device<O, M>) -> Result<(), String> {
         expect!(self.pending.is_empty(), "{} commands never ended", self.pending.len());
         for (lpn, u) in self.units.iter().enumerate() {

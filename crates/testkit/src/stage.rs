@@ -1,4 +1,4 @@
-//! One die on which an erase, or a program, goes into the array at a known instant.
+//! One die on which an erase or a program enters the array at a known time.
 
 use crate::{Done, Host, Operation, operations, small_drive};
 use tailcut_core::device::config::DeviceConfig;
@@ -8,16 +8,16 @@ use tailcut_core::policy::{buffer, flush, gc_schedule, schedule};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Occupant, Span};
 
-/// Pages of a block, which is of one plane.
+/// Pages of a block.
 const PAGES: u64 = 6;
-/// Bytes of a page, of which one is one mapping unit.
+/// Bytes of a page, which is one mapping unit.
 const PAGE: u64 = 8192;
-/// Blocks that are filled.
+/// Blocks filled before the script starts.
 const FILLED: u64 = 4;
 
-/// One die of one plane behind a host side that takes no time, written through, reads
-/// first. Six pages make a block. The die wants to collect whenever a program ends, and
-/// finds nothing unless a block is trimmed.
+/// One die of one plane behind a host interface that takes no time, without a write buffer,
+/// with read priority. A block has six pages. The die tries to collect whenever a program ends,
+/// and finds a victim only if a block was trimmed.
 pub fn one_die() -> DeviceConfig {
     let mut c = small_drive();
     let g = &mut c.geometry;
@@ -39,64 +39,65 @@ pub fn one_die() -> DeviceConfig {
     c
 }
 
-/// When, what and at which offset: the host's part, of a page each time.
+/// A host command of one page: time in ns, operation and offset.
 pub type Event = (u64, HostOp, u64);
 
 /// A script for [`one_die`], or a drive like it.
 pub struct Stage {
     config: DeviceConfig,
     events: Vec<Event>,
-    /// Pages written beyond the fill.
+    /// Pages written after the fill.
     rows: u64,
 }
 
-/// What came of a script.
+/// The result of a script.
 pub struct Played {
-    /// Operations from the first one asked for on.
+    /// Operations that were granted or released their unit after the given time.
     pub ops: Vec<Operation>,
-    /// Commands that ended, in order.
+    /// Commands that ended after the given time, in order.
     pub done: Vec<Done>,
-    /// The drive's.
+    /// Counters of the drive.
     pub counters: Counters,
-    /// What its flash counted.
+    /// Counters of the flash.
     pub flash: FlashCounters,
 }
 
 impl Stage {
-    /// A script without anything in it.
+    /// An empty script.
     pub fn new(config: DeviceConfig) -> Stage {
         Stage { config, events: Vec::new(), rows: 0 }
     }
 
-    /// Command cycles of one plane, and the transfer of a page.
+    /// The time of the command cycles of one plane and of the transfer of a page, ns.
     pub fn channel(config: &DeviceConfig) -> (u64, u64) {
         (config.channel.command.0, (PAGE * 1_000_000_000).div_ceil(config.channel.rate))
     }
 
-    /// A read of a page of the first type arrives.
+    /// Add a read of a page of the first type that arrives at `at`.
     pub fn read(&mut self, at: u64) -> &mut Stage {
         self.events.push((at, HostOp::Read, (FILLED - 1) * PAGES * PAGE));
         self
     }
 
-    /// A fresh page is written: nothing goes stale.
+    /// Add a write of a page that was not written before, so that no unit becomes stale.
     pub fn write(&mut self, at: u64) -> &mut Stage {
         self.events.push((at, HostOp::Write, (FILLED * PAGES + self.rows) * PAGE));
         self.rows += 1;
         self
     }
 
-    /// A write whose program goes into the array at `at`, if the die is free.
+    /// Add a write whose program enters the array at `at`, if the die is free.
     pub fn program(&mut self, at: u64) -> &mut Stage {
         let (command, data) = Stage::channel(&self.config);
         self.write(at - command - data)
     }
 
-    /// Erases of `blocks` blocks, one after the other, the first of which goes into the
-    /// array at `at`: the end of a program finds them trimmed.
+    /// Add erases of `blocks` blocks, one after the other; the first enters the array at `at`.
+    /// The blocks are trimmed before, and collection starts at the end of a program.
     pub fn erase(&mut self, at: u64, blocks: u64) -> &mut Stage {
-        assert!(self.rows == 0 && blocks < FILLED, "the first in the script, and a block is left to read");
-        // A block must be open before, or collection would start with the program.
+        assert!(self.rows == 0 && blocks < FILLED, "erases come first and leave a block to read");
+        // This write opens a block first; otherwise collection would start at the start of the
+        // program.
         self.write(1_000_000);
         for page in 0..blocks * PAGES {
             self.events.push((at / 2, HostOp::Trim, page * PAGE));
@@ -107,7 +108,7 @@ impl Stage {
         self.program(at - command - launch)
     }
 
-    /// A drive that is ready to play, and what the host will do.
+    /// A drive that is ready to play, and the host's commands in order of time.
     pub fn open(self) -> (Host<Vec<StepEvent>>, Vec<Event>) {
         let mut events = self.events;
         events.sort_by_key(|e| e.0);
@@ -116,7 +117,7 @@ impl Stage {
         (host, events)
     }
 
-    /// Run it to the end; what happened from `from` on.
+    /// Play the script to the end and return what happened from `from` on.
     pub fn play(self, from: u64) -> Played {
         let (mut host, events) = self.open();
         for (at, op, offset) in events {

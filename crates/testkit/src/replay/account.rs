@@ -2,7 +2,7 @@
 
 use tailcut_units::{Cause, Ledger};
 
-/// What a time was spent on.
+/// The time of a request or an operation by cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account([u64; Cause::COUNT]);
 
@@ -18,7 +18,7 @@ impl Account {
         self.0[usize::from(cause.0)] += ns;
     }
 
-    /// What a cause was charged.
+    /// The nanoseconds charged to a cause.
     pub fn get(&self, cause: Cause) -> u64 {
         self.0[usize::from(cause.0)]
     }
@@ -30,14 +30,15 @@ impl Account {
         }
     }
 
-    /// All of it.
+    /// The sum over all causes.
     pub fn sum(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Charge a time `part`, split as `from` is split over the causes that `of` names. Shares
-    /// are rounded down; the last cause takes the rest. Where `from` has none, `part` is the
-    /// flush ahead's own work.
+    /// Charge `part` ns, split in the proportions of `from` over the causes for which `of`
+    /// returns true. Shares are rounded down; the last cause takes the remainder. If `from` has
+    /// none of these causes, `part` is charged to `BUFFER_FLUSH`, the work of the flush in
+    /// front.
     pub fn share(&mut self, from: &Account, part: u64, of: impl Fn(Cause) -> bool) {
         let causes: Vec<Cause> = Cause::all().filter(|&c| of(c) && from.get(c) > 0).collect();
         let whole: u64 = causes.iter().map(|&c| from.get(c)).sum();
@@ -50,8 +51,9 @@ impl Account {
         self.add(causes.last().copied().unwrap_or(Cause::BUFFER_FLUSH), left);
     }
 
-    /// Charge a wait `part` for a free block, out of one of `whole`: to what the die that was
-    /// to free it did (`die`), and the rest to free space.
+    /// Charge `part` ns of a wait of `whole` ns for a free block. The share in which the die
+    /// that was to free the block was busy (`die`) is charged to that die's causes, and the
+    /// rest to free space.
     pub fn stall(&mut self, die: &Account, part: u64, whole: u64) {
         let busy = fraction(die.sum().min(whole), part, whole);
         if busy > 0 {
@@ -60,7 +62,7 @@ impl Account {
         self.add(Cause::FREE_SPACE, part - busy);
     }
 
-    /// Equal to what the drive says, cause by cause; or where not.
+    /// Compare with the drive's ledger cause by cause; the error lists the differences.
     pub fn check(&self, ledger: &Ledger) -> Result<(), String> {
         let differ = |c: &Cause| self.get(*c) != ledger.get(*c);
         let wrong: Vec<String> = Cause::all()
@@ -71,7 +73,7 @@ impl Account {
     }
 }
 
-/// `ns · part / whole`, rounded down; 0 of nothing.
+/// `ns · part / whole`, rounded down; 0 if `whole` is 0.
 pub fn fraction(ns: u64, part: u64, whole: u64) -> u64 {
     (u128::from(ns) * u128::from(part)).checked_div(u128::from(whole)).unwrap_or(0) as u64
 }

@@ -1,17 +1,17 @@
-//! What a die or a channel did, and when.
+//! What a die or a channel did over time.
 
 use super::account::Account;
 use tailcut_units::Cause;
 
-/// Stretches of time, each with the cause that whoever waits in it is charged to.
+/// Intervals of time, each with the cause to which a wait during the interval is charged.
 #[derive(Default)]
 pub struct History {
-    /// Beginnings; each stretch ends where the next begins.
+    /// Start and cause of each interval; an interval ends where the next one begins.
     changes: Vec<(u64, Option<Cause>)>,
 }
 
 impl History {
-    /// From `at` on it is this; nobody waits for `None`.
+    /// Set the cause from `at` on; waits are not charged for `None`.
     pub fn change(&mut self, at: u64, to: Option<Cause>) {
         if let Some(&(last, _)) = self.changes.last() {
             assert!(at >= last, "a change at {at} after one at {last}");
@@ -24,8 +24,8 @@ impl History {
         }
     }
 
-    /// Charge the time from `from` to `to`; what lies before the first change counts to
-    /// `before`.
+    /// Charge the time from `from` to `to` to `account`. Time before the first interval is
+    /// charged to `before`.
     pub fn charge(&self, from: u64, to: u64, before: Option<Cause>, account: &mut Account) {
         let mut end = to;
         for &(at, cause) in self.changes.iter().rev() {

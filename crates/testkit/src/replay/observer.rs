@@ -1,4 +1,4 @@
-//! The observer that follows a drive and its requests.
+//! The observer that follows the operations and requests of a drive.
 
 use super::account::Account;
 use super::history::History;
@@ -15,7 +15,7 @@ use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
 
 const NONE: u32 = u32::MAX;
 
-/// Works out the blame of every request. See the module's documentation.
+/// Calculates the blame of every request. See the documentation of the module.
 pub struct Replay {
     shape: Shape,
     decode: u64,
@@ -24,21 +24,23 @@ pub struct Replay {
     channels: Vec<History>,
     channel_free: Vec<u64>,
     ops: BTreeMap<u32, Operation>,
-    /// By write unit: the read that ended last of those it needs.
+    /// By write unit: the account of the read that ended last among those that complete the
+    /// unit's data.
     fillers: BTreeMap<u32, Account>,
-    /// By (is a stripe, number).
+    /// By (whether it is a stripe, number): write units and stripes without a row.
     writes: BTreeMap<(bool, u32), WriteUnit>,
-    /// By the operation that is to program it, which is still to arrive.
+    /// By program operation that has not yet arrived at its die: the write unit that it
+    /// programs.
     placed: BTreeMap<u32, Placed>,
     requests: BTreeMap<u64, Request>,
     rebuilds: BTreeMap<u32, Rebuild>,
     fault: Option<String>,
-    /// What was told and charged so far.
+    /// The events and causes that occurred so far.
     pub reached: Reached,
 }
 
 impl Replay {
-    /// For a drive of this configuration, from its first command on.
+    /// A replay for a drive of this configuration, to be used from its first command on.
     pub fn new(config: &DeviceConfig, seed: u64) -> Result<Replay, String> {
         let shape = Shape::new(config, seed).map_err(|e| e.to_string())?;
         let channels = shape.channels as usize;
@@ -62,7 +64,7 @@ impl Replay {
         })
     }
 
-    /// A request ended: its ledger is what was worked out, cause by cause.
+    /// Check the ledger of a request that ended against the calculation, cause by cause.
     pub fn ended(&mut self, index: u64, ledger: &Ledger) -> Result<(), String> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -88,13 +90,13 @@ impl Replay {
         self.ops.get_mut(&id).expect("an operation arrives at its die first")
     }
 
-    /// An operation and what joined it.
+    /// An operation and those that joined it.
     fn with_joined(&self, id: u32) -> Vec<u32> {
         let joined = &self.ops[&id].joined;
         std::iter::once(id).chain(joined.iter().copied()).collect()
     }
 
-    /// A wait in a die's queue is over, or a part of it.
+    /// Charge the operation's wait in the die's queue, up to `now`.
     fn charge_die(&mut self, id: u32, now: u64) {
         let op = self.ops.get_mut(&id).expect("an operation arrives at its die first");
         if let Some(since) = op.queued.take() {
@@ -114,7 +116,7 @@ impl Replay {
         let ids = if alone { vec![e.op] } else { self.with_joined(e.op) };
         for &id in &ids {
             let channel = &self.channels[number];
-            let op = self.ops.get_mut(&id).expect("joined ones have arrived");
+            let op = self.ops.get_mut(&id).expect("joined operations have arrived");
             op.charge_channel(channel, e.at.0);
         }
         self.channels[number].change(e.at.0, Some(Cause::channel_wait(e.occupant)));
@@ -228,9 +230,9 @@ impl Replay {
         Ok(())
     }
 
-    /// A part of a host read is with the controller.
+    /// Note that a part of a host read ended: its data are in the controller.
     fn part_ends(&mut self, request: u64, bytes: u64, now: u64, mut account: Account) -> Result<(), String> {
-        let r = self.requests.get_mut(&request).ok_or("a part of no request")?;
+        let r = self.requests.get_mut(&request).ok_or("a part of an unknown request")?;
         if r.looked_at + account.sum() != now {
             return Err(format!("request {request}: a part that took {} ns ends at {now}", account.sum()));
         }
@@ -246,7 +248,7 @@ impl Replay {
             self.requests.insert(e.request, request);
             return Ok(());
         }
-        let r = self.requests.get_mut(&e.request).ok_or("a step of no request")?;
+        let r = self.requests.get_mut(&e.request).ok_or("a step of an unknown request")?;
         match e.step {
             RequestStep::Submitted { .. } => {}
             RequestStep::Translated(0) => {}
@@ -257,7 +259,8 @@ impl Replay {
             }
             RequestStep::Rebuilds { rebuild, instead, members, bytes } => {
                 let mut waited = Account::default();
-                // Given up in its queue, or before it came there.
+                // The replaced read is withdrawn from its queue, or was withdrawn before it
+                // arrived at a die.
                 let queued = |op: &Operation| op.ended.is_none() && op.told.request == e.request;
                 if self.ops.get(&instead).is_some_and(queued) {
                     self.charge_die(instead, now);
@@ -271,7 +274,7 @@ impl Replay {
                 self.rebuilds.insert(rebuild, new);
             }
             RequestStep::Rebuilt(number) => {
-                let rebuild = self.rebuilds.remove(&number).ok_or("a unit computed that nobody wanted")?;
+                let rebuild = self.rebuilds.remove(&number).ok_or("an unknown reconstruction ended")?;
                 if (rebuild.request, rebuild.left) != (e.request, 0) {
                     return Err(format!("reconstruction {number} ends for {}", e.request));
                 }
@@ -282,14 +285,14 @@ impl Replay {
                 r.room_since = now;
             }
             RequestStep::Room(by) => {
-                let op = self.ops.get(&by).ok_or("room made by no operation")?;
-                let placed = op.placed.as_ref().ok_or("room made by what programs no host data")?;
+                let op = self.ops.get(&by).ok_or("room made by an unknown operation")?;
+                let placed = op.placed.as_ref().ok_or("room made by an operation without host data")?;
                 placed.room(op, r.room_since, now, &mut r.account);
                 r.room_since = now;
             }
             RequestStep::Programmed(by) => {
-                let op = self.ops.get(&by).ok_or("programmed by no operation")?;
-                let placed = op.placed.as_ref().ok_or("programmed by what programs no host data")?;
+                let op = self.ops.get(&by).ok_or("programmed by an unknown operation")?;
+                let placed = op.placed.as_ref().ok_or("programmed by an operation without host data")?;
                 placed.through(op, &mut r.account);
                 r.room_since = now;
             }

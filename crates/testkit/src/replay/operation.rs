@@ -1,4 +1,4 @@
-//! What one flash operation waited for and did.
+//! The waits and steps of one flash operation.
 
 use super::account::Account;
 use super::history::History;
@@ -8,34 +8,35 @@ use tailcut_units::{Cause, Occupant};
 
 /// A flash operation, kept until its number is used again.
 pub struct Operation {
-    /// What was told when it arrived at its die.
+    /// The event of its arrival at the die.
     pub told: QueueEvent,
-    /// Since when it has been in the die's queue.
+    /// Since when the operation is in the die's queue, ns.
     pub queued: Option<u64>,
-    /// Since when it waits for the channel.
+    /// Since when the operation waits for the channel, ns.
     waits: Option<u64>,
-    /// When it had the channel first.
+    /// Time at which the operation first used the channel, ns.
     pub started: Option<u64>,
-    /// Done together with it.
+    /// The operations that are done together with this one.
     pub joined: Vec<u32>,
-    /// It is suspended, or being resumed.
+    /// The operation is suspended or being resumed.
     suspended: bool,
-    /// Waits for the channel while it was resumed.
+    /// Time spent waiting for the channel while being resumed, ns.
     resuming: u64,
-    /// When its last part in the array began, and how long that takes undisturbed.
+    /// Start of the last array phase (sense, program or erase), and the phase's nominal length,
+    /// ns.
     array: (u64, u64),
-    /// When its data were out.
+    /// End of the data transfer out, ns.
     out: u64,
-    /// When it was over.
+    /// Time at which the operation ended, ns.
     pub ended: Option<u64>,
-    /// The write unit that it programs.
+    /// The write unit that the operation programs.
     pub placed: Option<Placed>,
-    /// Where its time went.
+    /// Nanoseconds by cause.
     pub account: Account,
 }
 
 impl Operation {
-    /// One that arrives at its die.
+    /// An operation that arrives at its die.
     pub fn new(told: QueueEvent, placed: Option<Placed>) -> Operation {
         Operation {
             told,
@@ -53,17 +54,17 @@ impl Operation {
         }
     }
 
-    /// Whether it is suspended or being resumed.
+    /// Whether the operation is suspended or being resumed.
     pub fn is_suspended(&self) -> bool {
         self.suspended
     }
 
-    /// From `at` on it waits for the channel.
+    /// The operation waits for the channel from `at` on.
     pub fn wait_for_channel(&mut self, at: u64) {
         self.waits = Some(at);
     }
 
-    /// It waits for the channel no longer.
+    /// End the wait for the channel at `now` and charge it.
     pub fn charge_channel(&mut self, channel: &History, now: u64) {
         let Some(since) = self.waits.take() else { return };
         let before = self.account.sum();
@@ -73,7 +74,7 @@ impl Operation {
         }
     }
 
-    /// A step that goes on in this operation alone.
+    /// Apply a step that concerns this operation and not those that joined it.
     pub fn step(&mut self, e: &StepEvent, shape: &Shape) -> Result<(), String> {
         match e.step {
             Step::Suspended => self.suspended = true,
@@ -91,7 +92,8 @@ impl Operation {
         Ok(())
     }
 
-    /// It goes on in the array, or into it; returns the time undisturbed if into it.
+    /// Apply an array step. Returns `None` if the operation resumes. If the operation enters
+    /// the array, checks the length of the step and returns it: the nominal array time, ns.
     pub fn array(&mut self, e: &StepEvent, shape: &Shape) -> Result<Option<u64>, String> {
         if std::mem::take(&mut self.suspended) {
             return Ok(None);
@@ -109,13 +111,13 @@ impl Operation {
         Ok(Some(nominal))
     }
 
-    /// It, or what it joined, began in the array at `at` for `ns`.
+    /// The operation, or the one it joined, enters the array at `at` for nominally `ns`.
     pub fn sensed_or_pulsed(&mut self, at: u64, ns: u64) {
         self.array = (at, ns);
         self.account.add(Cause::ARRAY, ns);
     }
 
-    /// It is over.
+    /// End the operation and check that its account adds up to the time since its arrival.
     pub fn end(&mut self, now: u64, decode: u64) -> Result<(), String> {
         self.ended = Some(now);
         if self.told.kind == OpKind::Read {
@@ -125,7 +127,7 @@ impl Operation {
             self.account.add(Cause::ECC_QUEUE, waited);
         } else {
             let (begun, nominal) = self.array;
-            let beyond = (now - begun).checked_sub(nominal + self.resuming).ok_or("it ends too soon")?;
+            let beyond = (now - begun).checked_sub(nominal + self.resuming).ok_or("it ended too soon")?;
             self.account.add(Cause::SUSPENDED, beyond);
         }
         let (sum, span) = (self.account.sum(), now - self.told.at.0);

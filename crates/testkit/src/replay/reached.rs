@@ -1,4 +1,4 @@
-//! What runs have reached, of all that there is.
+//! Which of all registered events, policy members and causes have occurred in runs.
 
 use super::account::Account;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use tailcut_units::{Cause, Occupant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     names: BTreeSet<(&'static str, &'static str)>,
-    /// By cause: requests that were charged for it.
+    /// By cause: the number of requests that were charged for it.
     charged: Vec<u64>,
 }
 
@@ -35,24 +35,24 @@ fn members(p: &PolicyConfig) -> [(&'static str, &'static str); FAMILIES.len()] {
 }
 
 impl Reached {
-    /// Something is reached.
+    /// Note that `name` occurred.
     pub fn note(&mut self, kind: &'static str, name: impl Into<&'static str>) {
         self.names.insert((kind, name.into()));
     }
 
-    /// A drive with these policies ran.
+    /// Note the policies of a drive that ran.
     pub fn policies(&mut self, p: &PolicyConfig) {
         self.names.extend(members(p));
     }
 
-    /// A step of an operation.
+    /// Note a step of an operation.
     pub fn step(&mut self, e: &StepEvent) {
         self.note("step", e.step);
         self.note("operation", e.kind);
         self.note("occupant", e.occupant.name());
     }
 
-    /// A request ended with this account.
+    /// Note the causes of a request that ended.
     pub fn account(&mut self, account: &Account) {
         self.charged.resize(Cause::COUNT, 0);
         for cause in Cause::all() {
@@ -60,7 +60,7 @@ impl Reached {
         }
     }
 
-    /// Add what another run has reached.
+    /// Add what occurred in another run.
     pub fn merge(&mut self, other: &Reached) {
         self.names.extend(&other.names);
         self.charged.resize(Cause::COUNT, 0);
@@ -69,7 +69,7 @@ impl Reached {
         }
     }
 
-    /// All that is registered and was not reached.
+    /// Everything registered that did not occur.
     pub fn missing(&self) -> Vec<String> {
         let listed = [
             ("step", Step::VARIANTS),

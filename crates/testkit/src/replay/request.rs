@@ -1,4 +1,4 @@
-//! What one host request waited for, and the host's side of the drive.
+//! The waits of one host request, and the host interface of the drive.
 
 use super::account::Account;
 use tailcut_core::device::Shape;
@@ -8,33 +8,34 @@ use tailcut_units::{Cause, Command, HostOp, Span};
 
 /// A host request under way.
 pub struct Request {
-    /// What is asked.
+    /// The host command.
     pub command: Command,
-    /// Where its time went until the drive looked at it, and while it waited for room.
+    /// Nanoseconds by cause until `looked_at`, and of waits for buffer room.
     pub account: Account,
-    /// When the drive looks at it: its data are there, or the controller has decided.
+    /// Time at which the drive processes the request: the controller is done and the data of a
+    /// write have arrived, ns.
     pub looked_at: u64,
-    /// Up to when its waits for room are accounted for.
+    /// Time up to which the waits for buffer room are accounted for, ns.
     pub room_since: u64,
-    /// Of the part that has ended last: where its time went since it was looked at.
+    /// The account of the part that ended last, from `looked_at` on.
     pub last: Option<Account>,
 }
 
-/// A unit that is computed from others.
+/// The reconstruction of a unit from the rest of its stripe.
 pub struct Rebuild {
     /// Serial number of the host read.
     pub request: u64,
-    /// Reads still to end.
+    /// Reads that have not ended yet.
     pub left: u32,
-    /// Bytes for the host.
+    /// Bytes of the unit that the host asked for.
     pub bytes: u32,
-    /// What the operation that it stands in for waited before.
+    /// The account of the read that was replaced, up to its withdrawal.
     pub waited: Account,
-    /// Of its last read, from the request's translation on.
+    /// The account of the last read of the reconstruction, from the request's translation on.
     pub account: Account,
 }
 
-/// The controller and the link: one thing after the other.
+/// The controller and the host link; each serves in order, one at a time.
 #[derive(Default)]
 pub struct Front {
     controller_free: u64,
@@ -48,7 +49,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// The front of a drive.
+    /// The controller and link of a drive.
     pub fn new(config: &DeviceConfig, shape: &Shape) -> Front {
         let buffer_write = match &config.policy.buffer {
             BufferConfig::Lru(lru) => lru.write_latency.0,
@@ -64,7 +65,7 @@ impl Front {
         }
     }
 
-    /// A request that the host wanted to submit at `wanted` is taken in at `at`.
+    /// A request that the host wanted to submit at `wanted` is submitted at `at`.
     pub fn submit(&mut self, command: Command, wanted: u64, at: u64) -> Request {
         let mut account = Account::default();
         account.add(Cause::HOST_QUEUE, at - wanted);
@@ -91,7 +92,7 @@ impl Front {
         Span::transfer(bytes, self.rate).0
     }
 
-    /// Data go up to the host from `now` on.
+    /// Send `bytes` to the host from `now` on and charge the time.
     pub fn send(&mut self, bytes: u64, now: u64, account: &mut Account) {
         let begun = now.max(self.up_free);
         let span = self.link(bytes);
@@ -100,7 +101,7 @@ impl Front {
         account.add(Cause::HOST_LINK, span);
     }
 
-    /// From the drive's answer to the host's knowing.
+    /// Charge the host's time to take the completion.
     pub fn complete(&self, account: &mut Account) {
         account.add(Cause::HOST_LATENCY, self.complete);
     }

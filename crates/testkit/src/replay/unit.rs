@@ -1,11 +1,11 @@
-//! Who holds a die (or plane), from the steps of its operations.
+//! What holds a die (or plane), from the steps of its operations.
 
 use super::account::Account;
 use super::history::History;
 use tailcut_core::device::{Closing, OpKind, Step, StepEvent};
 use tailcut_units::{Cause, Occupant};
 
-/// What follows when the step under way ends.
+/// The holder of the unit after the step under way.
 #[derive(Clone, Copy)]
 enum Next {
     Free,
@@ -16,18 +16,18 @@ enum Next {
 #[derive(Default)]
 pub struct Unit {
     history: History,
-    /// When the step under way ends, and what follows.
+    /// Time at which the step under way ends, and the holder after it.
     end: Option<(u64, Next)>,
     held: bool,
-    /// Reads sensed together with another whose data are still to go out.
+    /// Joined reads whose data are still to be transferred out.
     along: u32,
-    /// Collections that close it, and how many of them erase.
+    /// Collections that close the unit, and how many of these are erasing.
     closing: u32,
     erasing: u32,
 }
 
 impl Unit {
-    /// What a wait is charged to while no operation holds the unit.
+    /// The cause to which a wait is charged while no operation holds the unit.
     fn idle(&self) -> Cause {
         match (self.closing, self.erasing) {
             (0, _) => Cause::DIE_IDLE,
@@ -36,7 +36,7 @@ impl Unit {
         }
     }
 
-    /// Time goes on to `now`.
+    /// Apply the end of the step under way if it is due by `now`.
     fn pass(&mut self, now: u64) {
         if let Some((at, next)) = self.end.filter(|&(at, _)| at <= now) {
             self.end = None;
@@ -52,13 +52,13 @@ impl Unit {
         self.history.change(at, Some(self.idle()));
     }
 
-    /// Charge what it did between two times, the later of which is now.
+    /// Charge the time from `from` to `now`, the present time, to what the unit did.
     pub fn charge(&mut self, from: u64, now: u64, account: &mut Account) {
         self.pass(now);
         self.history.charge(from, now, Some(Cause::DIE_IDLE), account);
     }
 
-    /// A collection closes or opens it.
+    /// A collection closes or opens the unit.
     pub fn closing(&mut self, at: u64, closing: Closing) {
         self.pass(at);
         match closing {
@@ -77,12 +77,13 @@ impl Unit {
         }
     }
 
-    /// A read is sensed along with the one that gets the unit next.
+    /// A read joins the read that is granted the unit next.
     pub fn joined(&mut self) {
         self.along += 1;
     }
 
-    /// A step of one of its operations; `resumes`: one that was suspended goes on.
+    /// Apply a step of an operation of this unit; `resumes`: the operation was suspended and
+    /// continues.
     pub fn step(&mut self, e: &StepEvent, resumes: bool) {
         let at = e.at.0;
         if e.step != Step::Array {

@@ -1,33 +1,34 @@
-//! What a write unit waited for before its program was queued.
+//! The waits of a write unit before its program was queued.
 
 use super::account::{Account, fraction};
 use super::operation::Operation;
 use tailcut_units::Cause;
 
-/// A write unit, or a stripe, on its way to a row.
+/// A write unit, or a stripe, that has no row yet.
 #[derive(Clone, Default)]
 pub struct WriteUnit {
-    /// When its data were complete.
+    /// Time at which its data were complete, ns.
     pub ready: u64,
-    /// The busy unit of the die that is to free a block for it, and since when it waits.
+    /// The busy unit of the die that is to free a block for the write unit, and since when the
+    /// write unit waits for the block.
     pub stalls: Option<(u32, u64)>,
-    /// The read that completed its data, if it was short of any.
+    /// The account of the read that completed its data; zero if no data were missing.
     pub filler: Account,
 }
 
-/// A write unit that has a row.
+/// A write unit to which a row was allocated.
 #[derive(Clone)]
 pub struct Placed {
-    /// When its data were complete.
+    /// Time at which its data were complete, ns.
     pub ready: u64,
-    /// What the die that was to free a block for it did while it waited.
+    /// What the die that was to free a block did while the write unit waited.
     pub stalled: Account,
-    /// The read that completed its data, if it was short of any.
+    /// The account of the read that completed its data; zero if no data were missing.
     pub filler: Account,
 }
 
 impl Placed {
-    /// All that a write which is written through spends from the buffer to the end of `program`.
+    /// Charge all that a written-through write spends from the buffer to the end of `program`.
     pub fn through(&self, program: &Operation, to: &mut Account) {
         let waited = program.told.at.0 - self.ready;
         to.merge(&self.filler);
@@ -35,7 +36,8 @@ impl Placed {
         to.merge(&program.account);
     }
 
-    /// Split the time from `since` to `now` in which a write waited for this unit's room.
+    /// Split the time from `since` to `now`, in which a write waited for the buffer room of
+    /// this write unit.
     pub fn room(&self, program: &Operation, since: u64, now: u64, to: &mut Account) {
         let overlap = |from: u64, end: u64| end.min(now).saturating_sub(from.max(since));
         let (queued_at, started) = (program.told.at.0, program.started.unwrap_or(now));

@@ -1,4 +1,4 @@
-//! Random drives and random work, from a seed.
+//! Random drives and random workloads, from a seed.
 
 use crate::small_drive;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -26,45 +26,45 @@ use tailcut_core::policy::{flush, gc_scope};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Span, Stream};
 
-/// A drive and what is done to it.
+/// A drive and its workload.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it was drawn from.
+    /// The seed from which the case was drawn.
     pub seed: u64,
     /// The drive.
     pub config: DeviceConfig,
-    /// The work.
+    /// The workload.
     pub plan: Plan,
 }
 
 /// A random workload. A weight of 0 switches a kind of event off.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Commands in all.
+    /// Number of commands.
     pub commands: u32,
-    /// Share of the capacity written before the first command, in 256ths.
+    /// Share of the capacity filled before the first command, in 256ths.
     pub fill: u64,
-    /// Overwritten functionally after the fill.
+    /// The drive is aged after the fill, by overwrites that take no simulated time.
     pub aged: bool,
-    /// Weights of read, write, TRIM, FLUSH.
+    /// Weights of reads, writes, TRIMs and FLUSHes.
     pub weights: [u64; 4],
-    /// Out of this many commands one lies out of range; 0 for none.
+    /// One command in this many is out of range; 0 for none.
     pub astray: u64,
     /// Offsets and lengths are multiples of this many bytes.
     pub grain: u64,
-    /// Most bytes of a command.
+    /// Largest length of a command, bytes.
     pub largest: u64,
-    /// Share of the address space that is hot, in 256ths; 0 for none.
+    /// Size of the hot part of the address space, in 256ths of it; 0 for none.
     pub hot: u64,
-    /// Longest ordinary gap between two commands, ns; 0 for a burst without end.
+    /// Longest ordinary gap between two commands, ns; 0 for one continuous burst.
     pub gap: u64,
-    /// Out of this many commands one comes after a long pause; 0 for none.
+    /// One command in this many comes after a long pause; 0 for none.
     pub pause: u64,
-    /// Addresses go up and wrap instead of being random.
+    /// Addresses increase and wrap instead of being random.
     pub sequential: bool,
-    /// Events between two audits.
+    /// Device events between two audits.
     pub audit_every: u64,
-    /// Before which command a plane fails, if the drive can bear it; 0 for none.
+    /// Number of the command before which a plane fails, if the drive tolerates it; 0 for none.
     pub fails: u32,
 }
 
@@ -80,13 +80,13 @@ pub(super) fn between(s: &mut Stream, low: u64, high: u64) -> u64 {
     low + s.below(high - low + 1)
 }
 
-/// A member by its name alone, with its defaults.
+/// A member by its name, with default parameters.
 pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
     let name: StrDeserializer<'de, ValueError> = name.into_deserializer();
     T::deserialize(name).unwrap_or_else(|e| panic!("a listed member can be read: {e}"))
 }
 
-/// Draw the case of a seed: always the same one.
+/// Draw the case of a seed; the same seed always gives the same case.
 pub fn draw(seed: u64) -> Case {
     let mut s = Stream::new(seed, "swarm", 0);
     let mut suspension = Stream::new(seed, "swarm suspension", 0);
@@ -174,7 +174,7 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     if let PlacementConfig::Die(m) = &mut p.placement {
         m.order = one_of(s, &["CWD", "DWC"]).to_string();
     }
-    // Drawn aside, so that older seeds keep their drives.
+    // Drawn from a copy of the stream, so that older seeds keep their drives.
     if s.clone().below(4) == 0 {
         p.background = BackgroundConfig::Scrub(scrub::Config {
             idle: Span(s.clone().below(3) * 400_000),
@@ -187,7 +187,7 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     }
     p.gc_scope = member(one_of(s, GcScopeConfig::MEMBERS));
     if p.schedule.name() == "channel-reads" {
-        // A collection that shuts reads out would wait for them.
+        // A collection that blocks reads would wait for them.
         p.gc_scope = member("operation");
     }
     p.gc_schedule = member(one_of(s, &["threshold", "threshold", "preemptive", "preemptive", "instant"]));
@@ -201,7 +201,7 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         GcScheduleConfig::Threshold(m) => (m.start, m.hard) = (start, hard),
         GcScheduleConfig::Preemptive(m) => {
             (m.start, m.hard) = (start, hard);
-            // Drawn from what is drawn already, so that older seeds keep their drives.
+            // Drawn from a copy of the stream, so that older seeds keep their drives.
             let four = s.clone().below(2) == 0;
             m.states = if four { States::Four } else { States::Two };
             m.high_priority_writes = four && s.clone().below(3) == 0;
@@ -227,8 +227,8 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
     }
 }
 
-/// One drive in three has parity, where it can be made to fit, and then most of what goes
-/// with it.
+/// Give one drive in three parity and change the rest of the configuration to fit, then draw
+/// most of the settings that go with parity.
 fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
     let (g, f) = (&mut c.geometry, &mut c.ftl);
     let divisors = |n: u32| (3..=n).filter(move |w| n.is_multiple_of(*w)).collect::<Vec<u32>>();
@@ -278,8 +278,9 @@ fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
     }
 }
 
-/// What joins over planes, how wide an erase is, what leaves the buffer together, and how much
-/// of it may be on its way to one die.
+/// Draw what joins over planes, how many planes an erase covers, what leaves the buffer
+/// together, how many buffered bytes may be on their way to one die or lane, and what an erase
+/// serves between loops.
 fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
     let (g, f) = (&c.geometry, &mut c.ftl);
     let blocks = f.extent == ExtentKind::Block;
@@ -317,11 +318,11 @@ fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
     c.suspend.erase.serve = one_of(s, &[ServedAfterLoop::Queued, ServedAfterLoop::All]);
 }
 
-/// Half of the drives with parity level wear, some at the slightest difference.
+/// Give wear levelling to half of the drives with parity, some with the smallest possible gap.
 fn draw_wear(s: &mut Stream, c: &mut DeviceConfig) {
     let gap = one_of(s, &[0, 0, 1, 5, 50]);
     if chance(s, 2) && c.policy.redundancy.name() != "none" {
-        // At least one page.
+        // A gap must be at least one page.
         let pages = u64::from(c.geometry.blocks) * u64::from(c.geometry.pages);
         let slightest = 4_000_000 / pages.max(4);
         let gap = Level::Share((slightest as u32).max(gap * 10_000).min(1_000_000));
@@ -329,8 +330,8 @@ fn draw_wear(s: &mut Stream, c: &mut DeviceConfig) {
     }
 }
 
-/// Two drives in three suspend something, and then everything around it is drawn too.
-/// Where nothing is suspended, programs and erases sometimes take another time.
+/// Make two drives in three suspend programs or erases and draw the settings of suspension too.
+/// In the others, programs and erases sometimes take the time of a read or none.
 fn draw_suspension(s: &mut Stream, c: &mut DeviceConfig) {
     let span = |s: &mut Stream, from: &[u64]| Span(one_of(s, from));
     if chance(s, 3) {
@@ -346,7 +347,7 @@ fn draw_suspension(s: &mut Stream, c: &mut DeviceConfig) {
         m.write_suspends_erase = !chance(s, 3);
     }
     if erases || p.schedule.name() == "channel-reads" {
-        // Every other scope shuts reads out until the erase is over.
+        // Every other scope blocks reads until the erase has ended.
         p.gc_scope = member("operation");
     }
     if erases {
@@ -382,10 +383,11 @@ fn draw_limits(s: &mut Stream) -> SuspendLimits {
     }
 }
 
-/// Most mapping units of a drive in the swarm: small drives meet collection soon.
+/// Largest number of mapping units of a drive in the swarm. On small drives collection starts
+/// soon.
 const MOST_UNITS: u64 = 20_000;
 
-/// Give the host a capacity, often the largest that is accepted; false when none is.
+/// Set a host capacity, often the largest that is accepted. Returns false if none is accepted.
 fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
     let g = &c.geometry;
     let blocks = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes * g.blocks);
@@ -394,7 +396,7 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
     if !(16..=MOST_UNITS).contains(&raw) {
         return false;
     }
-    // A stripe is the least that a drive with parity can have.
+    // A drive with parity needs the capacity of at least one stripe.
     let least = match &c.policy.redundancy {
         RedundancyConfig::Rain(m) => u64::from(m.width - 1),
         RedundancyConfig::None(_) => 1,

@@ -1,9 +1,9 @@
-//! Random drives under random work.
+//! Random drives under random workloads.
 //!
-//! A seed draws a whole drive (geometry, timing, translation layer, one member of every
-//! policy family) and a workload whose kinds of events are switched on and off, so that
-//! rare combinations meet often. The run is checked against an [`Oracle`] and, every so
-//! many events, against the conservation laws of the whole state.
+//! A seed draws a whole drive (geometry, timing, translation layer, one member of every policy
+//! family) and a workload whose kinds of events are switched on and off, so that rare
+//! combinations occur often. The run is checked against an [`Oracle`] and, at regular numbers
+//! of events, against the conservation laws of the whole state.
 
 mod draw;
 mod run;

@@ -1,4 +1,4 @@
-//! A case at work, checked on the way.
+//! Runs a case and checks it during the run.
 
 use super::draw::{Case, between, chance, one_of};
 use crate::bytes::Bytes;
@@ -8,14 +8,14 @@ use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape};
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Over (submission number, completion, status) in order of completion.
+    /// Digest over (submission number, completion, status) in order of completion.
     pub digest: u64,
     /// Device events.
     pub events: u64,
-    /// A plane failed.
+    /// Whether a plane failed.
     pub failed: bool,
     /// Extents erased.
     pub erases: u64,
@@ -23,18 +23,18 @@ pub struct Outcome {
     pub suspends: [u64; 2],
     /// Stripes that wear levelling moved.
     pub moves: u64,
-    /// Events from the last completion until the drive was at rest.
+    /// Events from the last completion until the drive was idle.
     pub settling: u64,
-    /// What it did, of all that there is.
+    /// The events, members and causes that occurred.
     pub reached: Reached,
 }
 
-/// Events without a completion, or at the end without an erase, after which a run counts as
-/// standing still.
+/// Events without a completion, or after the last completion without an erase, after which a
+/// run counts as stuck.
 const MOST_SILENT: u64 = 1_000_000;
 
-/// Run a case; the error says what broke. One drive in eight, if it is not too large, holds
-/// bytes. The blame of every request is worked out a second time.
+/// Run a case; the error says what failed. One drive in eight, if its unit and transfer are not
+/// too large, holds bytes. The blame of every request is calculated a second time.
 pub fn run(case: &Case) -> Result<Outcome, String> {
     let unit = case.config.ftl.mapping_unit;
     let replay = Replay::new(&case.config, case.seed)?;
@@ -49,17 +49,17 @@ fn outcome<M: Medium>((outcome, device): (Outcome, Device<Replay, M>)) -> Outcom
     Outcome { reached: device.into_observer().reached, ..outcome }
 }
 
-/// Run a case over a medium; the device comes back as the run left it.
+/// Run a case over a medium; returns the device in its final state.
 pub fn run_over<M: Medium>(case: &Case, medium: M) -> Result<(Outcome, Device<(), M>), String> {
     work(case, (), |(), _| Ok(()), medium)
 }
 
-/// Run a case under the eyes of an onlooker; the device comes back as the run left it.
+/// Run a case with an observer; returns the device in its final state.
 pub fn observe<O: Observer>(case: &Case, observer: O) -> Result<(Outcome, Device<O>), String> {
     work(case, observer, |_, _| Ok(()), NoData)
 }
 
-/// What an onlooker says of a command that ended.
+/// An observer's check of a command that ended.
 type Judge<O> = fn(&mut O, &Ended) -> Result<(), String>;
 
 fn work<O: Observer, M: Medium>(
@@ -75,7 +75,8 @@ fn work<O: Observer, M: Medium>(
     Ok((run.outcome, run.device))
 }
 
-/// So many bytes, less what is no whole mapping unit; with parity a fill ends with a whole stripe.
+/// `bytes` rounded down to whole mapping units or, with parity, to whole stripes, in which a
+/// fill must end.
 pub fn whole_stripes(shape: &Shape, bytes: u64) -> u64 {
     let stripe = shape.stripes.as_ref().map_or(1, |x| u64::from(x.width - 1)) * shape.layout.unit_bytes;
     bytes / stripe * stripe
@@ -85,7 +86,7 @@ struct Run<'a, O: Observer, M: Medium> {
     device: Device<O, M>,
     judge: Judge<O>,
     oracle: Option<Oracle>,
-    /// Over a medium with data.
+    /// Present only if the medium holds data.
     bytes: Option<Bytes>,
     outcome: Outcome,
     /// Events since the last completion.
@@ -154,10 +155,10 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         }
         self.audit("after the last command")?;
         self.settle()?;
-        self.audit("at rest")?;
+        self.audit("when idle")?;
         let lost = self.device.lost_units();
         if lost > 0 {
-            return Err(format!("{lost} units lie on a failed plane still"));
+            return Err(format!("{lost} units are still on a failed plane"));
         }
         let oracle = self.oracle.as_ref().expect("made above");
         oracle.finish(&self.device)?;
@@ -169,7 +170,8 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         self.read_all()
     }
 
-    /// Over a medium with data: every byte of the drive, and what the medium noticed.
+    /// Read every byte of the drive and check for faults of the medium, if the medium holds
+    /// data.
     fn read_all(&mut self) -> Result<(), String> {
         let Some(bytes) = &mut self.bytes else { return Ok(()) };
         let (end, most) = (self.device.host_bytes(), self.case.config.host.max_transfer);
@@ -190,19 +192,19 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         }
         match self.device.medium().faults() {
             [] => Ok(()),
-            faults => Err(format!("the medium noticed: {faults:?}")),
+            faults => Err(format!("the medium found faults: {faults:?}")),
         }
     }
 
-    /// Every law, parity included, which costs what the drive holds.
+    /// Check every law, including parity; the cost grows with the size of the drive.
     fn audit(&self, when: &str) -> Result<(), String> {
         let both = self.device.audit().and_then(|()| self.device.audit_parity());
         both.map_err(|e| format!("{when}: {e}"))
     }
 
-    /// Let the drive come to rest after the last completion. However little its collections
-    /// win, each wins a row: there are no more of them than rows of the drive and rows that
-    /// what is held in the buffer may still take.
+    /// Run until the drive is idle after the last completion. Each collection frees at least
+    /// one row, so there are at most as many collections as rows of the drive plus rows that
+    /// the data in the buffer may still take.
     fn settle(&mut self) -> Result<(), String> {
         let layout = &self.device.shape().layout;
         let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
@@ -219,7 +221,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             }
             if ended > most || self.outcome.settling - last > MOST_SILENT {
                 return Err(format!(
-                    "no rest: {ended} collections (at most {most}) in {} events since the last completion: {}",
+                    "not idle: {ended} collections (at most {most}) in {} events since the last completion: {}",
                     self.outcome.settling,
                     self.device.describe_waiting()
                 ));
@@ -259,7 +261,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         Command { op, offset, bytes: bytes as u32 }
     }
 
-    /// Let time pass to `at`, one deadline after the other.
+    /// Advance time to `at`, one deadline after the other.
     fn pass(&mut self, at: u64) -> Result<(), String> {
         while self.device.next_deadline().0 <= at {
             self.step()?;
@@ -269,7 +271,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         Ok(())
     }
 
-    /// Let the next deadline pass.
+    /// Advance to the next deadline and check what ended.
     fn step(&mut self) -> Result<(), String> {
         let due = self.device.next_deadline();
         let under_way = self.oracle().under_way();
@@ -277,7 +279,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             return Err(format!("no progress at {} ns: {}", self.now, self.device.describe_waiting()));
         }
         if due.0 < self.now {
-            return Err(format!("a deadline at {due} lies before {} ns", self.now));
+            return Err(format!("a deadline at {due} is before {} ns", self.now));
         }
         self.now = due.0;
         let mut ended = Vec::new();
@@ -315,7 +317,8 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             self.outcome.digest =
                 mix(self.outcome.digest ^ mix(e.index) ^ mix(e.completed.0.wrapping_mul(2) + status));
         }
-        // A drive at work is audited often, one that only collects not so often.
+        // A drive that serves commands is audited often; a drive that only collects is audited
+        // less often.
         let every = if self.silent > 10_000 { 50_000 } else { self.case.plan.audit_every };
         if self.outcome.events.is_multiple_of(every) {
             self.device.audit().map_err(|e| format!("at {} ns: {e}", self.now))?;
