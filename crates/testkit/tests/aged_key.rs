@@ -1,9 +1,9 @@
-//! Can two drives with different pasts share one aged state?
+//! Tests that two drives share an aged state only if the state is the same.
 //!
-//! An aged state is kept under a key that names what shapes it. A configuration key, a
-//! workload or a seed that changes the state must change that key: otherwise a run would take
-//! over the past of another drive. Whatever comes by two drives with the same key ages both
-//! and compares what would be kept.
+//! An aged state is stored under a key computed from everything that determines the state. A
+//! configuration key, a workload or a seed that changes the state must change that key;
+//! otherwise a run would use the aged state of another drive. The tests make pairs of drives,
+//! age both where their keys are equal, and compare the states to be stored.
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,9 +21,10 @@ use tailcut_workload::trace::{DeviceRule, Remap, TimeUnit, TraceOptions};
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 use toml::Table;
 
-/// Keys that change the key of the aged state and, on the drives of this test, never the
-/// state. A scheme that differs in one of them from another ages a drive of its own, which
-/// takes time and does no harm; a new one here should be meant.
+/// Configuration keys that change the key of the aged state but, on the drives of this test,
+/// never the state. A scheme that differs in one of them from another scheme ages a drive of
+/// its own, which costs time but gives correct results. Add a key here only if that is
+/// intended.
 const OVER_KEYED: &[&str] = &[
     "geometry.busy_unit",
     "policy.gc_schedule.preemptive.hard",
@@ -38,7 +39,7 @@ const OVER_KEYED: &[&str] = &[
     "policy.redundancy.rain.xor",
 ];
 
-/// A drive that is to be aged.
+/// A drive to be aged.
 #[derive(Clone)]
 struct Case<'a> {
     name: String,
@@ -49,8 +50,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// `act` on the past that an experiment with such schemes gives this drive; `None` where
-    /// there is no such drive.
+    /// Call `act` with the past that an experiment with these schemes gives this drive. Returns
+    /// `None` if the drive or the experiment is invalid.
     fn past<T>(&self, beside: Option<&DeviceConfig>, act: impl FnOnce(&Past) -> Option<T>) -> Option<T> {
         let scheme = |config: &DeviceConfig| SchemeSpec { name: "a".into(), config: config.clone() };
         let plan = Experiment {
@@ -85,7 +86,7 @@ impl Case<'_> {
         self.past(beside, |past| Some(past.key(&self.config, self.seed)))
     }
 
-    /// A hash of all that is kept: the state and what ageing came to.
+    /// A hash of everything that is stored: the state and the report of ageing.
     fn state(&self, beside: Option<&DeviceConfig>) -> Option<u64> {
         self.past(beside, |past| {
             let (device, done) = past.give(&self.config, self.seed).ok()?;
@@ -96,22 +97,23 @@ impl Case<'_> {
     }
 }
 
-/// Says how two drives with one key differ, if they do; `None` where one cannot be built.
+/// Check two drives. Returns whether they share a key; an error if they share a key but have
+/// different states; `None` if one of them cannot be built.
 fn shares_rightly(a: &Case, b: &Case, together: bool) -> Option<Result<bool, String>> {
     let (for_a, for_b) = (together.then_some(&b.config), together.then_some(&a.config));
     if a.key(for_a)? != b.key(for_b)? {
         return Some(Ok(false));
     }
     let same = a.state(for_a)? == b.state(for_b)?;
-    Some(same.then_some(true).ok_or_else(|| format!("{} and {} share a key and no state", a.name, b.name)))
+    Some(same.then_some(true).ok_or_else(|| format!("{} and {} share a key but not a state", a.name, b.name)))
 }
 
 fn job(text: &str) -> WorkloadSpec {
     WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
-/// Requests to two devices of a trace, most of them writes, some of them late and one after a
-/// long gap. `what` draws others.
+/// Requests to two devices of a trace: mostly writes, some out of order, and a long gap. `what`
+/// names the random stream.
 fn lines(what: &str) -> String {
     let mut s = Stream::new(1, what, 0);
     let mut text = String::new();
@@ -126,7 +128,7 @@ fn lines(what: &str) -> String {
     text
 }
 
-/// A trace file, kept as long as the folder.
+/// Write a trace file into `folder` and open it as a workload.
 fn trace(folder: &tempfile::TempDir, text: &str, options: TraceOptions, depth: Option<u32>) -> WorkloadSpec {
     let path = folder.path().join(format!("{:016x}.csv", xxhash_rust::xxh3::xxh3_64(text.as_bytes())));
     std::fs::write(&path, text).expect("a temporary file");
@@ -134,7 +136,7 @@ fn trace(folder: &tempfile::TempDir, text: &str, options: TraceOptions, depth: O
     WorkloadSpec::parse(path.to_str().expect("UTF-8"), |_| None, &replay).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The drive of a table; a scattered one gets a level where it has none.
+/// The drive of a table; for the scattered past, `age.free` is set if it is missing.
 fn case<'a>(name: &str, table: &Table, workload: &'a WorkloadSpec, past: PastKind) -> Option<Case<'a>> {
     let mut config: DeviceConfig = table.clone().try_into().ok()?;
     if past == PastKind::Scattered && config.age.free.is_none() {
@@ -143,8 +145,8 @@ fn case<'a>(name: &str, table: &Table, workload: &'a WorkloadSpec, past: PastKin
     Some(Case { name: format!("{name}, {}", past.name()), config, workload, seed: 3, past })
 }
 
-/// Each key and each member of a family, alone and beside the drive that it changes, under each
-/// past.
+/// Tests each configuration key and each member of a family, with the drive alone and together
+/// with the changed drive as a second scheme, under different pasts.
 #[test]
 fn a_key_that_changes_the_aged_state_changes_its_key() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -198,9 +200,9 @@ fn a_key_that_changes_the_aged_state_changes_its_key() {
     assert!(shared > 150 && changed > 10, "{shared} shared, {changed} changed");
 }
 
-/// Options of a trace, each changed alone.
+/// Options of a trace; each entry changes one option, and the last entry two.
 fn trace_options() -> Vec<TraceOptions> {
-    // A new option does not compile until it is here.
+    // Lists all fields, so that a new option does not compile until it is added here.
     let TraceOptions {
         format: _,
         time_unit: _,
@@ -245,8 +247,7 @@ fn trace_options() -> Vec<TraceOptions> {
     ]
 }
 
-/// Jobs, traces and seeds on one drive: whatever two of them have the same key have the same
-/// state.
+/// Tests jobs, traces and seeds on one drive: those with the same key have the same state.
 #[test]
 fn workloads_and_seeds_that_change_the_aged_state_change_its_key() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -284,7 +285,8 @@ fn workloads_and_seeds_that_change_the_aged_state_change_its_key() {
         let name = format!("lines {what}, depth {depth:?}");
         workloads.push((name, trace(&folder, &lines(what), TraceOptions::default(), depth)));
     }
-    // Other reads only: no difference unless they take places of their own.
+    // Only the reads differ, which makes no difference unless reads get pages of their own in
+    // the dense numbering.
     let reads = lines("a").replace(",Read,4", ",Read,3");
     workloads.push(("other reads".into(), trace(&folder, &reads, TraceOptions::default(), None)));
     workloads.push(("other reads, dense".into(), trace(&folder, &reads, dense, None)));
@@ -308,7 +310,7 @@ fn workloads_and_seeds_that_change_the_aged_state_change_its_key() {
             let state = case.state(None).unwrap_or_else(|| panic!("{name}: no state"));
             states.insert(state);
             if let Some((twin, other)) = kept.insert(key, (case.name.clone(), state)) {
-                assert_eq!(state, other, "{} and {twin} share a key and no state", case.name);
+                assert_eq!(state, other, "{} and {twin} share a key but not a state", case.name);
                 shared += 1;
             }
         }
@@ -317,7 +319,8 @@ fn workloads_and_seeds_that_change_the_aged_state_change_its_key() {
     assert!(shared > 20 && states.len() > 40, "{shared} shared, {} states", states.len());
 }
 
-/// A part of another drive's configuration: a family of policies, or a single key.
+/// Copy a part of another drive's configuration: a family of policies, or a single key. Returns
+/// the path of the part.
 fn graft(onto: &mut Table, from: &Table, pick: usize) -> String {
     let mut paths = Vec::new();
     leaves("", from, &mut paths);
@@ -332,7 +335,7 @@ fn graft(onto: &mut Table, from: &Table, pick: usize) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Drives of the swarm, each with a part of another.
+    /// Tests pairs of a drive of the swarm and the same drive with a part of another.
     #[test]
     fn drives_that_share_a_key_share_their_state(
         seeds in (0u64..100_000, 0u64..100_000),

@@ -1,10 +1,10 @@
-//! Does the run loop allocate?
+//! Tests that the run loop does not allocate.
 //!
-//! A counting allocator watches one thread. A drive is built, aged and warmed up; from
-//! then on neither the device nor the host in front of it may allocate or free anything.
+//! A counting allocator observes one thread. A drive is built, aged and warmed up. After that
+//! neither the device nor the host may allocate or free memory.
 
-// A global allocator cannot be written without `unsafe`. This one only counts and hands
-// every call on to the system's, unchanged.
+// A global allocator cannot be written without `unsafe`. This one counts calls and passes every
+// call unchanged to the system allocator.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -29,7 +29,8 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that is being torn down has no cells left, and nothing to count.
+    // A thread that is ending has no thread-local cells any more, and there is nothing to
+    // count.
     let _ = ARMED.try_with(|armed| {
         if armed.get() {
             let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
@@ -37,23 +38,23 @@ fn count() {
     });
 }
 
-// SAFETY: every method passes its arguments, which the caller vouches for, to the system
-// allocator and returns its answer; counting touches two thread-local cells that need no
+// SAFETY: every method passes its arguments, which the caller guarantees, to the system
+// allocator and returns its result. Counting uses two thread-local cells that need no
 // allocation and no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count();
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -61,7 +62,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations, reallocations and frees of `work` on this thread.
+/// The number of allocations, reallocations and frees that `work` makes on this thread.
 fn allocations(work: impl FnOnce()) -> u64 {
     CALLS.set(0);
     ARMED.set(true);
@@ -147,7 +148,7 @@ fn the_device_does_not_allocate() {
     }
 }
 
-/// Two jobs that draw their commands without memory of their own.
+/// Two jobs that generate their commands without allocating.
 struct Draws {
     left: [u64; 2],
     stream: Stream,
@@ -184,7 +185,7 @@ impl Source for Draws {
 #[test]
 fn the_host_in_front_of_it_does_not_allocate() {
     for (name, mut config) in drives() {
-        // Requests larger than a transfer are split, and some wait for a place.
+        // Requests larger than a transfer are split, and some wait for a place in the queue.
         config.host.max_transfer = 64 << 10;
         let mut device = aged(&config);
         let stream = Stream::new(3, "allocation", 0);

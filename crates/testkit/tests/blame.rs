@@ -1,5 +1,6 @@
-//! The ledger of every request of real traces, cause by cause: what the drive says is what
-//! follows from the events that it tells. (The swarm does the same with random commands.)
+//! Tests the ledger of every request of real traces: each cause in the drive's ledger must
+//! equal the value calculated from the observer's events. (The swarm does the same with random
+//! commands.)
 
 use std::path::Path;
 use tailcut_core::device::Device;
@@ -8,7 +9,7 @@ use tailcut_testkit::{swarm, traces};
 use tailcut_units::{Command, HostOp, Ledger, SimTime};
 use tailcut_workload::trace::{Record, TraceFile, TraceOptions, TraceReader};
 
-/// Requests of each trace, at most, and drives that it is tried on.
+/// The largest number of requests of each trace, and the number of drives each trace is run on.
 const REQUESTS: usize = 1_500;
 const DRIVES: u64 = 6;
 
@@ -59,7 +60,7 @@ fn every_wait_of_real_traces_is_laid_to_its_cause() {
     let mut files: Vec<_> = std::fs::read_dir(folder).expect("it can be read").flatten().collect();
     files.retain(|f| f.path().extension().is_some_and(|e| e == "gz"));
     files.sort_by_key(|f| f.file_name());
-    assert!(files.len() > 3, "a folder of real traces holds some");
+    assert!(files.len() > 3, "a folder of real traces holds traces");
     let mut reached = Reached::default();
     for (i, file) in files.iter().enumerate() {
         let records = records(&file.path());

@@ -1,5 +1,5 @@
-//! Are the reads that a collection holds up counted as they are seen from outside: directly,
-//! and behind a host operation that a collection held up?
+//! Tests that the drive's counters of reads held up by a collection agree with an external
+//! count: reads held up directly, and reads behind a host operation that a collection held up.
 
 use std::collections::BTreeMap;
 use tailcut_core::device::config::DeviceConfig;
@@ -10,16 +10,16 @@ use tailcut_core::policy::suspend_program::SuspendProgramConfig;
 use tailcut_testkit::{closed_loop, parity_drive, small_drive};
 use tailcut_units::{Cause, Command, HostOp, Occupant, SimTime, Stream};
 
-/// What one host read waited for.
+/// The waits of one host read.
 struct Read {
-    /// Time at its die, and how much of that behind host programs.
+    /// Total wait at its die, and the part of it behind host programs, ns.
     die: u64,
     programs: u64,
-    /// Whether any of its waits was for a collection.
+    /// Whether any of its waits was caused by a collection.
     met: bool,
 }
 
-/// An operation on its die.
+/// An operation while it holds its die.
 struct Stay {
     granted: u64,
     released: u64,
@@ -27,7 +27,7 @@ struct Stay {
     program: bool,
 }
 
-/// What was seen of a run.
+/// What an observer saw of a run.
 struct Seen {
     /// By serial number.
     reads: BTreeMap<u64, Read>,
@@ -36,7 +36,7 @@ struct Seen {
     counters: Counters,
 }
 
-/// Mixed work on a full drive.
+/// Run mixed reads and writes on a full drive.
 fn run() -> Seen {
     let mut device = Device::new(&small_drive(), 1, Vec::<StepEvent>::new()).unwrap();
     let bytes = device.host_bytes();
@@ -78,8 +78,8 @@ fn run() -> Seen {
 fn reads_held_up_directly_and_behind_others() {
     let Seen { reads, stays: dies, counters: c } = run();
     assert_eq!(c.gc_blocked_reads, reads.values().filter(|r| r.met).count() as u64, "directly");
-    // Behind a read that met a collection; behind a program, of which it is not to be seen
-    // from here whether it met one.
+    // `behind`: reads behind a read that met a collection. `perhaps`: reads only behind a
+    // program, for which the events do not show whether it met one.
     let (mut behind, mut perhaps) = (0, 0);
     for stays in dies.values() {
         for (i, stay) in stays.iter().enumerate() {
@@ -99,12 +99,12 @@ fn reads_held_up_directly_and_behind_others() {
         "{} reads: {} met a collection, {} queued behind: {behind} reads and up to {perhaps} programs",
         c.reads, c.gc_blocked_reads, c.queued_behind_reads
     );
-    assert!(behind > 20 && c.gc_blocked_reads > 100, "there is something to see");
+    assert!(behind > 20 && c.gc_blocked_reads > 100, "enough reads were held up");
     let range = behind..=behind + perhaps;
     assert!(range.contains(&c.queued_behind_reads), "{} of {range:?}", c.queued_behind_reads);
 }
 
-/// A command as it was seen from outside, by serial number.
+/// A command as seen from outside; the index in the list is its serial number.
 struct Passed {
     read: bool,
     wanted: u64,
@@ -113,8 +113,8 @@ struct Passed {
     met: bool,
 }
 
-/// A trace that now and then comes faster than a queue of four takes it; `share` of a hundred
-/// are reads of 4 KiB, `reads` decides where.
+/// Run an open loop that sometimes exceeds a device queue of four. `share` percent are reads;
+/// all commands are of 4 KiB.
 fn open_loop(c: &DeviceConfig, share: u64) -> (Vec<Passed>, Counters) {
     let mut c = c.clone();
     c.host.queue_depth = 4;
@@ -139,7 +139,7 @@ fn open_loop(c: &DeviceConfig, share: u64) -> (Vec<Passed>, Counters) {
         });
     };
     for _ in 0..20_000 {
-        // Ten at a time, then a pause.
+        // About ten at a time, then a pause.
         wanted += if s.below(10) == 0 { s.below(4_000_000) } else { s.below(20_000) };
         now = wanted.max(now);
         advance(&mut device, &mut passed, now);
@@ -160,8 +160,9 @@ fn open_loop(c: &DeviceConfig, share: u64) -> (Vec<Passed>, Counters) {
     (passed, device.counters().clone())
 }
 
-/// A read that found the queue full counts once a command that left while it waited had met a
-/// collection; of those that stayed it is not to be seen from outside when they met it.
+/// A read that found the queue full counts if a command that left the queue while the read
+/// waited had met a collection. For commands that stayed, the time at which they met a
+/// collection is not visible from outside.
 #[test]
 fn reads_that_a_full_queue_keeps_out() {
     let (passed, c) = open_loop(&small_drive(), 80);
@@ -175,13 +176,13 @@ fn reads_that_a_full_queue_keeps_out() {
         perhaps += u64::from(!left && inside().next().is_some());
     }
     println!("{waiting} reads waited for a place: {surely} behind a blocked command, perhaps {perhaps} more");
-    assert!(surely > 300 && waiting > 2 * surely, "there is something to see");
+    assert!(surely > 300 && waiting > 2 * surely, "enough reads were held up");
     let range = surely..=surely + perhaps;
     assert!(range.contains(&c.kept_out_reads), "{} of {range:?}", c.kept_out_reads);
     assert!(perhaps < surely, "the range decides: {range:?}");
 }
 
-/// Where nothing is collected a full queue keeps out as many, and no collection is at fault.
+/// Collections that take no time do not block commands, so no read is kept out by a collection.
 #[test]
 fn without_collections_none_keeps_reads_out() {
     let mut c = small_drive();
@@ -204,8 +205,8 @@ fn without_writes_no_read_is_held_up() {
     assert_eq!((c.reads, c.gc_blocked_reads, c.queued_behind_reads), (5_000, 0, 0));
 }
 
-/// A program of parity is the host's as one of data is: a read that stops it has met no
-/// collection.
+/// A parity program counts as a host program, like a data program: a read that suspends it has
+/// met no collection.
 #[test]
 fn where_collection_takes_no_time_no_read_is_held_up() {
     let mut c = parity_drive();
@@ -223,6 +224,6 @@ fn where_collection_takes_no_time_no_read_is_held_up() {
     closed_loop(&mut device, 0, 8, 20_000, next, &mut |_| {});
     let c = device.counters();
     let suspends = device.flash_counters().program_suspension.suspends;
-    assert!(suspends > 100 && c.collections > 10, "there is something to see");
+    assert!(suspends > 100 && c.collections > 10, "enough suspensions and collections");
     assert_eq!((c.gc_blocked_reads, c.queued_behind_reads), (0, 0));
 }

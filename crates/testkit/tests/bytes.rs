@@ -1,8 +1,8 @@
-//! Does every read return the bytes that were written?
+//! Tests that every read returns the bytes that were written.
 //!
-//! Small drives of every kind under random work: what comes back is compared byte by byte
-//! with an oracle, and the medium itself notices a program over another, a read of an erased
-//! page, and somebody else's data where the map sees a unit's.
+//! Small drives of every kind run a random workload. The data of reads are compared byte by
+//! byte with an oracle. The medium itself detects a program over programmed data, a read of an
+//! erased page, and data of another unit at the place where the map has a unit.
 
 use tailcut_core::containers::NONE;
 use tailcut_core::device::config::DeviceConfig;
@@ -15,7 +15,7 @@ use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{parity_drive, small_drive};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
-/// Small drives that differ in how data go through them.
+/// Small drives with different data paths.
 fn drives() -> Vec<(&'static str, DeviceConfig)> {
     let base = || {
         let mut c = small_drive();
@@ -140,15 +140,15 @@ fn every_read_returns_what_was_written() {
                 check_records(&device).unwrap_or_else(|e| panic!("{name}, grain {grain}: {e}"));
                 erases += with.erases;
                 let (without, _) = swarm::run_over(&case, NoData).unwrap_or_else(|e| panic!("{name}: {e}"));
-                assert_eq!(with, without, "{name}: bytes change nothing else");
+                assert_eq!(with, without, "{name}: data must not change the outcome");
             }
         }
     }
-    assert!(erases > 1_000, "collection was hardly at work: {erases} erases");
+    assert!(erases > 1_000, "too few collections: {erases} erases");
 }
 
-/// A unit on flash is there under its own name, and of all its copies the map knows the
-/// newest: a scan of the records would find the same.
+/// Check that every mapped unit is stored with its own logical page number, and that the map
+/// points to its newest copy. A scan of the out-of-band records would find the same copy.
 fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
     let layout = &device.shape().layout;
     let stripes = device.shape().stripes.as_ref();
@@ -171,14 +171,14 @@ fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
                 return Err(format!("{lpn} should be at {ppa}, where there is {oob:?}"));
             }
             if oob.sequence != newest {
-                return Err(format!("the map knows {oob:?} of {lpn}, and {newest} is the newest"));
+                return Err(format!("the map points to {oob:?} of {lpn}, but {newest} is the newest"));
             }
         }
     }
     device.audit_parity()
 }
 
-/// A drive with bytes, and the time.
+/// A drive that holds bytes, and the time.
 struct Rig {
     device: Device<(), InMemory>,
     now: SimTime,
@@ -190,7 +190,7 @@ impl Rig {
         Rig { device, now: SimTime(0) }
     }
 
-    /// Submit one command, and run until nothing happens any more; the bytes of a read.
+    /// Submit one command and run until the drive is idle; return the bytes of a read.
     fn one(&mut self, op: HostOp, offset: u64, bytes: u32, data: &[u8]) -> Vec<u8> {
         let command = Command { op, offset, bytes };
         self.device.submit_write(self.now, self.now, command, 0, data).expect("a place in the queue");
@@ -233,7 +233,8 @@ fn a_part_of_a_unit_keeps_the_rest() {
         d.one(HostOp::Flush, 0, 0, &[]);
         assert_eq!(d.read(0, 2 * unit), should, "{name}: on flash");
         d.one(HostOp::Trim, 0, unit, &[]);
-        // A unit alone is kept for the parity that covers it.
+        // With parity, a TRIM of a single unit is not applied, because the parity covers the
+        // unit.
         if !d.device.shape().has_parity() {
             should[..unit as usize].fill(0);
         }
@@ -257,7 +258,7 @@ fn what_the_map_says_is_what_the_flash_holds() {
             check_records(&d.device).unwrap_or_else(|e| panic!("{name}, {when}: {e}"));
         };
         check(&d, "aged");
-        // The same past from a saved translation layer.
+        // Load the same aged state from a saved translation layer.
         let mut saved = Vec::new();
         d.device.save_aged(1, &Default::default(), &mut saved).expect("it is saved");
         let mut other = Rig::new(&config);

@@ -1,9 +1,10 @@
-//! Waits at a die and for a channel, by occupant, as amounts that follow from the configuration.
+//! Tests the lengths of waits at a die and for a channel, by occupant, against lengths computed
+//! from the configuration.
 //!
-//! A drive whose host side takes no time is written, read and collected. Once an operation of the
-//! occupant has its die, a read of one mapping unit arrives 100 ns later: at that die it waits for
-//! the rest of the operation, at another die of the channel for the rest of the command (and of a
-//! program's data).
+//! A drive whose host interface takes no time is written, read and collected. 100 ns after an
+//! operation of the occupant has been granted its die, a read of one mapping unit arrives. At
+//! the same die the read waits for the rest of the operation. At another die of the channel it
+//! waits for the rest of the command (and of a program's data).
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{OpKind, Step, StepEvent};
@@ -14,11 +15,13 @@ use tailcut_testkit::swarm::member;
 use tailcut_testkit::{Host, one_die, operations, parity_drive};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, Span, Stream};
 
-/// After the grant of the operation that stands in the way, ns: within its command.
+/// Delay of the probing read after the grant of the operation, ns; within the operation's
+/// command.
 const LATER: u64 = 100;
 const COMMANDS: u64 = 400;
 
-/// Two dies of one plane on one channel, written through, reads first, scrubbed.
+/// Two dies of one plane on one channel, without a write buffer, with read priority and
+/// scrubbing.
 fn two_dies() -> DeviceConfig {
     let mut c = one_die();
     c.geometry.dies_per_chip = 2;
@@ -26,7 +29,7 @@ fn two_dies() -> DeviceConfig {
     c
 }
 
-/// Two planes that work alone on each of four channels, with parity.
+/// Two independent planes on each of four channels, with parity.
 fn planes_with_parity() -> DeviceConfig {
     let mut c = parity_drive();
     (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
@@ -39,19 +42,19 @@ fn planes_with_parity() -> DeviceConfig {
     c
 }
 
-/// A read of one mapping unit that waits for another operation.
+/// A read of one mapping unit that must wait for another operation.
 #[derive(Clone, Copy)]
 struct Probe {
     at: u64,
-    /// The busy unit that it reads.
+    /// The busy unit that is read.
     unit: u32,
-    /// A page of another type than it reads: two that are sensed side by side are then over at
-    /// different times, and none waits for the data of the other.
+    /// A page of another type than the probe reads. Two pages that are sensed at the same time
+    /// are then ready at different times, so that neither waits for the data of the other.
     page: u32,
 }
 
-/// Writes of whole and half units and reads, 20 ms apart, and perhaps a probe.
-/// Returns what the drive did, and the probe's ledger.
+/// Run writes of whole and half units and reads, 20 ms apart, and a probe if there is one.
+/// Returns the steps of the drive and the probe's ledger.
 fn play(c: &DeviceConfig, probe: Option<Probe>) -> (Vec<StepEvent>, Option<Ledger>) {
     let mut host = Host::observed(c, Vec::new());
     let bytes = host.device.host_bytes();
@@ -85,8 +88,8 @@ fn play(c: &DeviceConfig, probe: Option<Probe>) -> (Vec<StepEvent>, Option<Ledge
     (host.device.into_observer(), ledger)
 }
 
-/// An operation of this occupant that has its die and the channel at once while the other unit of
-/// its channel is idle.
+/// Find an operation of this occupant that is granted its die and the channel at once while the
+/// other unit of its channel is idle.
 fn find(steps: &[StepEvent], occupant: Occupant) -> StepEvent {
     let ops = operations(steps);
     let alone = |e: &&StepEvent| {
@@ -100,7 +103,7 @@ fn find(steps: &[StepEvent], occupant: Occupant) -> StepEvent {
     *granted.skip(3).find(alone).unwrap_or_else(|| panic!("no {occupant:?} alone on its channel"))
 }
 
-/// Time on the channel at the beginning of an operation, and in all on the die.
+/// Time of the command (and data in) on the channel, and total time on the die, ns.
 fn spans(c: &DeviceConfig, e: &StepEvent) -> (u64, u64) {
     let t = &c.timing;
     let transfer = (c.ftl.mapping_unit * 1_000_000_000).div_ceil(c.channel.rate);
@@ -122,7 +125,7 @@ fn spans(c: &DeviceConfig, e: &StepEvent) -> (u64, u64) {
     }
 }
 
-/// The waits for dies in a ledger.
+/// The waits at dies in a ledger.
 fn die_waits(ledger: &Ledger) -> Vec<(String, u64)> {
     let waits = ledger.iter().filter(|&(c, ns)| ns > 0 && c.is_die_wait());
     waits.map(|(c, ns)| (c.name(), ns)).collect()
@@ -138,7 +141,8 @@ fn check(c: &DeviceConfig, occupants: &[Occupant]) {
         let expected = vec![(Cause::die_wait(occupant).name(), on_die - LATER)];
         assert_eq!(die_waits(&ledger), expected, "behind {e:?}");
         let ledger = play(c, probe(e.unit ^ 1)).1.expect("it was read");
-        // Its data may wait for the program of what was read before it too.
+        // The probe's data may also wait for the program of the data that the first operation
+        // read, so only the wait for `occupant` is compared.
         let waited = ledger.get(Cause::channel_wait(occupant));
         assert_eq!(waited, on_channel - LATER, "beside {e:?}");
     }
@@ -152,8 +156,9 @@ fn a_read_waits_for_the_rest_of_the_operation_before_it() {
     check(&planes_with_parity(), &[of_stripes]);
 }
 
-/// All writes come at once, and go to any of two dies, so that no die says why there is no block:
-/// until an erase gives one, the whole wait is laid to free space.
+/// Tests that writes wait for a free block. All writes arrive at once and may go to either of
+/// two dies, so that no single die is the reason that there is no free block. Until an erase
+/// frees a block, the whole wait is charged to free space.
 #[test]
 fn a_write_waits_for_a_free_block() {
     let mut c = two_dies();

@@ -1,15 +1,15 @@
-//! Does the model agree with MQSim where the two describe the same drive, and is what
-//! remains between them accounted for?
+//! Tests that the model agrees with MQSim where both describe the same drive, and that the
+//! remaining difference is explained.
 //!
 //! The reference numbers are those of MQSim (CMU-SAFARI), commit 7ec40e3 (2022-10), on the
-//! drive of `cross_check_drive`: uniform random 4 KiB reads over the 70 % of the drive
-//! that was filled before, 1,000,000 requests. It prints whole microseconds, cut, so a
-//! printed 807 lies from 807 to 808.
+//! drive of `cross_check_drive`: uniform random 4 KiB reads over the 70 % of the drive that was
+//! filled before, 1,000,000 requests. MQSim prints whole microseconds, rounded down, so a
+//! printed 807 means 807 to 808.
 //!
-//! MQSim joins queued reads of one die that lie at the same page offset on different
-//! planes into one multi-plane read, which senses once; so does the model where
-//! `ftl.join_reads` says so. With eight requests at each die that is worth 2.7 %. The
-//! independent network of servers is run both ways, and so is the model.
+//! MQSim joins queued reads of one die at the same page offset on different planes into one
+//! multi-plane read, which senses once. The model does the same with `ftl.join_reads`. With
+//! eight requests at each die the difference is 2.7 %. Both the independent network of servers
+//! and the model are run with and without joining.
 
 use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
@@ -18,21 +18,22 @@ use tailcut_units::{Command, HostOp, Stream};
 
 const COUNT: u64 = 400_000;
 
-/// The drive of the cross-check, its reads joined as MQSim joins them.
+/// The drive of the cross-check, with reads joined as in MQSim.
 fn cross_check_drive() -> DeviceConfig {
     let mut c = tailcut_testkit::cross_check_drive();
     c.ftl.join_reads = true;
     c
 }
 
-/// Mean response time in microseconds, as printed (cut), by queue depth.
+/// Mean response time in microseconds, as printed (rounded down), by queue depth.
 const MQSIM_MEAN: [(u32, f64); 3] = [(1, 99.0), (4, 151.0), (32, 807.0)];
-/// The same at depth 32 without transfer time, and the least response time.
+/// At depth 32 without transfer time: mean and least response time, microseconds.
 const MQSIM_XFER0: (f64, f64) = (739.0, 91.0);
-/// 70/30 reads and writes at depth 16 without transfer time: requests a second, mean.
+/// 70/30 reads and writes at depth 16 without transfer time: requests a second, and mean
+/// response time in microseconds.
 const MQSIM_MIX: (f64, f64) = (14_300.0, 1_134.0);
 
-/// What a run came to.
+/// The result of a run.
 struct Run {
     mean_us: f64,
     least_us: f64,
@@ -71,8 +72,8 @@ fn model(c: &DeviceConfig, depth: u32, targets: &[u64]) -> Run {
     }
 }
 
-/// The independent simulation of the same requests: pages go round four channels, then
-/// four planes, and 256 pages make a block.
+/// Simulate the same requests independently. Pages are striped over four channels, then over
+/// four planes; a block has 256 pages.
 fn network(c: &DeviceConfig, depth: u32, targets: &[u64], transfer: u64, pairs: bool) -> Flow {
     let network = Network {
         servers: 4,
@@ -90,7 +91,7 @@ fn network(c: &DeviceConfig, depth: u32, targets: &[u64], transfer: u64, pairs: 
     })
 }
 
-/// The middle of what a cut microsecond may have been.
+/// The middle of the range of a microsecond value that was rounded down.
 fn cut(us: f64) -> f64 {
     us + 0.5
 }
@@ -108,7 +109,7 @@ fn random_reads_agree() {
         let run = model(&c, depth, &targets);
         println!("QD{depth}: from {:.1} to {:.1} us", run.least_us, run.most_us);
         let paired = network(&c, depth, &targets, 8192, true);
-        println!("QD{depth}: {} of {COUNT} reads took others along", paired.paired);
+        println!("QD{depth}: {} of {COUNT} reads were joined by others", paired.paired);
         within(&format!("QD{depth}, model and theory, us"), run.mean_us, paired.mean / 1e3, 0.005);
         within(&format!("QD{depth}, model and MQSim, us"), run.mean_us, cut(mqsim), 0.02);
         // Little's law ties rate and mean together.
@@ -140,10 +141,11 @@ fn reads_without_transfer_time_agree_too() {
     within("least, model and MQSim, us", run.least_us, cut(MQSIM_XFER0.1), 0.02);
 }
 
-/// Not an agreement but a comparison, as the two buffers flush by different rules: here the
-/// oldest pages leave one at a time between the high and the low watermark, each after a
-/// read, as a write covers half a mapping unit; MQSim also joins queued programs of a die
-/// into multi-plane ones, as it does reads. What must hold is that the dies are the bound.
+/// A comparison, not a test of agreement, since the two buffers flush by different rules. Here
+/// the oldest pages are flushed one at a time between the high and the low watermark, each
+/// after a read, because a write covers half a mapping unit. MQSim also joins queued programs
+/// of a die into multi-plane programs, as it does reads. The test checks that the dies are the
+/// bottleneck.
 #[test]
 fn a_mix_of_reads_and_writes_is_of_the_same_order() {
     let mut c = cross_check_drive();
@@ -178,7 +180,7 @@ fn a_mix_of_reads_and_writes_is_of_the_same_order() {
         MQSIM_MIX.0,
         MQSIM_MIX.1
     );
-    // Array and command time by request when every write is programmed after a read.
+    // Array and command time of a sense and of a program, ns. A write is a sense and a program.
     let (sense, program) = (90_100.0, 700_100.0);
     let bound = 4.0 * 1e9 / (0.7 * sense + 0.3 * (sense + program));
     println!("four dies busy all the time: {bound:.0} requests/s");

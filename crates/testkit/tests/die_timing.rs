@@ -1,15 +1,15 @@
-//! Is every gate between two flash operations tight: shut one nanosecond before the
-//! first lets go, open at that very nanosecond, and not there at all where the two have
-//! nothing in common?
+//! Tests that every constraint between two flash operations is tight: the second is blocked one
+//! nanosecond before the first releases a resource, starts at exactly that nanosecond, and is
+//! not blocked if the two share no resource.
 //!
-//! Each ordered pair of read, program and erase runs on a drive at rest, the second
-//! operation asking at, before and after the instant at which the first lets go. What
-//! the first holds and for how long is worked out here from the configuration.
+//! Each ordered pair of read, program and erase runs on an idle drive. The second operation is
+//! requested at, before and after the time at which the first releases the resource. The
+//! resources that the first holds, and their times, are computed here from the configuration.
 //!
-//! Reads and programs are asked for by host commands on a drive whose host side takes no
-//! time. Erases are asked for by collection: the block of a lane is trimmed while the
-//! lane is hungry, and the next program of the lane that ends starts the collection of a
-//! block without valid data, which is an erase at that instant.
+//! Reads and programs are requested by host commands on a drive whose host interface takes no
+//! time. Erases are requested by collection: a block of a lane is trimmed while the lane's free
+//! blocks are at or below the collection threshold. The next program of the lane that ends then
+//! starts the collection of a block without valid data, which is an erase at that time.
 
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
@@ -25,10 +25,10 @@ const PAGES: u64 = 6;
 const TYPES: u64 = 3;
 /// Blocks of each lane that are filled.
 const FILLED: u64 = 2;
-/// When the first operation of a pair begins.
+/// Start of the first operation of a pair, ns.
 const T: u64 = 1_000_000_000;
 
-/// Two channels of two dies of two planes, three page types, every plane a lane.
+/// Two channels of two dies of two planes with three page types; every plane is a lane.
 fn harness(busy: BusyUnit) -> DeviceConfig {
     let mut c = small_drive();
     (c.geometry.blocks, c.geometry.pages, c.geometry.busy_unit) = (12, PAGES as u32, busy);
@@ -41,8 +41,8 @@ fn harness(busy: BusyUnit) -> DeviceConfig {
     c.ftl.over_provisioning = Some(0.5);
     c.policy.buffer = buffer::BufferConfig::None(Default::default());
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());
-    // After the fill ten blocks of each lane are free: a lane that has opened another is
-    // hungry, and collects one block at a time as long as it finds one.
+    // After the fill ten blocks of each lane are free. When a lane has opened another block, it
+    // collects one block at a time as long as there is a victim.
     let limits = gc_schedule::threshold::Config {
         start: Level::Count(10),
         hard: Level::Count(1),
@@ -61,7 +61,7 @@ enum Kind {
 
 const KINDS: [Kind; 3] = [Kind::Read, Kind::Program, Kind::Erase];
 
-/// Where the second operation lies, seen from the first.
+/// The position of the second operation relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     SamePlane,
@@ -74,7 +74,8 @@ const RELATIONS: [Relation; 4] =
     [Relation::SamePlane, Relation::OtherPlane, Relation::OtherDie, Relation::OtherChannel];
 
 impl Relation {
-    /// The second's lane when the first is on lane 0. Lanes count planes, dies, channels.
+    /// The lane of the second operation when the first is on lane 0. Lanes are numbered by
+    /// plane, then die, then channel.
     fn lane(self) -> u64 {
         match self {
             Relation::SamePlane => 0,
@@ -85,10 +86,10 @@ impl Relation {
     }
 }
 
-/// What one operation holds and for how long.
+/// The resources that one operation holds, and for how long, ns.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
-    /// Command cycles, and data in.
+    /// Command cycles and data in.
     inward: u64,
     array: u64,
     /// Data out.
@@ -118,15 +119,15 @@ impl Hold {
     }
 }
 
-/// What the host does to bring one pair about.
+/// The host commands of one pair.
 struct Script<'a> {
     config: &'a DeviceConfig,
     events: Vec<(u64, HostOp, u64)>,
-    /// Pages written on each lane beyond the fill.
+    /// Pages written on each lane after the fill.
     rows: [u64; LANES as usize],
-    /// When the programs begin that only start collections.
+    /// Start times of the programs that only serve to start collections.
     launches: Vec<u64>,
-    /// How long before it can begin a launching program is asked for.
+    /// How long before its start such a program is requested, ns.
     early: u64,
     clock: u64,
 }
@@ -143,20 +144,22 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Offset of the `k`-th page of a lane: pages go round channels, dies, planes.
+    /// Offset of the `k`-th page of a lane; pages are striped over channels, then dies, then
+    /// planes.
     fn offset(lane: u64, k: u64) -> u64 {
         let position = lane / 4 + lane / 2 % 2 * 2 + lane % 2 * 4;
         (k * LANES + position) * 8192
     }
 
-    /// A fresh page of the lane is written at `at`: nothing goes stale.
+    /// Write a page of the lane at `at` that was not written before, so that no unit becomes
+    /// stale.
     fn write(&mut self, at: u64, lane: u64) {
         let k = FILLED * PAGES + self.rows[lane as usize];
         self.rows[lane as usize] += 1;
         self.events.push((at, HostOp::Write, Self::offset(lane, k)));
     }
 
-    /// Write pages, long before the pair, until the lane's next one has this type.
+    /// Write pages, long before the pair, until the lane's next page has this type.
     fn bring_to(&mut self, lane: u64, page_type: u64) {
         while self.rows[lane as usize] % TYPES != page_type {
             self.write(self.clock, lane);
@@ -164,8 +167,8 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Ask for a read or a program at `at`, or for an erase: a program of a page of type
-    /// `launch` is given so that it ends then.
+    /// Request a read or a program at `at`. For an erase, request a program of a page of type
+    /// `launch` that ends at `at`.
     fn ask(&mut self, kind: Kind, lane: u64, page_type: u64, launch: u64, at: u64) {
         match kind {
             Kind::Read => self.events.push((at, HostOp::Read, Self::offset(lane, PAGES + page_type))),
@@ -174,7 +177,7 @@ impl<'a> Script<'a> {
                 self.write(at, lane);
             }
             Kind::Erase => {
-                // The lane must have opened its block before, or the collection would
+                // The lane must have opened its block before; otherwise the collection would
                 // start with the launching program and not at its end.
                 if self.rows[lane as usize] == 0 {
                     self.bring_to(lane, 1);
@@ -195,7 +198,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Run it; the operations of the pair in order of their grants.
+    /// Run the script; returns the operations of the pair in order of their grants.
     fn run(mut self) -> Vec<Operation> {
         self.events.sort_by_key(|e| e.0);
         let mut host = Host::observed(self.config, Vec::<StepEvent>::new());
@@ -232,16 +235,17 @@ impl Case {
         self.relation != Relation::OtherChannel
     }
 
-    /// Programs of one plane follow each other in page order, so the page type of the
-    /// second follows from the first's.
+    /// Programs of one plane are in page order, so the page type of the second program follows
+    /// from that of the first.
     fn is_possible(&self) -> bool {
         let both = self.first == Kind::Program && self.second == Kind::Program;
         !(both && self.relation == Relation::SamePlane) || self.second_type == (self.first_type + 1) % TYPES
     }
 
-    /// The page types of the programs that launch the first and the second as erases:
-    /// different ones, so that their transfers do not meet on the channel; and where the
-    /// other operation is a program of the same plane, the page before its own.
+    /// The page types of the programs that launch the first and the second operation as erases.
+    /// The types differ, so that the transfers of these programs do not overlap on the channel.
+    /// If the other operation is a program of the same plane, the type is that of the preceding
+    /// page.
     fn launches(&self) -> (u64, u64) {
         let before = |page_type: u64| (page_type + TYPES - 1) % TYPES;
         let same = self.relation == Relation::SamePlane;
@@ -250,7 +254,7 @@ impl Case {
         (first, second)
     }
 
-    /// Run the pair, the second asking at `at`; what became of the two.
+    /// Run the pair with the second operation requested at `at`; returns both operations.
     fn run(&self, c: &DeviceConfig, at: u64) -> (Operation, Operation) {
         let mut script = Script::new(c);
         let (first_launch, second_launch) = self.launches();
@@ -318,7 +322,8 @@ fn a_busy_unit_is_free_to_the_nanosecond() {
             tried += 1;
             continue;
         }
-        // Long before, one nanosecond before, at, and one after the end of the first.
+        // At times: long before the end of the first, one nanosecond before it, at it, and one
+        // after.
         for at in [T + 1, T + hold.inward, free - 1, free, free + 1] {
             let (first, second) = case.run(&c, at);
             assert_eq!((first.granted, first.released()), (T, free), "{case:?}");
@@ -332,8 +337,9 @@ fn a_busy_unit_is_free_to_the_nanosecond() {
     assert!(tried > 500, "only {tried} cases were tried");
 }
 
-/// An erase as the second on the same unit: it asks when its launching program ends, with
-/// the first already queued between the two, and waits until the first lets go.
+/// An erase as the second operation on the same unit: it is requested when its launching
+/// program ends. The first operation is then already queued between the two, and the erase
+/// waits until it releases the unit.
 fn erase_follows(case: &Case, c: &DeviceConfig, hold: Hold) {
     let mut script = Script::new(c);
     let (_, launch) = case.launches();
@@ -351,14 +357,16 @@ fn erase_follows(case: &Case, c: &DeviceConfig, hold: Hold) {
         assert_eq!((first.granted, first.released()), (T, free), "{case:?}");
         assert_eq!((second.granted, second.on_channel()), (free, free), "{case:?}");
     } else if case.relation == Relation::SamePlane {
-        // A lane collects one block after the other: the second asks as the first ends.
+        // A lane collects one block after the other: the second erase is requested when the
+        // first ends.
         script.ask(Kind::Erase, 0, 0, launch, T);
         script.trim(0, 1);
         let (first, second) = case.pair(script);
         assert_eq!((first.granted, first.released(), second.granted), (T, free, free), "{case:?}");
     } else {
-        // Both launching programs queue on the die; the first erase asks during the second
-        // program, the second at its end, when the first erase begins.
+        // Both launching programs queue on the die. The first erase is requested during the
+        // second program; the second erase is requested at the end of that program, when the
+        // first erase starts.
         script.ask(Kind::Erase, 0, 0, 1, T - Hold::of(c, Kind::Program, 2).whole());
         script.early = 1_000;
         script.ask(Kind::Erase, lane, 0, 2, T);
@@ -375,7 +383,7 @@ fn operations_on_different_units_meet_on_the_channel_only() {
         let hold = Hold::of(&c, case.first, case.first_type);
         let own = Hold::of(&c, case.second, case.second_type);
         let sensed = T + hold.inward + hold.array;
-        // Around the end of the first's command and data in, and of its data out.
+        // At the end of the first's command and data in, and at the end of its data out.
         let out = (hold.outward > 0).then_some(sensed + hold.outward);
         for end in [T + hold.inward].into_iter().chain(out) {
             for at in [end - 1, end, end + 1] {
@@ -383,7 +391,8 @@ fn operations_on_different_units_meet_on_the_channel_only() {
                 let begin = if case.shares_channel() { at.max(end) } else { at };
                 assert_eq!((second.granted, second.on_channel()), (at, begin), "{case:?}, asked at {at}");
                 assert!(end > sensed || second.on_channel() < sensed, "{case:?}: the array works on");
-                // Two sensed pages go out one after the other, in the order of their senses.
+                // Two sensed pages are transferred one after the other, in the order of their
+                // senses.
                 let mut out = [sensed, begin + own.inward + own.array];
                 if case.shares_channel() && hold.outward > 0 && own.outward > 0 {
                     let (early, late) = if out[0] <= out[1] { (0, 1) } else { (1, 0) };
@@ -409,12 +418,13 @@ fn a_sensed_page_keeps_its_unit_until_the_channel_takes_it() {
         let read = Hold::of(&c, Kind::Read, page_type);
         let sensed = T + read.inward + read.array;
         let inward = Hold::of(&c, Kind::Program, 0).inward;
-        // The program's data end one nanosecond before, at and after the end of the sense.
+        // The program's data transfer ends one nanosecond before, at and after the end of the
+        // sense.
         for data_end in [sensed - 1, sensed, sensed + 1, sensed + 5_000] {
             let mut script = Script::new(&c);
             script.ask(Kind::Read, 0, page_type, 0, T);
             script.ask(Kind::Program, relation.lane(), 0, 0, data_end - inward);
-            // A second read of the same plane, queued early, shows when it is free.
+            // A second read of the same plane, queued early, shows when the plane is free.
             script.ask(Kind::Read, 0, page_type, 0, T + 1);
             let ops = script.run();
             let reads: Vec<&Operation> = ops.iter().filter(|o| o.occupant == Occupant::UserRead).collect();

@@ -1,9 +1,9 @@
-//! Is the energy account what the operations under it took?
+//! Tests that the energy account matches the times of the operations.
 
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::HostOp;
 
-/// One page written and read: its program and its sense, each at its power, and no more.
+/// A write and a read of one page cost the energy of one program and one sense.
 #[test]
 fn a_write_and_a_read_cost_their_array_time() {
     let mut c = small_drive();
@@ -26,7 +26,7 @@ fn a_write_and_a_read_cost_their_array_time() {
     assert!((both - program - expected).abs() < 1e-9, "{} mJ, {expected} expected", both - program);
 }
 
-/// Suspensions add what they cost the die and what is done again, at the erase's power.
+/// Suspensions add the energy of suspending, resuming and repeating, at the erase's power.
 #[test]
 fn suspensions_cost_energy_and_wear() {
     let mut c = small_drive();

@@ -1,8 +1,8 @@
-//! Is nothing lost when a plane fails?
+//! Tests that no data are lost when a plane fails.
 //!
-//! Drives with parity under random work lose a plane: every read returns what was written,
-//! nothing is read from the plane any more (the audit sees to that), and in the end nothing
-//! lies on it.
+//! On drives with parity under a random workload a plane fails. Every read must return what was
+//! written, nothing may be read from the plane any more (checked by the audit), and at the end
+//! no data may be left on the plane.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory};
@@ -15,7 +15,7 @@ use tailcut_units::{Cause, HostOp};
 
 const PAGE: u64 = 4096;
 
-/// A drive whose other planes have room for what lay on one.
+/// A drive whose other planes have room for the data of a failed plane.
 fn roomy() -> DeviceConfig {
     let mut c = parity_drive();
     c.ftl.over_provisioning = Some(0.5);
@@ -62,7 +62,8 @@ fn what_a_failed_plane_held_is_rebuilt_and_moves_elsewhere() {
     assert!(rewritten > 700 && rebuilt > 500, "{rewritten} stripes rewritten, {rebuilt} rebuilt");
 }
 
-/// Whatever collects, and with wear levelled besides; the buffer is always full here.
+/// All members of `gc_schedule` and `gc_scope`, and wear levelling; the buffer is always full
+/// here.
 #[test]
 fn a_plane_fails_under_every_way_to_collect() {
     type Change = fn(&mut DeviceConfig);
@@ -92,7 +93,8 @@ fn a_plane_fails_under_every_way_to_collect() {
     }
 }
 
-/// Reads of a failed plane take a read more than others, and no plane is read that failed.
+/// A read of a unit on a failed plane is a reconstruction: it takes longer, and the failed
+/// plane is not read.
 #[test]
 fn a_read_of_a_failed_plane_is_a_rebuilding() {
     let mut host = Host::observed(&roomy(), ());
@@ -103,7 +105,7 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
     let Place::Flash(ppa) = host.device.whereabouts(0) else { panic!("the drive was filled") };
     host.device.fail_plane(host.device.shape().layout.lane_at(ppa)).unwrap();
     assert!(lost_before == 0 && host.device.lost_units() > 0);
-    // Before anything was rewritten.
+    // Before any stripe was rewritten.
     let read = host.one(200_000, HostOp::Read, 0, PAGE as u32);
     assert_eq!(read.ledger.get(Cause::RECONSTRUCTION), 3_000, "{:?}", read.ledger);
     assert!(read.latency > ordinary.latency);

@@ -1,8 +1,9 @@
-//! Is the sequence right: which operation has which die and channel when, for the small
-//! scenes that the model is made of?
+//! Tests the sequence of operations in small scenarios: which operation holds which die and
+//! channel at what time.
 //!
-//! Each scene is a short script on a drive at rest. Its waveform, the exact times and what
-//! every command waited for are a text file in `tests/golden`; `UPDATE=1` rewrites them.
+//! Each scenario is a short script on an idle drive. Its waveform, the exact times and the
+//! causes of every command's latency are stored in a text file in `tests/golden`; `UPDATE=1`
+//! rewrites the files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,16 +16,16 @@ use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Span};
 
-/// Where the script's clock starts; what happens before is preparation.
+/// Start time of the script, ns; everything before is preparation.
 const START: u64 = 1_000_000_000;
 /// Mapping units of 8 KiB are whole pages.
 const UNIT: u64 = 8192;
 const DIES: u64 = 4;
 
-/// Two channels of two dies of two planes, written through, behind a host side that takes
-/// no time. Units go round the dies: 0 and 2 are on the dies of channel 0, 1 and 3 on
-/// those of channel 1; a row is two units of a die, `DIES` apart. Four pages make a block,
-/// of which two types alternate.
+/// Two channels of two dies of two planes, without a write buffer, behind a host interface that
+/// takes no time. Units are striped over the dies: 0 and 2 are on the dies of channel 0, 1 and
+/// 3 on those of channel 1. A row is two units of a die, `DIES` apart. A block has four pages
+/// of two alternating types.
 fn drive() -> DeviceConfig {
     let mut c = small_drive();
     (c.geometry.blocks, c.geometry.pages) = (12, 4);
@@ -36,7 +37,8 @@ fn drive() -> DeviceConfig {
     c
 }
 
-/// The same, hungry as soon as a die opens a block beyond the two that are full.
+/// The same drive with a collection threshold that is reached as soon as a die opens a block
+/// beyond the two full ones.
 fn hungry() -> DeviceConfig {
     let limits = gc_schedule::threshold::Config {
         start: Level::Count(10),
@@ -48,13 +50,13 @@ fn hungry() -> DeviceConfig {
     c
 }
 
-/// A command of a script: when (from `START`), what, first unit, bytes.
+/// A command of a script: time (from `START`), operation, first unit, bytes.
 type Line = (u64, HostOp, u64, u64);
 
-/// Play a script and compare its picture with the file of that name.
+/// Play a script and compare its waveform with the golden file of that name.
 fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: &[Line], column: u64) {
     let mut host = Host::observed(c, Vec::<StepEvent>::new());
-    // Two blocks of every plane of the usual four dies are full.
+    // Fill two blocks of every plane of the usual four dies.
     let stripes = host.device.shape().stripes.as_ref();
     let (data, all) = stripes.map_or((1, 1), |s| (u64::from(s.width - 1), u64::from(s.width)));
     host.device.fill(2 * 4 * 2 * DIES * UNIT * data / all);
@@ -69,7 +71,7 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
     }
     host.drain();
     let ops = operations(host.device.observer());
-    let end = ops.iter().map(|o| o.released()).max().expect("something happens");
+    let end = ops.iter().map(|o| o.released()).max().expect("an operation ran");
     let shape = host.device.shape();
     let mut text = format!("{question}\n\n");
     for &(at, op, unit, bytes) in script {
@@ -132,19 +134,20 @@ fn a_read_overtakes_a_queued_program() {
     let mut c = drive();
     c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
     let script = [(0, Put, 64, UNIT), (10_000, Put, 72, UNIT), (50_000, Read, 0, UNIT)];
-    let question = "Reads first: the read passes the program that waits, not the one that runs.";
+    let question = "Read priority: the read passes the queued program, not the running one.";
     check("a_read_overtakes_a_queued_program", question, &c, &[], &script, 10_000);
 }
 
 #[test]
 fn a_read_goes_first_on_the_channel() {
-    // While die 0's data go in, die 2's program and then a read of die 2's channel ask.
+    // While die 0's data are transferred in, die 2's program and then a read of die 2's channel
+    // request the channel.
     let mut c = drive();
     c.geometry.dies_per_chip = 3;
     c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
     let script = [(0, Put, 96, UNIT), (1_000, Put, 98, UNIT), (2_000, Read, 4, UNIT)];
     let question =
-        "Reads first on the channel too: the read's command passes the data of the second program.";
+        "Read priority on the channel too: the read's command passes the data of the second program.";
     check("a_read_goes_first_on_the_channel", question, &c, &[], &script, 5_000);
 }
 
@@ -171,12 +174,12 @@ fn stale() -> Vec<Line> {
 #[test]
 fn a_collection_through_the_controller() {
     let script = [(0, Put, 64, UNIT), (600_000, Read, 32, UNIT), (600_000, Read, 34, UNIT)];
-    let question = "A write opens the die's last blocks but ten: a block with three valid pages is read,\n\
-        programmed elsewhere (one row padded) and erased; a read slips in where it arrived.";
+    let question = "A write opens a block and so starts a collection: a block with three valid pages is read,\n\
+        programmed elsewhere (one row padded) and erased; a read is served in order of its arrival.";
     check("a_collection_through_the_controller", question, &hungry(), &stale(), &script, 50_000);
 }
 
-/// Planes are lanes, and what may be done on both planes of a die at once is.
+/// Make planes lanes, and join operations on both planes of a die where possible.
 fn joining(mut c: DeviceConfig) -> DeviceConfig {
     (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
     (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 2);
@@ -186,7 +189,7 @@ fn joining(mut c: DeviceConfig) -> DeviceConfig {
 
 #[test]
 fn programs_of_one_page_index_join() {
-    // A command over all lanes; one over a plane of die 0; another over all lanes.
+    // A write to all lanes, then one to a plane of die 0, then another one to all lanes.
     let script = [(0, Put, 64, 8 * UNIT), (800_000, Put, 128, UNIT), (1_600_000, Put, 160, 8 * UNIT)];
     let question = "Programs of one command on two planes of a die join where their blocks are filled up to the\n\
         same page; once plane 0 of die 0 is a page ahead, its two planes are written one after the other.";
@@ -195,8 +198,8 @@ fn programs_of_one_page_index_join() {
 
 #[test]
 fn collections_of_two_planes_join() {
-    // Units of die 0: those of plane 0 are 8 apart from 0, those of plane 1 from 4. Pages 1 and 2
-    // stay valid on plane 0, pages 1 and 3 on plane 1.
+    // The units of plane 0 of die 0 are 0, 8, 16, ... and those of plane 1 are 4, 12, 20, ...
+    // Pages 1 and 2 stay valid on plane 0, pages 1 and 3 on plane 1.
     let before = [0u64, 24, 4, 20].map(|unit| (1_000, Trim, unit, UNIT));
     let script = [(0, Put, 64, 5 * UNIT)];
     let question = "Two planes of a die collect: their reads join at one page index of the victims, their programs\n\
@@ -210,7 +213,7 @@ fn a_collection_by_copyback() {
     (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
     (c.ftl.gc.copy, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (CopyMode::Copyback, 1, 1);
     c.ftl.gc.erase_planes = 1;
-    // Units go round dies, then planes: those of plane 0 of die 0 are 8 apart.
+    // Units are striped over dies, then planes: those of plane 0 of die 0 are 8 apart.
     let before = [0u64, 3].map(|k| (1_000, Trim, k * 2 * DIES, UNIT));
     let script = [(0, Put, 64, UNIT), (500_000, Read, 4, UNIT)];
     let question =
@@ -238,12 +241,13 @@ fn a_full_decoder_stalls_the_channel() {
     check("a_full_decoder_stalls_the_channel", question, &c, &[], &script, 1_500);
 }
 
-/// Trim the first extent of die 0 whole: its collection is an erase.
+/// Trim the whole first extent of die 0, so that its collection is only an erase.
 fn emptied() -> Vec<Line> {
     (0..8).map(|k| (1_000, Trim, k * DIES, UNIT)).collect()
 }
 
-/// A write starts the erase of a block, which these reads meet from its begin on.
+/// A write starts the erase of a block; the reads arrive at these times after the start of the
+/// erase.
 fn erased(reads: &[u64]) -> Vec<Line> {
     let begin = 341_680;
     let mut script = vec![(0, Put, 64, UNIT)];
@@ -261,30 +265,30 @@ fn suspending(erase: &str, program: &str) -> DeviceConfig {
 
 #[test]
 fn an_erase_suspended_anywhere() {
-    let question = "ES: the pulse stops in its middle and goes on there; a read stops the resume too, and one\n\
-        that meets the recovery waits for its end.";
+    let question = "ES: the pulse stops in its middle and later continues there; a read also interrupts a resume, and\n\
+        a read that arrives during the recovery waits for its end.";
     let (c, script) = (suspending("arbitrary", "never"), erased(&[300_000, 385_000, 1_130_000]));
     check("an_erase_suspended_anywhere", question, &c, &emptied(), &script, 30_000);
 }
 
 #[test]
 fn an_erase_suspended_immediately() {
-    let question = "I-ES: the loop under way is cancelled; a verify, then all of it again.";
+    let question = "I-ES: the loop under way is cancelled; the resume is a verify and then the whole loop again.";
     let (c, script) = (suspending("immediate", "never"), erased(&[800_000, 1_750_000]));
     check("an_erase_suspended_immediately", question, &c, &emptied(), &script, 25_000);
 }
 
 #[test]
 fn an_erase_suspended_between_loops() {
-    let question = "D-ES: a loop that has begun completes; the read that comes while the first is served waits\n\
-        for the next to end.";
+    let question = "D-ES: a loop that has begun completes; a read that arrives while the first is served waits\n\
+        for the end of the next loop.";
     let (c, script) = (suspending("deferred", "never"), erased(&[300_000, 1_020_000]));
     check("an_erase_suspended_between_loops", question, &c, &emptied(), &script, 50_000);
 }
 
 #[test]
 fn an_erase_that_serves_all_reads_between_loops() {
-    let question = "D-ES that serves until no read waits: the read that comes while the first is served is\n\
+    let question = "D-ES that serves until no read waits: a read that arrives while the first is served is\n\
         served before the next loop begins.";
     let (mut c, script) = (suspending("deferred", "never"), erased(&[300_000, 1_020_000]));
     c.suspend.erase.serve = ServedAfterLoop::All;
@@ -297,7 +301,7 @@ fn an_erase_across_its_timeout() {
     let after = suspend_erase::timeout::Config { after: Span(1_250_000), ..Default::default() };
     c.policy.suspend_erase = suspend_erase::SuspendEraseConfig::Timeout(after);
     let question = "T-ES, 1.25 ms, of which the erase waits 341 us for the program: the first read cancels a loop,\n\
-        the second the verify before it is repeated; by the third too much is lost, and the loop ends first.";
+        the second the verify before it is repeated; by the third the timeout is reached, and the loop ends first.";
     let script = erased(&[800_000, 880_000, 1_300_000]);
     check("an_erase_across_its_timeout", question, &c, &emptied(), &script, 25_000);
 }
@@ -324,16 +328,16 @@ fn a_read_in_a_program_in_an_erase() {
     let mut c = suspending("arbitrary", "inter-phase");
     c.policy.schedule = schedule::ScheduleConfig::ReadWriteErase(Default::default());
     let question =
-        "Nested: a write stops the erase, a read the write's program; they go on last in, first out.";
+        "Nested: a write stops the erase, and a read the write's program; they resume in reverse order.";
     let mut script = erased(&[]);
     script.extend([(641_680, Put, 72, UNIT), (750_000, Read, 32, UNIT)]);
     check("a_read_in_a_program_in_an_erase", question, &c, &emptied(), &script, 30_000);
 }
 
-/// Four channels of two planes: stripes of three pages and their parity, the even ones on
-/// planes 0, 2, 4, 6 (unit 0 and 24 on plane 0, the parity of their stripes on plane 6), the
-/// odd ones on the others. What is written stays in the buffer until a FLUSH, and opens the
-/// plane's last blocks but nine: it collects.
+/// Four channels of two planes with stripes of three pages and their parity. Even stripes are
+/// on planes 0, 2, 4, 6 (units 0 and 24 on plane 0, the parity of their stripes on plane 6),
+/// odd stripes on the others. Written data stay in the buffer until a FLUSH. Their program
+/// opens a block and leaves the plane nine free blocks, so that the plane collects.
 fn striped() -> DeviceConfig {
     let (mut c, still) = (parity_drive(), drive());
     (c.geometry.blocks, c.geometry.pages, c.geometry.page) = (12, 4, UNIT);
@@ -348,12 +352,12 @@ fn striped() -> DeviceConfig {
     c
 }
 
-/// Trim the first so many even stripes: four of them are a block of each of their planes.
+/// Trim the first `count` even stripes; four of them fill a block of each of their planes.
 fn stripes_trimmed(count: u64) -> Vec<Line> {
     (0..count).map(|k| (1_000, Trim, k * 6, 3 * UNIT)).collect()
 }
 
-/// A unit of a stripe that was trimmed leaves the buffer: it needs no read.
+/// Write a unit of a stripe that was trimmed and flush it: computing the parity needs no read.
 fn stripe_written() -> Vec<Line> {
     vec![(0, Put, 0, UNIT), (0, HostOp::Flush, 0, 0)]
 }
@@ -372,13 +376,13 @@ fn a_rebuilt_read() {
     let mut script = stripe_written();
     script.extend([(700_000, Read, 24, UNIT), (1_500_000, Read, 24, 3 * UNIT)]);
     let question = "Plane 0 collects: its page is computed from the other two and the parity. A read of the whole\n\
-        stripe needs but the parity besides.";
+        stripe needs only the parity in addition.";
     check("a_rebuilt_read", question, &striped(), &stripes_trimmed(3), &script, 50_000);
 }
 
 #[test]
 fn a_collection_handed_over() {
-    let question = "Planes 0 and 6 of one group both run short; plane 6 collects when plane 0 has ended.";
+    let question = "Planes 0 and 6 of one group both run short of free blocks; plane 6 collects when plane 0 has ended.";
     let script = stripe_written();
     check("a_collection_handed_over", question, &striped(), &stripes_trimmed(3), &script, 100_000);
 }
@@ -387,7 +391,7 @@ fn a_collection_handed_over() {
 fn a_flush_past_a_collection() {
     let mut script = stripe_written();
     script.extend([(700_000, Put, 24, 512), (700_000, HostOp::Flush, 0, 0)]);
-    let question = "A sector of a page behind the collection leaves: the rest of the page comes from the others of\n\
-        its stripe; parity is programmed at once, the page when its plane is free.";
+    let question = "A sector of a page on a collecting plane is flushed: the rest of the page is computed from its\n\
+        stripe; parity is programmed at once, the page when its plane is free.";
     check("a_flush_past_a_collection", question, &striped(), &stripes_trimmed(3), &script, 100_000);
 }

@@ -1,5 +1,5 @@
-//! Is the house in order? Reads the source tree: who depends on whom, what the core may
-//! not touch, how long files are, and where declarations live.
+//! Tests the structure of the source tree: dependencies of crates and modules, what the core
+//! may not use, the length of files, and what module files contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,14 +30,14 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     out
 }
 
-/// The code of a file: without comments, and without its unit tests.
+/// The code of a file without comments and without its unit tests.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let lines = text.lines().map(|l| if l.trim_start().starts_with("//") { "" } else { l });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where a word stands by itself in a text.
+/// Whether a text contains a word as a whole identifier.
 fn mentions(text: &str, word: &str) -> bool {
     let ident = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {
@@ -47,7 +47,7 @@ fn mentions(text: &str, word: &str) -> bool {
     })
 }
 
-/// What each crate may depend on among Tailcut's own.
+/// For each crate, the other crates of the workspace that it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("core", &["units"]),
@@ -69,7 +69,7 @@ fn crates_depend_downwards_only() {
         .map(|e| e.expect("a readable folder").file_name().to_string_lossy().into_owned())
         .collect();
     let listed: BTreeSet<String> = allowed.keys().map(|k| k.to_string()).collect();
-    assert_eq!(folders, listed, "every crate has its arrows here");
+    assert_eq!(folders, listed, "every crate has its dependencies listed here");
     for (name, may) in CRATES {
         let path = root().join(format!("crates/{name}/Cargo.toml"));
         let manifest: Table = toml::from_str(&std::fs::read_to_string(&path).expect("a manifest"))
@@ -80,7 +80,7 @@ fn crates_depend_downwards_only() {
             for own in table.keys().filter_map(|k| k.strip_prefix("tailcut-")) {
                 assert!(may.contains(&own), "{name} depends on {own}; it may use {may:?}");
             }
-            // What the core computes with: no randomness, time or threads of others.
+            // External crates the core may use: none with randomness, time or threads.
             if *name == "core" {
                 let used: BTreeSet<&str> = table.keys().map(String::as_str).collect();
                 let known = [
@@ -100,14 +100,14 @@ fn crates_depend_downwards_only() {
         }
         if *name == "units" {
             let table = manifest["dependencies"].as_table().expect("dependencies");
-            assert!(table.keys().all(|k| k == "serde"), "units stand on serde only: {table:?}");
+            assert!(table.keys().all(|k| k == "serde"), "units may depend on serde only: {table:?}");
         }
     }
 }
 
 #[test]
 fn modules_of_the_core_look_down_only() {
-    // For each room: the rooms it may not mention.
+    // For each module folder, the modules that it may not mention.
     let rooms: [(&str, &[&str]); 6] = [
         ("containers", &["nand", "policy", "flash", "ftl", "observer", "device"]),
         ("nand", &["policy", "flash", "ftl", "observer", "device"]),
@@ -175,7 +175,7 @@ fn results_do_not_rest_on_the_machines_transcendentals() {
     for folder in ["crates/core/src", "crates/units/src", "crates/workload/src"] {
         for (name, text) in sources(folder).iter().filter(|(name, _)| !name.contains("/tests/")) {
             if name.ends_with("trace/footprint.rs") {
-                continue; // An estimate that is printed for people and feeds nothing.
+                continue; // An estimate that is only printed and affects no result.
             }
             let code = code(text);
             for method in methods {
@@ -198,7 +198,7 @@ fn no_file_is_too_long() {
 #[test]
 fn every_file_says_what_it_is() {
     for (name, text) in sources("crates") {
-        assert!(text.starts_with("//!"), "{name} begins without a line on what it is");
+        assert!(text.starts_with("//!"), "{name} does not begin with a `//!` comment");
     }
 }
 
@@ -213,11 +213,11 @@ fn module_files_hold_declarations() {
         let lines = code.lines().filter(|l| !l.trim().is_empty()).count();
         assert!(lines <= 120, "{name} has {lines} lines of code: it holds declarations, docs and lists");
         let blocks = code.lines().filter(|l| l.starts_with("impl") && l.ends_with('{')).count();
-        assert_eq!(blocks, 0, "{name} implements something: that has a file of its own");
+        assert_eq!(blocks, 0, "{name} has an impl block: move it to a file of its own");
         let functions =
             |l: &&str| l.starts_with("fn ") || l.starts_with("pub fn ") || l.starts_with("pub(crate) fn ");
         let count = code.lines().filter(functions).count();
-        assert!(count <= 1, "{name} has {count} functions: they have files of their own");
+        assert!(count <= 1, "{name} has {count} functions: move them to files of their own");
     }
 }
 
@@ -245,7 +245,7 @@ fn policies_are_one_file_and_one_line() {
             {
                 assert!(text.contains(heading), "{name} has no {heading}");
             }
-            assert!(text.contains("**Why it "), "{name} does not say what it does to the tail");
+            assert!(text.contains("**Why it "), "{name} does not say what it means for the tail");
         }
     }
 }
