@@ -273,7 +273,7 @@ fn an_erase_suspended_anywhere() {
 
 #[test]
 fn an_erase_suspended_immediately() {
-    let question = "I-ES: the loop under way is cancelled; the resume is a verify and then the whole loop again.";
+    let question = "I-ES: the loop under way is cancelled; resuming is a verify, then the whole loop.";
     let (c, script) = (suspending("immediate", "never"), erased(&[800_000, 1_750_000]));
     check("an_erase_suspended_immediately", question, &c, &emptied(), &script, 25_000);
 }
@@ -382,7 +382,7 @@ fn a_rebuilt_read() {
 
 #[test]
 fn a_collection_handed_over() {
-    let question = "Planes 0 and 6 of one group both run short of free blocks; plane 6 collects when plane 0 has ended.";
+    let question = "Planes 0 and 6 of one group must both collect; plane 6 starts when plane 0 has ended.";
     let script = stripe_written();
     check("a_collection_handed_over", question, &striped(), &stripes_trimmed(3), &script, 100_000);
 }

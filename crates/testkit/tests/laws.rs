@@ -1,9 +1,9 @@
-//! Do the physical laws hold, whatever the drive and the work?
+//! Tests that the physical laws hold for any drive and workload.
 //!
-//! Seen from outside, by an onlooker of every step: one operation on a busy unit and one
-//! transfer on a channel at a time, steps in order, times as configured, pages in order,
-//! no channel time lost. And of whole runs: the same inputs give the same digest, on any
-//! thread, however late the caller; time has no origin; the capacity adds up.
+//! By an observer of every step: one operation on a busy unit and one transfer on a channel at
+//! a time, steps in order, times as configured, pages in order, no channel time lost. For whole
+//! runs: the same inputs give the same digest on any thread and with any delay of the caller;
+//! results do not depend on the start time; the capacity adds up.
 
 use std::collections::BTreeMap;
 use tailcut_core::device::{Device, Shape, Step, StepEvent};
@@ -14,7 +14,7 @@ use tailcut_testkit::{Host, Stretch, operations, small_drive};
 use tailcut_units::random::mix;
 use tailcut_units::{HostOp, Occupant, SimTime, Stream};
 
-/// Cases of the swarm that run to their end.
+/// Cases of the swarm.
 fn cases(from: u64, count: u64) -> impl Iterator<Item = Case> {
     (from..from + count).map(swarm::draw)
 }
@@ -26,16 +26,16 @@ fn observed(case: &Case) -> Device<Vec<StepEvent>> {
     }
 }
 
-/// An operation on its unit: what it did and when it left.
+/// An operation that holds its unit or is suspended on it, with its last step and times.
 struct Stay {
     op: u32,
     occupant: Occupant,
     last: Step,
     until: u64,
     passes: u32,
-    /// Nominal time done when it last went into the array.
+    /// Nominal time that was done when it last entered the array, ns.
     progress: u64,
-    /// Time it was in the array.
+    /// Total time in the array, ns.
     spent: u64,
 }
 
@@ -44,7 +44,7 @@ impl Stay {
         at >= self.until && matches!(self.last, Step::Array | Step::ChannelOut)
     }
 
-    /// Whether an operation of this kind may begin while this one is suspended.
+    /// Whether an operation of this kind may start while this one is suspended.
     fn may_be_interrupted_by(&self, occupant: Occupant) -> bool {
         match self.occupant {
             Occupant::Erase => {
@@ -57,12 +57,13 @@ impl Stay {
     }
 }
 
-/// Operations on one unit: those suspended, and on top the one that executes.
+/// The operations of one unit: the suspended ones, and on top the one that executes.
 #[derive(Default)]
 struct Stack(Vec<Stay>);
 
 impl Stack {
-    /// The step follows from what the unit's operations did before; or why not.
+    /// Check that a step is valid after the earlier steps of the unit's operations, and apply
+    /// it.
     fn step(&mut self, e: &StepEvent, case: &Case, shape: &Shape) -> Result<(), String> {
         let (at, until) = (e.at.0, e.until.0);
         let leaves = |stay: &Stay| stay.is_over(at) && (stay.op != e.op || e.step == Step::Granted);
@@ -71,7 +72,7 @@ impl Stack {
         }
         if e.step == Step::Joined {
             let head = self.0.last().filter(|s| s.op == e.by && s.last == Step::ChannelIn);
-            return head.map(|_| ()).ok_or("joins what is not beginning".into());
+            return head.map(|_| ()).ok_or("joins an operation that is not starting".into());
         }
         if e.step == Step::Granted {
             if let Some(below) = self.0.last() {
@@ -116,7 +117,8 @@ impl Stack {
                 Step::Suspended => true,
                 _ => false,
             },
-            // A read that was sensed with another has the unit for its data.
+            // A read that was sensed together with another one holds the unit for its data
+            // transfer.
             Step::ChannelOut => {
                 is_read(e.occupant) && (last == Step::Array || joins && last == Step::Granted)
             }
@@ -133,7 +135,7 @@ impl Stack {
         if !order || (!cuts && at < stay.until) {
             return Err(format!("after {last:?} until {}", stay.until));
         }
-        // The slice of array time that ends here was counted to its end.
+        // The interval of array time that is cut short here was counted to its planned end.
         let ends = if e.step == Step::Stopping { until } else { at };
         if cuts && last == Step::Array {
             stay.spent -= stay.until - ends;
@@ -173,7 +175,7 @@ impl Stack {
 fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
     let mut deepest = 0;
     for case in cases(0, 600) {
-        // On until a read over a program over an erase was met.
+        // Run further seeds until a read interrupted a program that interrupted an erase.
         if case.seed >= 60 && deepest == 3 {
             break;
         }
@@ -195,7 +197,7 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
             deepest = deepest.max(unit.0.len());
         }
     }
-    assert_eq!(deepest, 3, "a read over a program over an erase is never met");
+    assert_eq!(deepest, 3, "no read interrupted a program that interrupted an erase");
 }
 
 #[test]
@@ -234,7 +236,7 @@ fn time_in_the_array_is_conserved_by_suspension() {
         suspends[0] += e.suspends;
         suspends[1] += p.suspends;
     }
-    assert!(suspends.iter().all(|&n| n > 1_000), "much is suspended: {suspends:?}");
+    assert!(suspends.iter().all(|&n| n > 1_000), "too few suspensions: {suspends:?}");
 }
 
 fn is_program(occupant: Occupant) -> bool {
@@ -280,11 +282,11 @@ fn channel_time_and_operations_are_conserved() {
         assert_eq!(busy, device.channel_busy(), "seed {seed}: channel time by occupant");
         let c = device.counters();
         let luns = u64::from(device.shape().layout.luns * device.shape().erases_per_die());
-        // What is rebuilt is not read itself.
+        // A unit that is rebuilt is not read itself.
         let reads = c.flash_reads - c.rebuilt_units + c.rebuild_reads;
         assert_eq!(granted[Occupant::UserRead as usize], reads, "seed {seed}: user reads");
         let whole = case.config.ftl.gc.program_planes == case.config.ftl.write_planes;
-        // What is collected in no time uses no die.
+        // Collections that take no time use no die.
         let timed = case.config.policy.gc_schedule.name() != "instant";
         assert!(!whole || !timed || programs == c.rows_programmed, "seed {seed}: programs");
         let reads = c.rmw_reads + c.parity_reads + c.wear_reads;
@@ -299,13 +301,14 @@ fn channel_time_and_operations_are_conserved() {
 fn pages_of_a_block_are_programmed_in_order() {
     let mut tried = 0;
     for case in cases(200, 400) {
-        // Where a unit has one open block a writer, its pages must come in order.
+        // Where a unit has one open block for host data and one for collection, the pages of
+        // each must be programmed in order.
         let one_lane_a_unit = case.config.ftl.extent != ExtentKind::Block
             || case.config.geometry.busy_unit == BusyUnit::Plane
             || case.config.geometry.planes == 1;
         let whole = case.config.ftl.gc.program_planes == case.config.ftl.write_planes;
         let one_lane_a_unit = one_lane_a_unit && whole;
-        // Programs that take no time are not seen, and leave gaps.
+        // Programs that take no time are not observed and leave gaps.
         let instant = case.config.policy.gc_schedule.name() == "instant";
         if !one_lane_a_unit || instant || tried == 60 {
             continue;
@@ -340,8 +343,8 @@ fn the_same_inputs_give_the_same_digest_on_any_thread() {
     assert!(distinct.len() > 35, "digests tell runs apart: {} of 40", distinct.len());
 }
 
-/// A fixed mixed load, arrivals known in advance, seen by a caller that looks in at every
-/// deadline, or at every `lazy`th arrival only.
+/// Run a fixed mixed load with arrivals known in advance. The caller advances the device to
+/// every deadline, or only at every `lazy`th arrival.
 fn late_digest(start: u64, lazy: Option<u64>) -> (u64, u64) {
     let mut config = small_drive();
     config.host.queue_depth = 4_096;
@@ -375,8 +378,8 @@ fn late_digest(start: u64, lazy: Option<u64>) -> (u64, u64) {
 fn a_late_caller_does_not_bend_the_model_and_time_has_no_origin() {
     let (prompt, erases) = late_digest(0, None);
     assert!(erases > 10, "the load collects: {erases} erases");
-    assert_eq!(prompt, late_digest(0, Some(7)).0, "a caller that looks in now and then");
-    assert_eq!(prompt, late_digest(0, Some(u64::MAX)).0, "a caller that looks in at submissions only");
+    assert_eq!(prompt, late_digest(0, Some(7)).0, "a caller that sometimes advances late");
+    assert_eq!(prompt, late_digest(0, Some(u64::MAX)).0, "a caller that advances only at submissions");
     assert_eq!(prompt, late_digest(1 << 50, None).0, "the same work thirteen days later");
 }
 
@@ -401,8 +404,9 @@ fn the_capacity_adds_up() {
 
 #[test]
 fn write_back_completions_keep_the_order_of_submission() {
-    // The swarm's oracle holds this for every seed; here is the case that strains it most:
-    // one slot, every write larger than the buffer, reads and TRIMs in between.
+    // The swarm's oracle checks this order for every seed. This is the most demanding case: a
+    // buffer of one write unit, writes larger than the buffer, and reads and TRIMs between
+    // them.
     let mut case = swarm::draw(0);
     case.config = small_drive();
     if let tailcut_core::policy::buffer::BufferConfig::Lru(c) = &mut case.config.policy.buffer {
@@ -419,8 +423,8 @@ fn write_back_completions_keep_the_order_of_submission() {
 
 #[test]
 fn a_collection_that_yields_goes_on_when_space_runs_out() {
-    // Reads keep the only die busy without a gap, so a preemptive collection may only move
-    // at the hard limit; there it must, or the writes beside the reads never end.
+    // Reads keep the only die busy without a gap, so that a preemptive collection proceeds only
+    // at the hard threshold. There it must proceed, or the writes never end.
     let mut config = small_drive();
     config.geometry.channels = 1;
     config.geometry.dies_per_chip = 1;
@@ -432,7 +436,8 @@ fn a_collection_that_yields_goes_on_when_space_runs_out() {
     host.device.fill(bytes);
     host.device.age_uniform(0..bytes, 4096, &mut |_| true);
     let mut s = Stream::new(6, "yield", 0);
-    // A collection begins while the host is quiet, and meets the reads half-way.
+    // Start a collection while the host is nearly idle; the reads arrive in the middle of the
+    // collection.
     while host.device.gauges().collecting == 0 {
         let at = host.done.last().map_or(0, |d| d.at.0);
         let index = host.submit(at, HostOp::Write, s.below(bytes / 4096) * 4096, 4096);

@@ -1,5 +1,5 @@
-//! Does placement by die keep the planes of a die in step, so that their programs and erases
-//! join?
+//! Tests that placement by die keeps the planes of a die in step, so that their programs and
+//! erases join.
 
 use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
@@ -14,8 +14,8 @@ use tailcut_units::{HostOp, Occupant, Stream};
 const PAGE: u64 = 8192;
 const PLANES: u64 = 4;
 
-/// Four dies of four planes that are lanes, whose operations join; what the buffer holds leaves in
-/// groups of one page a plane.
+/// Four dies of four planes. Planes are lanes, and their operations join. The buffer is flushed
+/// in groups of one page a plane.
 fn drive(placement: &str) -> DeviceConfig {
     let mut c = small_drive();
     c.geometry.planes = PLANES as u32;
@@ -31,8 +31,8 @@ fn drive(placement: &str) -> DeviceConfig {
     c
 }
 
-/// Mean planes of the host's programs and of erases while `drive` is written at random, after its
-/// first `filled` pages were filled and, if so asked, aged.
+/// Write a drive at random after its first `filled` pages were filled and, if `aged`, aged.
+/// Returns the mean number of planes of the host's programs and of erases.
 fn widths(c: &DeviceConfig, filled: u64, aged: bool) -> [f64; 2] {
     let mut host = Host::new(c);
     host.device.fill(filled * PAGE);
@@ -55,7 +55,8 @@ fn widths(c: &DeviceConfig, filled: u64, aged: bool) -> [f64; 2] {
 
 #[test]
 fn the_planes_of_a_die_stay_in_step() {
-    // A number of pages that is no whole number of rounds: the fill is padded to one.
+    // A number of pages that is not a whole number of rounds over the planes; the fill is
+    // padded to a whole number.
     let pages = Host::new(&drive("die")).device.host_bytes() / PAGE - 5;
     for aged in [false, true] {
         let [program, erase] = widths(&drive("die"), pages, aged);
@@ -68,7 +69,8 @@ fn the_planes_of_a_die_stay_in_step() {
     }
 }
 
-/// Also where one plane of a die never has room for what the others got (seeds 1011 and 3147).
+/// Tests that ageing ends, including cases in which one plane of a die never has room for as
+/// much as the others wrote (seeds 1011 and 3147).
 #[test]
 fn ageing_ends_on_any_drive() {
     let mut aged = 0;
@@ -90,8 +92,9 @@ fn ageing_ends_on_any_drive() {
     assert!(aged > 500, "{aged} drives");
 }
 
-/// A drive as full as it can be: random overwrites leave some plane with nothing stale. It cannot
-/// catch up with its die's others, and ageing ends all the same.
+/// A drive with the largest capacity it accepts. Random overwrites leave some plane without
+/// stale units, so that this plane cannot keep in step with the others of its die. Ageing must
+/// end nevertheless.
 #[test]
 fn ageing_ends_though_a_plane_has_no_room_to_keep_in_step() {
     let mut c = drive("die");

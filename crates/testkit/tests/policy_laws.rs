@@ -1,7 +1,7 @@
-//! Does every member of every policy family keep its family's contract?
+//! Tests that every member of every policy family keeps the contract of its family.
 //!
-//! The members come from the families' own lists, so a new one is tried from the line
-//! that registers it on; a new family fails here until it has laws.
+//! The members come from the families' own lists, so that a new member is tested as soon as it
+//! is registered. A new family fails here until it has laws.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -26,10 +26,10 @@ use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
 use tailcut_units::{Occupant, Occupants, Span, Stream};
 
-/// Set in an extent's count where it cannot be collected.
+/// The bit that is set in an extent's count of valid units if the extent cannot be collected.
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
 
-/// Drives of many shapes, as policies see them.
+/// The policy contexts of drives of many shapes.
 fn contexts() -> Vec<PolicyContext> {
     (0..24)
         .map(|seed| {
@@ -88,7 +88,8 @@ fn schedule(name: &str, x: &PolicyContext) {
             assert_eq!(may, b.interrupters(holder), "{name}: who interrupts {holder:?} is not fixed");
             assert!(!is_read(holder) || may.is_empty(), "{name} lets {holder:?} be interrupted");
             assert!((may & !Occupants::HOST).is_empty(), "{name} lets collection interrupt {holder:?}");
-            // Or it would suspend an operation and then wait behind it.
+            // Otherwise the drive would suspend an operation for another one and then serve the
+            // suspended one first.
             for other in may.iter() {
                 let waiting = Occupants::of(&[holder, other]);
                 let first = a.clone().next(&QueueView { waiting, urgent, arrived: &arrived });
@@ -114,14 +115,15 @@ fn suspend_erase(name: &str, x: &PolicyContext) {
     let twin = p.clone();
     for _ in 0..200 {
         let view = EraseView { delayed: s.below(1 << 28), oldest_write: s.below(1 << 28) };
-        // In the other order, and asked twice: what it answered before does not matter.
+        // Asked in the other order and twice: earlier answers must not matter.
         let (stop, serve) = (p.stop(&view), p.serve(&view));
         assert_eq!((twin.serve(&view), twin.stop(&view), twin.stop(&view)), (serve, stop, stop), "{name}");
-        assert!(p.suspends() && twin.suspends(), "{name} changes its nature");
+        assert!(p.suspends() && twin.suspends(), "{name} is not constant");
         let deferred = stop == EraseStop::AfterLoop;
         let expected = if deferred { x.served_after_loop } else { Serve::All };
         assert_eq!(serve, expected, "{name}: {stop:?}");
-        // Once an erase defers it goes on doing so, or its end would not be bounded.
+        // Once an erase defers, it must continue to defer; otherwise the time to its end would
+        // not be bounded.
         let later = EraseView { delayed: view.delayed * 2, oldest_write: view.oldest_write * 2 };
         assert!(!deferred || p.stop(&later) == EraseStop::AfterLoop, "{name} stops deferring");
     }
@@ -145,9 +147,9 @@ fn buffer(name: &str, x: &PolicyContext) {
     assert!((0..10).all(|_| nature(&mut p) == first), "{name} changes its nature");
     let row = u64::from(x.units_per_write) * x.unit_bytes;
     assert!(first.0.is_none_or(|bytes| bytes >= row), "{name} does not hold a write unit");
-    // Only a buffer that answers early has anything to lose, or to overwrite.
+    // Only a buffer that acknowledges early can lose or overwrite acknowledged data.
     if first.1 == Acknowledge::WhenProgrammed {
-        assert!(!first.2 && !first.3, "{name} promises what it need not keep");
+        assert!(!first.2 && !first.3, "{name} holds no acknowledged data");
     }
 }
 
@@ -168,11 +170,11 @@ fn flush(name: &str, x: &PolicyContext) {
         loop {
             let view = FlushView { dirty, held, capacity, lane_dirty, units_per_write };
             let verdict = p.next(&view);
-            assert_eq!(verdict, twin.next(&view), "{name} is not determined by what it saw");
+            assert_eq!(verdict, twin.next(&view), "{name} is not deterministic");
             match verdict {
                 FlushVerdict::Hold => break,
                 FlushVerdict::Oldest | FlushVerdict::OldestDie | FlushVerdict::LeastHindered => {
-                    assert!(dirty > 0, "{name} flushes what is not there");
+                    assert!(dirty > 0, "{name} flushes more than is dirty");
                     let gone = units_per_write.min(dirty);
                     dirty -= gone;
                     lane_dirty = lane_dirty.min(dirty);
@@ -252,7 +254,7 @@ fn placement(name: &str, x: &PolicyContext) {
 
 fn redundancy(name: &str, x: &PolicyContext) {
     let config: RedundancyConfig = member(name);
-    // Whether the stripes fit a drive is up to the drive.
+    // Whether stripes fit depends on the drive.
     let Ok(p) = RedundancyPolicy::new(&config, x) else { return };
     let striping = p.striping();
     assert!((0..10).all(|_| p.striping() == striping), "{name} changes its stripes");
@@ -270,7 +272,8 @@ fn read_path(name: &str, x: &PolicyContext) {
         let extra = s.below(32) as u32;
         let left = s.below(70_000_000);
         let others_left = s.below(3).saturating_sub(1) * s.below(70_000_000);
-        // Predictions that have not passed, and an operation under way.
+        // Values that are consistent: predictions that lie in the future, and an operation
+        // under way.
         let view = BlockedView {
             left: Span(left),
             left_as_begun: Span(s.below(left + 1) + 1),
@@ -293,7 +296,8 @@ fn read_path(name: &str, x: &PolicyContext) {
     }
 }
 
-/// What the authors' simulator decides for a read of one page of eight, as its code has it.
+/// Tests the decisions of the authors' simulator, as in its code, for a read of one page with
+/// seven others of its stripe.
 #[test]
 fn the_authors_overlook_the_erase_behind_the_last_page() {
     let x = &contexts()[0];
@@ -323,8 +327,8 @@ fn the_authors_overlook_the_erase_behind_the_last_page() {
     let its_end = BlockedView { left: us(900), step_left: us(900), ..last_program };
     assert_eq!(verdicts(&its_end), [false, false]);
     let moves = BlockedView { last_step: false, step_left: us(20), ..last_program };
-    assert_eq!(verdicts(&moves), [true, true], "whatever the page under way has left");
-    // Out of turn it is the prediction of the beginning that counts, for both planes.
+    assert_eq!(verdicts(&moves), [true, true], "for any time left of the page under way");
+    // Outside rotation, the prediction made at the start of the collection counts, for both planes.
     let late = BlockedView { left: us(9_000), left_as_begun: us(0), rotates: false, ..moves };
     assert_eq!(verdicts(&late), [true, false], "by the prediction it would be over");
     let beside = BlockedView {
@@ -366,7 +370,7 @@ fn gc_victim(name: &str, x: &PolicyContext) {
         assert_eq!(picked, twin.pick(&view), "{name} is not determined by its seed");
         match picked {
             Some(i) => assert!(valid[i as usize] <= most, "{name} wins nothing with {}", valid[i as usize]),
-            None => assert!(valid.iter().all(|&v| v > most), "{name} overlooks a victim in {valid:?}"),
+            None => assert!(valid.iter().all(|&v| v > most), "{name} misses a victim in {valid:?}"),
         }
     }
 }
@@ -396,15 +400,16 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
             keeps_up: true,
         };
         let beside = SpaceView { group_collecting: 1, ..view(false) };
-        assert!(!p.start(&beside) || p.start(&view(false)), "{name} starts only beside another");
-        assert!(!p.rotates() || free <= extents / 2 || !p.start(&beside), "{name} does not take turns");
-        assert!(p.proceed(&view(false)), "{name} yields to nobody with {free} free");
+        assert!(!p.start(&beside) || p.start(&view(false)), "{name} starts only while another collects");
+        assert!(!p.rotates() || free <= extents / 2 || !p.start(&beside), "{name} does not rotate");
+        assert!(p.proceed(&view(false)), "{name} yields without host work with {free} free");
         let starts = p.start(&view(false));
         assert!(started || !starts, "{name} starts with {free} free and not with fewer");
         started = starts;
         assert!(starts || !p.start(&view(true)), "{name} starts only for an active host");
         if free <= reserve {
-            // Host writes stop here: only collection can help, whatever the host does.
+            // Host writes are blocked at this level. Only collection can free space, so it must
+            // run whatever the host does.
             assert!(p.start(&view(true)), "{name} does not start at its reserve of {reserve}");
             assert!(p.proceed(&view(true)), "{name} yields at its reserve of {reserve}");
         }
@@ -416,7 +421,7 @@ fn background(name: &str, x: &PolicyContext) {
     let config: BackgroundConfig = member(name);
     let p = BackgroundPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
     let scrubbing = p.scrubbing();
-    assert!((0..10).all(|_| p.scrubbing() == scrubbing), "{name} changes its mind");
+    assert!((0..10).all(|_| p.scrubbing() == scrubbing), "{name} is not constant");
     assert!(scrubbing.is_none_or(|s| s.pause > Span(0)), "{name} never pauses");
 }
 
@@ -425,7 +430,7 @@ fn wear(name: &str, x: &PolicyContext) {
     let p = match WearPolicy::new(&config, x) {
         Ok(p) => p,
         Err(e) => {
-            // There must be stripes, and enough pages for a gap.
+            // The member needs stripes, and enough pages for its gap.
             let pages = x.extents_per_lane * x.units_per_extent / x.units_per_write;
             return assert!(x.groups == 0 || pages < 20, "{name}: {e}");
         }
@@ -439,8 +444,8 @@ fn wear(name: &str, x: &PolicyContext) {
         let [best_rotation, coldest] = [draw(), draw()];
         let view = WearView { own: best_rotation + draw(), best_rotation, group: coldest + draw(), coldest };
         let verdict = p.decide(&view);
-        assert_eq!(verdict, p.decide(&view), "{name} changes its mind");
-        // To where fewer programs were, or not at all; and no stripe forth and back.
+        assert_eq!(verdict, p.decide(&view), "{name} is not deterministic");
+        // A stripe must move only to lanes with fewer programs, and must not move back at once.
         let there = match verdict {
             WearVerdict::Stay => continue,
             WearVerdict::Shift => {
@@ -471,7 +476,7 @@ fn scopes_differ() {
     let mut seen = Vec::new();
     for name in GcScopeConfig::MEMBERS {
         let scope = GcScopePolicy::new(&member(name), x).expect("no parameters").scope();
-        assert!(!seen.contains(&scope), "{name} is another member's double");
+        assert!(!seen.contains(&scope), "{name} has the scope of another member");
         seen.push(scope);
     }
 }
@@ -490,7 +495,7 @@ fn every_member_is_described_under_the_same_headings() {
             let manual = member.manual();
             let name = format!("{}.{}", family.name, member.name);
             let title = manual.lines().next().unwrap_or_default();
-            assert!(title.ends_with('.'), "{name}: the first line says in a sentence what it is");
+            assert!(title.ends_with('.'), "{name}: the first line must be a sentence");
             let mut from = 0;
             for heading in headings {
                 let at = heading.iter().find_map(|h| manual[from..].find(h));
@@ -506,7 +511,7 @@ struct Holder<C> {
     value: C,
 }
 
-/// A member as a bare name is the same as the table that it is written as.
+/// Test that a member given as a bare name equals the table that it is serialised to.
 fn round_trips<C: Serialize + DeserializeOwned + PartialEq + Debug>(family: &str, members: &[&str]) {
     for name in members {
         let bare: Holder<C> =
@@ -556,7 +561,7 @@ fn every_member_is_written_and_read_back() {
         + GcScopeConfig::MEMBERS.len()
         + BackgroundConfig::MEMBERS.len()
         + WearConfig::MEMBERS.len();
-    assert_eq!(listed, tried, "a family is not tried here");
+    assert_eq!(listed, tried, "a family is not tested here");
 }
 
 #[test]

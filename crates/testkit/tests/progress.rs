@@ -1,9 +1,9 @@
-//! Does every drive that construction accepts go on completing writes, and come to rest
-//! when the host does?
+//! Tests that every drive that construction accepts completes writes without end, and becomes
+//! idle when the host does.
 //!
-//! A collection fills up its last row with padding, so moving a block wins space only if
-//! its valid units need fewer rows than a block has. Choosing a block that does not is
-//! work without end: the padding is the stale data of the next collection.
+//! A collection pads its last row, so moving the data of a block frees space only if its valid
+//! units need fewer rows than a block has. Collecting other blocks would never end: the padding
+//! is the stale data of the next collection.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Observer};
@@ -15,10 +15,11 @@ use tailcut_testkit::small_drive;
 use tailcut_units::quantity::Level;
 use tailcut_units::{Command, HostOp, SimTime, Stream};
 
-/// Far more steps of the device than a write can need on these drives.
+/// Far more steps of the device than one write can need on these drives.
 const MOST_STEPS: u64 = 200_000;
 
-/// Blocks of four pages, `free` of the twelve on each plane wanted free.
+/// Blocks of four pages, with a collection threshold of `free` of the twelve blocks of each
+/// plane.
 fn narrow(free: u32) -> DeviceConfig {
     let mut c = small_drive();
     (c.geometry.blocks, c.geometry.pages) = (12, 4);
@@ -27,8 +28,8 @@ fn narrow(free: u32) -> DeviceConfig {
     c
 }
 
-/// Overwrite `count` random units at depth 16; how many ended before the drive made
-/// [`MOST_STEPS`] steps without ending one.
+/// Overwrite `count` random units at depth 16. Returns the number of writes that ended before
+/// [`MOST_STEPS`] successive steps ended none.
 fn overwrite<O: Observer>(device: &mut Device<O>, unit: u64, count: u64) -> u64 {
     let units = device.host_bytes() / unit;
     let mut s = Stream::new(1, "progress", 0);
@@ -48,11 +49,11 @@ fn overwrite<O: Observer>(device: &mut Device<O>, unit: u64, count: u64) -> u64 
     ended
 }
 
-/// The fullest drive that construction accepts must take 5,000 overwrites.
+/// Check that the fullest drive that construction accepts completes 5,000 overwrites.
 fn goes_on_writing(what: &str, change: impl Fn(&mut DeviceConfig)) {
     for unit in [2048, 4096, 8192, 16384] {
         let units_per_block = 4 * 2 * 8192 / unit;
-        // From more than construction can accept down to three blocks' room.
+        // From more data than construction can accept, down to a spare of three blocks.
         let accepted = (0..3 * units_per_block).find_map(|spare| {
             let mut c = narrow(2);
             change(&mut c);
@@ -61,7 +62,7 @@ fn goes_on_writing(what: &str, change: impl Fn(&mut DeviceConfig)) {
             c.ftl.user_capacity = Some((9 * units_per_block - spare) * 4 * unit);
             Some((spare, Device::new(&c, 1, ()).ok()?))
         });
-        let (spare, mut device) = accepted.expect("three blocks a lane are enough for everyone");
+        let (spare, mut device) = accepted.expect("a spare of three blocks a lane is accepted");
         let bytes = device.host_bytes();
         device.fill(bytes);
         let ended = overwrite(&mut device, unit, 5_000);

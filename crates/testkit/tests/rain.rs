@@ -1,8 +1,8 @@
-//! Does parity do what it is for?
+//! Tests the function and the cost of parity.
 //!
-//! Small drives with stripes under random work: collections of a group take turns, what is
-//! rebuilt is what was written, parity is counted, and a drive at rest pays for a write what
-//! its stripe costs and for a read nothing.
+//! Small drives with stripes run a random workload: collections of a group rotate, a rebuilt
+//! unit equals the written one, and parity programs are counted. On an idle drive a write costs
+//! what its stripe needs, and a read costs nothing extra.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Counters, Device, GroupTime, InMemory, Medium, NoData, StepEvent};
@@ -36,7 +36,7 @@ fn threshold(start: u32) -> GcScheduleConfig {
     GcScheduleConfig::Threshold(threshold::Config { start: Level::Count(start), ..Default::default() })
 }
 
-/// Reads and overwrites all over a full drive, some of them in the same few stripes.
+/// Reads and overwrites on a full drive, some of them in the same few stripes.
 fn plan(gap: u64) -> Plan {
     Plan {
         commands: 3_000,
@@ -72,13 +72,14 @@ fn lanes_of_a_group_collect_in_turn() {
             let n = forced.counters();
             assert!(n.collections > 100, "seed {seed}, gap {gap}: {n:?}");
             assert!(n.most_in_group <= 1 && n.rotation_broken == 0, "seed {seed}, gap {gap}: {n:?}");
-            // With the same load and room, lanes at `hard` break the rotation.
+            // With the same load and space, lanes at `hard` break the rotation.
             c.policy.gc_schedule = rotating(Mode::Yielding, 5, 5);
             let n = run(seed, &c, &plan(gap), NoData).counters().clone();
             assert!((n.most_in_group > 1) == (n.rotation_broken > 0), "seed {seed}, gap {gap}: {n:?}");
             broken += n.rotation_broken;
         }
-        // Where turns suffice, no lane falls to `hard`, and so none goes out of turn.
+        // Where rotation provides enough space, no lane falls to `hard`, and so none collects
+        // out of rotation.
         let mut c = parity_drive();
         c.policy.gc_schedule = rotating(Mode::Yielding, 6, 2);
         let n = run(seed, &c, &plan(3_000_000), NoData).counters().clone();
@@ -88,8 +89,8 @@ fn lanes_of_a_group_collect_in_turn() {
     assert!(broken > 50, "yielding never broke the rotation: {broken}");
 }
 
-/// The time of the collections of all groups is what a look at every event adds up to, and
-/// most of them at once is what any look may see.
+/// Tests the collection time of all groups against the sum over observations at every event,
+/// and the most planes at once against the observed maximum.
 #[test]
 fn what_groups_collected_is_what_all_lanes_did() {
     let schedules = [
@@ -110,7 +111,7 @@ fn what_groups_collected_is_what_all_lanes_did() {
         let (mut at, mut lane_ns, mut seen, mut reset) = (0, 0, 0, 0);
         for i in 0..3_000 {
             if i == 1_000 {
-                // Counting begins again in the middle of collections.
+                // Reset the counters while collections are under way.
                 assert!(!timed || device.gauges().collecting > 0, "{name}");
                 device.reset_counters();
                 (lane_ns, seen, reset) = (0, device.most_in_group(), at);
@@ -140,7 +141,8 @@ fn what_groups_collected_is_what_all_lanes_did() {
     }
 }
 
-/// Drives that rebuild much: in turn, side by side, and through the controller.
+/// Drives that rebuild many units: collections in rotation and concurrently, by copyback and
+/// through the controller.
 fn rebuilding() -> Vec<(&'static str, DeviceConfig)> {
     let mut out = Vec::new();
     for read_path in ["gc-tolerant", "gc-tolerant-authors"] {
@@ -162,7 +164,8 @@ fn a_rebuilt_page_is_what_was_written() {
     let (mut rebuilt, mut reads, mut side_by_side) = (0, 0, 0);
     for (i, (name, config)) in (0..).zip(rebuilding()) {
         for (grain, hot, gap) in [(PAGE, 0, 150_000), (512, 4, 40_000), (1, 1, 10_000), (PAGE, 16, 0)] {
-            // Whole stripes and parts of pages; neighbours overwritten, held and moved.
+            // Whole stripes and parts of pages; units of a stripe are overwritten, buffered and
+            // moved meanwhile.
             let plan = Plan { grain, hot, largest: 5 * PAGE, ..plan(gap) };
             let device = run(i, &config, &plan, InMemory::new());
             let n = device.counters();
@@ -176,7 +179,8 @@ fn a_rebuilt_page_is_what_was_written() {
     assert!(side_by_side >= 8, "two planes of a group collected at once in {side_by_side} runs only");
 }
 
-/// Units held in part are filled up past a collection, and parity is made from the rest.
+/// Tests that partly written units are completed without reading a collecting plane, and that
+/// parity is computed from the rest of the stripe.
 #[test]
 fn a_flush_goes_round_a_collection() {
     let mut rmw = 0;
@@ -194,7 +198,8 @@ fn a_flush_goes_round_a_collection() {
     assert!(rmw > 1_000, "{rmw} parts filled up");
 }
 
-/// A filled drive after reads and writes at random, two to one, half a millisecond apart on average.
+/// A filled drive after random reads and writes, two to one, half a millisecond apart on
+/// average.
 fn mixed(c: &DeviceConfig, seed: u64) -> Host {
     let mut host = Host::new(c);
     host.device.fill(host.device.host_bytes());
@@ -213,13 +218,14 @@ fn mixed(c: &DeviceConfig, seed: u64) -> Host {
     host
 }
 
-/// While collections take turns, a read waits for what the die is doing when it comes or when
-/// a turn begins, and goes round the rest: also one that was sent round another collection, and
-/// one of a member that left the buffer before its stripe switched. (At `hard` a turn waits for
-/// nobody: this drive stays above.)
+/// Tests that with rotating collections a read waits at most for the operation under way when
+/// the read arrives or when a collection starts; the other members are read instead of waiting
+/// for the rest of the collection. This includes a read whose reconstruction met another
+/// collection, and a read of a member that left the buffer before its stripe committed. (At
+/// `hard` a collection does not wait for anything; this drive stays above.)
 #[test]
 fn no_read_waits_out_a_collection_that_takes_its_turn() {
-    // A block of eight pages: up to seven moves of 540 us and an erase of 3 ms.
+    // A block has eight pages: up to seven moves of 540 us, and an erase of 3 ms.
     let (page_move, erase) = (540_000, 3_000_000);
     let mut rebuilt = 0;
     for seed in 0..4 {
@@ -239,8 +245,8 @@ fn no_read_waits_out_a_collection_that_takes_its_turn() {
     assert!(rebuilt > 1_000, "{rebuilt} units rebuilt");
 }
 
-/// Reads that the authors' rule sends to wait for the program of the last page meet the erase
-/// behind it; by the paper's rule no read that comes then does.
+/// Tests that reads which wait for the program of the last page under the authors' rule meet
+/// the erase that follows; under the paper's rule reads that arrive then do not.
 #[test]
 fn the_authors_reads_wait_out_some_erases() {
     let erase = 3_000_000;
@@ -267,7 +273,7 @@ fn sums_up(n: &Counters) {
     assert_eq!(n.programs_user + n.programs_gc + n.programs_parity + n.programs_wear, n.rows_programmed);
 }
 
-/// A buffer that keeps what it holds until a FLUSH comes.
+/// A volatile buffer, which holds its data until a FLUSH.
 fn volatile() -> DeviceConfig {
     let mut c = parity_drive();
     if let BufferConfig::Lru(m) = &mut c.policy.buffer {
@@ -284,7 +290,7 @@ fn each_stripe_that_leaves_programs_one_parity() {
     for (bytes, step, data) in [(stripe, stripe, DATA), (PAGE, stripe, 1), (2 * PAGE, stripe, 2)] {
         let mut host = Host::observed(&c, Vec::<StepEvent>::new());
         for i in 0..20 {
-            // Each is on flash before the next comes.
+            // Each is on flash before the next is submitted.
             host.one(i * 1_000_000_000, HostOp::Write, i * step, bytes as u32);
             host.one(i * 1_000_000_000 + 500_000_000, HostOp::Flush, 0, 0);
         }
@@ -302,8 +308,8 @@ fn each_stripe_that_leaves_programs_one_parity() {
     }
 }
 
-/// Writes to units that differ between one FLUSH and the next, so that the buffer merges
-/// nothing, with parity or without.
+/// Write units that differ between one FLUSH and the next, so that the buffer merges nothing,
+/// with or without parity.
 fn write_apart(c: &DeviceConfig, seed: u64, units: u64, rounds: u64) -> Counters {
     let mut host = Host::new(c);
     let mut s = Stream::new(seed, "apart", 0);
@@ -319,8 +325,8 @@ fn write_apart(c: &DeviceConfig, seed: u64, units: u64, rounds: u64) -> Counters
     host.device.counters().clone()
 }
 
-/// Before anything is collected, parity costs program/erase cycles for its own programs and
-/// nothing else: what the host wrote is programmed once with it or without.
+/// Tests that without collection parity costs only its own programs: host data are programmed
+/// once, with or without parity.
 #[test]
 fn what_parity_adds_is_its_own_programs() {
     for (flush, seed) in [("watermark", 0), ("watermark", 1), ("gc-tolerant", 2), ("gc-tolerant", 3)] {
@@ -330,21 +336,22 @@ fn what_parity_adds_is_its_own_programs() {
         let mut without = with.clone();
         (without.policy.redundancy, without.policy.read_path) = (member("none"), member("wait"));
         without.policy.flush = member("watermark");
-        // A power of two: an odd step meets each unit once.
+        // The number of units is a power of two, so that an odd step visits each unit once.
         let [with, without] = [&with, &without].map(|c| write_apart(c, seed, 256, 20));
         assert_eq!((with.collections, without.collections), (0, 0), "fresh drives");
         assert_eq!((without.programs_user, without.programs_parity), (20 * 24, 0), "{without:?}");
         assert_eq!(with.programs_user, without.programs_user, "{flush}, seed {seed}: {with:?}");
         assert_eq!(with.programs() - without.programs(), with.programs_parity, "{flush}, seed {seed}");
-        // At most one a unit, where each is alone in its stripe; at least one a stripe.
+        // At most one parity program for each unit, if each is alone in its stripe; at least
+        // one for each stripe.
         let range = (20 * 24_u64).div_ceil(DATA)..=20 * 24;
         assert!(range.contains(&with.programs_parity), "{flush}, seed {seed}: {with:?}");
         assert_eq!(with.rows_programmed, without.rows_programmed + with.programs_parity);
     }
 }
 
-/// The classes of programs are what the dies were seen to program for each, and their sum is
-/// the rows programmed, while collections move data and parity alike.
+/// Tests the counters of programs by class against the observed programs, and their sum against
+/// the rows programmed, while collections move data and parity.
 #[test]
 fn programs_by_class_are_what_the_dies_did() {
     for (seed, copy) in [(0, CopyMode::Controller), (1, CopyMode::Controller), (2, CopyMode::Copyback)] {
@@ -390,13 +397,14 @@ fn collection_in_no_time_blocks_nothing_and_writes_as_much() {
         let (instant, n) = with(GcScheduleConfig::Instant(instant::Config { start: Level::Count(4) }));
         assert_eq!((n.gc_blocked_reads, n.queued_behind_reads), (0, 0), "{n:?}");
         let (ordinary, n) = with(threshold(4));
-        assert!(n.gc_blocked_reads > 0, "the comparison says nothing: {n:?}");
+        assert!(n.gc_blocked_reads > 0, "no read was blocked: {n:?}");
         let off = instant / ordinary - 1.0;
         assert!(off.abs() < 0.03, "seed {seed}: {instant} against {ordinary}");
     }
 }
 
-/// A drive that was filled and collects nothing, with stripes of `width` or none.
+/// An idle drive that was filled and does not collect, with stripes of `width`, or without
+/// stripes for 0.
 fn at_rest(width: u32) -> Host<Vec<StepEvent>> {
     let mut c = volatile();
     c.geometry.channels = 8;
@@ -424,8 +432,8 @@ fn at_rest_parity_costs_a_read_nothing_and_a_write_its_stripe() {
             assert_eq!(with, without, "width {width}, unit {unit}");
             assert!([command + 40_000, command + 60_000].contains(&with), "unit {unit}: {with} ns");
         }
-        // A unit alone: the old copy and the old parity, then both anew. A whole stripe:
-        // nothing but its programs. All but one of a stripe of eight: the other one.
+        // One unit: read its old copy and the old parity, then program both. A whole stripe:
+        // only programs. All but one unit of a stripe of eight: read the remaining one.
         let mut cases = vec![(1, 2), (data, 0)];
         if data > 3 {
             cases.push((data - 1, 1));

@@ -1,8 +1,8 @@
-//! Does the bound on stripe width (FAST'17 Appendix A) say what the model does?
+//! Tests that the model agrees with the bound on stripe width (FAST'17 Appendix A).
 //!
-//! Random writes at a share of the intensity that the bound allows for the drive's width,
-//! worked out from what the drive itself showed: how much of a victim was valid, how many
-//! pages a write cost.
+//! Random writes run at a share of the intensity that the bound allows for the drive's width.
+//! The bound is computed from measured values of the drive: the share of valid pages in victims
+//! and the programmed pages for each write.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Counters, Device};
@@ -18,7 +18,7 @@ const PAGE: u64 = 4096;
 const BLOCK_PAGES: u32 = 32;
 const WIDTH: u32 = 4;
 
-/// Times of `ttflash-256g`, on eight planes in two groups of four.
+/// A drive with the times of `ttflash-256g`, on eight planes in two groups of four.
 fn drive(mode: Mode, over_provisioning: f64, buffer_pages: u64) -> DeviceConfig {
     let mut c = parity_drive();
     (c.geometry.blocks, c.geometry.pages) = (48, BLOCK_PAGES);
@@ -38,11 +38,11 @@ fn drive(mode: Mode, over_provisioning: f64, buffer_pages: u64) -> DeviceConfig 
     c
 }
 
-/// What a run showed after its first quarter.
+/// Measurements of a run after its first quarter.
 struct Ran {
     n: Counters,
     seconds: f64,
-    /// Planes that collected, mean over the groups and their time.
+    /// Collecting planes of a group, mean over the groups and over time.
     collecting: f64,
     /// Time that writes waited for room in the buffer, ns.
     waited: u64,
@@ -50,7 +50,7 @@ struct Ran {
     erase: Span,
 }
 
-/// Random writes of a page, at 0 to 2 `gap` from one another.
+/// Run random writes of one page, `gap` ns apart on average (0 to 2 `gap`).
 fn run(c: &DeviceConfig, seed: u64, gap: u64) -> Ran {
     const WRITES: u64 = 20_000;
     let mut device = Device::new(c, seed, ()).unwrap();
@@ -88,7 +88,7 @@ fn run(c: &DeviceConfig, seed: u64, gap: u64) -> Ran {
     }
 }
 
-/// All that a write of a whole page waits for but for its way to the buffer.
+/// Whether a wait of a whole-page write is for buffer room, and not on the way to the buffer.
 fn is_for_room(cause: Cause) -> bool {
     let way = [
         Cause::HOST_QUEUE,
@@ -106,7 +106,7 @@ impl Ran {
         self.n.programs_gc as f64 / (self.n.collections * u64::from(BLOCK_PAGES)) as f64
     }
 
-    /// What the calculator makes of it, erases counted.
+    /// The bound for the measured load, with erases counted.
     fn bound(&self) -> RotationBound {
         let pages = (self.n.programs_user + self.n.programs_parity) as f64;
         let load = PlaneLoad {
@@ -120,7 +120,7 @@ impl Ran {
         load.bound()
     }
 
-    /// The drive's width by the width below which the bound says that rotation holds: 1 is
+    /// The drive's width divided by the width below which, by the bound, rotation holds: 1 is
     /// the limit.
     fn share(&self) -> f64 {
         f64::from(WIDTH) / self.bound().width_below
@@ -131,8 +131,8 @@ impl Ran {
     }
 }
 
-/// A run at so much of the limit by a measure of it, found at a light load and corrected once,
-/// since what the buffer absorbs depends on the load.
+/// Run at `target` of the limit, measured by `share`. The gap is found at a light load and
+/// corrected once, since the amount that the buffer absorbs depends on the load.
 fn run_at(c: &DeviceConfig, seed: u64, target: f64, share: fn(&Ran) -> f64) -> Ran {
     let mut gap = 5_000_000.0;
     for _ in 0..2 {
@@ -158,8 +158,8 @@ fn describe(r: &Ran) -> String {
 #[test]
 fn well_below_the_bound_rotation_holds() {
     for seed in 0..3 {
-        // About the paper's quarter of valid pages, at 60 % of its bound; and any share of
-        // valid pages at 80 % of the bound that counts the moved pages as well.
+        // About the paper's quarter of valid pages, at 60 % of the paper's bound; and other
+        // shares of valid pages at 80 % of the bound that also counts moved pages.
         let by_paper = run_at(&drive(Mode::Yielding, 0.55, 256), seed, 0.6, Ran::share);
         println!("seed {seed}: {}", describe(&by_paper));
         assert!((0.55..0.65).contains(&by_paper.share()), "{}", describe(&by_paper));
@@ -173,8 +173,9 @@ fn well_below_the_bound_rotation_holds() {
     }
 }
 
-/// The paper counts each page written as collected once. A page that a collection moves must
-/// be collected again, so that where much is valid rotation breaks below the paper's bound.
+/// Tests that the paper's bound is optimistic: it counts each written page as collected once,
+/// but a page that a collection moves must be collected again. With many valid pages, rotation
+/// breaks below the paper's bound.
 #[test]
 fn moved_pages_are_collected_again() {
     for seed in 0..3 {
@@ -194,8 +195,8 @@ fn above_the_bound_rotation_breaks_or_writes_wait() {
             let r = run(&drive(Mode::Yielding, op, 1024), seed, gap);
             println!("seed {seed}, {op}: {}", describe(&r));
             assert!(r.n.rotation_broken > 0 && r.n.most_in_group > 1, "{}", describe(&r));
-            // Forced, one plane of each group always collects, and what is written is what
-            // that wins: the bound is the drive's speed.
+            // In forced mode one plane of each group always collects, and the rate of writes
+            // equals the rate at which collection frees space: the bound is the drive's speed.
             let r = run(&drive(Mode::Forced, op, 1024), seed, gap);
             println!("seed {seed}, {op}, forced: {}", describe(&r));
             assert_eq!((r.n.rotation_broken, r.n.most_in_group), (0, 1), "{}", describe(&r));
@@ -204,8 +205,8 @@ fn above_the_bound_rotation_breaks_or_writes_wait() {
     }
 }
 
-/// How many planes of a group collect on the mean is what the bound's arithmetic says, plus
-/// what a collection waits for on its plane before it begins to move: at most one program.
+/// Tests that the mean number of collecting planes of a group is as the bound computes, plus
+/// the time that a collection waits on its plane before it starts to move: at most one program.
 #[test]
 fn planes_collect_as_long_as_the_bound_says() {
     for op in [0.45, 0.5, 0.55, 0.65] {
@@ -223,8 +224,8 @@ fn planes_collect_as_long_as_the_bound_says() {
     }
 }
 
-/// With the buffer that the bound asks for, no write waits for room while rotation holds;
-/// with a thirtieth of it they do.
+/// Tests that with the buffer size that the bound asks for no write waits for room while
+/// rotation holds, and that with a thirtieth of it writes wait.
 #[test]
 fn the_least_buffer_is_enough() {
     for seed in 0..3 {

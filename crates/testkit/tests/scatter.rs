@@ -1,5 +1,5 @@
-//! Is a drive that was scattered what `age.free` says: every lane equally free, and victims as
-//! full as random blocks are?
+//! Tests that a scattered drive is as `age.free` describes: every lane has the same free share,
+//! and victims have as many valid units as random blocks.
 
 use std::collections::BTreeSet;
 use tailcut_core::device::config::DeviceConfig;
@@ -12,7 +12,7 @@ use tailcut_units::{HostOp, SimTime};
 
 const PAGE: u64 = 4096;
 
-/// Lanes of blocks without parity: 16, of 64 blocks of 64 pages of 4 KiB.
+/// Sixteen lanes of 64 blocks of 64 pages of 4 KiB, without parity.
 fn blocks() -> DeviceConfig {
     let mut c = parity_drive();
     (c.policy.redundancy, c.policy.read_path, c.policy.flush) =
@@ -24,7 +24,8 @@ fn blocks() -> DeviceConfig {
     c
 }
 
-/// A drive with 30 % of its blocks free: `filled` 256ths of its addresses are valid in the rest.
+/// A drive with 30 % of its blocks free; the first `filled` 256ths of its addresses are valid
+/// in the other blocks.
 fn scattered(c: &DeviceConfig, seed: u64, filled: u64) -> Device<Vec<StepEvent>> {
     let mut device = Device::new(c, seed, Vec::new()).unwrap();
     let bytes = device.host_bytes() / 256 * filled;
@@ -33,15 +34,15 @@ fn scattered(c: &DeviceConfig, seed: u64, filled: u64) -> Device<Vec<StepEvent>>
     device
 }
 
-/// Write one page to each lane; returns the lanes that erase a block.
+/// Write one page to each lane; returns the lanes that erase a block, and the host.
 fn lanes_that_collect(device: Device<Vec<StepEvent>>) -> (BTreeSet<u32>, Host<Vec<StepEvent>>) {
     let lanes = u64::from(device.shape().layout.lanes);
     let mut host = Host { device, done: Vec::new() };
     for lane in 0..lanes {
-        // Static placement: consecutive pages go round the lanes.
+        // Static placement: consecutive pages are striped over the lanes.
         host.submit(lane, HostOp::Write, lane * PAGE, PAGE as u32);
     }
-    // Once all are in the buffer.
+    // By now all writes are in the buffer.
     host.submit(1_000_000, HostOp::Flush, 0, 0);
     host.drain();
     let erases = host.device.observer().iter().filter(|e| e.kind == OpKind::Erase);
@@ -57,7 +58,8 @@ fn all_lanes_come_to_their_collection_together() {
         let (collected, host) = lanes_that_collect(device);
         assert_eq!(collected.len(), 16, "seed {seed}: each lane is at its threshold");
         assert!(host.device.counters().collections >= 16);
-        // Overwritten until steady, lanes are anywhere between one collection and the next.
+        // On a drive overwritten until steady, each lane is at some point between two
+        // collections.
         let mut steady = Device::new(&blocks(), seed, Vec::new()).unwrap();
         let bytes = steady.host_bytes() / 2;
         steady.fill(bytes);
@@ -67,8 +69,8 @@ fn all_lanes_come_to_their_collection_together() {
     }
 }
 
-/// By age, victims hold what is valid of all that is not free, on average; the greedy choice
-/// is the least of many random blocks.
+/// Tests the valid units of victims. FIFO victims have on average the share of valid units of
+/// all blocks that are not free. The greedy victim is the minimum of many random blocks.
 #[test]
 fn victims_are_as_full_as_random_blocks() {
     for filled in [96, 192] {
@@ -90,10 +92,10 @@ fn victims_are_as_full_as_random_blocks() {
         let share = units / (full * 64.0);
         let (mean, sd) = (64.0 * share, (64.0 * share * (1.0 - share)).sqrt());
         let [fifo, greedy] = valid;
-        // Some hundred victims: the mean is known to a tenth of a deviation.
+        // With some hundred victims, the mean is accurate to a tenth of a standard deviation.
         assert!((fifo - mean).abs() < 0.3 * sd, "fifo {fifo}, all {mean} with deviation {sd}");
         let least = (mean - greedy) / sd;
-        assert!((1.4..3.0).contains(&least), "the least of 44 blocks lies {least} deviations below");
+        assert!((1.4..3.0).contains(&least), "the least of 44 blocks is {least} deviations below");
     }
 }
 
@@ -151,7 +153,7 @@ fn a_level_that_the_data_or_the_writes_have_no_room_for_is_refused() {
         let bytes = device.host_bytes() / 256 * filled;
         device.scatter(bytes, free, &mut |_| true).err()
     };
-    // 55 % of 64 blocks are the host's: 36 of them when full.
+    // The host has 55 % of 64 blocks: 36 blocks when full.
     for (free, filled) in [(Level::Count(2), 128), (Level::Share(500_000), 256), (Level::Count(65), 0)] {
         let error = refusal(free, filled).unwrap_or_else(|| panic!("{free} of {filled} is accepted"));
         assert_eq!(error.key, "age.free");

@@ -1,5 +1,5 @@
-//! What does a collection keep others from, and what does it wait for, when its lane or its
-//! scope is more than one channel?
+//! Tests which operations a collection blocks, and which it waits for, when its lane or its
+//! scope spans more than one channel.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Step, StepEvent};
@@ -14,8 +14,8 @@ use tailcut_units::{Cause, HostOp, Occupant, Stream};
 
 const UNIT: u64 = 4096;
 
-/// A line lies on both channels. Reads of one of them alone, without a gap, must keep a
-/// collection from its start until they end, whichever channel it is.
+/// Tests a line, which spans both channels. Continuous reads of either channel alone must delay
+/// the start of a collection until the reads end.
 #[test]
 fn a_collection_that_waits_for_its_channel_waits_for_all_channels_of_its_lane() {
     for channel in 0..2 {
@@ -39,14 +39,14 @@ fn a_collection_that_waits_for_its_channel_waits_for_all_channels_of_its_lane() 
                 let granted = |e: &&StepEvent| e.occupant == Occupant::UserRead && e.step == Step::Granted;
                 host.device.observer().iter().find(granted).expect("it is on flash").channel == channel
             };
-            // Units in the last extents, which nothing below overwrites.
+            // Units in the last extents; the writes below do not overwrite them.
             let last = bytes / UNIT - 64..bytes / UNIT;
             let units: Vec<u64> = last.filter(|&u| is_there(&mut host, u * 1_000_000, u)).collect();
             assert!(units.len() > 8, "{} units on channel {channel}", units.len());
             let mut at = bytes / UNIT * 1_000_000;
             let mut s = Stream::new(1, "line", u64::from(channel));
             let (mut seen, mut reading, mut writing, mut since) = (host.done.len(), 0, 0, None);
-            // 20 ms of reads alone after the writes that made a collection due.
+            // 20 ms of only reads after the writes that made a collection due.
             while since.is_none_or(|t| at < t + 20_000_000) {
                 while reading < 4 {
                     host.submit(
@@ -85,7 +85,8 @@ fn a_collection_that_waits_for_its_channel_waits_for_all_channels_of_its_lane() 
     }
 }
 
-/// Random work on a full drive: all that ended, with its accounts, and the collections.
+/// Run a random workload on a full drive; returns all completions and the number of
+/// collections.
 fn play(config: &DeviceConfig, seed: u64) -> (Vec<Done>, u64) {
     let mut host = Host::new(config);
     let bytes = host.device.host_bytes();
@@ -109,7 +110,8 @@ fn play(config: &DeviceConfig, seed: u64) -> (Vec<Done>, u64) {
     (host.done, host.device.counters().collections)
 }
 
-/// Drives of `dies` dies of `planes` planes on one channel, in every way to collect.
+/// Drives of `dies` dies of `planes` planes on one channel, with every combination of
+/// collection settings.
 fn drives(dies: u32, planes: u32) -> Vec<(String, DeviceConfig)> {
     let mut out = Vec::new();
     for busy in [BusyUnit::Die, BusyUnit::Plane] {
@@ -140,8 +142,9 @@ fn scoped(c: &DeviceConfig, scope: GcScopeConfig) -> DeviceConfig {
     c
 }
 
-/// Where scopes cover the same, every command must end at the same time with the same
-/// account: on one plane all of them, on one channel that and the controller's.
+/// Tests scopes that cover the same units: every command must end at the same time with the
+/// same ledger. On one plane these are all scopes; on one channel these are the channel's and
+/// the controller's.
 #[test]
 fn scopes_that_cover_the_same_are_the_same() {
     let alone = || GcScopeConfig::Plane(plane::Config { one_per_channel: true });
@@ -167,5 +170,5 @@ fn scopes_that_cover_the_same_are_the_same() {
             }
         }
     }
-    assert!(ran > 20 && held > 1_000_000_000, "{ran} drives, {held} ns held: the comparison says nothing");
+    assert!(ran > 20 && held > 1_000_000_000, "{ran} drives, {held} ns held: too few to compare");
 }

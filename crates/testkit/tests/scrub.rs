@@ -1,4 +1,5 @@
-//! Does scrubbing read what collection has moved, once, in idle time, and nothing else?
+//! Tests that scrubbing reads each unit that collection moved once, in idle time, and nothing
+//! else.
 
 use tailcut_core::device::Device;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
@@ -7,8 +8,8 @@ use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
 
 const IDLE: u64 = 5_000_000;
 
-/// Random overwrites back to back, then silence; scrub reads at the end of the work and
-/// after the silence, and the collections.
+/// Run random overwrites back to back, then stay idle. Returns the scrub reads before and after
+/// the idle time, the collections, and the latencies.
 fn work(scrubs: bool) -> (u64, u64, u64, Vec<u64>) {
     let mut c = small_drive();
     if scrubs {
@@ -48,10 +49,11 @@ fn what_was_moved_is_read_when_the_host_is_silent() {
     let (busy, all, collections, latencies) = work(true);
     assert!(collections > 100, "{collections} collections");
     assert_eq!(busy, 0, "the host was never idle");
-    // Each of the 8 planes' dies has at most all its blocks due, 32 pages of 2 units wide.
+    // Upper bound: all units of 4 dies of 32 blocks of 16 rows of two planes with two units
+    // each.
     let units = 4 * 32 * 16 * 2 * 2;
     assert!(all > 100 && all <= units, "{all} units scrubbed, of at most {units}");
     let (_, none, _, without) = work(false);
     assert_eq!(none, 0);
-    assert_eq!(latencies, without, "work without idle time is not touched");
+    assert_eq!(latencies, without, "scrubbing must not change latencies");
 }

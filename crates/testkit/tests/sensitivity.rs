@@ -1,8 +1,8 @@
-//! Is every configuration key alive?
+//! Tests that every configuration key has an effect.
 //!
-//! The keys and a change of each come from [`tailcut_testkit::keys`], so a new key is
-//! covered from the day it exists: it fails here until the table there names a change of it
-//! that changes an output. The work is a small mixed load on an aged drive.
+//! The keys and a change of each come from [`tailcut_testkit::keys`]. A new key fails here
+//! until the table there lists a change of it that changes an output. The load is a small mixed
+//! workload on an aged drive.
 
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::{Capacity, Device, SuspensionWear};
@@ -11,7 +11,7 @@ use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
 use toml::Table;
 
-/// What a drive did: everything a key may change.
+/// All outputs of a drive that a key may change.
 #[derive(PartialEq, Debug)]
 struct Outcome {
     digest: u64,
@@ -29,8 +29,8 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
     let mut device = Device::new(&config, 5, ()).map_err(|e| e.to_string())?;
     let capacity = device.capacity().clone();
     let host_bytes = device.host_bytes();
-    // The driver fills by `age.fill`, as it does before a measured run, and the load is its
-    // trace, which comes back to 9 MiB.
+    // Fill by `age.fill`, as the simulator does before a run. For `workload` ageing the trace
+    // rewrites the first 9 MiB in a loop.
     let filled = (host_bytes as f64 * config.age.fill) as u64;
     if let Some(free) = config.age.free {
         device.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
@@ -68,7 +68,7 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
         let mut left = if op == HostOp::Flush { 0 } else { 512 * (1 + s.below(64)) };
         let mut from = offset;
         loop {
-            // A host splits what is larger than the drive takes.
+            // A host splits requests that are larger than the drive accepts.
             let bytes = left.min(config.host.max_transfer);
             step(&mut device, SimTime(at), &mut digest);
             while !device.has_place() {
@@ -91,7 +91,7 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
         step(&mut device, due, &mut digest);
         at = at.max(due.0);
     }
-    // A silence, for what the drive does in idle time.
+    // Idle time, for what the drive does when idle.
     step(&mut device, SimTime(at + 30_000_000), &mut digest);
     let c = device.counters();
     let programs = [c.programs_user, c.programs_gc, c.programs_pad];
@@ -124,7 +124,7 @@ fn every_member_of_a_family_changes_an_output() {
             match outcome(&table) {
                 Ok(o) => {
                     if let Some((twin, _)) = seen.iter().find(|(_, s)| *s == o) {
-                        dead.push(format!("policy.{family}: {member} does what {twin} does"));
+                        dead.push(format!("policy.{family}: {member} has the same outputs as {twin}"));
                     }
                     seen.push((member, o));
                 }

@@ -1,4 +1,5 @@
-//! Is a snapshot the drive itself, and is anything else refused without a panic?
+//! Tests that a restored snapshot behaves like the original drive, and that anything else is
+//! refused without a panic.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{AgeReport, Device, Observer, SnapshotError, Step, StepEvent, aged_key};
@@ -9,7 +10,7 @@ use tailcut_testkit::{Host, parity_drive, small_drive};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Stream};
 
-/// Submit `n` random commands as fast as the queue takes them.
+/// Submit `n` random commands as fast as the queue accepts them; returns the time.
 fn traffic<O: Observer>(host: &mut Host<O>, stream: &mut Stream, n: u32, mut at: u64) -> u64 {
     let units = host.device.host_bytes() / 4096;
     for _ in 0..n {
@@ -47,8 +48,8 @@ fn a_run_goes_on_after_restoring_as_if_nothing_had_happened() {
     assert_eq!(whole.device.counters(), restored.device.counters());
 }
 
-/// A snapshot at every stage of a suspension: on the way to the stopping point, on the way
-/// out of the array, suspended, and on the way back.
+/// Tests a snapshot in every stage of a suspension: stopping, suspending, suspended and
+/// resuming.
 #[test]
 fn a_suspended_operation_goes_on_after_restoring() {
     let mut config = small_drive();
@@ -77,7 +78,8 @@ fn a_suspended_operation_goes_on_after_restoring() {
             || Host { device: Device::restore(&config, 1, (), &mut &file[..]).unwrap(), done: Vec::new() };
         let (mut one, mut two) = (restore(), restore());
         one.device.audit().unwrap_or_else(|e| panic!("{e}"));
-        // One goes on at once, the other through another snapshot of the same instant.
+        // One drive continues directly, the other from a second snapshot taken at the same
+        // time.
         let mut again = Vec::new();
         two.device.snapshot(&config, 1, &mut again).unwrap();
         assert!(file == again, "a restored drive is written as it was");
@@ -98,8 +100,8 @@ fn a_suspended_operation_goes_on_after_restoring() {
     assert!(met.iter().all(|&n| n > 0) && nested > 0, "{met:?}, {nested} nested");
 }
 
-/// Stripes on their way with some of their members programmed, stripes that move, and a plane
-/// that has failed: all of it goes on.
+/// Tests a snapshot with partly programmed stripes, stripes that move, and a failed plane: all
+/// of them continue.
 #[test]
 fn stripes_on_their_way_go_on_after_restoring() {
     let mut config = parity_drive();
@@ -134,7 +136,8 @@ fn stripes_on_their_way_go_on_after_restoring() {
     }
 }
 
-/// The stage that some operation is at by its last step; counts units with two suspended.
+/// The stage of some operation by its last step; also counts units with two suspended
+/// operations.
 fn stages(steps: &[StepEvent], nested: &mut u32) -> Option<usize> {
     const STAGES: [Step; 4] = [Step::Stopping, Step::Suspending, Step::Suspended, Step::Resuming];
     let mut last = std::collections::BTreeMap::new();
@@ -144,7 +147,7 @@ fn stages(steps: &[StepEvent], nested: &mut u32) -> Option<usize> {
     let suspended = |unit| last.values().filter(|v| **v == (Step::Suspended, unit)).count();
     *nested += u32::from((0..4).any(|unit| suspended(unit) == 2));
     let at = |stage: &Step| last.values().any(|v| v.0 == *stage);
-    // The rarer ones first.
+    // The less frequent stages first.
     [0, 1, 3, 2].into_iter().find(|&i| at(&STAGES[i]))
 }
 
@@ -205,7 +208,8 @@ fn every_wrong_snapshot_is_named_for_what_it_is() {
     assert!(matches!(whole, Err(SnapshotError::OtherDrive { .. })));
 }
 
-/// Any flipped bit is noticed; and, with the checksum mended, nothing panics in loading.
+/// Tests that any flipped bit is detected, and that loading a damaged file with a corrected
+/// checksum does not panic.
 #[test]
 fn damage_is_noticed_and_never_panics() {
     let (_, _, file) = aged();

@@ -1,20 +1,20 @@
-//! Does an erase end, whatever arrives? With D-ES and T-ES it must; with ES and I-ES an
-//! adversary keeps it from ever ending.
+//! Tests that an erase ends whatever reads arrive. With D-ES and T-ES it must end; with ES and
+//! I-ES an adversary can delay it without end.
 
 use super::*;
 use tailcut_core::device::Step;
 use tailcut_testkit::Stage;
 use tailcut_units::{HostOp, Occupant, Stream};
 
-/// Who sends reads while the erase is under way.
+/// How reads arrive while the erase is under way.
 #[derive(Clone, Copy, Debug)]
 enum Adversary {
-    /// Always so many outstanding.
+    /// This many are always outstanding.
     Saturate(u64),
-    /// One at a time, a nanosecond before a resume is complete or, where resuming takes no
-    /// time, so long after the erase went on.
+    /// One at a time: `before` ns before a resume is complete or, if resuming takes no time,
+    /// `after` ns after the erase continues.
     Resume { before: u64, after: u64 },
-    /// Bursts of up to so many, at random.
+    /// Bursts of up to this many reads, at random gaps of up to this many ns.
     Bursts(u64, u64),
 }
 
@@ -31,7 +31,7 @@ const ADVERSARIES: [Adversary; 9] = [
 ];
 
 impl Adversary {
-    /// Most reads outstanding.
+    /// The largest number of outstanding reads.
     fn most(self) -> u64 {
         match self {
             Adversary::Saturate(n) | Adversary::Bursts(n, _) => n,
@@ -40,7 +40,8 @@ impl Adversary {
     }
 }
 
-/// When the erase ended, from its beginning, or `None` if it had not after `patience` reads.
+/// The time from the start of the erase to its end, or `None` if it had not ended after
+/// `patience` reads.
 fn attack(config: &DeviceConfig, adversary: Adversary, patience: u64) -> Option<u64> {
     let mut stage = Stage::new(config.clone());
     stage.erase(T, 1).read(T + 300_000);
@@ -109,13 +110,13 @@ fn erase_end(e: &tailcut_core::device::StepEvent) -> Option<u64> {
 fn deferred_and_timeout_erases_end_in_bounded_time() {
     for adversary in ADVERSARIES {
         let served = adversary.most() * READ;
-        // A loop, and what was queued when it ended, for each loop.
+        // For each loop: the loop and the reads that were queued when it ended.
         let deferred = LOOPS * (LOOP + served);
         let took = attack(&erasing("deferred"), adversary, 5_000).expect("an end");
         assert!((ERASE..=deferred).contains(&took), "deferred, {adversary:?}: {took} of {deferred}");
         for after in [0, 400_000, 3_000_000, 64_000_000] {
-            // Until the timeout anything may happen; then the read or the resume under way
-            // ends, what is queued is served, and the erase is as good as deferred.
+            // Until the timeout anything may happen. Then the read or the resume under way
+            // ends, the queued reads are served, and the erase is as bounded as a deferred one.
             let bound = after + SUSPEND + 2 * served + VERIFY + RAISE + deferred + ERASE;
             let took = attack(&timing_out(after), adversary, 50_000).expect("an end");
             assert!((ERASE..=bound).contains(&took), "timeout {after}, {adversary:?}: {took} of {bound}");
@@ -131,8 +132,8 @@ fn arbitrary_and_immediate_erases_need_not_end() {
             assert_eq!(end, None, "{member}, {adversary:?}");
         }
     }
-    // A loop that is never given its whole length is never over, though the die does
-    // little else.
+    // A loop that never runs for its whole length never ends, although the die does little
+    // else.
     let idle = Adversary::Resume { before: 0, after: 949_000 };
     assert_eq!(attack(&erasing("immediate"), idle, 2_000), None);
     assert!(attack(&erasing("arbitrary"), idle, 2_000).is_some());

@@ -1,11 +1,12 @@
-//! One scheme beside another, under the same requests.
+//! Comparisons of two schemes under the same requests.
 
 use super::*;
 use tailcut_core::device::Device;
 use tailcut_testkit::{Done, Host, Stage, closed_loop, small_drive};
 use tailcut_units::{Command, HostOp, Stream};
 
-/// A mixed load on an aged drive of four dies, reads first.
+/// Run a mixed load on an aged drive of four dies; returns the completions and the suspensions
+/// of erases.
 fn mixed(config: &DeviceConfig) -> (Vec<Done>, u64) {
     let mut host = Host::new(config);
     let bytes = host.device.host_bytes();
@@ -44,12 +45,12 @@ fn the_ends_of_the_timeout_are_deferred_and_immediate() {
     let (deferred, immediate) =
         (mixed_with(swarm::member("deferred")), mixed_with(swarm::member("immediate")));
     assert!(deferred.1 > 100 && immediate.1 > 100, "{} and {} suspensions", deferred.1, immediate.1);
-    assert!(timeout(0) == deferred, "a timeout of nothing is D-ES");
-    assert!(timeout(1_000_000_000_000) == immediate, "a timeout that never comes is I-ES");
+    assert!(timeout(0) == deferred, "a timeout of zero is D-ES");
+    assert!(timeout(1_000_000_000_000) == immediate, "a timeout that is never reached is I-ES");
     assert!(deferred.0 != immediate.0 && timeout(1_000_000).0 != deferred.0, "they differ");
 }
 
-/// Reads at given times while one erase follows the other; their latencies.
+/// Run reads at given times during successive erases; returns their latencies.
 fn open_loop(member: &str, seed: u64, erases: u64) -> Vec<u64> {
     let mut stage = Stage::new(erasing(member));
     if erases > 0 {
@@ -69,7 +70,7 @@ fn no_read_is_slower_under_ideal_with_the_same_arrivals() {
     let mut slower = 0;
     for seed in 0..20 {
         let ideal = open_loop("ideal", seed, 3);
-        // But for the command of an erase, which takes the die and is not taken back.
+        // Except for the command of an erase, which occupies the die and cannot be withdrawn.
         let none = open_loop("never", seed, 0);
         let longest = none.iter().zip(&ideal).map(|(n, i)| i.saturating_sub(*n)).max();
         assert!(longest <= Some(3 * COMMAND), "seed {seed}: ideal adds {longest:?}");
@@ -84,7 +85,7 @@ fn no_read_is_slower_under_ideal_with_the_same_arrivals() {
     assert!(slower > 1_000, "{slower}");
 }
 
-/// Mean of the reads of a closed loop, and half its 95 % interval, from batch means.
+/// Mean latency of the reads of a closed loop and half of its 95 % interval, from batch means.
 fn mean(member: &str) -> (f64, f64) {
     let mut c = small_drive();
     c.policy.schedule = swarm::member("read-priority");
