@@ -1,10 +1,10 @@
-//! Does anything break, on any drive, under any work?
+//! Tests that no law is broken on any drive under any workload.
 //!
-//! Seeds are tried one after the other for a bounded time. A failure prints its seed;
-//! `TAILCUT_SWARM_SEED=n` runs that seed alone. `TAILCUT_SWARM_SECONDS` bounds the time, but the
-//! first seeds are run however long they take: what they reach together does not depend on the
-//! machine. They must reach every member of every policy family, every cause of a wait, every
-//! occupant, every kind of operation and every step that an observer is told.
+//! Seeds are run one after the other for a bounded time. A failure prints its seed;
+//! `TAILCUT_SWARM_SEED=n` runs only that seed. `TAILCUT_SWARM_SECONDS` sets the time, but the
+//! first seeds are run however long they take, so that their coverage does not depend on the
+//! machine. They must cover every member of every policy family, every cause of a wait, every
+//! occupant, every kind of operation and every step that an observer is called for.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,21 +18,21 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What the seeds that held did between them.
+/// Totals over the seeds that passed.
 #[derive(Debug, Default)]
 struct Totals {
     seeds: u64,
     events: u64,
     erases: u64,
-    /// Of erases and of programs.
+    /// Suspensions of erases and of programs.
     suspends: [u64; 2],
     moves: u64,
-    /// Most events that a drive took to come to rest after the last completion.
+    /// The largest number of events from a last completion until the drive was idle.
     longest_settling: u64,
     reached: Reached,
 }
 
-/// Seeds that are run however long they take.
+/// The number of seeds that are run however long they take.
 const LEAST_SEEDS: u64 = 240;
 
 fn number(name: &str) -> Option<u64> {
@@ -40,7 +40,7 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// Run a seed; a panic inside is a failure like any other.
+/// Run a seed; a panic counts as a failure.
 fn attempt(seed: u64) -> Result<swarm::Outcome, String> {
     catch_unwind(AssertUnwindSafe(|| swarm::run(&swarm::draw(seed))))
         .unwrap_or_else(|_| Err(PANIC.with_borrow(|p| p.clone())))

@@ -1,5 +1,5 @@
-//! Is the physics right: do queues, throughput bounds and write amplification come out as
-//! the theory of each says, computed here without the model?
+//! Tests queues, throughput bounds and write amplification against their theories, computed
+//! here without the model.
 //!
 //! `cargo test --test theory -- --nocapture` prints every measured value beside its theory.
 
@@ -11,7 +11,7 @@ use tailcut_testkit::{Network, Spare, Visit, arrivals, closed_loop, cross_check_
 use tailcut_units::quantity::Level;
 use tailcut_units::{Cause, Command, HostOp, Span, Stream};
 
-/// Assert that `got` lies within `share` of `theory`, and print both.
+/// Assert that `got` is within `share` of `theory`, and print both.
 fn within(what: &str, got: f64, theory: f64, share: f64) {
     let off = got / theory - 1.0;
     println!("{what}: measured {got:.3}, theory {theory:.3}, off {:+.2} %", off * 100.0);
@@ -22,7 +22,7 @@ fn read(offset: u64, bytes: u32) -> Command {
     Command { op: HostOp::Read, offset, bytes }
 }
 
-/// One die of one plane behind a host side that takes no time.
+/// One die of one plane behind a host interface that takes no time.
 fn one_die() -> DeviceConfig {
     let mut c = cross_check_drive();
     (c.geometry.channels, c.geometry.planes, c.geometry.blocks) = (1, 1, 64);
@@ -87,8 +87,8 @@ fn one_die_under_poisson_reads_is_m_d_1() {
     }
 }
 
-/// Four dies with a channel each at a fixed depth against a simulation of four FIFO
-/// servers that meets the same dies in the same order.
+/// Four dies with one channel each at a fixed depth, against a simulation of four FIFO servers
+/// that receive the same requests in the same order.
 #[test]
 fn four_dies_at_a_depth_are_a_closed_network() {
     let c = cross_check_drive();
@@ -118,7 +118,7 @@ fn four_dies_at_a_depth_are_a_closed_network() {
             transfer: 4096 * 2,
             pairs: false,
         };
-        // Pages go round the channels first.
+        // Pages are striped over the channels first.
         let flow =
             network.run(COUNT, |i| Visit { server: (targets[i as usize] % 4) as usize, plane: 0, page: 0 });
         within(
@@ -136,7 +136,7 @@ fn four_dies_at_a_depth_are_a_closed_network() {
     }
 }
 
-/// Commands a second over the second half of a closed loop.
+/// The rate of commands in the second half of a closed loop, commands a second.
 fn rate(c: &DeviceConfig, depth: u32, count: u64, mut next: impl FnMut(&Device, u64) -> Command) -> f64 {
     let mut device = Device::new(c, 1, ()).unwrap();
     let bytes = device.host_bytes();
@@ -152,12 +152,12 @@ fn rate(c: &DeviceConfig, depth: u32, count: u64, mut next: impl FnMut(&Device, 
     (count - count / 2) as f64 * 1e9 / (end - half) as f64
 }
 
-/// With everything else fast and a deep queue, one server alone sets the rate.
+/// When everything else is fast and the queue is deep, one server alone determines the rate.
 #[test]
 fn throughput_ends_at_the_narrowest_server() {
     let mut s = Stream::new(1, "ceilings", 0);
     let mut anywhere = |d: &Device, bytes: u64| s.below(d.host_bytes() / 2 / bytes) * bytes;
-    // Page after page, so that every die has its share at every time.
+    // Page after page, so that the load is spread evenly over the dies at all times.
     let round = |d: &Device, i: u64| read(i % (d.host_bytes() / 2 / 8192) * 8192, 8192);
     let mut free = small_drive();
     free.geometry.blocks = 128;
@@ -166,9 +166,10 @@ fn throughput_ends_at_the_narrowest_server() {
     free.ecc.decode = Span(0);
     (free.host.queue_depth, free.host.max_transfer) = (256, 64 << 10);
 
-    // One channel of eight dies fills with command cycles and transfers. Served first come
-    // first served, the dies fall into step: eight pages go out, then eight commands go in,
-    // so a sense must not outlast the seven commands behind its own.
+    // One channel of eight dies is saturated with command cycles and transfers. With first-come
+    // first-served order the dies synchronise: eight pages are transferred out, then eight
+    // commands are sent. So a sense must not last longer than the seven commands that follow
+    // its own.
     let mut c = free.clone();
     (c.geometry.channels, c.geometry.dies_per_chip) = (1, 8);
     c.timing.read = vec![Span(2_000)];
@@ -177,7 +178,7 @@ fn throughput_ends_at_the_narrowest_server() {
     let got = rate(&c, 64, 40_000, round);
     within("channel bound, reads/s", got, 1e9 / each as f64, 0.01);
 
-    // The same with a decoder slower than the bus.
+    // The same channel with a decoder slower than the bus.
     let mut c = free.clone();
     (c.geometry.channels, c.geometry.dies_per_chip) = (1, 8);
     c.timing.read = vec![Span(5_000)];
@@ -193,7 +194,7 @@ fn throughput_ends_at_the_narrowest_server() {
     let got = rate(&c, 16, 40_000, |d, _| read(anywhere(d, 4096), 4096));
     within("die bound, reads/s", got, 1e9 / each as f64, 0.01);
 
-    // The same die written through, row by row: pages of both types.
+    // The same die without a write buffer, written row by row: pages of both types.
     let mut c = c.clone();
     c.policy.buffer = buffer::BufferConfig::None(Default::default());
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());
@@ -207,7 +208,7 @@ fn throughput_ends_at_the_narrowest_server() {
     });
     within("die bound, writes of a row/s", got, 1e9 / each as f64, 0.01);
 
-    // The host link, both ways.
+    // The host link, in both directions.
     let mut c = free.clone();
     c.host.link_rate = 400_000_000;
     let got = rate(&c, 128, 40_000, |d, _| read(d.host_bytes() - 8192, 8192)) * 8192.0;
@@ -227,7 +228,7 @@ fn throughput_ends_at_the_narrowest_server() {
     within("controller bound, commands/s", got, 1e9 / 3_000.0, 0.01);
 }
 
-/// A drive of four lanes of 1,024 blocks of 64 units for the functional pass.
+/// A drive of four lanes of 1,024 blocks of 64 units for the functional ageing pass.
 fn amplifier(over_provisioning: f64, victim: gc_victim::GcVictimConfig) -> DeviceConfig {
     let mut c = cross_check_drive();
     (c.geometry.channels, c.geometry.planes) = (4, 1);
@@ -243,9 +244,9 @@ fn amplifier(over_provisioning: f64, victim: gc_victim::GcVictimConfig) -> Devic
     c
 }
 
-/// Blocks a lane may collect and what they hold when it chooses: not the free ones (`free`
-/// of them), not the host's open block (just opened, so empty), nor the open block of the
-/// collection (half full on average).
+/// The blocks of a lane that can be collected, and their valid units, when a victim is chosen.
+/// Excluded are the free blocks (`free` of them), the host's open block (just opened, so
+/// empty), and the open block of the collection (half full on average).
 fn spare(device: &Device, free: f64) -> Spare {
     let layout = &device.shape().layout;
     let b = layout.units_per_extent;
@@ -256,8 +257,9 @@ fn spare(device: &Device, free: f64) -> Spare {
     }
 }
 
-/// Write amplification at rest: passes one after the other, until twelve times the raw
-/// capacity was programmed, so that nothing is left of how the first one judged steadiness.
+/// Write amplification in the steady state. Ageing passes are repeated until twelve times the
+/// raw capacity was programmed, so that the result does not depend on when the first pass was
+/// judged steady.
 fn aged(c: &DeviceConfig) -> (f64, Device) {
     let mut device = Device::new(c, 1, ()).unwrap();
     let (bytes, raw) = (device.host_bytes(), u64::from(device.shape().layout.units()));
@@ -305,7 +307,7 @@ fn the_choice_of_victims_orders_write_amplification_as_theory_does() {
     assert!(cost_benefit > 0.99 * greedy && cost_benefit < 1.01 * fifo);
 }
 
-/// Once through the whole machinery of buffer, write units, dies and collections.
+/// Runs the timed model with buffer, write units, dies and collections.
 #[test]
 fn the_timed_model_amplifies_writes_as_the_functional_pass_does() {
     let mut c = small_drive();

@@ -1,7 +1,7 @@
-//! Does a command that meets nobody take exactly the time its parts add up to?
+//! Tests that a command on an idle drive takes exactly the sum of its parts.
 //!
-//! Every expected latency is added up here from the configuration alone, to the
-//! nanosecond: none of the model's own arithmetic is used.
+//! Every expected latency is computed here from the configuration alone, to the nanosecond,
+//! without the model's own arithmetic.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
@@ -10,16 +10,16 @@ use tailcut_core::policy::*;
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{Cause, HostOp, Span};
 
-/// The parts of a latency, worked out from a configuration.
+/// The parts of a latency, computed from a configuration.
 struct Parts<'a>(&'a DeviceConfig);
 
 impl Parts<'_> {
-    /// Time of `bytes` at a rate, rounded up once.
+    /// Transfer time of `bytes` at a rate, rounded up once, ns.
     fn moved(bytes: u64, rate: u64) -> u64 {
         (bytes as u128 * 1_000_000_000).div_ceil(rate as u128) as u64
     }
 
-    /// From the host to the firmware's decision, and from the drive back to the host.
+    /// Time from the host to the firmware's decision, and from the drive back to the host, ns.
     fn ends(&self) -> u64 {
         let c = self.0;
         c.host.submit_latency.0 + c.controller.command.0 + c.host.complete_latency.0
@@ -29,13 +29,13 @@ impl Parts<'_> {
         Self::moved(bytes, self.0.host.link_rate)
     }
 
-    /// Command cycles on `planes` planes, the sense of a page of this type, `codewords`
-    /// codewords out, and what decoding adds behind the last one.
+    /// Time of command cycles on `planes` planes, the sense of a page of this type, the
+    /// transfer of `codewords` codewords out, and the decoding after the last one, ns.
     fn flash_read(&self, planes: u64, page: usize, codewords: u64) -> u64 {
         let c = self.0;
         let out = Self::moved(codewords * c.ecc.codeword, c.channel.rate);
         let decode = c.ecc.decode.0;
-        // A decoder faster than the bus adds one decode behind the transfer; a slower one
+        // A decoder faster than the bus adds one decode after the transfer. A slower decoder
         // works without a break from the first codeword on.
         let first = out.div_ceil(codewords);
         let through = (out + decode).max(first + codewords * decode);
@@ -47,7 +47,7 @@ impl Parts<'_> {
         read[page % read.len()].0
     }
 
-    /// Command cycles and data in for `planes` planes, and the program itself.
+    /// Time of command cycles and data in for `planes` planes, and of the program, ns.
     fn flash_program(&self, planes: u64, page: usize) -> u64 {
         let c = self.0;
         let p = &c.timing.program;
@@ -66,16 +66,16 @@ fn filled(config: &DeviceConfig) -> Host {
     host
 }
 
-/// Run one command on a drive at rest; its ledger must add up too.
+/// Run one command on an idle drive, check that its ledger adds up, and return its latency.
 fn latency(host: &mut Host, at: u64, op: HostOp, offset: u64, bytes: u32) -> u64 {
     let done = host.one(at, op, offset, bytes);
     assert_eq!(done.ledger.sum(), done.latency);
     let waits = |c: &Cause| c.is_die_wait() || c.is_channel_wait();
-    assert!(Cause::all().filter(waits).all(|c| done.ledger.get(c) == 0), "nobody was met: {:?}", done.ledger);
+    assert!(Cause::all().filter(waits).all(|c| done.ledger.get(c) == 0), "it waited: {:?}", done.ledger);
     done.latency
 }
 
-/// One command at a time, far apart.
+/// Time between two commands, ns; far apart.
 const APART: u64 = 100_000_000;
 
 fn write_through(mut c: DeviceConfig) -> DeviceConfig {
@@ -90,8 +90,8 @@ fn mapped(unit: u64) -> DeviceConfig {
     c
 }
 
-/// Offset of the first unit on page `page` of the first die of a filled drive: pages of
-/// the address space go round the dies, and a row has `planes` pages.
+/// Offset of the first unit on page `page` of the first die of a filled drive. Pages of the
+/// address space are striped over the dies, and a row has `planes` pages.
 fn on_page(c: &DeviceConfig, page: u64) -> u64 {
     let dies = u64::from(c.geometry.channels * c.geometry.chips_per_channel * c.geometry.dies_per_chip);
     let lanes = if c.ftl.extent == ExtentKind::Block { dies * u64::from(c.geometry.planes) } else { dies };
@@ -129,7 +129,7 @@ fn neighbours_in_a_row_are_one_operation_on_one_or_two_planes() {
     let mut host = filled(&c);
     let two = latency(&mut host, APART, HostOp::Read, 0, 8192);
     assert_eq!(two, p.ends() + p.flash_read(1, 0, 4) + p.link(8192));
-    // A unit of two pages: what lies on both planes needs both commands.
+    // A unit of two pages: data on both planes need both commands.
     let c = mapped(16384);
     let p = Parts(&c);
     let mut host = filled(&c);
@@ -140,7 +140,7 @@ fn neighbours_in_a_row_are_one_operation_on_one_or_two_planes() {
         let want = p.ends() + p.flash_read(planes, 0, codewords) + p.link(u64::from(bytes));
         assert_eq!(got, want, "{bytes} bytes from {from}");
     }
-    // Under free placement a fill puts neighbours side by side on the planes of a row.
+    // With dynamic placement a fill puts consecutive units on the planes of one row.
     let mut c = small_drive();
     c.policy.placement = placement::PlacementConfig::Dynamic(Default::default());
     let p = Parts(&c);
@@ -156,10 +156,11 @@ fn rows_on_two_channels_go_side_by_side_and_meet_on_the_host_link() {
     let p = Parts(&c);
     let mut host = filled(&c);
     let got = latency(&mut host, APART, HostOp::Read, 0, 16384);
-    // Both halves arrive at the same instant; the second one up waits for the first.
+    // Both halves arrive at the same time; the second transfer to the host waits for the first.
     assert_eq!(got, p.ends() + p.flash_read(1, 0, 4) + 2 * p.link(8192));
     assert_eq!(host.done[0].ledger.get(Cause::HOST_LINK_WAIT), p.link(8192));
-    // Parts of unequal size: the short one comes first and is up before the long one.
+    // Parts of different size: the short part is ready first and is transferred before the long
+    // one.
     let got = latency(&mut host, 2 * APART, HostOp::Read, 6144, 2048 + 8192);
     assert!(p.flash_read(1, 0, 1) + p.link(2048) < p.flash_read(1, 0, 4));
     assert_eq!(got, p.ends() + p.flash_read(1, 0, 4) + p.link(8192));
@@ -174,7 +175,7 @@ fn a_decoder_slower_than_the_bus_sets_the_pace() {
         let got = latency(&mut filled(&c), APART, HostOp::Read, 0, 8192);
         let out = Parts::moved(2048, c.channel.rate);
         let through = if queue == 1 {
-            // One place: a codeword begins to move when the one before it is decoded.
+            // One place: a codeword is transferred only after the previous one is decoded.
             4 * (out + decode)
         } else {
             p.flash_read(1, 0, 4) - p.flash_read(1, 0, 1) + out + decode
@@ -188,7 +189,7 @@ fn a_decoder_slower_than_the_bus_sets_the_pace() {
 #[test]
 fn transfers_round_up_once_over_the_whole_payload() {
     let mut c = small_drive();
-    // Neither a codeword nor a sector takes a whole number of nanoseconds.
+    // The time of a codeword or of a sector is not a whole number of nanoseconds.
     c.channel.rate = 350_000_017;
     c.host.link_rate = 700_000_001;
     c.ecc.decode = Span(0);
@@ -229,7 +230,7 @@ fn what_needs_no_flash_takes_the_controller_and_the_link_only() {
     }
     let k = host.device.counters();
     assert_eq!((k.flash_reads, k.rows_programmed, k.buffer_hits, k.unmapped_reads), (0, 0, 3, 3));
-    // The sectors beside the one that is held lie on flash only.
+    // The other sectors of a unit that is partly in the buffer are only on flash.
     let beside = latency(&mut host, APART * 50, HostOp::Read, 8192 + 512, 512);
     assert_eq!(beside, p.ends() + p.flash_read(1, 0, 1) + p.link(512));
 }
@@ -258,7 +259,7 @@ fn a_flush_waits_for_the_program_only_where_a_power_cut_would_lose_data() {
     assert_eq!(latency(&mut host, at, HostOp::Flush, 0, 0), Parts(&c).ends());
 }
 
-/// Page of the next host row on the first die of a half-filled drive.
+/// The page index of the next host row on the first die of a half-filled drive.
 fn host_page(c: &DeviceConfig) -> usize {
     let host = Host::new(c);
     let filled = host.device.host_bytes() / 2 / c.ftl.mapping_unit;
@@ -306,7 +307,7 @@ fn a_write_smaller_than_its_unit_reads_the_unit_first() {
             assert_eq!(got, want, "unit {unit}, page {page}");
         }
         assert_eq!(host.device.counters().rmw_reads, 2);
-        // A unit that was never written has nothing to read.
+        // A unit that was never written needs no read.
         let last = host.device.host_bytes() - unit;
         let mut fresh = Host::new(&c);
         let got = latency(&mut fresh, APART, HostOp::Write, last + 512, 512);

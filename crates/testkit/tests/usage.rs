@@ -1,4 +1,5 @@
-//! Is the time in which parts of the drive were in use what its operations took?
+//! Tests that the times in which parts of the drive were in use match the times of the
+//! operations.
 
 use std::collections::BTreeMap;
 use tailcut_core::device::config::DeviceConfig;
@@ -7,8 +8,8 @@ use tailcut_core::policy::{buffer, flush};
 use tailcut_testkit::{Host, operations, parity_drive, small_drive};
 use tailcut_units::{Command, HostOp, SimTime, Stream};
 
-/// Written through, by hand: 4 KiB go to one die, in a program of both its planes, and are
-/// read back.
+/// A calculation by hand without a write buffer: 4 KiB are written to one die, in a program on
+/// both its planes, and read back.
 #[test]
 fn a_write_and_a_read_by_hand() {
     let mut c = small_drive();
@@ -38,7 +39,7 @@ fn a_write_and_a_read_by_hand() {
     assert_eq!(read.at, 900 + 500 + 45_420 + 1_700 + 1_280 + 1_100);
 }
 
-/// The same program, looked at while it is under way.
+/// The same program, observed while it is under way.
 #[test]
 fn what_is_still_to_come_is_not_counted() {
     let mut c = small_drive();
@@ -46,7 +47,7 @@ fn what_is_still_to_come_is_not_counted() {
     c.policy.flush = flush::FlushConfig::Immediate(Default::default());
     let mut host = Host::new(&c);
     host.submit(0, HostOp::Write, 0, 16384);
-    // At 1.4 us the link begins, at 6.52 us the channel, at 27.6 us the array.
+    // The link starts at 1.4 us, the channel at 6.52 us, the array at 27.6 us.
     let table = [
         (1_400, 0, 0, 0, 0),
         (4_000, 2_600, 0, 0, 0),
@@ -62,13 +63,14 @@ fn what_is_still_to_come_is_not_counted() {
     }
 }
 
-/// At rest after stretches of a mixed load: by unit, by channel and by plane, the sum over all
-/// operations that an observer saw.
+/// On an idle drive after intervals of a mixed load: the sums by unit, by channel and by plane
+/// equal the sums over all observed operations.
 #[test]
 fn in_use_is_what_operations_took() {
     let independent = {
         let mut c = parity_drive();
-        // Rebuilding reads ahead of what is asked; the sums are the same without it.
+        // Rebuilding reads pages that the host did not ask for; the sums are the same without
+        // it.
         c.policy.read_path = serde_from("wait");
         c
     };
@@ -76,7 +78,7 @@ fn in_use_is_what_operations_took() {
     suspending.policy.schedule = serde_from("read-priority");
     suspending.policy.suspend_erase = serde_from("immediate");
     suspending.policy.suspend_program = serde_from("intra-phase");
-    // Planes of an operation are not observed: with one page a write, they are known.
+    // The planes of an operation are not observed. With one page a write they are known.
     let mut narrow = small_drive();
     (narrow.ftl.write_planes, narrow.ftl.gc.copy_planes, narrow.ftl.gc.program_planes) = (1, 1, 1);
     narrow.ftl.gc.erase_planes = 1;
@@ -107,7 +109,8 @@ fn against_operations(config: &DeviceConfig, planes_known: bool) {
             continue;
         }
         let (busy, seen) = (device.usage(), sums(&device));
-        // An operation that waits for its channel has its unit, and no observer says how long.
+        // An operation that waits for its channel holds its unit; the observer does not show
+        // for how long.
         assert!(busy.units.iter().zip(&seen[0]).all(|(ns, least)| least <= ns && *ns <= at), "units at {at}");
         assert!(busy.link.iter().chain(&busy.channels).all(|&ns| ns <= at), "channels at {at}");
         let planes = u64::from(config.geometry.planes);
@@ -130,7 +133,7 @@ fn against_operations(config: &DeviceConfig, planes_known: bool) {
     assert!(device.counters().erases > 50, "it collects: {}", device.counters().erases);
 }
 
-/// What the observed operations took up to now: of units, of channels, and in the array.
+/// The times of the observed operations up to now: by unit, by channel, and in the array.
 fn sums(device: &Device<Vec<StepEvent>>) -> [Vec<u64>; 3] {
     let usage = device.usage();
     let cut = |(from, to): &(u64, u64)| to.min(&usage.at).saturating_sub(*from);
@@ -142,7 +145,7 @@ fn sums(device: &Device<Vec<StepEvent>>) -> [Vec<u64>; 3] {
         by_channel[op.channel as usize] += op.inward.iter().chain(&op.outward).map(cut).sum::<u64>();
         by_plane[op.unit as usize] += op.array.iter().map(cut).sum::<u64>();
     }
-    // What was given its unit and gave it back before it began had it too.
+    // An operation that was granted its unit and returned it before it began held the unit too.
     let mut granted = BTreeMap::new();
     for e in device.observer() {
         match e.step {
@@ -154,7 +157,7 @@ fn sums(device: &Device<Vec<StepEvent>>) -> [Vec<u64>; 3] {
     [by_unit, by_channel, by_plane]
 }
 
-/// A policy by its name.
+/// A policy member by its name.
 fn serde_from<T: for<'de> serde::Deserialize<'de>>(name: &str) -> T {
     toml::Value::String(name.into()).try_into().unwrap_or_else(|e| panic!("{name}: {e}"))
 }

@@ -1,8 +1,8 @@
-//! Does wear levelling spread what is hot, and leave alone what is not?
+//! Tests that wear levelling spreads frequent writes and does not move evenly written data.
 //!
-//! Small drives with parity under writes that wear out some planes of a group, or one group,
-//! more than the rest: with levelling the programs of the planes come closer, at the price of
-//! the programs that it makes itself. Whatever moves, every byte and every parity stays.
+//! On small drives with parity, the writes wear some planes of a group, or one group, more than
+//! the rest. With levelling the numbers of programs of the planes come closer, at the cost of
+//! additional programs. All bytes and the parity of moved stripes must be preserved.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Counters, Device, InMemory};
@@ -19,8 +19,8 @@ const PAGE: u64 = 4096;
 const DATA: u64 = 3;
 const GROUPS: u64 = 4;
 
-/// Four groups of four planes of 768 pages, and a buffer that holds little of what is hot.
-/// `gap`: millionths of a cycle; 0 for no levelling.
+/// Four groups of four planes of 768 pages, and a buffer that holds few of the frequently
+/// written units. `gap`: millionths of a program/erase cycle; 0 for no levelling.
 fn drive(gap: u32) -> DeviceConfig {
     let mut c = parity_drive();
     c.geometry.chips_per_channel = 2;
@@ -36,24 +36,24 @@ fn drive(gap: u32) -> DeviceConfig {
     c
 }
 
-/// The same with so many blocks on each plane.
+/// The same drive with this number of blocks on each plane.
 fn drive_of(gap: u32, blocks: u32) -> DeviceConfig {
     let mut c = drive(gap);
     c.geometry.blocks = blocks;
     c
 }
 
-/// What a workload came to.
+/// The result of a workload.
 struct Worn {
     counters: Counters,
     /// Programs of each lane, by group.
     groups: Vec<Vec<u64>>,
-    /// Stripes that each group had from the first, and the most that it takes.
+    /// Stripes that each group had at the start, and the most that it accepts.
     held: Vec<(u64, u64)>,
 }
 
 impl Worn {
-    /// Programs of the lane that has most, and of that which has fewest, of a group.
+    /// Difference between the largest and the smallest number of programs of a lane of a group.
     fn spread(&self, group: usize) -> u64 {
         let lanes = &self.groups[group];
         lanes.iter().max().unwrap() - lanes.iter().min().unwrap()
@@ -63,7 +63,7 @@ impl Worn {
         self.groups.iter().map(|lanes| lanes.iter().sum::<u64>() / lanes.len() as u64).collect()
     }
 
-    /// The same between the means of the groups.
+    /// Difference between the largest and the smallest mean number of programs of a group.
     fn spread_of_groups(&self) -> u64 {
         self.means().iter().max().unwrap() - self.means().iter().min().unwrap()
     }
@@ -73,7 +73,7 @@ impl Worn {
     }
 }
 
-/// Writes of one unit at a time to a full drive.
+/// Run writes of one unit each on a full drive.
 fn worn(config: &DeviceConfig, writes: u64, unit: impl Fn(&mut Stream, u64) -> u64) -> Worn {
     let mut device = Device::new(config, 3, ()).expect("a valid drive");
     device.fill(device.host_bytes());
@@ -98,7 +98,7 @@ fn worn(config: &DeviceConfig, writes: u64, unit: impl Fn(&mut Stream, u64) -> u
     Worn { counters, groups, held: held.collect() }
 }
 
-/// The same work without levelling and with it.
+/// Run the same workload without and with levelling.
 fn both(writes: u64, unit: impl Fn(&mut Stream, u64) -> u64 + Copy) -> (Worn, Worn) {
     let pair = (worn(&drive(0), writes, unit), worn(&drive(50_000), writes, unit));
     for (name, w) in [("none", &pair.0), ("shift-migrate", &pair.1)] {
@@ -118,12 +118,12 @@ fn both(writes: u64, unit: impl Fn(&mut Stream, u64) -> u64 + Copy) -> (Worn, Wo
     pair
 }
 
-/// The first unit of every stripe: its planes and those of parity.
+/// The first unit of a random stripe: wears the planes of these units and of the parity.
 fn first_units(s: &mut Stream, stripes: u64) -> u64 {
     s.below(stripes) * DATA
 }
 
-/// Every stripe of the first group, of an eighth of the drive.
+/// A unit of a random stripe of the first group, within an eighth of the drive.
 fn one_group(s: &mut Stream, stripes: u64) -> u64 {
     s.below(stripes / 8 / GROUPS) * GROUPS * DATA + s.below(DATA)
 }
@@ -151,15 +151,15 @@ fn a_hot_group_is_relieved() {
 
 #[test]
 fn even_wear_moves_nothing() {
-    // A cycle is 768 programs, about nine times by how much chance parts the planes here.
+    // A cycle is 768 programs, about nine times the random difference between the planes here.
     let w = worn(&drive(1_000_000), 40_000, |s, stripes| s.below(stripes * DATA));
     assert_eq!((w.counters.programs_wear, w.counters.shifts, w.counters.migrations), (0, 0, 0));
     let plain = worn(&drive(0), 40_000, |s, stripes| s.below(stripes * DATA));
-    assert_eq!(w.counters, plain.counters, "what moves nothing changes nothing");
+    assert_eq!(w.counters, plain.counters, "without moves the results must be the same");
 }
 
-/// Every stripe of one group is hot and the drive is as full as it may be: migration stops at
-/// what the others take, and none of them runs out of space.
+/// Every stripe of one group is written often, and the drive has the largest capacity it
+/// accepts: migration stops at the limit of the other groups, and no group runs out of space.
 #[test]
 fn no_group_is_overfilled() {
     for over_provisioning in [0.25, 0.3, 0.4] {
@@ -169,8 +169,8 @@ fn no_group_is_overfilled() {
         let n = &w.counters;
         println!("{over_provisioning}: waf {:.3}, {} migrations, {:?}", w.waf(), n.migrations, w.means());
         assert!(n.migrations > 0 && n.collections > 500, "{over_provisioning}: {n:?}");
-        // Stripes leave the first group until the others are full (a few go on from one to
-        // another), and these keep three quarters of what they had to spare of their pages.
+        // Stripes leave the first group until the others are full (some move on between the
+        // others). The other groups give up at most a quarter of their spare pages.
         let taken = w.held[1..].iter().map(|(own, most)| most - own).sum::<u64>();
         assert!(n.migrations >= taken && n.migrations < taken * 5 / 4, "{} for {taken}", n.migrations);
         for &(own, most) in &w.held {
@@ -179,7 +179,8 @@ fn no_group_is_overfilled() {
     }
 }
 
-/// Ageing writes a stripe where it is, and an aged drive saved knows what has moved.
+/// Tests that ageing writes a stripe at its current place, and that a saved aged drive includes
+/// the moved stripes.
 #[test]
 fn a_drive_is_aged_where_its_stripes_are() {
     let c = drive_of(4_000, 24);
@@ -212,12 +213,13 @@ fn a_drive_is_aged_where_its_stripes_are() {
     for unit in 0..(device.host_bytes() / PAGE) as u32 {
         assert_eq!(other.whereabouts(unit), device.whereabouts(unit));
     }
-    // One on which nothing moves cannot have them.
+    // A drive without levelling cannot load stripes that have moved.
     let mut fixed = Device::new(&drive_of(0, 24), 3, ()).expect("a valid drive");
     assert!(fixed.load_aged(7, &mut saved.as_slice()).is_err());
 }
 
-/// Any difference moves a stripe, under reads, TRIMs, parts of units and FLUSH.
+/// Tests a gap at which any difference moves a stripe, under reads, TRIMs, partial units and
+/// FLUSHes.
 #[test]
 fn what_moves_stays_what_was_written() {
     let (mut shifts, mut migrations, mut rebuilt) = (0, 0, 0);
@@ -256,7 +258,7 @@ fn without_stripes_there_is_nothing_to_move() {
     let Err(e) = Device::new(&c, 1, ()) else { panic!("it is accepted") };
     assert_eq!(e.key, "policy.wear");
     assert!(e.problem.contains("policy.redundancy"), "{e}");
-    // A gap of nothing at all.
+    // A gap of less than one page.
     let Err(e) = Device::new(&drive(1), 1, ()) else { panic!("it is accepted") };
     assert!(e.problem.contains("policy.wear.shift-migrate.gap"), "{e}");
 }

@@ -1,5 +1,5 @@
-//! Does a limit on what is on its way to one die hold back the writes for that die, and no
-//! others?
+//! Tests that a limit on the data on their way to one die holds back the writes to that die,
+//! and no other writes.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
@@ -12,8 +12,8 @@ use tailcut_units::{Cause, HostOp, Span};
 const UNIT: u64 = 8192;
 const DIES: u64 = 4;
 
-/// Two channels of two dies, whose superblocks are lanes; units go round the dies and a write
-/// unit of two pages fills a row. All that is written leaves the buffer at once.
+/// Two channels of two dies; superblocks are lanes. Units are striped over the dies, and a
+/// write unit of two pages fills a row. Written data are flushed from the buffer at once.
 fn drive(limit: Option<QueueLimit>) -> DeviceConfig {
     let mut c = small_drive();
     (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
@@ -29,7 +29,7 @@ fn limit(of: QueueOf, units: u64) -> Option<QueueLimit> {
     Some(QueueLimit { of, bytes: units * UNIT })
 }
 
-/// Latencies of single-page writes, all at time 0, to these units.
+/// Latencies of single-page writes to these units, all submitted at time 0.
 fn writes(c: &DeviceConfig, units: &[u64]) -> Vec<u64> {
     let mut host = Host::new(c);
     for &unit in units {
@@ -53,8 +53,8 @@ fn a_full_queue_holds_back_its_own_writes_and_others_pass() {
     let units = [0, DIES, 2 * DIES, 1, 2, 3];
     assert_eq!(writes(&drive(None), &units), [0; 6], "the buffer has room for all");
     let took = writes(&drive(limit(QueueOf::Die, 2)), &units);
-    // Each page leaves alone, as a padded row: a command and the data of two planes, and the
-    // first page type.
+    // Each page is flushed alone, as a padded row: the commands and the data of two planes, and
+    // a program of the first page type.
     let program = 2 * 300 + 2 * 10_240 + 4 * 80_000;
     assert_eq!(took, [0, 0, program, 0, 0, 0], "the third waits for the first program of its die");
 }
@@ -75,7 +75,7 @@ fn a_queue_is_of_a_die_or_of_a_lane() {
         (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
         c
     };
-    // Units 0 and 4 lie on the two planes of die 0.
+    // Units 0 and 4 are on the two planes of die 0.
     assert_eq!(writes(&blocks(QueueOf::Lane), &[0, DIES]), [0, 0]);
     assert!(writes(&blocks(QueueOf::Die), &[0, DIES])[1] > 0);
 }
@@ -85,7 +85,7 @@ fn a_write_over_several_queues_waits_for_each() {
     let mut c = drive(limit(QueueOf::Die, 2));
     c.host.max_transfer = 16 * UNIT;
     let mut host = Host::new(&c);
-    // The first command fills every queue; each row of the second waits for one.
+    // The first command fills every queue; each row of the second command waits for one.
     let bytes = 2 * DIES * UNIT;
     host.submit(0, HostOp::Write, 0, bytes as u32);
     host.submit(0, HostOp::Write, bytes, bytes as u32);

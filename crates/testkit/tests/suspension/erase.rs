@@ -1,19 +1,21 @@
-//! A read meets an erase, in every phase and at every boundary between two.
+//! Tests a read that arrives during an erase, in every phase and at every boundary between
+//! phases.
 
 use super::*;
 use tailcut_testkit::{Played, Stage};
 use tailcut_units::{Cause, Occupant};
 
-/// What becomes of an erase when a read arrives.
+/// How an erase reacts to the arrival of a read. All times are in ns; `stops` and `free` count
+/// from the start of the erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
-    /// When it stops, from its beginning.
+    /// Time at which the erase stops.
     stops: u64,
-    /// When the die is free.
+    /// Time at which the die is free.
     free: u64,
-    /// Where it goes on.
+    /// Position in the course of the erase at which it continues.
     keep: u64,
-    /// What resuming costs.
+    /// Time spent on resuming.
     resume: u64,
 }
 
@@ -21,8 +23,8 @@ fn way(stops: u64, free: u64, keep: u64, resume: u64) -> Option<Way> {
     Some(Way { stops, free, keep, resume })
 }
 
-/// By the papers: a read that arrives `x` ns after the erase went into the array. `None`:
-/// it waits for the end.
+/// The expected reaction, from the papers, to a read that arrives `x` ns after the erase
+/// entered the array. `None`: the read waits for the end.
 fn expected(member: &str, x: u64) -> Option<Way> {
     let (begun, inside) = (x / LOOP * LOOP, x % LOOP);
     if x >= ERASE {
@@ -52,7 +54,7 @@ fn expected(member: &str, x: u64) -> Option<Way> {
     }
 }
 
-/// The instants to try: around every boundary, and inside every phase.
+/// The arrival times to test: around every boundary, and inside every phase.
 fn instants() -> Vec<u64> {
     let mut all = Vec::new();
     for begun in (0..=LOOPS).map(|n| n * LOOP) {
@@ -67,7 +69,8 @@ fn instants() -> Vec<u64> {
     all
 }
 
-/// One read, `x` ns after the erase began; check everything that follows.
+/// Run one read that arrives `x` ns after the start of the erase, and check everything that
+/// follows.
 fn meet(config: &DeviceConfig, x: u64, want: Option<Way>, label: &str) {
     let mut stage = Stage::new(config.clone());
     stage.erase(T, 1).read(T + x);
@@ -117,7 +120,7 @@ fn a_read_meets_every_phase() {
 
 #[test]
 fn a_read_before_the_array_is_served_at_the_beginning() {
-    // The command of the erase cannot be taken back.
+    // The command of the erase cannot be withdrawn.
     for (member, stops) in [("arbitrary", 0), ("immediate", 0), ("ideal", 0), ("deferred", LOOP)] {
         for before in [1, COMMAND] {
             let mut stage = Stage::new(erasing(member));
@@ -133,7 +136,8 @@ fn a_read_before_the_array_is_served_at_the_beginning() {
 
 #[test]
 fn the_timeout_is_tight() {
-    // The erase was ready a command's time before it went into the array, and lost that.
+    // The erase was ready one command's time before it entered the array, and that time counts
+    // as delay.
     for x in instants() {
         let label = |what: &str| format!("timeout, {what}, a read at {x}");
         meet(&timing_out(COMMAND + 1), x, expected("immediate", x), &label("not yet"));
@@ -148,7 +152,7 @@ fn the_clock_of_the_oldest_write_runs_while_a_write_waits_for_room() {
         let mut c = one_die();
         let clock = timeout::Clock::OldestWrite;
         c.policy.suspend_erase = SuspendEraseConfig::Timeout(timeout::Config { after: Span(after), clock });
-        // Room for one page, which the die takes when it may.
+        // Room for one page, which is flushed as soon as the die is free.
         c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
             capacity: 8_192,
             power_loss: buffer::lru::PowerLoss::Volatile,
@@ -161,7 +165,7 @@ fn the_clock_of_the_oldest_write_runs_while_a_write_waits_for_room() {
             ..Default::default()
         });
         let mut stage = Stage::new(c);
-        // The first takes the room and waits for the die, the second waits for room.
+        // The first write takes the room and waits for the die; the second waits for room.
         stage.erase(T, 1).write(T + 1_000).write(T + 2_000).read(T + x);
         stage.play(T - COMMAND).only(Occupant::UserRead).granted - T
     };
@@ -170,7 +174,7 @@ fn the_clock_of_the_oldest_write_runs_while_a_write_waits_for_room() {
     assert_eq!(run(x, x - 2_000), LOOP, "it has");
 }
 
-/// Reads at these instants from the erase's beginning; what happened, by policy.
+/// Run reads that arrive at these times after the start of the erase.
 fn reads(config: &DeviceConfig, at: &[u64]) -> Played {
     let mut stage = Stage::new(config.clone());
     stage.erase(T, 1);
@@ -180,7 +184,8 @@ fn reads(config: &DeviceConfig, at: &[u64]) -> Played {
     stage.play(T - COMMAND)
 }
 
-/// When the reads got the die, from the erase's beginning, and when the erase ended.
+/// The times at which the reads were granted the die, and at which the erase ended, from the
+/// start of the erase.
 fn outcome(played: &Played) -> (Vec<u64>, u64) {
     let granted = played.of(Occupant::UserRead).iter().map(|o| o.granted - T).collect();
     (granted, played.only(Occupant::Erase).released() - T)
@@ -190,7 +195,7 @@ fn outcome(played: &Played) -> (Vec<u64>, u64) {
 fn two_reads_back_to_back_are_one_suspension_unless_deferred() {
     let x = 300_000;
     let free = x + SUSPEND;
-    // The second arrives while the first is served, up to its very end.
+    // The second read arrives while the first is served, up to the last nanosecond.
     for second in [x, x + 1, free, free + 1, free + READ - 1] {
         for (member, keep, resume) in [("arbitrary", x, RAISE), ("immediate", 0, VERIFY + RAISE)] {
             let played = reads(&erasing(member), &[x, second]);
@@ -199,7 +204,8 @@ fn two_reads_back_to_back_are_one_suspension_unless_deferred() {
             assert_eq!(played.flash.erase_suspension.suspends, 1, "{member}, {second}");
         }
     }
-    // Deferred: queued when the loop ended, or only when the next has ended.
+    // Deferred: the second read is served with the first if it was queued when the loop ended;
+    // otherwise after the next loop.
     let deferred = |second| outcome(&reads(&erasing("deferred"), &[x, second]));
     let together = (vec![LOOP, LOOP + READ], ERASE + 2 * READ);
     assert_eq!(deferred(LOOP - 1), together);
@@ -212,14 +218,14 @@ fn two_reads_back_to_back_are_one_suspension_unless_deferred() {
 #[test]
 fn a_read_during_the_resume_cancels_it_and_nothing_is_gained() {
     let x = 300_000;
-    // The voltage rises from here (after the verify, where there is one).
+    // The voltage rises from here on (after the verify, if there is one).
     let begins = x + SUSPEND + READ;
     for (member, check, keep) in [("arbitrary", 0, x), ("immediate", VERIFY, 0)] {
         let whole = check + RAISE;
         for elapsed in [0, 1, check, check + 1, whole - 1] {
             let played = reads(&erasing(member), &[x, begins + elapsed]);
-            // At the instant at which the resume begins it has been begun; cutting a
-            // voltage that has not begun to rise costs nothing.
+            // A read at the very start of the resume cancels it too. Cancelling costs nothing
+            // before the voltage begins to rise; after that it takes the time of a suspension.
             let cut = if elapsed > check { SUSPEND } else { 0 };
             let free = begins + elapsed + cut;
             let end = free + READ + whole + ERASE - keep;
@@ -231,12 +237,12 @@ fn a_read_during_the_resume_cancels_it_and_nothing_is_gained() {
             let second = played.reads()[1];
             assert_eq!(second.ledger.get(Cause::SUSPEND_OVERHEAD), cut, "{member}, {elapsed}");
         }
-        // One nanosecond later the pulse has begun again.
+        // One nanosecond later the pulse has started again.
         let played = reads(&erasing(member), &[x, begins + whole]);
         let c = &played.flash.erase_suspension;
         assert_eq!((c.suspends, c.resumes_cancelled), (2, 0), "{member}");
     }
-    // Once it is to defer, T-ES does not cancel what it resumes after a cancelled loop.
+    // When T-ES has begun to defer, it does not cancel the resume after a cancelled loop.
     let after = COMMAND + x + SUSPEND + READ + 5_000;
     let met = [x, begins + 5_000];
     let played = reads(&timing_out(after), &met);
@@ -258,21 +264,21 @@ fn what_the_flash_bears_is_not_exceeded() {
     let x = 300_000;
     let on = x + SUSPEND + READ + RAISE;
     let end = on + ERASE - x;
-    // `most`: the read after the last suspension waits for the end.
+    // `most`: a read after the last permitted suspension waits for the end.
     let none = limited(&|l| l.most = Some(0));
     assert_eq!(outcome(&reads(&none, &[x])), (vec![ERASE], ERASE));
     let once = limited(&|l| l.most = Some(1));
     assert_eq!(outcome(&reads(&once, &[x, on + 1_000])), (vec![x + SUSPEND, end], end));
-    // Neither is a resume cancelled: that would be another suspension.
+    // A resume is not cancelled either, since that would be another suspension.
     assert_eq!(outcome(&reads(&once, &[x, on - 1])), (vec![x + SUSPEND, end], end));
-    // `spacing`: so much time in the array between a resume and the next suspension.
+    // `spacing`: the least time in the array between a resume and the next suspension.
     let spaced = limited(&|l| l.spacing = Some(Span(100_000)));
     for second in [on - RAISE + 1, on - 1, on, on + 99_999, on + 100_000] {
         let (granted, _) = outcome(&reads(&spaced, &[x, second]));
         assert_eq!(granted, [x + SUSPEND, on + 100_000 + SUSPEND], "{second}");
     }
     assert_eq!(outcome(&reads(&spaced, &[x, on + 100_001])).0[1], on + 100_001 + SUSPEND);
-    // `least_left`: the remainder that is worth it.
+    // `least_left`: the least remainder for which the erase is suspended.
     let short = limited(&|l| l.least_left = Some(Span(500_000)));
     assert_eq!(outcome(&reads(&short, &[ERASE - 500_000])).0, [ERASE - 500_000 + SUSPEND]);
     assert_eq!(outcome(&reads(&short, &[ERASE - 499_999])), (vec![ERASE], ERASE));
@@ -287,14 +293,14 @@ fn what_is_left_counts_where_the_erase_would_stop() {
     };
     let stops = |at: u64| (vec![at], ERASE + READ);
     let waits = (vec![ERASE], ERASE);
-    // Once the second loop has ended, one is left; when the read comes, nearly two.
+    // After the end of the second loop one loop is left; when the read arrives, nearly two.
     let x = LOOP + 1;
     assert_eq!(deferred(LOOP, x), stops(2 * LOOP));
     assert_eq!(deferred(LOOP + 1, x), waits);
     assert_eq!(deferred(LOOP + 1, LOOP), stops(LOOP), "at a boundary it stops at once");
     assert_eq!(deferred(2 * LOOP, 1), stops(LOOP));
     assert_eq!(deferred(2 * LOOP + 1, 1), waits);
-    // ES finishes a recovery that is under way.
+    // ES completes a recovery that is under way.
     let exactly = |least: u64| {
         let mut c = erasing("arbitrary");
         c.suspend.erase.limits.least_left = Some(Span(least));
@@ -306,7 +312,7 @@ fn what_is_left_counts_where_the_erase_would_stop() {
 
 #[test]
 fn the_pulse_is_as_long_in_all_as_without_suspension() {
-    // Reads at random instants until long after the erases; ES cuts anywhere.
+    // Reads at random times until long after the erases; ES stops anywhere.
     let mut s = tailcut_units::Stream::new(3, "pulse", 0);
     let mut suspends = 0;
     for round in 0..20 {
@@ -327,7 +333,7 @@ fn the_pulse_is_as_long_in_all_as_without_suspension() {
                     pulse += b.saturating_sub(a);
                 }
                 spent += to - from;
-                // Where it goes on: a ramp-up and a verify are begun anew.
+                // Where the erase continues: a ramp-up or a verify starts again.
                 let (begun, inside) = (end / LOOP * LOOP, end % LOOP);
                 position = match inside {
                     0..RAMP => begun,

@@ -1,4 +1,4 @@
-//! What waits behind an erase that is suspended again and again is told what it waited for.
+//! Tests the ledgers of commands that wait behind an erase that is suspended several times.
 
 use super::*;
 use tailcut_testkit::Stage;
@@ -9,7 +9,8 @@ fn a_write_behind_a_suspended_erase() {
     let (x, again) = (300_000, 6_000);
     let begins = x + SUSPEND + READ;
     for (member, check, lost) in [("arbitrary", 0, 0), ("immediate", VERIFY, x)] {
-        // A read stops the erase, a second one its resume, in the verify where there is one.
+        // A read stops the erase, and a second read stops its resume, during the verify if
+        // there is one.
         let mut stage = Stage::new(erasing(member));
         stage.erase(T, 1).write(T + 100_000).read(T + x).read(T + begins + again);
         let played = stage.play(T - COMMAND);
@@ -29,8 +30,8 @@ fn a_write_behind_a_suspended_erase() {
 
 #[test]
 fn the_way_to_a_suspend_point_is_a_cause_of_its_own() {
-    // The erase's last nanoseconds before the end of a loop that a read waits for are its
-    // way to the suspend point; for a write that waits too.
+    // The time from the arrival of a read to the end of the loop is charged as the way to the
+    // suspend point, also for a write that waits.
     let x = 300_000;
     let mut stage = Stage::new(erasing("deferred"));
     stage.erase(T, 1).write(T + 100_000).read(T + x);
@@ -43,8 +44,8 @@ fn the_way_to_a_suspend_point_is_a_cause_of_its_own() {
 
 #[test]
 fn every_suspension_is_a_collection_met() {
-    // A read that waited for an erase to give way counts as blocked by collection; one that
-    // only had to wait for a host program does not.
+    // A read that waited for an erase to give way counts as blocked by a collection. A read
+    // that only waited for a host program does not.
     let blocked = |set: &dyn Fn(&mut Stage), c: DeviceConfig| {
         let mut stage = Stage::new(c);
         set(&mut stage);

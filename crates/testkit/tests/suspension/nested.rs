@@ -1,4 +1,5 @@
-//! A write stops an erase, and a read stops the write's program: last in, first out.
+//! Tests a write that suspends an erase and a read that suspends the write's program: they
+//! resume in reverse order.
 
 use super::program::{PROGRAM, PULSE, RELOAD, STEP, expected};
 use super::*;
@@ -6,7 +7,8 @@ use tailcut_core::policy::schedule::{ScheduleConfig, read_write_erase};
 use tailcut_testkit::Stage;
 use tailcut_units::{Cause, HostOp, Occupant};
 
-/// When the write arrives and, a suspension and its data later, its program begins.
+/// Arrival of the write, and start of its program after the suspension and the data transfer,
+/// ns.
 const W: u64 = 300_000;
 const P: u64 = W + SUSPEND + COMMAND + PAGE;
 
@@ -35,10 +37,10 @@ fn a_read_over_a_program_over_an_erase() {
                 Some((_, free, keep)) => (P + free, P + free + READ + RELOAD + PROGRAM - keep),
                 None => (P + x.max(PROGRAM), P + PROGRAM),
             };
-            // A read that comes while the erase is on its way back cancels that.
+            // A read that arrives while the erase resumes cancels the resume.
             let cut = if x > PROGRAM { SUSPEND } else { 0 };
             assert_eq!((read.granted, write.released()), (T + granted + cut, T + end), "{label}");
-            // The erase goes on last, where the write stopped it.
+            // The erase continues last, at the point where the write stopped it.
             let last = if way.is_some() { end } else { granted + cut + READ };
             let on = T + last + RAISE;
             assert_eq!(erase.array, [(T, T + W), (on, on + ERASE - W)], "{label}");
@@ -52,7 +54,7 @@ fn a_read_over_a_program_over_an_erase() {
 
 #[test]
 fn a_write_stops_an_erase_only_where_it_may_and_after_the_reads() {
-    // Not allowed: it waits for the end.
+    // Not permitted by the option: the write waits for the end.
     let run = |c: DeviceConfig, read: Option<u64>| {
         let mut stage = Stage::new(c);
         stage.erase(T, 1).write(T + W);
@@ -64,10 +66,10 @@ fn a_write_stops_an_erase_only_where_it_may_and_after_the_reads() {
     let played = run(nesting("arbitrary", "never", false), None);
     assert_eq!(played.only(Occupant::UserProgram).granted, T + ERASE);
     assert_eq!(played.flash.erase_suspension.suspends, 0);
-    // Nor may it with reads first only.
+    // Not permitted by the schedule `read-priority` either.
     assert_eq!(run(erasing("arbitrary"), None).only(Occupant::UserProgram).granted, T + ERASE);
-    // A read that arrives while the voltage falls for the write goes first; both are served
-    // before the erase goes on.
+    // A read that arrives while the voltage falls for the write is served first. Both are
+    // served before the erase continues.
     for read in [W, W + 1, W + SUSPEND - 1] {
         let played = run(nesting("arbitrary", "never", true), Some(read));
         let (erase, write) = (played.only(Occupant::Erase), played.only(Occupant::UserProgram));
@@ -80,7 +82,7 @@ fn a_write_stops_an_erase_only_where_it_may_and_after_the_reads() {
 
 #[test]
 fn a_write_during_the_resume_cancels_it() {
-    // A read has stopped the erase; the write comes while the voltage rises.
+    // A read has suspended the erase; the write arrives while the voltage rises.
     let begins = W + SUSPEND + READ;
     let mut stage = Stage::new(nesting("arbitrary", "never", true));
     stage.erase(T, 1).read(T + W).write(T + begins + 4_000);
@@ -92,7 +94,8 @@ fn a_write_during_the_resume_cancels_it() {
 #[test]
 fn deferred_serves_the_writes_that_were_queued_too() {
     let mut stage = Stage::new(nesting("deferred", "inter-phase", true));
-    // The second write comes after the loop ended and waits for the next.
+    // The second write arrives after the end of the loop and waits for the end of the next
+    // loop.
     stage.erase(T, 1).write(T + W).write(T + LOOP + 1);
     let played = stage.play(T - COMMAND);
     let writes = played.of(Occupant::UserProgram);
@@ -104,7 +107,7 @@ fn deferred_serves_the_writes_that_were_queued_too() {
 #[test]
 fn everyone_waits_for_what_they_wait_for() {
     let mut stage = Stage::new(nesting("arbitrary", "inter-phase", true));
-    // The program is stopped by a read, whose successor waits for it.
+    // A read stops the program; a second read waits for the first.
     stage.erase(T, 1).write(T + W).read(T + P + 30_000).read(T + P + PULSE + 1_000);
     let played = stage.play(T - COMMAND);
     let write = &played.done.iter().find(|d| d.command.op == HostOp::Write).unwrap().ledger;

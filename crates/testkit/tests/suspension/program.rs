@@ -1,15 +1,17 @@
-//! A read meets a program, in every phase and at every boundary between two.
+//! Tests a read that arrives during a program, in every phase and at every boundary between
+//! phases.
 
 use super::*;
 use tailcut_core::nand::config::SuspendedData;
 use tailcut_testkit::Stage;
 use tailcut_units::{Cause, Occupant};
 
-/// A pulse, and a pulse with its verify; four of them make a page of the first type.
+/// Times of a pulse, and of a pulse with its verify, ns. A program of a page of the first type
+/// has four of them.
 pub const PULSE: u64 = 70_000;
 pub const STEP: u64 = 80_000;
 pub const PROGRAM: u64 = 4 * STEP;
-/// Cutting a phase, and filling the page register again.
+/// Times of cutting a phase, and of reloading the page register, ns.
 const CUT: u64 = 4_000;
 pub const RELOAD: u64 = 3_000;
 
@@ -19,7 +21,8 @@ fn programming(member: &str) -> DeviceConfig {
     c
 }
 
-/// When the program stops, when the die is free, and where it goes on.
+/// When the program stops, when the die is free, and the position at which the program
+/// continues; from the start of the program, ns.
 pub fn expected(member: &str, x: u64) -> Option<(u64, u64, u64)> {
     let (begun, inside) = (x / STEP * STEP, x % STEP);
     let (from, end) = if inside < PULSE { (begun, begun + PULSE) } else { (begun + PULSE, begun + STEP) };
@@ -67,7 +70,7 @@ fn a_read_meets_every_phase() {
             assert_eq!((read.granted, &program.array), (T + free, &slices), "{label}");
             assert_eq!(program.inward.len(), transfers, "{label}");
             if transfers == 2 {
-                assert_eq!(program.inward[1], (on - resume, on), "{label}: its data again");
+                assert_eq!(program.inward[1], (on - resume, on), "{label}: its data are transferred again");
             } else {
                 assert_eq!(program.resuming, [(on - resume, on)], "{label}");
             }
@@ -76,7 +79,7 @@ fn a_read_meets_every_phase() {
             let reader = &played.reads()[0].ledger;
             let waits = (reader.get(Cause::SUSPEND_POINT), reader.get(Cause::SUSPEND_OVERHEAD));
             assert_eq!(waits, (stops - x, free - stops), "{label}");
-            // The write took so much longer, and says so.
+            // The program took longer by this time, and the write's ledger shows it.
             let longer = program.released() - T - PROGRAM;
             assert_eq!(write.ledger.get(Cause::SUSPENDED), longer, "{label}: {:?}", write.ledger);
             assert_eq!(write.latency, COMMAND + PAGE + PROGRAM + longer, "{label}");
@@ -129,7 +132,7 @@ fn data_on_their_way_again_are_not_interrupted() {
         stage.program(T).read(T + x).read(begins + elapsed);
         let played = stage.play(T - COMMAND - PAGE - 1);
         let second = played.of(Occupant::UserRead)[1];
-        // The first pulse has not begun again: nothing is cut.
+        // The first pulse has not started again, so nothing is cut.
         assert_eq!(second.granted, begins + COMMAND + PAGE, "{elapsed}");
         assert_eq!(played.flash.program_suspension.resumes_cancelled, 0, "{elapsed}");
         assert_eq!(played.only(Occupant::UserProgram).inward.len(), 3, "{elapsed}");
@@ -164,7 +167,7 @@ fn what_the_flash_bears_is_not_exceeded() {
 
 #[test]
 fn what_is_left_counts_where_the_program_would_stop() {
-    // In the last pulse but one: it ends a step and a verify before the program does.
+    // In the last pulse but one. It ends one verify and one step before the end of the program.
     let x = 2 * STEP + 1;
     let left = PROGRAM - (2 * STEP + PULSE);
     for (least, granted) in [(left, 2 * STEP + PULSE), (left + 1, PROGRAM)] {
