@@ -1,4 +1,4 @@
-//! From what ran to verdicts.
+//! Judges the checks of an experiment from the results of its runs.
 
 use crate::execute::Results;
 use crate::file::{Band, Check, CheckKind, Experiment};
@@ -7,22 +7,22 @@ use crate::unit::{Kind, Short, Unit};
 use crate::valid::unit_of;
 use serde::Serialize;
 
-/// What became of a check.
+/// The verdict on a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict", content = "why")]
 pub enum Verdict {
-    /// Reproduced.
+    /// The measured value is in the band.
     InBand,
-    /// Missed.
+    /// The measured value is outside the band.
     OutOfBand,
-    /// Nothing to judge, and why.
+    /// There is nothing to judge; the text says why.
     NotComparable(String),
-    /// The quick size does not judge it.
+    /// The check is judged at the full size only.
     FullSizeOnly,
 }
 
 impl Verdict {
-    /// A few words.
+    /// The verdict in a few words.
     pub fn words(&self) -> &'static str {
         match self {
             Verdict::InBand => "in band",
@@ -33,43 +33,43 @@ impl Verdict {
     }
 }
 
-/// A check, judged.
+/// A check with its verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// What it is about, with the values of the axes.
+    /// The label of the check, with the values of the axes.
     pub label: String,
-    /// What the comparison decides.
+    /// The kind of the comparison.
     pub kind: CheckKind,
-    /// The run, or the runs averaged over.
+    /// The run, or the runs over which the value is averaged.
     pub run: String,
     /// The scheme.
     pub scheme: String,
-    /// What was measured.
+    /// Name of the measure.
     pub measure: String,
-    /// What the paper has, with its unit.
+    /// The published value with its unit, or the words of the paper.
     pub published: String,
-    /// Where in the paper.
+    /// Place in the paper.
     pub source: String,
-    /// How far that is to be trusted.
+    /// How far the published value is to be trusted.
     pub trust: String,
     /// The band in words.
     pub band: String,
-    /// Where the band comes from.
+    /// The reason for the band.
     pub because: String,
-    /// Our value with its unit, or a dash.
+    /// The measured value with its unit, or a dash.
     pub measured: String,
-    /// Our value in the check's unit.
+    /// The measured value in the check's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// The judgement.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Shown with it.
+    /// A note shown with the check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Judge every check of an experiment.
+/// Judges every check of an experiment.
 pub fn judge(e: &Experiment, results: &Results) -> Vec<Outcome> {
     e.check.iter().map(|c| outcome(e, c, results)).collect()
 }
@@ -121,7 +121,7 @@ fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
     }
 }
 
-/// Why there is nothing to judge, whatever was measured.
+/// Why there is nothing to judge whatever was measured, if so.
 fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results: &Results) -> Option<String> {
     if let Some(why) = &c.not_comparable {
         return Some(why.clone());
@@ -134,7 +134,7 @@ fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results:
     about.iter().find_map(|run| results.lacks(run))
 }
 
-/// The unit that a check is judged in.
+/// The unit in which a check is judged.
 fn unit(c: &Check) -> Unit {
     let ratio = c.relative_to.as_ref().is_some_and(|to| !to.difference);
     match Measure::parse(&c.measure) {
@@ -144,7 +144,7 @@ fn unit(c: &Check) -> Unit {
     .expect("validated when read")
 }
 
-/// The measured value in the check's unit: of one run, or the mean over several.
+/// The measured value in the check's unit: of one run, or the mean over several runs.
 pub(crate) fn value(
     e: &Experiment,
     c: &Check,
@@ -185,7 +185,7 @@ pub(crate) fn value(
 
 fn holds(band: &Band, published: Option<f64>, measured: f64) -> bool {
     if let (Some(percent), Some(published)) = (band.relative, published) {
-        // A hair for the rounding of the division.
+        // 1e-9 allows for the rounding of the division.
         return (measured - published).abs() <= published.abs() * (percent + 1e-9) / 100.0;
     }
     if let Some([from, to]) = band.range {

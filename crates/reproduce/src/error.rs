@@ -8,18 +8,18 @@ use tailcut_workload::WorkloadError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReproduceError {
-    /// Neither an experiment, nor a paper, nor a file.
+    /// The word is neither an experiment, nor a paper, nor a file.
     #[error("no experiment is called `{id}`{}; give a file ending in .toml, or one of: {}",
             did_you_mean(nearest), known.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The word.
         id: String,
-        /// The nearest id, if one is near.
+        /// The nearest id, if there is a similar one.
         nearest: Option<String>,
         /// All papers and experiments.
         known: Vec<String>,
     },
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
         /// The file.
@@ -27,7 +27,7 @@ pub enum ReproduceError {
         /// Why.
         source: std::io::Error,
     },
-    /// A text that is no experiment: the place and the key are in the message.
+    /// A text is not a valid experiment; the message names the place and the key.
     #[error("{file}: {message}")]
     File {
         /// The file.
@@ -35,7 +35,7 @@ pub enum ReproduceError {
         /// What is wrong.
         message: String,
     },
-    /// A run without a drive or a scheme.
+    /// A run whose drive or scheme cannot be resolved.
     #[error("{file}: run `{run}`: {source}")]
     Config {
         /// The file.
@@ -45,7 +45,7 @@ pub enum ReproduceError {
         /// What is wrong.
         source: Box<ConfigError>,
     },
-    /// A run without a workload.
+    /// A run whose workload cannot be read.
     #[error("{file}: run `{run}`: {source}")]
     Workload {
         /// The file.
@@ -71,7 +71,7 @@ pub enum ReproduceError {
 }
 
 impl ReproduceError {
-    /// Whether the input is at fault, not the run.
+    /// Whether the cause is the input and not the run.
     pub fn is_input(&self) -> bool {
         match self {
             ReproduceError::Run { source, .. } => source.is_input(),

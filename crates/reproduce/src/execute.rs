@@ -1,4 +1,4 @@
-//! An experiment's runs, in parallel, from the user's aged drives.
+//! Runs an experiment: its runs in parallel, from cached aged drives.
 
 use crate::check::{Outcome, judge};
 use crate::error::ReproduceError;
@@ -21,41 +21,42 @@ use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
 /// How experiments are run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Quick sizes.
+    /// Run at the quick sizes.
     pub quick: bool,
     /// The folder of traces.
     pub traces: Option<PathBuf>,
-    /// Where aged drives are kept.
+    /// Where aged drives are stored.
     pub snapshots: Snapshots,
-    /// Runs at a time, at least one.
+    /// Number of runs at a time, at least one.
     pub threads: usize,
-    /// Who may stop the reading of traces.
+    /// The interrupt that stops the reading of traces.
     pub interrupt: Interrupt,
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Debug)]
 pub struct RunOutput {
     /// Its name.
     pub name: String,
     /// Its schemes in order; empty if it did not run.
     pub schemes: Vec<Scheme>,
-    /// What the host could have of the flash under each, were it alone.
+    /// For each scheme, the share of the raw flash that the host could use if the scheme ran
+    /// alone.
     pub capacities: Vec<f64>,
     /// Why it did not run.
     pub missing: Option<String>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// What an experiment came to.
+/// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// Its id.
     pub id: String,
-    /// Whether at quick sizes.
+    /// Whether the experiment ran at the quick sizes.
     pub quick: bool,
-    /// Real seconds taken.
+    /// Real time, seconds.
     pub seconds: f64,
     /// The runs in order.
     pub runs: Vec<RunOutput>,
@@ -68,7 +69,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// What the run needs to show anything and has not, in a sentence; `None` if it did not run.
+    /// A sentence that names the first measure in `needs` that is zero under every scheme.
+    /// `None` if all are above zero or the run did not run.
     pub fn lacks(&self, run: &Run) -> Option<String> {
         let ran = self.run(&run.name).filter(|r| r.missing.is_none())?;
         let above_zero = |name: &&String| {
@@ -79,10 +81,10 @@ impl Results {
         Some(format!("the run shows nothing of it: `{missing}` is zero under every scheme"))
     }
 
-    /// The value of a measure, in its kind's own unit.
+    /// The value of a measure, in the unit of the measure's kind.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no value.
     pub fn value(&self, run: &str, scheme: &str, measure: &Measure) -> Result<f64, String> {
         if let Some((_, ratings)) = self.searches.iter().find(|(name, _)| name == run) {
             let ratings = ratings.as_ref().map_err(String::clone)?;
@@ -112,11 +114,11 @@ impl Results {
     }
 }
 
-/// Run an experiment and judge it.
+/// Runs an experiment and judges its checks.
 ///
 /// # Errors
-/// A run that cannot be set up or fails. A trace that is not there and a drive that makes
-/// no progress are results: their checks are not comparable.
+/// A run that cannot be set up or that fails. A missing trace and a drive that makes no
+/// progress are not errors: the checks of their runs are not comparable.
 pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Result<Results, ReproduceError> {
     let clock = Instant::now();
     follow.begins(&e.id, e.tasks());
@@ -140,8 +142,8 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     Ok(results)
 }
 
-/// Runs of one scheme go side by side, each on one thread; the others one after another,
-/// with their schemes side by side.
+/// Runs with one scheme execute in parallel, each on one thread. Runs with several schemes
+/// execute one after another, with their schemes in parallel.
 fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, ReproduceError> {
     let (single, several): (Vec<usize>, Vec<usize>) =
         (0..jobs.len()).partition(|&i| jobs[i].run.names().count() == 1);
@@ -171,11 +173,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One run to be done.
+/// One run to be executed.
 struct Job<'a> {
     e: &'a Experiment,
     run: &'a Run,
-    /// The number of its first task.
+    /// The number of the run's first task.
     first: usize,
     options: &'a Options,
     follow: &'a dyn Follow,
@@ -245,7 +247,7 @@ impl Job<'_> {
         Ok(output)
     }
 
-    /// The workload, or why there is none here.
+    /// The workload, or the reason why it is not available.
     fn workload(&self) -> Result<Result<WorkloadSpec, String>, ReproduceError> {
         let Job { run, options, .. } = self;
         let parse = |text: &str, replay: &TraceReplay| {
@@ -280,7 +282,7 @@ impl Job<'_> {
     }
 }
 
-/// Schemes and variants on a device, with keys set in all of them, resolved.
+/// Resolves schemes and variants on a device, with `sets` applied to all of them.
 pub(crate) fn scheme_specs(
     (file, run): (&str, &str),
     device: &str,
@@ -298,7 +300,7 @@ pub(crate) fn scheme_specs(
         .collect()
 }
 
-/// A scheme on a device, resolved.
+/// Resolves one scheme on a device.
 fn scheme_spec(
     file: &str,
     run: &str,
@@ -337,7 +339,7 @@ fn replay(run: &Run, how: &Options) -> TraceReplay {
     TraceReplay { options, depth: r.closed_loop, ..TraceReplay::default() }
 }
 
-/// A scale that was checked when the file was read; 1 without one.
+/// The value of a scale, which was checked when the file was read; 1 if there is no scale.
 fn factor(scale: &Option<Scale>) -> f64 {
     scale.as_ref().and_then(|s| s.value().ok()).unwrap_or(1.0)
 }

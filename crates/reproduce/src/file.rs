@@ -50,14 +50,14 @@ pub struct Experiment {
     pub source: String,
     /// What it shows.
     pub shows: String,
-    /// Why results are as they are, in Markdown.
+    /// Explanation of the results, in Markdown.
     pub discussion: Option<String>,
-    /// How long it takes.
+    /// Stated running times.
     pub time: RunningTime,
-    /// What a check has unless it says otherwise.
+    /// Values for checks that do not state their own.
     #[serde(default)]
     pub defaults: Defaults,
-    /// Schemes with keys set, of every run that names none.
+    /// Variants for every run that names no schemes and no variants.
     #[serde(default)]
     pub variant: Vec<Variant>,
     /// Runs.
@@ -66,24 +66,24 @@ pub struct Experiment {
     /// Searches for a rating.
     #[serde(default)]
     pub search: Vec<Search>,
-    /// Values of an axis that follow from the results.
+    /// Values of an axis that are determined from the results.
     #[serde(default)]
     pub find: Vec<Find>,
-    /// What is compared, in the order shown; nothing where nobody published anything.
+    /// The comparisons, in the order shown; empty if nothing was published.
     #[serde(default)]
     pub check: Vec<Check>,
-    /// Tables of measures beside the checks.
+    /// Tables of measures in addition to the checks.
     #[serde(default)]
     pub table: Vec<Table>,
     /// Tables over time.
     #[serde(default)]
     pub series: Vec<SeriesTable>,
-    /// The sweeps among the runs and searches, whose points are in `run` and `search`.
+    /// The sweeps among the runs and searches; their points are in `run` and `search`.
     #[serde(skip)]
     pub sweeps: Vec<Sweep>,
 }
 
-/// Stated running times on two cores, with aged drives not yet in the cache.
+/// Stated running times on two cores, without aged drives in the cache.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunningTime {
@@ -93,15 +93,15 @@ pub struct RunningTime {
     pub full: String,
 }
 
-/// What a check has unless it says otherwise.
+/// Values for checks that do not state their own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
     /// The scheme.
     pub scheme: Option<String>,
-    /// Where in the paper.
+    /// Place in the paper.
     pub source: Option<String>,
-    /// How far it is to be trusted.
+    /// How far the published value is to be trusted.
     pub trust: Option<Trust>,
     /// The band.
     pub band: Option<Band>,
@@ -111,7 +111,7 @@ pub struct Defaults {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What checks call it.
+    /// The name that checks use.
     pub name: String,
     /// Device preset or file.
     pub device: String,
@@ -124,30 +124,32 @@ pub struct Run {
     /// Keys set in all of them, as `--set` takes them.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Keys set besides at the quick size: a smaller drive ages faster.
+    /// Further keys set at the quick size, for example for a smaller drive that ages faster.
     #[serde(default)]
     pub quick_set: Vec<String>,
     /// A job, as `--workload` takes it; `{size}` stands for `full` or `quick`.
     pub workload: Option<String>,
-    /// The full size.
+    /// The value of `{size}` at the full size.
     pub full: Option<String>,
-    /// The quick size; without one the run is skipped at quick size.
+    /// The value of `{size}` at the quick size; if it is missing, the run is skipped at that
+    /// size.
     pub quick: Option<String>,
-    /// A trace's file name in the folder of traces, in place of `workload`.
+    /// File name of a trace in the folder of traces, instead of `workload`.
     pub trace: Option<String>,
     /// How the trace is replayed.
     pub replay: Option<Replay>,
-    /// The requests stand in for others that the paper has, and why: values measured with
-    /// them are not comparable with the published ones, directions are.
+    /// Why the requests stand in for others that the paper used. Values measured with a
+    /// stand-in are not comparable with the published ones; directions are.
     pub stand_in: Option<String>,
-    /// Measures that are above zero under some scheme, or the run shows nothing of what the
-    /// figure is about and its checks are not comparable.
+    /// Measures that must be above zero under at least one scheme. Otherwise the run does not
+    /// show what the figure is about, and its checks are not comparable.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Axes along which it is repeated.
+    /// Axes along which the run is repeated.
     #[serde(default)]
     pub axis: Vec<Axis>,
-    /// none, sequential, steady or scattered; by the workload and `age.free` if not given.
+    /// none, sequential, steady or scattered; if missing, it follows from the workload and
+    /// `age.free`.
     pub precondition: Option<String>,
     /// Seed of every random stream.
     #[serde(default = "one")]
@@ -166,11 +168,11 @@ fn one_step() -> u32 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// What checks call it.
+    /// The name that checks use.
     pub name: String,
     /// The scheme expression.
     pub scheme: String,
-    /// Keys set over it, as `--set` takes them.
+    /// Keys set in addition to the scheme's, as `--set` takes them.
     pub set: Vec<String>,
 }
 
@@ -178,27 +180,27 @@ pub struct Variant {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
-    /// Laps.
+    /// Number of laps.
     #[serde(rename = "loop")]
     pub laps: Option<u32>,
-    /// Laps at the quick size; without it the run is skipped at quick size.
+    /// Number of laps at the quick size; if it is missing, the run is skipped at that size.
     pub quick_loop: Option<u32>,
-    /// Keep so many requests outstanding and ignore the timestamps.
+    /// Keep this many requests outstanding and ignore the timestamps.
     pub closed_loop: Option<u32>,
-    /// Ten is ten times the rate. A number, or the value of an axis (`"{load}"`).
+    /// Factor on the request rate. A number, or the value of an axis (`"{load}"`).
     pub rate_scale: Option<Scale>,
-    /// Thirty is thirty times the size. A number, or the value of an axis.
+    /// Factor on the request sizes. A number, or the value of an axis.
     pub size_scale: Option<Scale>,
-    /// All volumes of the trace on the same addresses.
+    /// Put all volumes of the trace at the same addresses.
     #[serde(default)]
     pub overlay: bool,
 }
 
-/// A search for the largest multiplier of the ACT load that a drive stands.
+/// A search for the largest multiplier of the ACT load at which a drive passes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    /// What checks call it.
+    /// The name that checks use.
     pub name: String,
     /// Device preset or file.
     pub device: String,
@@ -211,22 +213,23 @@ pub struct Search {
     /// Keys set in all of them, as `--set` takes them.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The load: `{multiplier}` and `{size}` are filled in.
+    /// The load; `{multiplier}` and `{size}` are replaced.
     pub workload: String,
-    /// The full size.
+    /// The value of `{size}` at the full size.
     pub full: String,
-    /// The quick size; without one the search is skipped at quick size.
+    /// The value of `{size}` at the quick size; if it is missing, the search is skipped at that
+    /// size.
     pub quick: Option<String>,
     /// The largest multiplier tried.
     pub most: u32,
-    /// Multiples of this are tried, and the rating is one of them.
+    /// Only multiples of this number are tried, and the rating is one of them.
     #[serde(default = "one_step")]
     pub step: u32,
-    /// Virtual time at the start in which nothing is judged.
+    /// Virtual time at the start that is not judged.
     pub after: Option<String>,
-    /// Slices of the tool's own rule, in virtual time; the tool's own are one hour.
+    /// Length of the slices of the tool's own rule, in virtual time; the tool uses one hour.
     pub slice: String,
-    /// Axes along which it is repeated.
+    /// Axes along which the search is repeated.
     #[serde(default)]
     pub axis: Vec<Axis>,
     /// Seed of every random stream.
@@ -234,60 +237,60 @@ pub struct Search {
     pub seed: u64,
 }
 
-/// What is compared.
+/// A comparison.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// What a row says.
+    /// The label of the row.
     pub label: String,
     /// The run or search.
     pub run: Option<String>,
-    /// Several runs: the check is of the mean over them.
+    /// Several runs: the check compares the mean over them.
     #[serde(default)]
     pub runs: Vec<String>,
-    /// Of a sweep: the value of each axis.
+    /// For a sweep: the value of each axis.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
-    /// Of a sweep: the value of one axis is the one that this find comes to.
+    /// For a sweep: one axis has the value that this find determines.
     pub found: Option<String>,
     /// The scheme or variant.
     pub scheme: Option<String>,
-    /// What is measured.
+    /// Name of the measure.
     pub measure: String,
-    /// Divide by this, or take it away.
+    /// Divide the value by this one, or subtract this one.
     pub relative_to: Option<RelativeTo>,
-    /// What the comparison decides; by [`Check::kind`] if not given.
+    /// The kind of the comparison; by [`Check::kind`] if missing.
     pub kind: Option<CheckKind>,
     /// The published value in `unit`.
     pub published: Option<f64>,
-    /// What the paper says where it gives no value.
+    /// The words of the paper, if it gives no value.
     pub says: Option<String>,
     /// The unit of `published` and of the band.
     pub unit: String,
-    /// Where in the paper.
+    /// Place in the paper.
     pub source: Option<String>,
-    /// How far it is to be trusted.
+    /// How far the published value is to be trusted.
     pub trust: Option<Trust>,
-    /// What counts as reproduced.
+    /// The range of values that count as reproduced.
     pub band: Option<Band>,
-    /// Shown with the result.
+    /// A note shown with the result.
     pub note: Option<String>,
-    /// Why a comparison would say nothing; the measured value is still shown.
+    /// Why a comparison would mean nothing; the measured value is shown nevertheless.
     pub not_comparable: Option<String>,
-    /// Judged at the quick size too.
+    /// The check is judged at the quick size too.
     #[serde(default)]
     pub quick: bool,
 }
 
-/// What a comparison decides.
+/// The kind of a comparison.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckKind {
-    /// A value that was published, in figures or in words: it could have come out otherwise.
+    /// A value that was published, in figures or in words, and that the model could miss.
     Value,
-    /// A direction or an order: which of two is longer, or that something grows.
+    /// A direction or an order: which of two values is larger, or that something grows.
     Order,
-    /// True by construction of the model, whatever it is set to: a test of the bookkeeping.
+    /// True by construction of the model for any settings: a test of the bookkeeping.
     Structural,
 }
 
@@ -301,7 +304,7 @@ impl fmt::Display for CheckKind {
     }
 }
 
-/// What a measured value is divided by; what is left out is the check's own.
+/// The value to divide by; missing parts are taken from the check.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelativeTo {
@@ -309,26 +312,27 @@ pub struct RelativeTo {
     pub run: Option<String>,
     /// The scheme.
     pub scheme: Option<String>,
-    /// What is measured of it.
+    /// The measure.
     pub measure: Option<String>,
-    /// Take it away in place of dividing by it: the result is in the measure's own unit.
+    /// Subtract instead of dividing: the result is in the measure's own unit.
     #[serde(default)]
     pub difference: bool,
 }
 
-/// What counts as reproduced; one or two of the four, and why these.
+/// The range of values that count as reproduced, and the reason. One or two of the four limits
+/// are given.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
-    /// Percent of the published value, to both sides.
+    /// Percent of the published value, in both directions.
     pub relative: Option<f64>,
-    /// From and to, in the check's unit.
+    /// Lower and upper limit, in the check's unit.
     pub range: Option<[f64; 2]>,
-    /// In the check's unit.
+    /// Upper limit, in the check's unit.
     pub at_most: Option<f64>,
-    /// In the check's unit.
+    /// Lower limit, in the check's unit.
     pub at_least: Option<f64>,
-    /// Where the band comes from: a stated error, the prose's precision.
+    /// The reason for the band: a stated error, or the precision of the prose.
     pub because: Option<String>,
 }
 
@@ -364,7 +368,7 @@ impl fmt::Display for Trust {
     }
 }
 
-/// A table of measures: one row a scheme of a run.
+/// A table of measures, with one row for each scheme of a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -373,15 +377,17 @@ pub struct Table {
     /// The run.
     pub run: String,
     /// The measures, each with its unit: `read.mean us`; `read.mean/rps %` is relative to
-    /// another scheme. `@ RUN` behind it takes it from another run, of a sweep at the same
-    /// values of the axes; `in 30..40` marks what lies there, and the row says how many of
-    /// such columns do. `capacity` is what the host could have of the flash, and `left.p99.9`
-    /// what the blame says of the reads above a percentile.
+    /// another scheme. `@ RUN` at the end takes the value from another run, for a sweep at the
+    /// same values of the axes. `in 30..40` marks values in this range, and the row shows in
+    /// how many of these columns the value is in range. `capacity` is the share of the raw
+    /// flash that the host could use, and `left.p99.9` gives the main causes in the blame of
+    /// the reads above a percentile.
     pub columns: Vec<String>,
-    /// Which schemes; all if none is named.
+    /// The schemes shown; all if empty.
     #[serde(default)]
     pub schemes: Vec<String>,
-    /// A row a value of the axes and a column a scheme, of the one measure.
+    /// One row for each combination of axis values and one column for each scheme, of a single
+    /// measure.
     #[serde(default)]
     pub by_scheme: bool,
 }
@@ -394,9 +400,9 @@ pub struct SeriesTable {
     pub title: String,
     /// The run.
     pub run: String,
-    /// What is shown of each scheme.
+    /// The figure shown for each scheme.
     pub of: SeriesOf,
-    /// Rows, about.
+    /// Approximate number of rows.
     pub rows: usize,
 }
 
@@ -418,18 +424,19 @@ pub enum SeriesOf {
     /// The mean of the reads that completed in it.
     #[serde(rename = "read.mean")]
     ReadMean,
-    /// Free blocks of the drive at its end.
+    /// Free blocks of the drive at the end of the interval.
     #[serde(rename = "free_blocks")]
     FreeBlocks,
 }
 
 impl Experiment {
-    /// Whether it has published values to be held to; if not, it is a comparison.
+    /// Whether the experiment has checks against published values; otherwise it is a
+    /// comparison.
     pub fn judges(&self) -> bool {
         !self.check.is_empty()
     }
 
-    /// What it has to run: one a run and scheme, one a searched scheme.
+    /// The number of tasks: one for each run and scheme, and one for each searched scheme.
     pub fn tasks(&self) -> usize {
         self.run.iter().map(|r| r.names().count()).sum::<usize>()
             + self.search.iter().map(|s| s.names().count()).sum::<usize>()
@@ -445,8 +452,8 @@ impl Experiment {
         check.scheme.as_deref().or(self.defaults.scheme.as_deref())
     }
 
-    /// The runs and searches that a check is about, with `found` as the value of the axis
-    /// that its find is of; empty where a sweep has no such point.
+    /// The runs and searches that a check is about, with `found` as the axis and value of its
+    /// find. Runs for which a sweep has no such point are left out.
     pub fn about(&self, check: &Check, found: Option<(&str, &str)>) -> Vec<String> {
         check.named().filter_map(|name| self.point(name, check, found)).collect()
     }
@@ -486,14 +493,14 @@ impl Search {
 }
 
 impl Check {
-    /// The runs, searches and sweeps that it names.
+    /// The runs, searches and sweeps that the check names.
     pub fn named(&self) -> impl Iterator<Item = &str> {
         self.run.iter().chain(&self.runs).map(String::as_str)
     }
 
-    /// What the comparison decides: as declared, or else an order if it has no published
-    /// value and its band says no more than which of two is larger, and a value if not.
-    /// Nothing is structural unless declared so.
+    /// The kind of the comparison: as declared; otherwise an order if there is no published
+    /// value and the band only says which of two values is larger; otherwise a value. A check
+    /// is structural only if declared so.
     pub fn kind(&self, band: Option<&Band>) -> CheckKind {
         let order = self.published.is_none()
             && self.relative_to.is_some()
@@ -503,12 +510,12 @@ impl Check {
 }
 
 impl Band {
-    /// Whether it is one limit.
+    /// Whether the band is a single limit.
     pub fn is_one_sided(&self) -> bool {
         self.relative.is_none() && self.range.is_none() && (self.at_most.is_some() != self.at_least.is_some())
     }
 
-    /// Whether it is one limit, and that one.
+    /// Whether the band is this single limit.
     fn is_limit(&self, limit: f64) -> bool {
         self.is_one_sided() && self.at_most.or(self.at_least) == Some(limit)
     }

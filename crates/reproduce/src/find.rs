@@ -1,29 +1,29 @@
-//! The value of an axis at which a set of checks comes nearest to what is published.
+//! Finds the value of an axis at which a set of checks is nearest to the published values.
 
 use crate::check::value;
 use crate::execute::Results;
 use crate::file::{Band, Check, Experiment};
 use crate::sweep::Axis;
 
-/// What a find came to.
+/// The result of a find.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Its name.
     pub name: String,
     /// The name of the axis.
     pub axis: String,
-    /// The value with the least largest miss.
+    /// The value with the smallest largest miss.
     pub value: Option<String>,
-    /// The value, said with the name and unit of the axis.
+    /// The value with the name and unit of the axis.
     pub said: String,
-    /// How many checks it rests on.
+    /// Number of checks that the find is based on.
     pub checks: usize,
-    /// The largest miss by value, in parts of what is published; none where a check has no
-    /// value there.
+    /// The largest miss for each value of the axis, relative to the published value; `None` if
+    /// a check has no value there.
     pub misses: Vec<(String, Option<f64>)>,
 }
 
-/// Every find of an experiment.
+/// The results of every find of an experiment.
 pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
     e.find
         .iter()
@@ -33,7 +33,7 @@ pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
             let values = axis.iter().flat_map(|a| a.all());
             let misses: Vec<(String, Option<f64>)> =
                 values.map(|v| (v.to_string(), largest(e, &checks, (&f.axis, v), results))).collect();
-            // The first of equals.
+            // `min_by` returns the first of equal values.
             let best = misses
                 .iter()
                 .filter_map(|(v, miss)| miss.map(|miss| (v, miss)))
@@ -45,7 +45,7 @@ pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
         .collect()
 }
 
-/// The axis of this name, of the first sweep that has it.
+/// The axis of this name, from the first sweep that has it.
 pub(crate) fn axis<'a>(e: &'a Experiment, name: &str) -> Option<&'a Axis> {
     e.sweeps.iter().flat_map(|s| &s.axes).find(|a| a.name == name)
 }
@@ -59,8 +59,8 @@ fn largest(e: &Experiment, checks: &[&Check], at: (&str, &str), results: &Result
     Some(most)
 }
 
-/// How far a value lies from the published one, in parts of that; from the nearest limit
-/// where there is none.
+/// The distance of a value from the published value, relative to it. Without a published value,
+/// the distance from the nearest limit, relative to the limit.
 fn miss(published: Option<f64>, band: &Band, value: f64) -> f64 {
     let by = |of: f64, distance: f64| if distance <= 0.0 { 0.0 } else { distance / of.abs() };
     if let Some(published) = published {

@@ -1,21 +1,21 @@
-//! How whoever started experiments follows them.
+//! The interface through which a caller follows the progress of experiments.
 
 use tailcut_sim::{Plan, Watch};
 use tailcut_units::SimTime;
 
-/// Looks on while the runs of an experiment go. Tasks are numbered over the whole
-/// experiment: one a run and scheme, one a searched scheme.
+/// Receives the progress of the runs of an experiment. Tasks are numbered over the whole
+/// experiment: one for each run and scheme, and one for each searched scheme.
 pub trait Follow: Watch {
-    /// An experiment of so many tasks begins.
+    /// An experiment with this number of tasks begins.
     fn begins(&self, _id: &str, _tasks: usize) {}
 
-    /// What the tasks from `first` on come to.
+    /// The plan of `count` tasks from `first` on.
     fn planned(&self, _first: usize, _count: usize, _plan: &Plan) {}
 }
 
 impl Follow for () {}
 
-/// One run's tasks as a part of the experiment's.
+/// Forwards the tasks of one run as tasks of the experiment.
 pub(crate) struct Shifted<'a> {
     pub to: &'a dyn Follow,
     pub first: usize,

@@ -1,15 +1,15 @@
-//! The papers' figures, run again: published values beside measured ones.
+//! Repeats the figures of papers: published values beside measured ones.
 //!
 //! An experiment is a TOML file (`experiments/<paper>/<figure>.toml`): drives, workloads,
-//! schemes, and checks. A check names a measure, the published value with its source and
-//! how far that is to be trusted, and a band that was set from the paper's own words
-//! before any result of ours was seen. A miss is shown as a miss.
+//! schemes, and checks. A check names a measure, the published value with its source and with
+//! how far it is to be trusted, and a band that was set from the paper's own words before any
+//! result was seen. A miss is shown as a miss.
 //!
-//! Reading order: [`file`] is the format; [`sweep`] repeats runs along axes; [`list`] is what is
-//! built in; [`execute`] runs it; [`search`] finds the ratings of the ACT tool; [`check`] judges,
-//! where needed at a value of an axis that [`find`] finds; [`tally`] counts; [`text`],
-//! [`markdown`] and [`picture`] show the result; [`version`] knows which results a new version
-//! of the model leaves as they are.
+//! Reading order: [`file`] is the format; [`sweep`] repeats runs along axes; [`list`] has the
+//! built-in experiments; [`execute`] runs them; [`search`] finds the ratings of the ACT tool;
+//! [`check`] judges, if needed at a value of an axis that [`find`] finds; [`tally`] counts;
+//! [`text`], [`markdown`] and [`picture`] show the result; [`version`] determines which results
+//! a new version of the model leaves valid.
 
 pub mod check;
 pub mod error;

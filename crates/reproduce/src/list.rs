@@ -1,4 +1,4 @@
-//! The experiments that are built in, and how a name becomes some of them.
+//! The built-in experiments, and the lookup of experiments by name.
 
 use crate::error::ReproduceError;
 use crate::file::Experiment;
@@ -11,7 +11,7 @@ macro_rules! experiments {
     };
 }
 
-/// Every built-in experiment by its id, in the order they run.
+/// Every built-in experiment by its id, in the order of execution.
 pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "atc19/table2",
     "atc19/artifact",
@@ -35,10 +35,10 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "composed/limits",
 );
 
-/// Read the text of an experiment file; `name` stands for it in messages.
+/// Reads the text of an experiment file; messages call it `name`.
 ///
 /// # Errors
-/// What is wrong with it, with line and key.
+/// What is wrong with the text, with line and key.
 pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
     let fail = |message: String| ReproduceError::File { file: name.to_string(), message };
     let mut experiment: Experiment =
@@ -54,15 +54,15 @@ pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
 /// All built-in experiments.
 ///
 /// # Errors
-/// As [`parse`]; a test holds that there are none.
+/// As [`parse`]; a test checks that there are none.
 pub fn all() -> Result<Vec<Experiment>, ReproduceError> {
     EXPERIMENTS.iter().map(|(id, text)| parse(&format!("experiments/{id}.toml"), text)).collect()
 }
 
-/// The experiments that a word stands for: an id, a paper, or a file ending in `.toml`.
+/// The experiments for a word: an id, a paper, or a file ending in `.toml`.
 ///
 /// # Errors
-/// An unknown id, with the nearest; a file that is no experiment.
+/// An unknown id, with the nearest known one; a file that is not a valid experiment.
 pub fn find(word: &str) -> Result<Vec<Experiment>, ReproduceError> {
     if word.ends_with(".toml") {
         let read = |source| ReproduceError::Read { path: word.to_string(), source };

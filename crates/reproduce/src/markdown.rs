@@ -1,5 +1,5 @@
-//! `docs/reproduction.md`: a section an experiment, each between markers, so that some
-//! can be made anew while the others stay as they are.
+//! `docs/reproduction.md`: one section for each experiment, each between markers, so that some
+//! sections can be regenerated while the others stay unchanged.
 
 use crate::check::{Outcome, Verdict};
 use crate::execute::Results;
@@ -13,7 +13,7 @@ use crate::version;
 use std::collections::BTreeMap;
 use tailcut_sim::MODEL_VERSION;
 
-/// Head of a document that holds comparisons alone.
+/// Head of a document that holds only comparisons.
 const COMPARISONS: &str = "\
 # Composed
 
@@ -108,7 +108,8 @@ struct Pictures {
 }
 
 impl Pictures {
-    /// Draw one for light and dark pages; what the document says in its place.
+    /// Draws one picture for light and for dark pages; returns the text that shows it in the
+    /// document.
     fn add(&mut self, title: &str, chart: &picture::Chart) -> String {
         let n = self.files.len() / 2 + 1;
         let name = |theme: &str| format!("{}-{n}.{theme}.svg", self.id);
@@ -136,7 +137,8 @@ fn row(o: &Outcome) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Where the bands and values come from, why not comparable, and notes.
+/// The reasons for bands, the sources of values, the reasons why checks are not comparable, and
+/// notes.
 fn remarks(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
     let mut bands: Vec<(String, Vec<String>)> = Vec::new();
@@ -194,8 +196,8 @@ fn some(labels: &[String], all: usize) -> String {
     if labels.len() == all { "all checks".to_string() } else { labels.join(", ") }
 }
 
-/// The document with these sections made anew and the others of `old` kept, but for those of
-/// built-in experiments that are gone.
+/// Builds the document from the new sections and the other sections of `old`. Sections of
+/// built-in experiments that no longer exist are dropped.
 pub fn document(old: Option<&str>, new: &[Section]) -> String {
     let mut sections: BTreeMap<String, String> = old.map(split).unwrap_or_default();
     let paper = |id: &str| id.split('/').next().unwrap_or_default().to_string();
@@ -226,7 +228,7 @@ fn comparisons(order: &[String], sections: &BTreeMap<String, String>) -> String 
     out
 }
 
-/// The head of a document of checks: totals, and a row a section.
+/// The head of a document of checks: totals, and one row for each section.
 fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
     let tallies: Vec<Option<Tally>> = order.iter().map(|id| Tally::of_mark(mark(&sections[id]))).collect();
     let mut all = Tally::default();
@@ -249,7 +251,7 @@ fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
                 t.not_comparable,
             ]
             .map(|n| n.to_string()),
-            // Made before checks were told apart by kind.
+            // The section is older than the distinction of checks by kind.
             None => [(); 6].map(|()| "?".to_string()),
         };
         let (link, version) = (link(id, section), made_at(section));
@@ -258,7 +260,7 @@ fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
     out
 }
 
-/// The first thing to read: how many checks of each kind there are and how they came out.
+/// The totals: how many checks of each kind there are, and their verdicts.
 fn totals(all: &Tally) -> String {
     let Tally { values, orders, structural, not_comparable, full_only } = all;
     let broken = match structural.missed {
@@ -286,7 +288,7 @@ fn link(id: &str, section: &str) -> String {
     format!("[{id}](#{})", anchor(section))
 }
 
-/// What the first line of a section says of its result.
+/// The result that the first line of a section states.
 fn mark(section: &str) -> &str {
     let first = section.lines().next().unwrap_or_default();
     first.split_once('|').map_or("", |(_, w)| w.trim_end_matches("-->").trim())

@@ -1,4 +1,4 @@
-//! What can be measured of a run: names such as `read.p99.999`, and their values.
+//! The measures of a run: names such as `read.p99.999`, and their values.
 
 use crate::search::Rating;
 use crate::unit::Kind;
@@ -9,13 +9,13 @@ use tailcut_units::Occupant;
 /// A figure of one scheme's run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// Of reads or writes, of all jobs or of one.
+    /// A figure of reads or writes, of all jobs or of one.
     Side {
         /// The job; all if `None`.
         job: Option<String>,
-        /// Writes, not reads.
+        /// Writes instead of reads.
         write: bool,
-        /// What of them.
+        /// The figure.
         what: Of,
     },
     /// Reads and writes a second.
@@ -24,71 +24,71 @@ pub enum Measure {
     Waf,
     /// Blocks erased.
     Erases,
-    /// Blocks erased a GiB that the host wrote.
+    /// Blocks erased for each GiB that the host wrote.
     ErasesPerGib,
-    /// Suspensions of an erase operation, mean.
+    /// Mean number of suspensions of an erase operation.
     SuspendsPerErase,
     /// Suspensions of erases.
     EraseSuspends,
     /// Suspensions of programs.
     ProgramSuspends,
-    /// The longest time in which writes were outstanding and none was completed.
+    /// The longest time in which writes were outstanding and none completed.
     WriteStall,
-    /// The longest wait of a write as a share of the run: near 1 it starved.
+    /// The longest write latency as a share of the run; near 1 the writes starved.
     Starved,
-    /// Of collections.
+    /// A figure of collections.
     Gc(OfGc),
-    /// Programs of parity by all programs.
+    /// Share of parity programs among all programs.
     ParityShare,
-    /// Mapping units programmed of a class.
+    /// Mapping units programmed, of one class.
     Programs(String),
-    /// Planes that an operation of an occupant covers, mean.
+    /// Mean number of planes of an operation of one occupant.
     Planes(String),
     /// The multiplier up to which the performance test is passed.
     PerformanceRating,
     /// The multiplier up to which the stress test is passed.
     StressRating,
-    /// The same, with free blocks that hold.
+    /// The multiplier up to which the stress test is passed with steady free blocks.
     SustainedRating,
-    /// The same by the tool's own rule.
+    /// The performance rating by the tool's own rule.
     OfficialPerformanceRating,
-    /// The same by the tool's own rule.
+    /// The stress rating by the tool's own rule.
     OfficialStressRating,
 }
 
-/// A figure of collections. Nothing collected is a result: all of them are zero then.
+/// A figure of collections. Without collections the figures are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfGc {
     /// Blocks collected.
     Collections,
-    /// Valid units moved a collection.
+    /// Valid units moved in a collection, mean.
     Valid,
-    /// From the choice of a victim to the end of its erase, mean.
+    /// Mean time from the choice of a victim to the end of its erase.
     Mean,
-    /// The longest.
+    /// The longest time from the choice of a victim to the end of its erase.
     Longest,
-    /// Reads that a collection held up, by all reads.
+    /// Share of all reads that a collection held up.
     Blocked,
-    /// Reads that queued behind a host operation that one had held up, by all reads.
+    /// Share of all reads that queued behind a host operation that a collection held up.
     QueuedBehind,
-    /// Reads that a full device queue kept out, with a command in it that one had held up, by
-    /// all reads.
+    /// Share of all reads that a full device queue kept out while it held a command that a
+    /// collection held up.
     KeptOut,
-    /// Those held up and those kept out: both parts of a bar of FAST'17, Figure 7.
+    /// Sum of `Blocked` and `KeptOut`: both parts of a bar of FAST'17, Figure 7.
     AllBlocked,
-    /// Reads of which some unit was rebuilt, by all reads.
+    /// Share of all reads with a rebuilt unit.
     Rebuilt,
-    /// Flash reads made for that alone.
+    /// Flash reads made only to rebuild units.
     RebuildReads,
-    /// Flash reads that computing parity needed.
+    /// Flash reads made to compute parity.
     ParityReads,
-    /// Collections that began beside another of their plane group.
+    /// Collections that began while another of their plane group was under way.
     RotationBroken,
-    /// Most planes of one group that collected at once.
+    /// The most planes of one group that collected at once.
     MostInGroup,
 }
 
-/// Collections' figures by name.
+/// Figures of collections by name.
 const GC: [(&str, OfGc); 13] = [
     ("gc.collections", OfGc::Collections),
     ("gc.valid", OfGc::Valid),
@@ -124,17 +124,17 @@ pub enum Of {
 
 const GIB: f64 = 1_073_741_824.0;
 
-/// Names for messages.
+/// The names of measures for error messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
      .iops, .bw";
 
 impl Measure {
-    /// Read a name.
+    /// Parses the name of a measure.
     ///
     /// # Errors
-    /// What there is, in a sentence.
+    /// A sentence that lists the measures.
     pub fn parse(text: &str) -> Result<Measure, String> {
         let whole = match text {
             "iops" => Some(Measure::Iops),
@@ -197,7 +197,7 @@ impl Measure {
         Ok(Measure::Side { job, write, what })
     }
 
-    /// What it is a number of.
+    /// The kind of number that the measure is.
     pub fn kind(&self) -> Kind {
         match self {
             Measure::Side { what: Of::Iops, .. } | Measure::Iops => Kind::Rate,
@@ -209,7 +209,7 @@ impl Measure {
         }
     }
 
-    /// Whether it comes of a search and not of a run.
+    /// Whether the measure is the result of a search and not of a run.
     pub fn is_rating(&self) -> bool {
         matches!(
             self,
@@ -221,7 +221,7 @@ impl Measure {
         )
     }
 
-    /// Its value of a search.
+    /// The value of the measure for the result of a search.
     pub fn of_rating(&self, rating: &Rating) -> Result<f64, String> {
         match self {
             Measure::PerformanceRating => Ok(f64::from(rating.performance)),
@@ -233,14 +233,14 @@ impl Measure {
         }
     }
 
-    /// Its value, in the unit of its kind.
+    /// The value of the measure for a run, in the unit of the measure's kind.
     ///
     /// # Errors
-    /// Why there is no value, or none worth comparing.
+    /// Why there is no value, or none that may be compared.
     pub fn of(&self, scheme: &Scheme) -> Result<f64, String> {
         let missing = |what: &str| format!("the run has no {what}");
         let erases = || scheme.erases.filter(|&n| n > 0).ok_or_else(|| missing("erases"));
-        // Absent where nothing was suspended.
+        // Absent if nothing was suspended.
         let suspends = scheme.suspends.unwrap_or_default();
         match self {
             Measure::Side { job, write, what } => {

@@ -1,8 +1,8 @@
-//! Pictures of what tables and checks show: latency percentiles by scheme, a measure over the
-//! axis of a sweep or over time, and what was measured beside what was published.
+//! Pictures of tables and checks: latency percentiles by scheme, a measure over the axis of a
+//! sweep or over time, and measured values relative to published ones.
 //!
-//! A [`Chart`] says what is drawn; `draw` makes an SVG of it, for light and dark pages, with
-//! the same bytes for the same numbers.
+//! A [`Chart`] describes what is drawn; `draw` turns it into an SVG for light and dark pages.
+//! The same numbers give the same bytes.
 
 mod draw;
 
@@ -18,17 +18,17 @@ use tailcut_stats::percentile::LEVELS;
 
 pub use draw::Theme;
 
-/// More lines than this cannot be told apart.
+/// The largest number of lines that can be told apart.
 const LINES: usize = 10;
 
-/// What is drawn. Positions are those on paper: of a logarithmic axis, logarithms.
+/// The content of a picture. Positions on a logarithmic axis are logarithms.
 #[derive(Clone, Debug)]
 pub struct Chart {
     x: Axis,
     y: Axis,
-    /// Rows with a label each, not a scale.
+    /// The vertical axis has labelled rows instead of a scale.
     rows: bool,
-    /// Shaded: from and to along x, and the row.
+    /// Shaded bands: the range along x, and the row.
     bands: Vec<([f64; 2], f64)>,
     series: Vec<Series>,
     /// Texts to the right of rows.
@@ -51,14 +51,14 @@ struct Axis {
 }
 
 impl Chart {
-    /// As an SVG file.
+    /// The chart as an SVG file.
     pub fn svg(&self, title: &str, theme: Theme) -> String {
         draw::svg(self, title, theme)
     }
 }
 
 impl Axis {
-    /// From the least value to the most, with a little room, and round ticks.
+    /// An axis from the smallest to the largest value, with a margin and round ticks.
     fn linear(label: String, values: impl Iterator<Item = f64>, zero: bool) -> Axis {
         let (mut from, mut to) = span(values);
         if zero && from > 0.0 {
@@ -74,7 +74,7 @@ impl Axis {
         Axis { label, from, to, ticks: ticks.map(|t| (t, plain(t))).collect() }
     }
 
-    /// The same with logarithms of positive values.
+    /// The same for the logarithms of positive values.
     fn log(label: String, values: impl Iterator<Item = f64>, show: impl Fn(f64) -> String) -> Axis {
         let (from, to) = span(values.map(f64::log10));
         let room = 0.06 * (to - from).max(0.5);
@@ -96,7 +96,7 @@ fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     if from > to { (0.0, 1.0) } else { (from, to) }
 }
 
-/// A round number without zeros behind.
+/// A number rounded to six decimals, without trailing zeros.
 fn plain(v: f64) -> String {
     ((v * 1e6).round() / 1e6).to_string()
 }
@@ -105,13 +105,13 @@ fn time(ns: f64) -> String {
     duration(ns).trim().replace(".00 ", " ").replace(".0 ", " ")
 }
 
-/// Where a percentile stands on an axis of nines: the 90th at 1, the 99th at 2.
+/// The position of a percentile on an axis of nines: the 90th is at 1, the 99th at 2.
 fn nines(level: f64) -> f64 {
     -(1.0 - level / 100.0).log10()
 }
 
-/// Latency by percentile, if the table shows three or more percentiles of one side: a line a
-/// scheme, or a row a scheme where they are too many for lines.
+/// Latency by percentile, if the table shows three or more percentiles of one side. One line
+/// for each scheme, or one row for each scheme if there are too many for lines.
 pub(crate) fn percentiles(
     columns: &[Column],
     schemes: &[&str],
@@ -166,16 +166,17 @@ pub(crate) fn percentiles(
     Some(Chart { x, y, rows: false, bands: Vec::new(), series, notes: Vec::new() })
 }
 
-/// The percentiles that lines go through: those kept from the median on.
+/// The percentiles that lines pass through: those kept from the median on.
 const LINES_FROM: &[f64] = {
     let (_, upper) = LEVELS.split_at(6);
     upper
 };
 
-/// The percentiles named on an axis.
+/// The percentiles labelled on an axis.
 const TICKS: [f64; 7] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999];
 
-/// A measure over the first axis of a sweep: a line a scheme and value of the other axes.
+/// A measure over the first axis of a sweep: one line for each scheme and value of the other
+/// axes.
 pub(crate) fn over_axis<'a>(
     column: &Column,
     sweep: &Sweep,
@@ -222,7 +223,7 @@ pub(crate) fn over_axis<'a>(
     Some(Chart { x, y, rows: false, bands: Vec::new(), series, notes: Vec::new() })
 }
 
-/// A figure over virtual time: a line a scheme, through the middles of the intervals.
+/// A figure over virtual time: one line for each scheme, through the middles of the intervals.
 pub(crate) fn over_time(
     table: &SeriesTable,
     names: &[String],
@@ -260,8 +261,8 @@ pub(crate) fn over_time(
     Some(Chart { x, y, rows: false, bands: Vec::new(), series, notes: Vec::new() })
 }
 
-/// What was measured by what was published, with the bands: a row a check that was judged and
-/// is not structural. A limit stands for the published value where there is none.
+/// Measured values relative to published ones, with the bands: one row for each check that was
+/// judged and is not structural. If there is no published value, the limit is used instead.
 pub fn checks(e: &Experiment, results: &Results) -> Option<Chart> {
     let judged = e.check.iter().zip(&results.outcomes).filter_map(|(c, o)| {
         let held = match o.verdict {
@@ -276,7 +277,7 @@ pub fn checks(e: &Experiment, results: &Results) -> Option<Chart> {
     if judged.len() < 2 {
         return None;
     }
-    // From a half to twice at least, from a tenth to ten times at most.
+    // The axis spans at least a half to twice, and at most a tenth to ten times.
     let finite = |v: f64| if v > 0.0 && v.is_finite() { v.log10().abs() } else { 0.0 };
     let reach = judged.iter().map(|(_, _, r, [a, b])| finite(*r).max(finite(*a)).max(finite(*b)));
     let reach = (reach.fold(0.0, f64::max) * 1.1).clamp(0.32, 1.05);
@@ -303,7 +304,7 @@ pub fn checks(e: &Experiment, results: &Results) -> Option<Chart> {
     Some(rows(x, names, bands, series.to_vec(), notes))
 }
 
-/// A value by the published one, or by the limit, and the band in the same terms.
+/// A value relative to the published one or to the limit, and the band relative to the same.
 fn by_published(c: &Check, band: &Band, value: f64) -> Option<(f64, [f64; 2])> {
     let of = match (c.published, band.range, band.at_most.or(band.at_least)) {
         (Some(published), ..) => published,
@@ -317,7 +318,7 @@ fn by_published(c: &Check, band: &Band, value: f64) -> Option<(f64, [f64; 2])> {
     let (from, to) = match (band.relative, band.range) {
         (Some(percent), _) => (of * (1.0 - percent / 100.0), of * (1.0 + percent / 100.0)),
         (None, Some([from, to])) => (from, to),
-        // Open to one side.
+        // The band is open on one side.
         (None, None) => {
             let toward = if of > 0.0 { [0.0, f64::INFINITY] } else { [f64::NEG_INFINITY, 0.0] };
             (band.at_least.unwrap_or(toward[0]), band.at_most.unwrap_or(toward[1]))
@@ -327,7 +328,7 @@ fn by_published(c: &Check, band: &Band, value: f64) -> Option<(f64, [f64; 2])> {
     Some((value / of, [a.min(b), a.max(b)]))
 }
 
-/// A chart with a labelled row each, from above.
+/// A chart of labelled rows, from top to bottom.
 fn rows(
     x: Axis,
     names: impl Iterator<Item = String>,

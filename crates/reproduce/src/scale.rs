@@ -1,9 +1,9 @@
-//! A factor in an experiment file: a number, or a text that the value of an axis completes.
+//! A factor in an experiment file: a number, or a text with the name of an axis.
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
 
-/// A factor, or the text of one with the name of an axis in it.
+/// A factor as text, or a text with the name of an axis in braces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale(pub(crate) String);
 
@@ -11,7 +11,7 @@ impl Scale {
     /// The factor.
     ///
     /// # Errors
-    /// What it takes.
+    /// If the text is not a number above zero.
     pub fn value(&self) -> Result<f64, String> {
         let value = self.0.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0);
         value.ok_or_else(|| {

@@ -1,34 +1,35 @@
-//! The ratings of Aerospike's certification tool (ACT): the largest multiplier of its
-//! load that a drive stands.
+//! The ratings of Aerospike's certification tool (ACT): the largest multiplier of its load
+//! under which a drive passes.
 //!
-//! Two readings of two rules, over the requests that arrive from `after` on:
+//! There are two rules with two tests each, over the requests that arrive from `after` on:
 //!
-//! - The paper's (Kim et al., section 3.3). Stress: the mean latency of large reads and that
-//!   of large writes lie below their period, so that the drive keeps up. Performance: that,
-//!   and of the small reads 95 % within 1 ms, 99 % within 8 ms, 99.9 % within 64 ms.
-//! - The tool's own. Stress: no large request is more than ten seconds late, at which the
-//!   tool aborts. Performance: that, and in every slice (an hour of the tool's; here the
-//!   search's `slice` of virtual time) fewer than 5 % of the small reads above 1 ms, 1 % above
-//!   8 ms, 0.1 % above 64 ms.
+//! - The paper's (Kim et al., section 3.3). Stress: the mean latency of large reads and that of
+//!   large writes are below their period, so that the drive keeps up. Performance: the same,
+//!   and of the small reads 95 % take at most 1 ms, 99 % at most 8 ms, 99.9 % at most 64 ms.
+//! - The tool's own. Stress: no large request is more than ten seconds late, at which the tool
+//!   aborts. Performance: the same, and in every slice (an hour in the tool; here the search's
+//!   `slice` of virtual time) fewer than 5 % of the small reads take more than 1 ms, 1 % more
+//!   than 8 ms, 0.1 % more than 64 ms.
 //!
-//! The paper asks the mean of *each* type to lie below its period. For small reads that
+//! The paper requires the mean of *each* type to be below its period. For small reads that
 //! contradicts its own Table 3: a drive that breaks one of the three limits has a mean of at
-//! least min(5 % x 1 ms, 1 % x 8 ms, 0.1 % x 64 ms) = 50 us, the period at 10 times the load,
-//! and could never be rated 32 for stress and 14 for performance. So small reads count by
-//! their limits alone.
+//! least min(5 % x 1 ms, 1 % x 8 ms, 0.1 % x 64 ms) = 50 us, which is the period at 10 times
+//! the load, and could never be rated 32 for stress and 14 for performance. So small reads are
+//! judged by their limits only.
 //!
-//! Two minutes do not show a drive that collects a little less than is written and lives on its
-//! free blocks for an hour. So there is a third reading, *sustained*: the paper's stress test,
-//! and the free blocks of the last third of the judged time are no fewer than those of the first,
-//! but for the 4 % by which whole superblocks make them go up and down.
+//! Two minutes do not expose a drive whose collection frees a little less space than is
+//! written, and which uses up its free blocks for an hour. So there is a third rating,
+//! *sustained*: the paper's stress test, and the free blocks of the last third of the judged
+//! time are no fewer than those of the first third, except for the 4 % by which whole
+//! superblocks make the number fluctuate.
 //!
-//! A run ends when all its requests have: what a drive would leave waiting for ever waits
-//! for the end of the load here, and counts with that latency. It also ends as soon as the
-//! rule that is asked for has failed for certain: nothing of what is left could bring the
-//! mean below the period again.
+//! A run ends when all its requests have ended: a request that would wait for ever on a real
+//! drive waits for the end of the load here, and counts with that latency. A run also ends as
+//! soon as the rule under test has certainly failed: no further request could bring the mean
+//! below the period again.
 //!
-//! The search tries the largest multiplier, then halves the interval. So it takes for granted
-//! that a load heavier than one that fails fails too.
+//! The search tries the largest multiplier first and then bisects. It assumes that every load
+//! heavier than a failing one fails too.
 
 use crate::error::ReproduceError;
 use crate::execute::{Options, scheme_specs};
@@ -45,7 +46,7 @@ use tailcut_stats::{Interval, Sample};
 use tailcut_units::quantity::parse_time;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
-/// What a scheme stands: multipliers, 0 where it does not stand the least one.
+/// The ratings of a scheme as multipliers; 0 if the scheme does not pass at the smallest one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Rating {
     /// The scheme.
@@ -54,34 +55,35 @@ pub struct Rating {
     pub performance: u32,
     /// By the paper's rule, stress.
     pub stress: u32,
-    /// By the paper's rule, stress, with free blocks that hold.
+    /// By the paper's rule, stress, with steady free blocks.
     pub sustained: u32,
     /// By the tool's rule, performance.
     pub official_performance: u32,
     /// By the tool's rule, stress.
     pub official_stress: u32,
-    /// Every multiplier tried, with what it came to.
+    /// Every multiplier tried, with its results.
     pub tried: Vec<Tried>,
 }
 
-/// One multiplier.
+/// The results for one multiplier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
     /// The multiplier.
     pub multiplier: u32,
-    /// The paper's rule.
+    /// Result by the paper's rule.
     pub paper: Passed,
-    /// The tool's rule; unknown where the run ended when the paper's had failed.
+    /// Result by the tool's rule; unknown if the run ended early because the paper's rule had
+    /// failed.
     pub official: Option<Passed>,
     /// Shares of small reads above 1, 8 and 64 ms.
     pub above: [f64; 3],
     /// Mean latency of small reads, large reads and large writes in ns.
     pub means_ns: [f64; 3],
-    /// The longest of the large requests in ns.
+    /// The longest latency of a large request, ns.
     pub lag_ns: u64,
-    /// Free blocks, mean of the first and of the last third of the judged time.
+    /// Mean number of free blocks in the first and in the last third of the judged time.
     pub free_blocks: Option<[f64; 2]>,
-    /// When as much had been written to flash as was free at the start, in ns.
+    /// Time at which as much had been written to flash as was free at the start, ns.
     pub used_up_ns: Option<u64>,
 }
 
@@ -94,22 +96,22 @@ pub struct Passed {
     pub performance: bool,
 }
 
-/// The tool's limits: latency in ns and share allowed above it.
+/// The limits of the rules: latency in ns, and the share of small reads that may exceed it.
 const LIMITS: [(u64, f64); 3] = [(1_000_000, 0.05), (8_000_000, 0.01), (64_000_000, 0.001)];
 
-/// Large reads, and large writes, a second at multiplier 1.
+/// Large reads a second, and large writes a second, at multiplier 1.
 const LARGE_RATE: f64 = 24.0;
 
-/// The tool aborts when large requests lag by more.
+/// The tool aborts when a large request is later than this.
 const MAX_LAG_NS: u64 = 10_000_000_000;
 
-/// Free blocks may be so much fewer at the end, in parts of those at the start.
+/// The share by which the free blocks may be fewer at the end than at the start.
 const FALL: f64 = 0.04;
 
 /// Jobs of the load in the order of [`Tried::means_ns`].
 const JOBS: usize = 3;
 
-/// Search every scheme; `Err` inside says why there is nothing to show.
+/// Searches every scheme; the inner `Err` says why there is nothing to show.
 pub(crate) fn run(
     e: &Experiment,
     s: &Search,
@@ -159,7 +161,7 @@ struct Searcher<'a> {
     follow: &'a dyn Follow,
 }
 
-/// The rule that an attempt is made for.
+/// The rule that an attempt tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Paper,
@@ -185,7 +187,8 @@ impl Searcher<'_> {
         Ok(Rating { scheme, performance, stress, sustained, official_performance, official_stress, tried })
     }
 
-    /// The most steps up to `most` that pass, if all below it pass too.
+    /// The largest number of steps up to `most` that passes, assuming that all below it pass
+    /// too.
     fn bisect(
         &self,
         spec: &SchemeSpec,
@@ -199,7 +202,8 @@ impl Searcher<'_> {
             let known = |t: &&Tried| rule == Rule::Paper || t.official.is_some();
             if tried.get(&multiplier).filter(known).is_none() {
                 let new = self.attempt(spec, multiplier, rule)?;
-                // An attempt for the other rule may end early: what was found before stays.
+                // A new attempt for the other rule may end early, so the earlier results are
+                // kept.
                 let kept = tried.entry(multiplier).or_insert_with(|| new.clone());
                 (kept.official, kept.lag_ns) = (new.official, new.lag_ns);
             }
@@ -260,7 +264,7 @@ impl Searcher<'_> {
         let watch = Until { to: self.follow, hopeless: &hopeless };
         let result = match experiment.run(&plan, &watch, &sink) {
             Ok(results) => results.into_iter().flatten().next().flatten(),
-            // A drive that gets nowhere stands nothing.
+            // A drive that makes no progress passes nothing.
             Err(ExperimentError::Stuck { .. }) => return Ok(Tried::stuck(multiplier)),
             Err(e) => return Err(failed(e)),
         };
@@ -279,7 +283,8 @@ impl Searcher<'_> {
     }
 }
 
-/// When as much had been programmed as the blocks hold that were free at the start.
+/// Time at which as much had been programmed as the blocks that were free at the start can
+/// hold, ns.
 fn used_up(scheme: &Scheme, block_bytes: u64) -> Option<u64> {
     let mut left = scheme.series.first()?.free_blocks? as f64 * block_bytes as f64;
     let bytes = scheme.write.bw_bytes / scheme.write.iops;
@@ -293,7 +298,7 @@ fn used_up(scheme: &Scheme, block_bytes: u64) -> Option<u64> {
     None
 }
 
-/// Mean free blocks in the first and in the last third of the judged time.
+/// Mean number of free blocks in the first and in the last third of the judged time.
 fn free_blocks(scheme: &Scheme, after_ns: u64, judged_ns: u64) -> Option<[f64; 2]> {
     let mean = |from: u64| {
         let within = |at: &u64| (from..from + judged_ns / 3).contains(at);
@@ -305,7 +310,7 @@ fn free_blocks(scheme: &Scheme, after_ns: u64, judged_ns: u64) -> Option<[f64; 2
 }
 
 impl Tried {
-    /// Whether the stress test is passed without living on free blocks.
+    /// Whether the stress test is passed without using up free blocks.
     fn is_sustained(&self) -> bool {
         self.paper.stress && self.free_blocks.is_none_or(|[first, last]| last >= first * (1.0 - FALL))
     }
@@ -347,14 +352,14 @@ fn judge(multiplier: u32, (cut, rule): (bool, Rule), counts: &Counts) -> Tried {
     Tried { multiplier, paper, official, above, means_ns, lag_ns, free_blocks: None, used_up_ns: None }
 }
 
-/// What is counted of the requests that are judged.
+/// Counts over the judged requests.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     /// Small reads by slice.
     slices: BTreeMap<u64, SmallReads>,
     /// Sum of latencies in ns and number, by job.
     sums: [(u128, u64); JOBS],
-    /// The longest large request.
+    /// The longest latency of a large request, ns.
     lag_ns: u64,
 }
 
@@ -365,7 +370,7 @@ struct SmallReads {
     above: [u64; 3],
 }
 
-/// Counts requests by their arrival.
+/// Counts requests by their time of arrival.
 struct Counting {
     rule: Rule,
     slice_ns: u64,
@@ -377,7 +382,7 @@ struct Counting {
 }
 
 impl Counting {
-    /// One more, in ns.
+    /// Counts one request; times in ns.
     fn count(&mut self, job: usize, arrived: u64, latency: u64) {
         let Some(since) = arrived.checked_sub(self.after_ns) else { return };
         let Some((sum, n)) = self.counts.sums.get_mut(job) else { return };
@@ -397,8 +402,8 @@ impl Counting {
         }
     }
 
-    /// Whether the rule has failed, whatever comes. A mean below the period is a sum of
-    /// latencies below the period times the number, which is the time that is judged.
+    /// Whether the rule has failed for certain. The mean is below the period if the sum of the
+    /// latencies is below the period times the number of requests, which is the judged time.
     fn has_failed(&self) -> bool {
         match self.rule {
             Rule::Paper => self.counts.sums[1..].iter().any(|(sum, _)| *sum > u128::from(self.judged_ns)),
@@ -423,7 +428,7 @@ impl Sink for Counting {
     }
 }
 
-/// Stops an attempt at the user's wish, and when it is hopeless.
+/// Stops an attempt when the user interrupts it or when it has failed for certain.
 struct Until<'a> {
     to: &'a dyn Follow,
     hopeless: &'a AtomicBool,
@@ -454,7 +459,8 @@ mod tests {
 
     #[test]
     fn the_papers_rule_is_periods_of_large_requests_and_limits_of_small_ones() {
-        // At 10 times a large request comes every 4.17 ms; small reads' mean does not matter.
+        // At 10 times the load a large request arrives every 4.17 ms; the mean of small reads
+        // does not matter.
         let good = [51_000, 4_000_000, 4_000_000];
         assert_eq!(judged(&counts([50, 10, 1], good)).paper, Passed { stress: true, performance: true });
         for above in [[51, 0, 0], [50, 11, 0], [50, 10, 2]] {

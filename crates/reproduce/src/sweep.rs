@@ -34,16 +34,16 @@ use crate::file::{Experiment, Run, Search, Variant};
 use crate::scale::Scale;
 use serde::Deserialize;
 
-/// More runs than this in a sweep are a mistake.
+/// The largest number of runs in a sweep; more are a mistake.
 const MOST: usize = 512;
 
 /// What varies in a sweep.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What checks, tables and placeholders call it.
+    /// The name that checks, tables and placeholders use.
     pub name: String,
-    /// What its values are in.
+    /// The unit of the values.
     #[serde(default)]
     pub unit: String,
     /// Its values, as texts.
@@ -52,7 +52,7 @@ pub struct Axis {
     /// Its values, with keys that each sets; in place of `values`.
     #[serde(default)]
     pub point: Vec<Point>,
-    /// The values of the quick size; all if none is named.
+    /// The values at the quick size; all if empty.
     #[serde(default)]
     pub quick: Vec<String>,
 }
@@ -67,17 +67,17 @@ pub struct Point {
     pub set: Vec<String>,
 }
 
-/// A value of an axis that follows from the results.
+/// A value of an axis that is determined from the results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Find {
-    /// What checks call it.
+    /// The name that checks use.
     pub name: String,
     /// The axis.
     pub axis: String,
 }
 
-/// A run or search that was repeated.
+/// A run or search that is repeated.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// Its name.
@@ -94,7 +94,7 @@ impl Axis {
         self.values.iter().map(String::as_str).chain(self.point.iter().map(|p| p.name.as_str()))
     }
 
-    /// A value with its name and unit: `load 80 %`.
+    /// A value with the axis's name and unit: `load 80 %`.
     pub fn said(&self, value: &str) -> String {
         let space = if self.unit.is_empty() || self.unit == "x" { "" } else { " " };
         format!("{} {value}{space}{}", self.name, self.unit)
@@ -120,7 +120,7 @@ impl Axis {
 }
 
 impl Sweep {
-    /// The run at the values that `value` gives by axis.
+    /// The run at the values that `value` returns for each axis.
     pub fn run_at<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
         let wanted: Vec<Option<&str>> = self.axes.iter().map(|a| value(&a.name)).collect();
         let same = |values: &[String]| values.iter().zip(&wanted).all(|(v, w)| Some(v.as_str()) == *w);
@@ -128,10 +128,10 @@ impl Sweep {
     }
 }
 
-/// Put a run for each point in place of every swept run and search.
+/// Replaces every swept run and search by one run or search for each point.
 ///
 /// # Errors
-/// The axis, what is wrong, what is allowed.
+/// The axis, what is wrong, and what is allowed.
 pub(crate) fn expand(e: &mut Experiment) -> Result<(), String> {
     let mut sweeps = Vec::new();
     let mut runs = Vec::new();
@@ -148,13 +148,13 @@ pub(crate) fn expand(e: &mut Experiment) -> Result<(), String> {
     Ok(())
 }
 
-/// What can be repeated along axes.
+/// A run or search that can be repeated along axes.
 trait Swept: Clone {
     fn name(&mut self) -> &mut String;
     fn axes(&mut self) -> &mut Vec<Axis>;
     fn set(&mut self) -> &mut Vec<String>;
     fn no_quick(&mut self);
-    /// Every text that a value may stand in.
+    /// Every text in which a placeholder may stand.
     fn texts(&mut self) -> Vec<&mut String>;
 }
 
@@ -221,7 +221,8 @@ fn sets(variants: &mut [Variant]) -> impl Iterator<Item = &mut String> {
     variants.iter_mut().flat_map(|v| v.set.iter_mut())
 }
 
-/// One for each combination of values, the last axis varying fastest; itself without axes.
+/// One item for each combination of values, the last axis varying fastest; the item itself if
+/// it has no axes.
 fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, String> {
     let axes = std::mem::take(one.axes());
     if axes.is_empty() {
@@ -258,7 +259,7 @@ fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, Strin
     Ok(out)
 }
 
-/// It, at one value of an axis.
+/// The item at one value of an axis.
 fn at<T: Swept>(base: &T, axis: &Axis, value: &str) -> Result<T, String> {
     let mut one = base.clone();
     let mut filled = false;
@@ -280,7 +281,7 @@ fn at<T: Swept>(base: &T, axis: &Axis, value: &str) -> Result<T, String> {
     Ok(one)
 }
 
-/// The text with the value in place of `{axis}`, and so many times it of `{axis*292}`.
+/// The text with `{axis}` replaced by the value, and `{axis*292}` by 292 times the value.
 fn fill(text: &str, axis: &str, value: &str) -> Result<String, String> {
     let mut out = text.replace(&format!("{{{axis}}}"), value);
     let open = format!("{{{axis}*");

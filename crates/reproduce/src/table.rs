@@ -1,5 +1,5 @@
-//! Tables beside the checks: measures of all schemes of a run, figures over virtual time,
-//! and what a search tried.
+//! Tables in addition to the checks: measures of all schemes of a run, figures over virtual
+//! time, and the attempts of a search.
 
 use crate::execute::{Results, RunOutput};
 use crate::file::{Experiment, SeriesOf, SeriesTable, Table};
@@ -14,14 +14,14 @@ use tailcut_report::summary::{Scheme, SeriesPoint};
 use tailcut_report::text::{Grid, duration, percent, rate};
 use tailcut_stats::percentile::BLAME_LEVELS;
 
-/// A heading and rows of cells, the first row being the head.
+/// A title and rows of cells; the first row is the head.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// Rows of cells.
     pub rows: Vec<Vec<String>>,
-    /// The same as a picture, where one shows more than the table.
+    /// A picture of the table, if a picture shows more than the table.
     pub chart: Option<Chart>,
 }
 
@@ -44,37 +44,37 @@ pub fn tables(e: &Experiment, results: &Results) -> Vec<Shown> {
     all
 }
 
-/// What a column shows of a scheme.
+/// The content of a column.
 pub(crate) enum Of {
     /// A measure in a unit.
     Measure(Measure, Unit),
-    /// What the host could have of the flash, were the scheme alone.
+    /// The share of the raw flash that the host could use if the scheme ran alone.
     Capacity,
-    /// Where the time of the reads above a percentile went.
+    /// The main causes in the blame of the reads above a percentile.
     Left(f64),
 }
 
 /// A column of a table.
 pub(crate) struct Column {
-    /// What it shows.
+    /// What is shown.
     pub of: Of,
-    /// Of the measure: divide by this scheme's.
+    /// For a measure: divide by the value of this scheme.
     pub relative_to: Option<String>,
-    /// Take it from this run.
+    /// Take the value from this run.
     pub run: Option<String>,
-    /// What lies here is marked, in the unit.
+    /// Values in this range, in the column's unit, are marked.
     within: Option<[f64; 2]>,
     head: String,
 }
 
-/// Causes that [`Of::Left`] names.
+/// The number of causes that [`Of::Left`] names.
 const CAUSES: usize = 3;
 
 impl Column {
-    /// Read a column.
+    /// Parses a column.
     ///
     /// # Errors
-    /// What there is.
+    /// What is wrong, or what is allowed.
     pub fn parse(whole: &str) -> Result<Column, String> {
         let (text, run) = match whole.split_once(" @ ") {
             Some((text, run)) => (text, Some(run.to_string())),
@@ -84,7 +84,7 @@ impl Column {
             Some((text, range)) => (text, Some(limits(range)?)),
             None => (text, None),
         };
-        // The name of a scheme may hold blanks.
+        // The name of a scheme may contain blanks.
         let (name, unit) = match text.contains('/') {
             true => text.rsplit_once(' ').ok_or("behind the scheme stands `x` or `%`")?,
             false => text.split_once(' ').unwrap_or((text, "")),
@@ -146,12 +146,12 @@ impl Column {
         }
     }
 
-    /// Whether a value lies where the column looks for it; `None` if it looks nowhere.
+    /// Whether a value is in the column's range; `None` if the column has no range.
     fn holds(&self, value: f64) -> Option<bool> {
         self.within.map(|[from, to]| (from..=to).contains(&value))
     }
 
-    /// What an axis of its values is called.
+    /// The label of an axis of the column's values.
     pub fn label(&self) -> String {
         let unit = match &self.of {
             Of::Measure(_, unit) => unit.name,
@@ -161,7 +161,7 @@ impl Column {
     }
 }
 
-/// `30..40`, `..40` or `30..`.
+/// Parses a range: `30..40`, `..40` or `30..`.
 fn limits(text: &str) -> Result<[f64; 2], String> {
     let wrong = || format!("`in {text}`: it is a range such as `in 30..40`, `in ..40` or `in 30..`");
     let (from, to) = text.trim().split_once("..").ok_or_else(wrong)?;
@@ -178,7 +178,8 @@ fn found<'a>(results: &'a Results, run: &str, scheme: &str) -> Option<(&'a RunOu
     run.schemes.iter().position(|s| s.name == scheme).map(|at| (run, at))
 }
 
-/// A row a scheme; of a sweep, a row a value of its axes and scheme.
+/// One row for each scheme; for a sweep, one row for each combination of axis values and
+/// scheme.
 fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
     let columns: Vec<Column> = table.columns.iter().filter_map(|c| Column::parse(c).ok()).collect();
     let sweep = e.sweeps.iter().find(|s| s.name == table.run);
@@ -240,8 +241,8 @@ fn cell(e: &Experiment, column: &Column, results: &Results, at: At<'_>, scheme: 
     column.show(results, &run, scheme).unwrap_or("-".to_string())
 }
 
-/// The run that a column is of: the row's, or that of another run or sweep where the axes
-/// that they share have the same values.
+/// The run of a column: the row's run, or another run, or the point of another sweep at which
+/// the shared axes have the same values.
 fn other(e: &Experiment, column: &Column, (run, values, sweep): At<'_>) -> String {
     let Some(name) = &column.run else { return run.clone() };
     let Some(swept) = e.sweeps.iter().find(|s| s.name == *name) else { return name.clone() };
@@ -252,7 +253,7 @@ fn other(e: &Experiment, column: &Column, (run, values, sweep): At<'_>) -> Strin
     swept.run_at(value).unwrap_or_default()
 }
 
-/// How far each value of an axis misses what is published.
+/// A table of the largest miss for each value of an axis.
 fn misses(found: &Found) -> Shown {
     let title = format!(
         "{}: the largest miss of its {} checks, in parts of what is published; least at {}, which is \
@@ -266,8 +267,8 @@ fn misses(found: &Found) -> Shown {
     Shown { title, rows, chart: None }
 }
 
-/// Rows of equal length over the longest run, a column a scheme. Completions count in
-/// the interval in which they happened, so a starved write shows where it ended.
+/// Rows of equal length over the longest run, one column for each scheme. A request counts in
+/// the interval in which it completed, so a starved write shows where it ended.
 fn over_time(table: &SeriesTable, run: &RunOutput) -> Shown {
     let end = |s: &Scheme| s.series.last().map_or(0, |p| p.at_ns + p.length_ns);
     let whole = run.schemes.iter().map(end).max().unwrap_or(0).max(1);
@@ -296,7 +297,7 @@ fn over_time(table: &SeriesTable, run: &RunOutput) -> Shown {
     Shown { title: table.title.clone(), rows: out, chart }
 }
 
-/// The figure of some intervals, `None` where nothing completed in them.
+/// The figure over some intervals; `None` if nothing completed in them.
 fn figure(of: SeriesOf, points: &[&SeriesPoint]) -> Option<f64> {
     let seconds: f64 = points.iter().map(|p| p.length_ns as f64 / 1e9).sum();
     let longest = |get: fn(&SeriesPoint) -> u64| points.iter().map(|p| get(p)).max().unwrap_or(0) as f64;

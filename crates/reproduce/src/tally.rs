@@ -1,4 +1,4 @@
-//! Verdicts counted, by what the comparisons decide.
+//! Counts verdicts by the kind of comparison.
 
 use crate::check::{Outcome, Verdict};
 use crate::file::CheckKind;
@@ -23,20 +23,20 @@ impl Judged {
 /// How many outcomes there are of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Against a published value.
+    /// Checks against a published value.
     pub values: Judged,
-    /// Directions and orders.
+    /// Checks of a direction or an order.
     pub orders: Judged,
-    /// True by construction.
+    /// Checks of what is true by construction.
     pub structural: Judged,
-    /// Not comparable, of any kind.
+    /// Not comparable checks, of any kind.
     pub not_comparable: usize,
-    /// Not judged at the quick size, of any kind.
+    /// Checks not judged at the quick size, of any kind.
     pub full_only: usize,
 }
 
 impl Tally {
-    /// Count.
+    /// Counts outcomes.
     pub fn of(outcomes: &[Outcome]) -> Tally {
         let mut tally = Tally::default();
         for o in outcomes {
@@ -55,12 +55,12 @@ impl Tally {
         tally
     }
 
-    /// Out of band, of any kind.
+    /// Number of checks out of band, of any kind.
     pub fn missed(&self) -> usize {
         self.values.missed + self.orders.missed + self.structural.missed
     }
 
-    /// In words.
+    /// The counts in words.
     pub fn words(&self) -> String {
         let judged = [(self.values, "value", "values"), (self.orders, "order", "orders")];
         let mut parts: Vec<String> = Vec::new();
@@ -79,7 +79,8 @@ impl Tally {
         if parts.is_empty() { "no checks".to_string() } else { parts.join(", ") }
     }
 
-    /// For the head of a section, to be read again: `values 12/2, orders 3/0, …`.
+    /// The counts in a form that can be parsed again, for the first line of a section:
+    /// `values 12/2, orders 3/0, …`.
     pub fn mark(&self) -> String {
         let Tally { values, orders, structural, not_comparable, full_only } = self;
         let pair = |j: &Judged| format!("{}/{}", j.held, j.missed);
@@ -91,7 +92,7 @@ impl Tally {
         )
     }
 
-    /// What [`Tally::mark`] wrote.
+    /// Parses the text that [`Tally::mark`] wrote.
     pub fn of_mark(text: &str) -> Option<Tally> {
         let mut parts = text.trim().split(", ");
         let mut part = |name: &str| parts.next()?.strip_prefix(name).map(str::trim).map(String::from);

@@ -1,4 +1,4 @@
-//! What the terminal shows.
+//! The output on the terminal.
 
 use crate::check::Verdict;
 use crate::execute::Results;
@@ -7,10 +7,10 @@ use crate::table::tables;
 use crate::tally::Tally;
 use tailcut_report::text::Grid;
 
-/// Columns of the terminal.
+/// Width of the terminal in columns.
 const WIDTH: usize = 110;
 
-/// What came of an experiment, in a few words.
+/// The result of an experiment in a few words.
 pub fn outcome(e: &Experiment, results: &Results) -> String {
     match e.judges() {
         true => Tally::of(&results.outcomes).words(),
@@ -44,7 +44,7 @@ pub fn list(experiments: &[Experiment]) -> String {
     out
 }
 
-/// What is about to run.
+/// The heading before an experiment runs.
 pub fn heading(e: &Experiment, quick: bool) -> String {
     let (size, time) = if quick { ("quick", &e.time.quick) } else { ("full", &e.time.full) };
     format!("{}: {}\n  {}; {size} size, about {time}\n\n", e.id, e.title, e.source)
@@ -89,7 +89,7 @@ pub fn result(e: &Experiment, results: &Results) -> String {
     out
 }
 
-/// Break a text into lines of at most `width` columns.
+/// Breaks a text into lines of at most `width` columns.
 fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
     let mut out = String::new();
     let mut line = first.to_string();

@@ -1,11 +1,11 @@
-//! Units of published values, and numbers in them.
+//! Units of published values, and the formatting of numbers in them.
 
 use std::fmt;
 
-/// What a number is a number of.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A latency; measured in ns.
+    /// A latency; the base unit is ns.
     Time,
     /// Requests a second.
     Rate,
@@ -13,24 +13,24 @@ pub enum Kind {
     Bandwidth,
     /// A pure number: a count, a factor.
     Number,
-    /// One measured value by another.
+    /// A measured value divided by another.
     Ratio,
 }
 
 /// A unit of a kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// As it is written.
+    /// The name as written.
     pub name: &'static str,
-    /// Of what.
+    /// The kind of number.
     pub kind: Kind,
-    /// One of it in the kind's own unit.
+    /// The size of one unit in the kind's base unit.
     pub scale: f64,
 }
 
 const MIB: f64 = 1_048_576.0;
 
-/// All units. A ratio in `%` is the change: half is -50 %.
+/// All units. A ratio in `%` is the change: a half is -50 %.
 const UNITS: [Unit; 15] = [
     Unit { name: "ns", kind: Kind::Time, scale: 1.0 },
     Unit { name: "us", kind: Kind::Time, scale: 1e3 },
@@ -55,12 +55,12 @@ impl Unit {
         UNITS.into_iter().find(|u| u.name == name && u.kind == kind)
     }
 
-    /// The names that a kind has.
+    /// The names of the units of a kind.
     pub fn names(kind: Kind) -> Vec<&'static str> {
         UNITS.iter().filter(|u| u.kind == kind).map(|u| u.name).collect()
     }
 
-    /// A value in the kind's own unit, in this one.
+    /// Converts a value from the kind's base unit to this unit.
     pub fn take(&self, value: f64) -> f64 {
         if self.is_change() { (value - 1.0) / self.scale } else { value / self.scale }
     }
@@ -69,7 +69,7 @@ impl Unit {
         self.kind == Kind::Ratio && self.name == "%"
     }
 
-    /// A value in this unit, with it.
+    /// Formats a value that is in this unit, with the unit.
     pub fn show(&self, value: f64) -> String {
         let sign = if self.is_change() && value > 0.0 { "+" } else { "" };
         let space = if matches!(self.name, "" | "x") { "" } else { " " };

@@ -1,4 +1,4 @@
-//! What serde cannot see: whether the parts of an experiment file fit together.
+//! Checks that serde cannot make: whether the parts of an experiment file fit together.
 
 use crate::file::{Band, Check, CheckKind, Experiment, Run, Search, Table, Trust};
 use crate::find::axis;
@@ -7,10 +7,10 @@ use crate::table::Column;
 use crate::unit::{Kind, Unit};
 use std::collections::BTreeSet;
 
-/// Check a whole file.
+/// Checks a whole file.
 ///
 /// # Errors
-/// The key, what is wrong, what is allowed.
+/// The key, what is wrong, and what is allowed.
 pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     if e.id.split('/').filter(|p| !p.is_empty()).count() != 2 {
         return Err(format!("id: `{}` is not of the form paper/figure", e.id));
@@ -49,7 +49,7 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     Ok(())
 }
 
-/// The unit of this name, if the kind has it.
+/// The unit of this name, if it is a unit of the kind.
 pub(crate) fn unit_of(name: &str, kind: Kind) -> Result<Unit, String> {
     Unit::of(name, kind).ok_or_else(|| {
         let names = Unit::names(kind).iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
@@ -95,7 +95,7 @@ fn check_names<'a>(all: impl Iterator<Item = &'a str>) -> Result<(), String> {
     if names.is_empty() { Err("schemes: at least one".to_string()) } else { Ok(()) }
 }
 
-/// That no placeholder is left over besides these.
+/// Checks that no placeholder other than `known` is left.
 fn check_filled<'a>(texts: impl Iterator<Item = &'a String>, known: &[&str]) -> Result<(), String> {
     for text in texts {
         let mut rest = text.as_str();
@@ -208,7 +208,7 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
     check_kind(c, band).map_err(|why| format!("kind: {why}"))
 }
 
-/// Whether the kind fits what is published.
+/// Checks that the kind fits what is published.
 fn check_kind(c: &Check, band: &Band) -> Result<(), String> {
     let said = c.says.as_ref().is_some_and(|says| says.contains(|ch: char| ch.is_ascii_digit()));
     match c.kind(Some(band)) {
@@ -225,8 +225,8 @@ fn check_kind(c: &Check, band: &Band) -> Result<(), String> {
     }
 }
 
-/// Whether every axis of the sweeps that a check names has a value; an example of what its
-/// find may come to.
+/// Checks that every axis of the sweeps that a check names has a value. Returns the axis of the
+/// check's find with one of its values as an example.
 fn check_at(e: &Experiment, c: &Check) -> Result<Option<(String, String)>, String> {
     let mut found = None;
     if let Some(name) = &c.found {
@@ -268,7 +268,7 @@ fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a run has the scheme, and a search the rating.
+/// Checks that a run has the scheme, and a search the rating.
 fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(), String> {
     if let Some(search) = e.search.iter().find(|s| s.name == run) {
         if !measure.is_rating() {

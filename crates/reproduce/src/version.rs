@@ -1,8 +1,8 @@
-//! Which version of the model an experiment needs at least.
+//! Determines the oldest version of the model at which an experiment's results are still valid.
 //!
-//! A new model version does not change every result. What each version can change is here
-//! as data; the newest one that can change an experiment is the oldest at which its section
-//! of a document is still true.
+//! A new model version does not change every result. The table below lists what each version
+//! can change. The newest version that can change an experiment is the oldest at which its
+//! section of a document is still valid.
 
 use crate::error::ReproduceError;
 use crate::execute::scheme_specs;
@@ -12,10 +12,10 @@ use toml::Value;
 
 /// What a version of the model can change.
 pub struct ModelChange {
-    /// The version; what it changed is in `CHANGELOG.md`.
+    /// The version; `CHANGELOG.md` says what it changed.
     pub version: u32,
-    /// The choices that it concerns, as the resolved configuration has them: a drive with any
-    /// of them can give other results. Every drive if there is none.
+    /// The settings that the version affects, as in the resolved configuration: results can
+    /// differ for a drive with any of them. If empty, every drive is affected.
     pub choices: &'static [&'static str],
 }
 
@@ -62,8 +62,8 @@ fn touches(change: &ModelChange, spec: &SchemeSpec) -> bool {
     change.choices.is_empty() || change.choices.iter().any(|c| has(&config, c))
 }
 
-/// Whether a configuration has a choice: the last part of the path is a table there, or the
-/// value itself.
+/// Whether a configuration has a choice: at the path there is a table, a value, or a text equal
+/// to the last part.
 fn has(config: &Value, path: &str) -> bool {
     let step = |value: Value, part: &str| match value {
         Value::Table(table) => table.get(part).cloned(),
@@ -90,7 +90,7 @@ mod tests {
     fn every_version_is_there_and_says_what_it_can_change() {
         let versions: Vec<u32> = CHANGES.iter().map(|c| c.version).collect();
         assert_eq!(versions, (1..=MODEL_VERSION).collect::<Vec<_>>());
-        // Version 4 is about parity: drives with it are concerned and others are not.
+        // Version 4 affects only drives with parity.
         let specs = |e: &Experiment| {
             let run = &e.run[0];
             scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &[]).expect("sound")

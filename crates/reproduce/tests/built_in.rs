@@ -1,4 +1,5 @@
-//! Is every built-in experiment sound, and do the quick sizes come out as they should?
+//! Tests that every built-in experiment is valid and that the results at the quick sizes are in
+//! band.
 
 use std::path::{Path, PathBuf};
 use tailcut_reproduce::{CheckKind, Experiment, Options, Results, Verdict, list, markdown, reproduce, text};
@@ -70,8 +71,8 @@ fn a_wrong_file_names_the_place_and_the_key() {
     }
 }
 
-/// A value has a published number to miss, an order has none and one limit; a file that
-/// declares another kind than the form allows is refused.
+/// A value has a published number, an order has none and has one limit. A file that declares a
+/// kind that does not fit is refused.
 #[test]
 fn checks_say_what_they_decide() {
     let mut count = [0; 3];
@@ -106,8 +107,8 @@ fn checks_say_what_they_decide() {
     assert!(message.contains("is it an order?"), "{message}");
 }
 
-/// Every check of every experiment has a value at the quick size, or a reason that is
-/// the size's or the trace's; what is judged there is in band.
+/// Every check of every experiment has a value at the quick size, or a reason that comes from
+/// the size or the trace. What is judged is in band.
 #[test]
 fn quick_sizes_run_and_what_they_judge_is_in_band() {
     let cache = tempfile::tempdir().expect("a folder");
@@ -148,8 +149,8 @@ fn quick_sizes_run_and_what_they_judge_is_in_band() {
     }
 }
 
-/// A quick form that runs shows what the figure is about: what it needs happens, and its
-/// schemes are not all one and the same.
+/// Checks that a run at the quick size shows what the figure is about: its `needs` occur, and
+/// its schemes do not all give the same results.
 fn assert_shows_something(id: &str, run: &tailcut_reproduce::file::Run, results: &Results) {
     let Some(ran) = results.run(&run.name).filter(|r| r.missing.is_none()) else { return };
     let place = format!("{id}: {}", run.name);

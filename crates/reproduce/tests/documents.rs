@@ -1,4 +1,5 @@
-//! Are the documents of the repository of this model, and whole?
+//! Tests that the documents in the repository are complete and were made by this version of the
+//! model.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// The document that an experiment's section belongs to.
+/// The document that holds an experiment's section.
 fn document(e: &Experiment) -> &'static str {
     if e.judges() { "reproduction.md" } else { "composed.md" }
 }
@@ -17,8 +18,8 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(docs().join(name)).unwrap_or_else(|e| panic!("docs/{name}: {e}"))
 }
 
-/// A section that an older model made is not what `tailcut reproduce` would give now, unless
-/// nothing that has changed since concerns its drives.
+/// A section made by an older model is outdated, unless no change since then affects its
+/// drives.
 #[test]
 fn no_section_is_older_than_the_model_that_could_change_it() {
     let mut old = Vec::new();
@@ -38,7 +39,7 @@ fn no_section_is_older_than_the_model_that_could_change_it() {
     assert!(old.is_empty(), "`make reproduce` makes anew:\n{}", old.join("\n"));
 }
 
-/// Sections of experiments that are gone, and quick sizes, do not stay.
+/// Sections of removed experiments, and sections made at the quick size, are not allowed.
 #[test]
 fn every_section_is_of_an_experiment_at_its_full_size() {
     let all = list::all().expect("sound");

@@ -1,4 +1,5 @@
-//! Is a sweep run at every point, shown by its axes, and judged where a find says?
+//! Tests that a sweep runs at every point, is shown by its axes, and is judged at the value
+//! that a find determines.
 
 use tailcut_reproduce::table::tables;
 use tailcut_reproduce::{Options, Results, Verdict, list, markdown, reproduce};

@@ -1,4 +1,4 @@
-//! An SVG of a chart.
+//! Draws a chart as an SVG.
 
 use super::{Axis, Chart, Series};
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::ops::Range;
 
-/// The page that a picture lies on.
+/// The kind of page on which a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Dark on light.
@@ -47,16 +47,16 @@ impl Theme {
     }
 }
 
-/// Width of a plain chart without its legend, and its height.
+/// Width of a plain chart without its legend, and height, in pixels.
 const PLAIN: (u32, u32) = (640, 360);
-/// Width between the labels and the notes of a chart of rows, and the height of a row.
+/// Width between the labels and the notes of a chart of rows, and height of a row, in pixels.
 const ROWS: (u32, u32) = (420, 19);
-/// Height of the title, and of the axis below.
+/// Height of the title, and of the area below the plot, in pixels.
 const TOP: u32 = 34;
 const BELOW: u32 = 52;
-/// Room at the left edge.
+/// Margin at the left edge, in pixels.
 const EDGE: u32 = 8;
-/// Size of texts as the plotting crate counts it, and width of a character of that.
+/// Size of texts in the unit of the plotting crate, and width of a character at that size.
 const SIZE: f64 = 15.0;
 const CHARACTER: f64 = 6.7;
 /// Longer labels are cut.
@@ -64,7 +64,7 @@ const LABEL: usize = 64;
 
 type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
-/// With the ticks that it was given, and no others.
+/// Uses exactly the given ticks.
 impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
@@ -85,7 +85,7 @@ impl Ranged for Axis {
 
 pub(super) fn svg(chart: &Chart, title: &str, theme: Theme) -> String {
     let mut text = String::new();
-    // The back end writes into a string, which cannot fail.
+    // The back end writes to a string, which cannot fail.
     draw(chart, title, &theme.colours(), &mut text).expect("a string takes everything");
     if !text.ends_with('\n') {
         text.push('\n');
@@ -120,7 +120,7 @@ fn draw<'a>(
     };
     draw_legend(chart, colours, &style, legend_at, &root)?;
     let top = TOP + if chart.rows { 20 } else { 0 };
-    // The label of the upright axis stands at the very edge of the area.
+    // The label of the vertical axis is at the very edge of the area.
     let area = root.margin(top as i32, 4, EDGE as i32, (notes + legend) as i32);
     let mut plot: Plot<'_, '_> = ChartBuilder::on(&area)
         .x_label_area_size(BELOW - 6)
@@ -157,7 +157,7 @@ fn draw<'a>(
     root.present()
 }
 
-/// A mark of its own for each series: colour alone is not seen by everyone.
+/// Draws a different mark for each series, because not everyone can distinguish the colours.
 fn draw_marks<'a, 'b>(
     plot: &mut Plot<'a, 'b>,
     series: &Series,
@@ -177,7 +177,8 @@ fn draw_marks<'a, 'b>(
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// Names of the series: below each other beside a plain chart, in a row above one of rows.
+/// Draws the names of the series: one below the other beside a plain chart, in one line above a
+/// chart of rows.
 fn draw_legend<'a>(
     chart: &Chart,
     colours: &Colours,
@@ -217,7 +218,7 @@ fn label(ticks: &[(f64, String)], at: f64) -> String {
     near.map_or(String::new(), |(_, label)| label.clone())
 }
 
-/// Pixels of the longest.
+/// Width of the longest text, in pixels.
 fn width<'a>(texts: impl Iterator<Item = &'a String>) -> u32 {
     let most = texts.map(|t| t.chars().count().min(LABEL)).max().unwrap_or(0);
     (most as f64 * CHARACTER) as u32
