@@ -8,7 +8,7 @@ CARGO ?= cargo
 build:
 	$(CARGO) build --release --locked
 
-# The tour is short, so it is built without the optimisation that a long run pays back.
+# The tour is short, so it is built without optimisations that pay off only in a long run.
 demo:
 	$(CARGO) build --profile demo --locked --package tailcut-cli --no-default-features
 	target/demo/tailcut demo
@@ -23,9 +23,9 @@ lint:
 bench: build
 	target/release/tailcut bench
 
-# The papers' figures at full size, into docs/reproduction.md, and what their schemes come to
-# together, into docs/composed.md. Figures on real traces need
-# TAILCUT_TRACES; without it they say so.
+# The papers' figures at full size, into docs/reproduction.md, and the combinations of their
+# schemes, into docs/composed.md. Figures on real traces need TAILCUT_TRACES; without it they
+# state that the trace is missing.
 reproduce: build
 	target/release/tailcut reproduce --report docs/reproduction.md
 	target/release/tailcut reproduce composed --report docs/composed.md
@@ -37,9 +37,9 @@ fuzz:
 		(cd fuzz && $(CARGO) fuzz run $$target -- -max_total_time=60) || exit 1; \
 	done
 
-# Needs cargo-mutants. Of the mutants that `.cargo/mutants.toml` asks for, in the order of the
-# source, every MUTANTS_EVERY-th is tested, from MUTANTS_SEED (0 to MUTANTS_EVERY - 1) on. The
-# tests must pass without a mutant first; cargo-mutants itself would do that for one crate only.
+# Needs cargo-mutants. `.cargo/mutants.toml` selects the mutants. In the order of the source,
+# every MUTANTS_EVERY-th of them is tested, starting at MUTANTS_SEED (0 to MUTANTS_EVERY - 1).
+# The tests run without a mutant first; cargo-mutants itself would do that for one crate only.
 MUTANTS_EVERY ?= 11
 MUTANTS_SEED ?= 0
 MUTANTS_JOBS ?= 2

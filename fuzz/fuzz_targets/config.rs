@@ -1,5 +1,5 @@
 #![no_main]
-//! Device files: text to a drive's shape.
+//! Device files: from text to the shape of a drive.
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Ok(resolved) = tailcut_config::parse_device("fuzz", text) {

@@ -1,5 +1,5 @@
 #![no_main]
-//! fio job files and inline jobs, opened and drawn from.
+//! fio job files and inline jobs: parsed, opened, and commands generated from them.
 
 use tailcut_workload::job::JobSet;
 

@@ -1,5 +1,6 @@
 #![no_main]
-//! Aged snapshots, with the checksum made right so that what lies behind it is reached.
+//! Snapshots of aged drives, with a corrected checksum so that the code behind the check is
+//! reached.
 
 use tailcut_core::device::Device;
 
