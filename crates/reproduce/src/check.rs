@@ -121,7 +121,7 @@ fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
     }
 }
 
-/// Why there is nothing to judge whatever was measured, if so.
+/// Why a check cannot be judged whatever its value; `None` if it can be judged.
 fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results: &Results) -> Option<String> {
     if let Some(why) = &c.not_comparable {
         return Some(why.clone());

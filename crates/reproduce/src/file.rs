@@ -4,7 +4,7 @@
 //! id = "atc19/table2"
 //! title = "…"            # one line
 //! source = "…"           # paper, table or figure
-//! shows = "…"            # what the figure is there for
+//! shows = "…"            # what the figure shows
 //!
 //! [time]                 # stated running times on two cores
 //! quick = "5 s"

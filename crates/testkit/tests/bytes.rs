@@ -95,16 +95,16 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
         c.host.max_transfer = 24 << 10;
         c
     };
-    out.push(("stripes, collected in turn", stripes()));
+    out.push(("stripes, rotating collections", stripes()));
     let mut c = stripes();
     c.policy.gc_schedule = member("threshold");
     c.ftl.gc.copy = CopyMode::Controller;
     (c.ftl.gc.in_flight, c.policy.read_path) = (4, member("gc-tolerant-authors"));
-    out.push(("stripes, collected side by side through the controller", c));
+    out.push(("stripes, concurrent collections through the controller", c));
     let mut c = stripes();
     (c.policy.gc_schedule, c.policy.read_path) = (member("instant"), member("wait"));
     c.policy.flush = member("write-unit");
-    out.push(("stripes, collected in no time", c));
+    out.push(("stripes, collections that take no time", c));
     out
 }
 

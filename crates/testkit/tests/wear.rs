@@ -203,13 +203,13 @@ fn a_drive_is_aged_where_its_stripes_are() {
     assert!(device.is_quiescent() && device.counters().shifts > 100 && device.counters().migrations > 10);
     let report = device.age_uniform(0..device.host_bytes(), PAGE as u32, &mut |_| true);
     assert!(report.programs > 1_000);
-    device.audit().expect("every stripe is on the lanes of its home");
+    device.audit().expect("every stripe is on the lanes of its place");
     device.audit_parity().expect("every stripe has its parity");
     let mut saved = Vec::new();
-    device.save_aged(7, &report, &mut saved).expect("it is at rest");
+    device.save_aged(7, &report, &mut saved).expect("the drive is idle");
     let mut other = Device::new(&c, 3, ()).expect("a valid drive");
     other.load_aged(7, &mut saved.as_slice()).expect("it is like the first");
-    other.audit().expect("every stripe is on the lanes of its home");
+    other.audit().expect("every stripe is on the lanes of its place");
     for unit in 0..(device.host_bytes() / PAGE) as u32 {
         assert_eq!(other.whereabouts(unit), device.whereabouts(unit));
     }
