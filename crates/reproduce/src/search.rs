@@ -18,10 +18,10 @@
 //! judged by their limits only.
 //!
 //! Two minutes do not expose a drive whose collection frees a little less space than is
-//! written, and which uses up its free blocks for an hour. So there is a third rating,
-//! *sustained*: the paper's stress test, and the free blocks of the last third of the judged
-//! time are no fewer than those of the first third, except for the 4 % by which whole
-//! superblocks make the number fluctuate.
+//! written, so that its free blocks last for an hour. So there is a third rating, *sustained*:
+//! the paper's stress test, and the free blocks of the last third of the judged time are no
+//! fewer than those of the first third, except for the 4 % by which whole superblocks make the
+//! number fluctuate.
 //!
 //! A run ends when all its requests have ended: a request that would wait for ever on a real
 //! drive waits for the end of the load here, and counts with that latency. A run also ends as
