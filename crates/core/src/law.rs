@@ -1,6 +1,6 @@
-//! How audits say which law is broken.
+//! The macro with which audits report a broken law.
 
-/// Leave with an error that says which law is broken.
+/// Return an error with the given text unless the law holds.
 macro_rules! law {
     ($holds:expr, $($text:tt)+) => {
         if !$holds {

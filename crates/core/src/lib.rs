@@ -1,22 +1,22 @@
-//! The drive.
+//! The drive model.
 //!
-//! Rooms, from below to above, with arrows that a test (`house`) holds:
+//! The modules, lowest layer first. The test `house` enforces which module may use which:
 //!
 //! - [`address`]: the types of addresses;
-//! - [`containers`]: indexed containers that allocate nothing once they are made;
-//! - [`nand`]: how long array operations take, where they may stop, and what blocks remember;
-//! - [`policy`]: the decisions, one folder a family, one file a policy;
-//! - [`flash`]: all dies, channels and decoders with the operations at them: what is done there, in
-//!   which order, and when;
+//! - [`containers`]: indexed containers that allocate nothing after construction;
+//! - [`nand`]: array operation times, suspend points, and the counts of each block;
+//! - [`policy`]: the decisions, one folder for each family, one file for each policy;
+//! - [`flash`]: all dies, channels and decoders, and the operations there: which run, in which
+//!   order, and when;
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
-//! - [`device`]: composes the above into one state machine without clock, thread or I/O, and is the
+//! - [`device`]: combines the above into one state machine without clock, thread or I/O, and is the
 //!   API that drivers use.
 //!
-//! `device -> flash -> nand, policy` and `device -> ftl -> policy`. `flash` and `ftl` never see each
-//! other: `device` orders operations of the one by the tables of the other, and answers the facts
-//! that the flash tells it. [`observer`] names the events that an onlooker is told of, by `flash` and
-//! `device`.
+//! `device -> flash -> nand, policy` and `device -> ftl -> policy`. `flash` and `ftl` never use
+//! each other: `device` issues operations to `flash` from the tables of `ftl`, and handles the
+//! facts that `flash` returns. [`observer`] defines the events that `flash` and `device` report to
+//! an observer.
 
 #[macro_use]
 mod law;

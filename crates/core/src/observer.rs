@@ -1,5 +1,5 @@
-//! What an onlooker is told of: every operation's steps on dies and channels, what closes dies
-//! to the host, and what host requests and write units wait for.
+//! The events reported to an observer: the steps of every operation on dies and channels, the
+//! collections that close dies to the host, and the waits of host requests and write units.
 
 use crate::nand::OpKind;
 use strum::{IntoStaticStr, VariantNames};
@@ -8,58 +8,62 @@ use tailcut_units::{Command, Occupant, SimTime};
 /// One step of a flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 pub enum Step {
-    /// The operation has its die.
+    /// The operation gets its die.
     Granted,
-    /// It gives its die back to something that goes first, before it has begun.
+    /// The operation gives its die to an operation with channel priority, before its own command is
+    /// sent.
     Returned,
-    /// A program or erase is done together with operation `by`, on other planes of the die: what
-    /// is told of that one until it has left the array holds for both.
+    /// A program or erase runs together with operation `by`, on other planes of the die. The steps
+    /// reported for `by` until it leaves the array apply to both.
     Joined,
-    /// Command cycles and, for a program, data in on the channel, until the given time.
+    /// Command cycles and, for a program, data transfer to the die, until the given time.
     ChannelIn,
     /// Sense, program or erase in the array, until the given time.
     Array,
-    /// Data out on the channel, until the given time.
+    /// Data transfer out of the die, until the given time.
     ChannelOut,
-    /// Something urgent waits: the array goes on to the point where it may stop.
+    /// An operation that may interrupt this one waits. The array continues to the suspend point,
+    /// until the given time.
     Stopping,
     /// The array winds down to free the die, until the given time.
     Suspending,
     /// The die is free for others; the operation will resume.
     Suspended,
-    /// What resuming costs before the array goes on, until the given time; or nothing yet,
-    /// where data are to come in again first.
+    /// The operation is being resumed, until the given time. If a program's data must be
+    /// transferred again first, `until` is `at`, and a `ChannelIn` step follows.
     Resuming,
 }
 
-/// A step as it begins, with the end it has unless it is interrupted: `Stopping`,
-/// `Suspending` or `Suspended` cuts the `Array` or `Resuming` step of its operation short.
-/// An `Array` step is told together with the `ChannelIn` before it, and a `Stopping` may
-/// be told before that is over.
+/// A step, reported when it begins, with its planned end. A later `Stopping`, `Suspending` or
+/// `Suspended` step ends the `Array` or `Resuming` step of the same operation early. An `Array`
+/// step is reported together with the `ChannelIn` step before it, so a `Stopping` step may be
+/// reported before that `ChannelIn` step ends.
 #[derive(Clone, Copy, Debug)]
 pub struct StepEvent {
     /// Pool index of the operation: unique among those under way.
     pub op: u32,
-    /// What it does in the array.
+    /// The kind of array operation.
     pub kind: OpKind,
-    /// On whose behalf.
+    /// On whose behalf the operation runs.
     pub occupant: Occupant,
-    /// Serial number of the host read it belongs to, `u64::MAX` for all other operations.
+    /// Serial number of the host read that the operation serves, `u64::MAX` for all other
+    /// operations.
     pub request: u64,
-    /// The operation that interrupts, with the first of `Stopping`, `Suspending` and
-    /// `Suspended` that an interruption leads to; the one that is joined; else `u32::MAX`.
+    /// With the first `Stopping`, `Suspending` or `Suspended` step of an interruption: the
+    /// operation that interrupts. With `Joined`: the operation that is joined. Otherwise
+    /// `u32::MAX`.
     pub by: u32,
-    /// Busy unit (die, or plane where planes are the unit).
+    /// Busy unit (die, or plane if planes work independently).
     pub unit: u32,
     /// Channel.
     pub channel: u32,
     /// Page in the block, 0 for an erase.
     pub page: u32,
-    /// What begins.
+    /// The step that begins.
     pub step: Step,
-    /// When it begins.
+    /// When the step begins.
     pub at: SimTime,
-    /// When it ends; `at` for [`Step::Granted`], [`Step::Returned`], [`Step::Joined`] and
+    /// When the step ends; `at` for [`Step::Granted`], [`Step::Returned`], [`Step::Joined`] and
     /// [`Step::Suspended`].
     pub until: SimTime,
 }
@@ -67,91 +71,97 @@ pub struct StepEvent {
 /// What happens to an operation before it has its die, and at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 pub enum QueueStep {
-    /// It comes to its die, and gets it at once or queues there.
+    /// The operation is submitted at its die. It gets the die at once, or it is queued.
     Arrives,
-    /// It leaves the die's queue: its turn has come, or it will not be.
+    /// The operation leaves the die's queue, because it is dispatched, joins another or is
+    /// withdrawn.
     Leaves,
-    /// It has left the queue to be done together with this operation.
+    /// The operation has left the queue and joins this operation.
     Joins(u32),
-    /// It is back in the queue: something that goes first took its die before it had begun.
+    /// The operation is back in the queue: an operation with channel priority took its die before
+    /// its own command was sent.
     Returns,
-    /// It is over: its data are decoded, or the array is done.
+    /// The operation has ended: a read is decoded, any other operation has left the array.
     Ends,
 }
 
-/// An operation and where it stands in its die's queue.
+/// A queue step of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueEvent {
     /// Pool index of the operation: unique among those under way.
     pub op: u32,
-    /// What it does in the array.
+    /// The kind of array operation.
     pub kind: OpKind,
-    /// On whose behalf.
+    /// On whose behalf the operation runs.
     pub occupant: Occupant,
-    /// Serial number of the host read it belongs to, `u64::MAX` for all other operations.
+    /// Serial number of the host read that the operation serves, `u64::MAX` for all other
+    /// operations.
     pub request: u64,
-    /// The reconstruction that its data go to, or `u32::MAX`.
+    /// The reconstruction that needs the data of the read, or `u32::MAX`.
     pub rebuild: u32,
-    /// The write unit that it programs, or reads for, or `u32::MAX`.
+    /// The write unit that the operation programs or reads for, or `u32::MAX`.
     pub write_unit: u32,
     /// Busy unit.
     pub unit: u32,
     /// Channel.
     pub channel: u32,
-    /// Planes it addresses.
+    /// Number of planes addressed.
     pub planes: u32,
-    /// Codewords it moves on the channel.
+    /// Number of codewords moved on the channel.
     pub codewords: u32,
-    /// Bytes of a host read that it brings; 0 if it serves a reconstruction alone.
+    /// Bytes for the host; 0 for a read that serves a reconstruction alone.
     pub bytes: u32,
-    /// What happens.
+    /// The queue step.
     pub step: QueueStep,
-    /// When.
+    /// When the step happens.
     pub at: SimTime,
 }
 
-/// A collection closes a busy unit to host operations, or opens it.
+/// A change to the collections that close a busy unit to host operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 pub enum Closing {
-    /// One more collection closes it; it erases (`true`), or moves data.
+    /// One more collection closes the busy unit. It erases (`true`) or moves data (`false`).
     Closes(bool),
-    /// One that closed it goes on from moving data to erasing.
+    /// A collection that closes the busy unit changes from moving data to erasing.
     Erases,
-    /// One collection fewer closes it; it erased (`true`), or moved data.
+    /// One collection fewer closes the busy unit. It erased (`true`) or moved data (`false`).
     Opens(bool),
 }
 
-/// How a host request fares between its submission and its completion.
+/// A step of a host request between its submission and its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 pub enum RequestStep {
-    /// The drive takes it in; the host wanted that at the given time.
+    /// The drive accepts the request.
     Submitted {
-        /// What is asked.
+        /// The host's command.
         command: Command,
-        /// When the host wanted to submit it.
+        /// When the host wanted to submit the request.
         wanted: SimTime,
     },
-    /// A read is translated; so many of its bytes come from the controller's memory.
+    /// A read is translated. The value is the number of its bytes that need no flash read, because
+    /// they are in the write buffer or unmapped.
     Translated(u64),
-    /// A unit is computed from others instead of being read by operation `instead`.
+    /// A unit is reconstructed from the rest of its stripe instead of being read by operation
+    /// `instead`.
     Rebuilds {
         /// Number of the reconstruction: unique among those under way.
         rebuild: u32,
-        /// The operation that is given up, queued or not.
+        /// The read that is replaced, whether it was queued or not yet submitted.
         instead: u32,
-        /// Reads whose data it needs.
+        /// Number of reads whose data the reconstruction needs.
         members: u32,
         /// Bytes for the host.
         bytes: u32,
     },
-    /// A reconstruction has its unit.
+    /// This reconstruction has computed its unit.
     Rebuilt(u32),
-    /// A write that waits is looked at again: this program has ended, or (`u32::MAX`) a TRIM
-    /// has made room.
+    /// A waiting write is tried again, because this program has ended or (`u32::MAX`) a TRIM has
+    /// made room.
     Room(u32),
-    /// A write is wholly in the buffer; a TRIM or FLUSH is done.
+    /// A command that returns no data is done: a write is wholly in the buffer (or, written
+    /// through, on flash), a TRIM or FLUSH is complete, or the address was out of range.
     Held,
-    /// The last unit of a write that is written through is programmed, by this operation.
+    /// The last unit of a write that is written through was programmed by this operation.
     Programmed(u32),
 }
 
@@ -160,21 +170,21 @@ pub enum RequestStep {
 pub struct RequestEvent {
     /// Serial number.
     pub request: u64,
-    /// When.
+    /// When the step happens.
     pub at: SimTime,
-    /// What happens.
+    /// The step.
     pub step: RequestStep,
 }
 
-/// How a write unit of host data fares before its program is queued.
+/// A step of a write unit of host data before its program is queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 pub enum WriteStep {
-    /// Its data are complete.
+    /// The data of the write unit are complete.
     Ready,
-    /// It waits for a free block; the die that is to free it has this busy unit (`u32::MAX`:
-    /// any of several).
+    /// The write unit waits for a free block. The value is the busy unit on which a collection is
+    /// to free it (`u32::MAX`: any of several).
     Stalls(u32),
-    /// It has a row; this operation is to program it.
+    /// The write unit has a row, and this operation will program it.
     Placed(u32),
 }
 
@@ -183,33 +193,33 @@ pub enum WriteStep {
 pub struct WriteEvent {
     /// Number of the write unit or stripe: unique among those under way of its kind.
     pub number: u32,
-    /// It is a stripe.
+    /// Whether `number` is that of a stripe.
     pub stripe: bool,
-    /// When.
+    /// When the step happens.
     pub at: SimTime,
-    /// What happens.
+    /// The step.
     pub step: WriteStep,
 }
 
-/// An onlooker. It cannot change anything; `()` looks away and costs nothing.
+/// An observer of the drive. It cannot change the drive. `()` ignores all events and costs nothing.
 pub trait Observer {
-    /// A step begins.
+    /// A step of an operation begins.
     #[inline]
     fn step(&mut self, _event: &StepEvent) {}
 
-    /// An operation comes to a die, leaves its queue, or ends.
+    /// An operation arrives at a die, leaves the die's queue, or ends.
     #[inline]
     fn queued(&mut self, _event: &QueueEvent) {}
 
-    /// A collection closes or opens this busy unit at this time.
+    /// At this time the collections that close this busy unit change.
     #[inline]
     fn closing(&mut self, _unit: u32, _at: SimTime, _closing: Closing) {}
 
-    /// A host request comes in or goes on.
+    /// A step of a host request.
     #[inline]
     fn request(&mut self, _event: &RequestEvent) {}
 
-    /// A write unit or a stripe goes on.
+    /// A step of a write unit or a stripe.
     #[inline]
     fn write_unit(&mut self, _event: &WriteEvent) {}
 }

@@ -12,18 +12,18 @@ pub struct ConfigProblem {
     pub problem: String,
 }
 
-/// The error that names a key and says what is wrong with it.
+/// Return the error that names a key and says what is wrong with it.
 pub(crate) fn refuse<T>(key: &str, problem: impl Into<String>) -> Result<T, ConfigProblem> {
     Err(ConfigProblem { key: key.to_string(), problem: problem.into() })
 }
 
-/// What the member of a family is refused with that cannot be built.
+/// Return a function that makes the error of the key `policy.{family}` from a policy's text.
 pub(crate) fn of_policy(family: &str) -> impl Fn(String) -> ConfigProblem {
     let key = format!("policy.{family}");
     move |problem| ConfigProblem { key: key.clone(), problem }
 }
 
-/// A count is at least 1 and at most `most`.
+/// Check that a count is at least 1 and at most `most`.
 pub(crate) fn check_count(key: &str, count: u32, most: u32) -> Result<(), ConfigProblem> {
     if count == 0 || count > most {
         return refuse(key, format!("{count} is not in 1..={most}"));
@@ -31,7 +31,7 @@ pub(crate) fn check_count(key: &str, count: u32, most: u32) -> Result<(), Config
     Ok(())
 }
 
-/// No single time exceeds 1000 s.
+/// Check that a time is at most 1000 s.
 pub(crate) fn check_time(key: &str, Span(ns): Span) -> Result<(), ConfigProblem> {
     const MOST: u64 = 1_000_000_000_000;
     if ns > MOST {
@@ -40,7 +40,7 @@ pub(crate) fn check_time(key: &str, Span(ns): Span) -> Result<(), ConfigProblem>
     Ok(())
 }
 
-/// A rate is at least 1 kB/s.
+/// Check that a rate is at least 1 kB/s.
 pub(crate) fn check_rate(key: &str, rate: u64) -> Result<(), ConfigProblem> {
     if rate < 1_000 {
         return refuse(key, "at least 1kB/s");

@@ -17,7 +17,7 @@ impl Default for Link {
 }
 
 impl Link {
-    /// Whether a restored link stays among `n` elements.
+    /// Whether both ends of a restored link are among `n` elements.
     pub fn is_inside(&self, n: usize) -> bool {
         [self.previous, self.next].iter().all(|&i| i == NONE || (i as usize) < n)
     }
@@ -38,7 +38,7 @@ impl Default for List {
 }
 
 impl List {
-    /// Whether a restored list stays among `n` elements.
+    /// Whether the ends and the length of a restored list fit `n` elements.
     pub fn is_inside(&self, n: usize) -> bool {
         self.len as usize <= n && [self.head, self.tail].iter().all(|&i| i == NONE || (i as usize) < n)
     }
@@ -61,7 +61,7 @@ impl List {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -73,10 +73,10 @@ impl List {
         links[i as usize].next
     }
 
-    /// The elements from front to back, for an audit: their number and the back must agree.
+    /// Return the elements from front to back, for an audit that checks the length and the tail.
     ///
     /// # Errors
-    /// Says of which list (`name`) they do not.
+    /// Names the list (`name`) if its length or tail is wrong, or if it is a ring.
     pub fn walk(&self, links: &[Link], name: &str) -> Result<Vec<u32>, String> {
         let mut out = Vec::new();
         let mut at = self.head;
@@ -90,7 +90,7 @@ impl List {
         Ok(out)
     }
 
-    /// Append.
+    /// Append element `i`.
     #[inline]
     pub fn push_back(&mut self, links: &mut [Link], i: u32) {
         links[i as usize] = Link { previous: self.tail, next: NONE };
@@ -102,7 +102,7 @@ impl List {
         self.len += 1;
     }
 
-    /// Unlink; `i` must be in this list.
+    /// Remove element `i`, which must be in this list.
     #[inline]
     pub fn remove(&mut self, links: &mut [Link], i: u32) {
         let Link { previous, next } = links[i as usize];
@@ -127,8 +127,8 @@ mod tests {
     const ELEMENTS: u32 = 7;
 
     proptest! {
-        /// Two lists over one set of links, against two queues: an element is in one of them at
-        /// most.
+        /// Compare two lists over one set of links with two queues. An element is in at most one of
+        /// them.
         #[test]
         fn lists_are_queues_from_which_any_element_can_go(
             steps in prop::collection::vec((0..ELEMENTS, 0..2usize), 0..200),
@@ -158,7 +158,8 @@ mod tests {
                         at = list.after(&links, at);
                     }
                     prop_assert_eq!(at, NONE);
-                    // Restored among fewer elements, what it points at decides.
+                    // The ends and the length decide the least number of elements that a restored
+                    // list fits.
                     let ends = [list.head(), list.tail()].into_iter().filter(|&e| e != NONE);
                     let most = ends.max().map_or(0, |e| e as usize + 1).max(queue.len());
                     prop_assert!(list.is_inside(most) && (most == 0 || !list.is_inside(most - 1)));
@@ -174,7 +175,7 @@ mod tests {
         for i in [2, 0, 1] {
             list.push_back(&mut links, i);
         }
-        // The one in the middle lies between 2 and 1.
+        // Element 0, in the middle, has the neighbours 2 and 1.
         assert!(links[0].is_inside(3) && !links[0].is_inside(2));
         assert!(links[2].is_inside(1) && !links[2].is_inside(0), "only 0 follows it");
         assert!(links[1].is_inside(1) && !links[1].is_inside(0), "only 0 precedes it");

@@ -1,4 +1,4 @@
-//! Containers whose elements have index numbers, and which allocate nothing once they are made.
+//! Containers of elements addressed by index. They allocate nothing after construction.
 
 pub mod list;
 pub mod slab;

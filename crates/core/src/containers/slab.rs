@@ -1,4 +1,4 @@
-//! A fixed pool of elements addressed by index; nothing is allocated after creation.
+//! A fixed pool of elements addressed by index. It allocates nothing after construction.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
@@ -11,15 +11,15 @@ pub struct Slab<T> {
 }
 
 impl<T: Clone> Slab<T> {
-    /// `capacity` elements, all unused.
+    /// Create a pool of `capacity` unused elements.
     pub fn new(capacity: usize, blank: T) -> Slab<T> {
         Slab { items: vec![blank; capacity], spare: (0..capacity as u32).rev().collect() }
     }
 
-    /// An unused element, as it was left by its last user.
+    /// Take an unused element. It has the value that its last user left.
     ///
     /// # Panics
-    /// When the pool is exhausted: its size is a bound that construction proved.
+    /// If the pool is exhausted. Construction sizes it for the largest number that can be in use.
     #[inline]
     pub fn take(&mut self) -> u32 {
         self.spare.pop().expect("a pool is sized for the most that can be in use")
@@ -31,17 +31,17 @@ impl<T: Clone> Slab<T> {
         self.spare.push(i);
     }
 
-    /// Elements in all.
+    /// Number of elements, used or not.
     pub fn capacity(&self) -> u32 {
         self.items.len() as u32
     }
 
-    /// Elements in use.
+    /// Number of elements in use.
     pub fn used(&self) -> usize {
         self.items.len() - self.spare.len()
     }
 
-    /// Whether all are in use.
+    /// Whether all elements are in use.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
         self.spare.is_empty()
@@ -78,7 +78,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a vector of what each element holds and a stack of those unused.
+        /// Compare with a vector of what each element holds and a stack of the unused elements.
         #[test]
         fn elements_are_taken_last_given_first_and_keep_what_they_held(
             capacity in 0..6usize,

@@ -1,4 +1,4 @@
-//! One timer slot per server: a winner tree that fires the earliest.
+//! One timer slot for each server, in a winner tree that finds the earliest deadline.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// `slots` unset timers.
+    /// Create `slots` unset timers.
     pub fn new(slots: usize) -> Timers {
         let leaves = slots.next_power_of_two().max(2);
         let mut winners = vec![0u32; leaves];

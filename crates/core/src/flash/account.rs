@@ -1,25 +1,27 @@
-//! What a die's time went to, so that what waits behind it knows what it waited for.
+//! The time account of a die, by what held it. A queued operation finds the causes of its wait as
+//! the difference of two copies.
 
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Ledger, Occupant, Occupants};
 
-/// A wait at a die is split by what held the die: an occupant, …
+/// Slots of a die's account: one for each occupant that holds the die, and the following five.
 pub const SLOTS: usize = Occupant::COUNT + 5;
-/// … nothing, by the schedule's choice, …
+/// Slot: no operation holds the die, and no collection closes it. An operation that waits then
+/// waits by the schedule policy's choice.
 pub const IDLE: usize = Occupant::COUNT;
-/// … nothing, because a collection that moves data keeps it closed, …
+/// Slot: no operation holds the die, and a collection that moves data closes it.
 pub const CLOSED: usize = Occupant::COUNT + 1;
-/// … an operation on its way to the point where it may stop, …
+/// Slot: an operation continues to its suspend point.
 pub const STOPPING: usize = Occupant::COUNT + 2;
-/// … the suspending or resuming of one, …
+/// Slot: an operation is being suspended or resumed.
 pub const OVERHEAD: usize = Occupant::COUNT + 3;
-/// … or nothing, because a collection that erases keeps it closed.
+/// Slot: no operation holds the die, and only collections that erase close it.
 pub const CLOSED_TO_ERASE: usize = Occupant::COUNT + 4;
 
 /// Nanoseconds of a die so far, by slot.
 pub type Held = [u64; SLOTS];
 
-/// The cause that time in a slot is to what waits.
+/// The cause to which a waiting operation charges the time in a slot.
 #[inline]
 pub(super) fn cause(slot: usize) -> Cause {
     match slot {
@@ -32,7 +34,7 @@ pub(super) fn cause(slot: usize) -> Cause {
     }
 }
 
-/// Whether time in a slot is that of a collection.
+/// Whether the time in a slot belongs to a collection.
 #[inline]
 pub(super) fn is_of_collection(slot: usize) -> bool {
     match Occupant::ALL.get(slot) {
@@ -45,7 +47,7 @@ pub(super) fn is_of_collection(slot: usize) -> bool {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Account {
     held: Held,
-    /// The slot that time counts to now, and since when.
+    /// The slot to which time counts now, and the time up to which `held` is settled.
     slot: u8,
     since: u64,
 }
@@ -55,14 +57,14 @@ impl Account {
         Account { held: [0; SLOTS], slot: IDLE as u8, since: 0 }
     }
 
-    /// From `now` on, time counts to `slot`.
+    /// Count time from `now` on to `slot`.
     #[inline]
     pub fn count_to(&mut self, slot: usize, now: u64) {
         self.settle(now);
         self.slot = slot as u8;
     }
 
-    /// Bring the account up to `now`.
+    /// Bring the account up to `now`, and return it.
     #[inline]
     pub fn settle(&mut self, now: u64) -> &Held {
         self.held[usize::from(self.slot)] += now - self.since;
@@ -70,18 +72,19 @@ impl Account {
         &self.held
     }
 
-    /// The account as it was settled last.
+    /// The account as last settled.
     #[inline]
     pub fn held(&self) -> &Held {
         &self.held
     }
 
-    /// The slot that time counts to now.
+    /// The slot to which time counts now.
     pub fn slot(&self) -> usize {
         usize::from(self.slot)
     }
 
-    /// Whether a collection has had the die since its account was `seen`.
+    /// Whether a collection has held or closed the die since the copy `seen` of the account was
+    /// taken.
     pub fn met_collection_since(&self, seen: &Held, now: u64) -> bool {
         let held = |slot: usize| self.held[slot] + if slot == self.slot() { now - self.since } else { 0 };
         (0..SLOTS).any(|slot| is_of_collection(slot) && held(slot) > seen[slot])
@@ -97,7 +100,7 @@ impl Account {
     }
 }
 
-/// Charge what occupants had a die for between two copies of its account.
+/// Charge the times that occupants held a die between two copies of its account, `seen` and `held`.
 pub(super) fn charge_occupants(to: &mut Ledger, seen: &Held, held: &Held) {
     for occupant in Occupant::ALL {
         to.charge(Cause::die_wait(occupant), held[occupant as usize] - seen[occupant as usize]);

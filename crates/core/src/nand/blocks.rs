@@ -1,8 +1,8 @@
-//! What blocks remember of what was done to them.
+//! Counts of erases and of erase suspensions for each block.
 
 use serde::{Deserialize, Serialize};
 
-/// One entry for what is erased as one: a block, or the blocks of several planes or dies.
+/// Counts by extent: a block, or blocks of several planes or dies that are erased together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     /// Program/erase cycles.
@@ -12,18 +12,18 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// `count` blocks that were never erased.
+    /// Create counts for `count` blocks that were never erased.
     pub fn new(count: u32) -> Blocks {
         Blocks { cycles: vec![0; count as usize], suspensions: vec![0; count as usize] }
     }
 
-    /// A block was erased.
+    /// Count an erase of a block.
     #[inline]
     pub fn erased(&mut self, block: u32) {
         self.cycles[block as usize] += 1;
     }
 
-    /// An erase of a block was suspended.
+    /// Count a suspension of a block's erase.
     #[inline]
     pub fn suspended(&mut self, block: u32) {
         self.suspensions[block as usize] += 1;
@@ -34,12 +34,12 @@ impl Blocks {
         &self.cycles
     }
 
-    /// Suspensions of erases by block.
+    /// Erase suspensions by block.
     pub fn suspensions(&self) -> &[u32] {
         &self.suspensions
     }
 
-    /// Whether restored tables can be those of `count` blocks.
+    /// Whether restored tables have `count` entries.
     pub fn fits(&self, count: u32) -> bool {
         [&self.cycles, &self.suspensions].iter().all(|table| table.len() == count as usize)
     }

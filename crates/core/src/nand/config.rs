@@ -14,7 +14,7 @@ pub enum BusyUnit {
     Plane,
 }
 
-/// How many of everything there is.
+/// The numbers of channels, chips, dies, planes, blocks and pages, and the size of a page.
 ///
 /// - Read by: the address arithmetic (`ftl::layout`), set up in `device::shape`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct GeometryConfig {
     /// - Read by: the count of usable extents (`device::capacity`)
     #[serde(with = "quantity::fraction")]
     pub bad_blocks: f64,
-    /// What an array operation keeps busy.
+    /// The part of a die that an array operation keeps busy.
     ///
     /// - Range: `plane` needs `ftl.extent = "block"` where a die has several planes
     /// - Read by: the queues of dies and planes (`device::shape`)
@@ -74,7 +74,7 @@ impl GeometryConfig {
         u64::from(self.pages) * self.page
     }
 
-    /// The counts, alone and multiplied, can be modelled.
+    /// Check that the counts and their products can be modelled.
     pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
         check_count("geometry.channels", self.channels, 256)?;
         check_count("geometry.chips_per_channel", self.chips_per_channel, 256)?;
@@ -108,7 +108,7 @@ impl GeometryConfig {
         Ok(())
     }
 
-    /// Independent planes need extents of one block.
+    /// Check that extents are single blocks if planes work independently.
     pub(crate) fn check_busy_unit(&self, extents_of_one_block: bool) -> Result<(), ConfigProblem> {
         if self.busy_unit == BusyUnit::Plane && self.planes > 1 && !extents_of_one_block {
             return refuse("geometry.busy_unit", "independent planes need ftl.extent = \"block\"");
@@ -138,7 +138,7 @@ pub struct TimingConfig {
 }
 
 impl TimingConfig {
-    /// The numbers of values, pulses and loops, and every time.
+    /// Check the numbers of values, pulses and loops, and every time.
     pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
         if self.read.is_empty() || self.read.len() > 16 {
             return refuse("timing.read", "give one sense time for each page type, 1 to 16 of them");
@@ -153,16 +153,17 @@ impl TimingConfig {
     }
 }
 
-/// How long programs and erases take: as given, or one of two bounds that show what
-/// their length costs (PER and PE0 of Wu and He, FAST'12).
+/// Which times programs and erases take: the configured times, or one of two bounds that show what
+/// these times cost (PER and PE0 of Wu and He, FAST'12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramErase {
-    /// As configured.
+    /// The configured times.
     Timed,
-    /// As long as a read of the same page type; an erase as long as one of the first type.
+    /// A program takes as long as a read of the same page type, an erase as long as a read of the
+    /// first page type.
     AsRead,
-    /// No time.
+    /// Programs and erases take no time.
     Zero,
 }
 
@@ -317,7 +318,7 @@ impl EccConfig {
         Ok(())
     }
 
-    /// Codewords divide a mapping unit of so many bytes and a page of so many bytes.
+    /// Check that codewords divide a mapping unit of `unit` bytes and a page of `page` bytes.
     pub(crate) fn check_codeword(&self, unit: u64, page: u64) -> Result<(), ConfigProblem> {
         let codeword = self.codeword;
         if codeword == 0 || !unit.is_multiple_of(codeword) || !page.is_multiple_of(codeword) {
@@ -329,7 +330,7 @@ impl EccConfig {
         Ok(())
     }
 
-    /// A write unit of so many bytes does not hold too many codewords.
+    /// Check that a write unit of `bytes` bytes does not hold too many codewords.
     pub(crate) fn check_write_unit(&self, bytes: u64) -> Result<(), ConfigProblem> {
         if bytes / self.codeword > 65_536 {
             return refuse("ecc.codeword", "more than 65536 codewords in a write unit");
@@ -338,13 +339,13 @@ impl EccConfig {
     }
 }
 
-/// What suspending an operation costs the flash, and how much of it the flash bears.
+/// The costs of suspending operations, and the limits on suspensions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendConfig {
-    /// Erases.
+    /// Suspension of erases.
     pub erase: EraseSuspend,
-    /// Programs.
+    /// Suspension of programs.
     pub program: ProgramSuspend,
 }
 
@@ -361,7 +362,8 @@ impl SuspendConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EraseSuspend {
-    /// From the command to a free die, when the pulse is cut while its voltage is up.
+    /// Time from the suspend command until the die is free, if the pulse is cut while its voltage
+    /// is up.
     ///
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
@@ -376,12 +378,12 @@ pub struct EraseSuspend {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub verify: Span,
-    /// What is served at the end of a loop, before the erase goes on.
+    /// Which operations are served at the end of a loop, before the erase continues.
     ///
     /// - Read by: the erase rules that wait for the end of a loop
     ///   (`policy::suspend_erase::deferred`, `policy::suspend_erase::timeout`)
     pub serve: ServedAfterLoop,
-    /// What the flash bears.
+    /// Limits on the suspensions of an erase.
     pub limits: SuspendLimits,
     /// Growth of the raw bit error rate with 1,000 suspensions of a block. It changes no latency.
     ///
@@ -399,13 +401,13 @@ impl EraseSuspend {
     }
 }
 
-/// What is served between two loops of an erase that defers its suspension.
+/// Which operations are served between two loops of an erase that defers its suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServedAfterLoop {
-    /// What waits when the loop ends; a later arrival waits for the next loop.
+    /// The operations that wait when the loop ends. A later arrival waits for the next loop.
     Queued,
-    /// Whatever may interrupt the erase, until none of it waits.
+    /// All operations that may interrupt the erase. It resumes when none of them waits.
     All,
 }
 
@@ -415,7 +417,7 @@ pub enum ServedAfterLoop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSuspend {
-    /// From the command to a free die, when a phase is cancelled.
+    /// Time from the suspend command until the die is free, if a phase is cancelled.
     ///
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
@@ -427,7 +429,7 @@ pub struct ProgramSuspend {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub reload: Span,
-    /// What the flash bears.
+    /// Limits on the suspensions of a program.
     pub limits: SuspendLimits,
 }
 
@@ -463,7 +465,7 @@ pub struct SuspendLimits {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time_limit")]
     pub spacing: Option<Span>,
-    /// The smallest remainder that is worth suspending: of the nominal course, at the point where
+    /// Smallest remaining array time that is worth a suspension: nominal time, at the point where
     /// the operation would stop.
     ///
     /// - Range: 0ns to 1000s

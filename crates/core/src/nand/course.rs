@@ -1,5 +1,4 @@
-//! The course of one program or erase in the array, from its beginning through its suspensions
-//! to its end.
+//! The course of one program or erase in the array: its progress, its suspensions and its end.
 //!
 //! *Nominal* nanoseconds are those of an undisturbed operation.
 
@@ -7,51 +6,52 @@ use super::config::SuspendLimits;
 use super::suspend::{Resume, Stop};
 use serde::{Deserialize, Serialize};
 
-/// How far an operation has come, and what its last suspension costs.
+/// The progress of an operation, and the costs of its last suspension.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Course {
     /// Suspensions so far.
     pub suspends: u32,
-    /// Nominal nanoseconds done when it last went on (or stopped) …
+    /// Nominal nanoseconds done when the operation last entered the array, resumed or was stopped.
     pub done: u64,
-    /// … and when it went on (or began to be resumed).
+    /// When the operation last entered the array or continued, or when its current resume began,
+    /// ns.
     pub since: u64,
     /// Nominal nanoseconds in all.
     pub total: u64,
-    /// What freeing the die costs once the stopping point is reached.
+    /// Time from the suspend point until the die is free, ns.
     pub cost: u64,
-    /// What resuming costs.
+    /// Cost of resuming.
     pub resume: Resume,
 }
 
 impl Course {
-    /// No operation's.
+    /// The course of no operation.
     pub const NONE: Course = Course::new(0, 0);
 
-    /// An operation of `total` nanoseconds goes into the array at `since`.
+    /// The course of an operation of `total` ns that enters the array at `since`.
     pub const fn new(since: u64, total: u64) -> Course {
         let resume = Resume { check: 0, ramp: 0, abort: 0 };
         Course { suspends: 0, done: 0, since, total, cost: 0, resume }
     }
 
-    /// Nominal nanoseconds done at `at`, while it is in the array.
+    /// Nominal nanoseconds done at `at`, while the operation is in the array.
     pub fn progress(&self, at: u64) -> u64 {
         self.done + at - self.since
     }
 
-    /// Nominal nanoseconds that are left, while it is suspended.
+    /// Nominal nanoseconds left, while the operation is suspended.
     pub fn left(&self) -> u64 {
         self.total - self.done
     }
 
-    /// When it goes on at `now`, it ends then.
+    /// Continue the operation at `now`. Returns when it ends.
     pub fn go_on(&mut self, now: u64) -> u64 {
         self.since = now;
         now + self.left()
     }
 
-    /// From when on it may begin to stop, asked at `now`; none where it may not any more, by the
-    /// limits of the flash or because it is over by then.
+    /// Return the earliest time from `now` on at which the operation may begin to stop. `None` if
+    /// the limits of the flash allow no further suspension, or if the operation has ended by then.
     pub fn may_stop_from(&self, now: u64, limits: &SuspendLimits) -> Option<u64> {
         if limits.most.is_some_and(|most| self.suspends >= most) {
             return None;
@@ -61,15 +61,15 @@ impl Course {
         (self.progress(from) < self.total).then_some(from)
     }
 
-    /// Whether stopping so, from `from` on, leaves enough to do afterwards. A phase or loop that
-    /// is finished first may leave too little, or nothing.
+    /// Whether enough is left to do if the operation stops as `stop` says, from `from` on. A stop
+    /// that finishes a phase or loop first may leave too little, or nothing.
     pub fn is_worth(&self, from: u64, stop: &Stop, limits: &SuspendLimits) -> bool {
         let least = limits.least_left.map_or(0, |least| least.0);
         let left = self.total.saturating_sub(self.progress(from) + stop.after);
         left > 0 && left >= least
     }
 
-    /// It begins to stop so at `from`. Returns the nominal nanoseconds that are lost.
+    /// Begin to stop as `stop` says, at `from`. Returns the nominal nanoseconds that are lost.
     pub fn stops(&mut self, from: u64, stop: &Stop) -> u64 {
         let lost = self.progress(from) + stop.after - stop.keep;
         self.suspends += 1;
@@ -79,13 +79,13 @@ impl Course {
         lost
     }
 
-    /// Whether its resume may be cancelled by what arrives now.
+    /// Whether an operation that arrives now may cancel the resume.
     pub fn may_cancel_resume(&self, limits: &SuspendLimits) -> bool {
         let spaced = self.suspends > 0 && limits.spacing.is_some_and(|spacing| spacing.0 > 0);
         !spaced && limits.most.is_none_or(|most| self.suspends < most)
     }
 
-    /// Its resume is cancelled at `now`. Returns how long it had been resuming.
+    /// Cancel the resume at `now`. Returns how long it lasted, ns.
     pub fn cancels_resume(&mut self, now: u64) -> u64 {
         let elapsed = now - self.since;
         self.suspends += 1;
@@ -109,7 +109,7 @@ mod tests {
     fn what_is_done_and_lost_adds_up() {
         let mut c = Course::new(100, 50);
         assert_eq!((c.progress(120), c.may_stop_from(120, &FREE)), (20, Some(120)));
-        // It goes on for 5 ns and falls back to 10: 15 are lost.
+        // The operation continues for 5 ns and is set back to 10: 15 ns are lost.
         assert_eq!(c.stops(120, &stop(5, 10)), 15);
         assert_eq!((c.left(), c.suspends), (40, 1));
         assert_eq!(c.go_on(200), 240);

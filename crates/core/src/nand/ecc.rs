@@ -1,12 +1,12 @@
-//! A channel's decoder: a FIFO of codewords with room for a few.
+//! The decoder of a channel: a FIFO with room for a few codewords.
 //!
-//! Codewords come from one channel in order and are never preempted, so all times
-//! follow by arithmetic when a transfer starts: no event a codeword is needed.
+//! Codewords come from one channel in order and are never preempted. All times can therefore be
+//! computed when a transfer starts, without an event for each codeword.
 
 use super::config::EccConfig;
 use serde::{Deserialize, Serialize};
 
-/// What one transfer and its decoding take.
+/// The times of one transfer and its decoding, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoding {
     /// When the channel is free again.
@@ -23,10 +23,10 @@ pub struct Decoding {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ecc {
     decode: u64,
-    /// When each of the last `queue` codewords is (or was) decoded, oldest at `next`.
+    /// When each of the last `queue` codewords is (or was) decoded; the oldest is at `next`.
     finished: Vec<u64>,
     next: usize,
-    /// When the decoder has nothing more to do.
+    /// When the decoder becomes idle.
     free: u64,
 }
 
@@ -36,8 +36,8 @@ impl Ecc {
         Ecc { decode: config.decode.0, finished: vec![0; config.queue as usize], next: 0, free: 0 }
     }
 
-    /// A transfer of `codewords` codewords that takes `transfer` ns in all begins at
-    /// `now`.
+    /// Begin at `now` a transfer of `codewords` codewords that takes `transfer` ns without stalls.
+    /// Returns its times.
     #[inline]
     pub fn transfer(&mut self, now: u64, codewords: u32, transfer: u64) -> Decoding {
         if self.decode == 0 {

@@ -1,4 +1,4 @@
-//! What the flash and its channels do, and how long it takes.
+//! The array, the channel and the decoder: their operations, times, suspend points and counts.
 
 pub mod blocks;
 pub mod config;

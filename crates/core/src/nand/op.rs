@@ -1,4 +1,4 @@
-//! What an array can be told to do.
+//! The kinds of array operations.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
@@ -6,9 +6,9 @@ use strum::{IntoStaticStr, VariantNames};
 /// What an operation does in the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
 pub enum OpKind {
-    /// Sense a page and bring data out.
+    /// Sense a page and transfer data out.
     Read,
-    /// Bring data in and program a page.
+    /// Transfer data in and program a page.
     Program,
     /// Sense a page and program it elsewhere in the plane.
     Copyback,

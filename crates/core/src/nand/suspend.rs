@@ -1,47 +1,48 @@
-//! Where an operation in the array may stop, what stopping costs, what is lost, and what
-//! resuming costs. Whether to stop is a policy's business.
+//! Where an operation in the array may stop, what stopping costs, which work is lost, and what
+//! resuming costs. A policy decides whether to stop.
 
 use super::timing::{Phase, Timing};
 
-/// How an operation that is so many nanoseconds into its nominal course stops.
+/// How an operation stops at a given point of its nominal course. All values are in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// It goes on for so long first.
+    /// Time for which the operation continues first.
     pub after: u64,
-    /// From then until the die is free.
+    /// Time from then until the die is free.
     pub cost: u64,
-    /// Where in its nominal course it resumes; at the end, it is over and nothing stops.
+    /// The point of the nominal course at which the operation resumes. At the end of the course
+    /// there is nothing to resume, and the operation is not stopped.
     pub keep: u64,
-    /// What resuming costs before the array goes on …
+    /// Cost of resuming, before the array continues.
     pub resume: Resume,
 }
 
-/// What resuming costs: two steps, one after the other.
+/// The cost of resuming: two steps, one after the other, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Resume {
-    /// A verify, or the reload of a page register: cancelled at no cost.
+    /// Time of a verify, or of the reload of a page register. Cancelling this step costs nothing.
     pub check: u64,
-    /// Raising the voltage: cancelled at the cost of `abort`.
+    /// Time to raise the voltage. Cancelling this step costs `abort`.
     pub ramp: u64,
-    /// What cutting the ramp costs.
+    /// Cost of cutting the ramp.
     pub abort: u64,
 }
 
 impl Resume {
-    /// Both steps.
+    /// Time of both steps.
     pub fn total(self) -> u64 {
         self.check + self.ramp
     }
 
-    /// What cancelling it costs after `elapsed` nanoseconds.
+    /// Cost of cancelling the resume after `elapsed` nanoseconds.
     pub fn cancel(self, elapsed: u64) -> u64 {
         if elapsed <= self.check { 0 } else { self.abort }
     }
 }
 
 impl Timing {
-    /// Stop an erase where it is and later resume the exact remainder (ES of Wu and He).
-    /// A recovery under way is finished, as it frees the die by itself; a verify is
+    /// Stop an erase at once and later resume the exact remainder (ES of Wu and He). A recovery
+    /// under way is finished first, because it frees the die by itself. A ramp-up or a verify is
     /// cancelled and repeated.
     pub fn erase_stop_exactly(&self, at: u64) -> Stop {
         let s = &self.suspend.erase;
@@ -57,7 +58,7 @@ impl Timing {
         }
     }
 
-    /// Stop an erase where it is, at no cost (the ideal of ATC'19).
+    /// Stop an erase at once, at no cost (the ideal of ATC'19).
     pub fn erase_stop_free(&self, at: u64) -> Stop {
         stop(at)
     }
@@ -78,8 +79,8 @@ impl Timing {
         }
     }
 
-    /// Finish the loop under way (D-ES): no cost, nothing lost. The erase last went on
-    /// from `since`; the loop that begins there has begun.
+    /// Finish the loop under way (D-ES): no cost, nothing lost. `since` is the point at which the
+    /// erase last resumed; a loop that starts there is already under way.
     pub fn erase_end_loop(&self, at: u64, since: u64) -> Stop {
         let start = self.loop_start(at);
         if start == at && at != since {
@@ -115,7 +116,7 @@ impl Timing {
     }
 }
 
-/// Here, at no cost, nothing lost.
+/// Stop at `keep` at once: no cost, nothing lost.
 fn stop(keep: u64) -> Stop {
     Stop { after: 0, cost: 0, keep, resume: Resume::default() }
 }
@@ -131,7 +132,7 @@ mod tests {
         let t = timing();
         let ramp = Resume { check: 0, ramp: 4, abort: 3 };
         let again = Resume { check: 2, ramp: 4, abort: 3 };
-        // At a loop's start nothing has happened yet.
+        // At the start of a loop there is nothing to lose.
         for at in [0, 10] {
             assert_eq!(t.erase_stop_exactly(at), stop(at));
             assert_eq!(t.erase_cancel_loop(at), stop(at));

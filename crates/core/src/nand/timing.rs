@@ -4,7 +4,7 @@ use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming};
 use super::config::{ProgramErase, SuspendConfig, TimingConfig};
 use tailcut_units::Span;
 
-/// A phase of an array operation, for whoever wants to stop between phases.
+/// A phase of an array operation. A suspension may stop the operation between two phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// A program pulse.
@@ -30,16 +30,17 @@ pub struct Timing {
     program_step: ProgramTiming,
     erase: EraseTiming,
     pub(super) suspend: SuspendConfig,
-    /// A whole erase.
+    /// Time of a whole erase (tBERS).
     pub erase_ns: u64,
-    /// Command and address cycles of one plane.
+    /// Time of the command and address cycles of one plane.
     pub command_ns: u64,
-    /// Transfer of `n` codewords, by `n`.
+    /// Transfer time of `n` codewords, by `n`.
     codewords: Vec<u64>,
 }
 
 impl Timing {
-    /// `row_codewords`: the most codewords one read can bring.
+    /// Compute the times. `row_codewords` is the largest number of codewords that one operation
+    /// moves.
     pub fn new(
         t: &TimingConfig,
         suspend: &SuspendConfig,
@@ -101,8 +102,8 @@ impl Timing {
         self.codewords[n as usize]
     }
 
-    /// The phase a program of `page` is in after `elapsed` ns, and when that phase ends
-    /// (ns from the program's start); `None` when it is over.
+    /// Return the phase that a program of `page` is in after `elapsed` ns, and when that phase ends
+    /// (ns from the program's start). `None` if the program is over.
     pub fn program_phase(&self, page: u32, elapsed: u64) -> Option<(Phase, u64)> {
         let (pulse, verify) = (self.program_step.pulse.0, self.program_step.verify.0);
         let step = pulse + verify;
@@ -118,7 +119,8 @@ impl Timing {
         })
     }
 
-    /// Where the phase of a program that is under way after `elapsed` ns began.
+    /// Start of the phase that a program of `page` is in after `elapsed` ns (ns from the program's
+    /// start).
     pub(super) fn phase_start(&self, page: u32, elapsed: u64) -> u64 {
         let (pulse, verify) = (self.program_step.pulse.0, self.program_step.verify.0);
         match self.program_phase(page, elapsed) {
@@ -128,22 +130,23 @@ impl Timing {
         }
     }
 
-    /// Length of a loop of an erase.
+    /// Length of one erase loop, ns.
     pub(super) fn erase_loop(&self) -> u64 {
         erase_loop(&self.erase)
     }
 
-    /// Where the loop of an erase that is under way after `elapsed` ns began.
+    /// Start of the loop that an erase is in after `elapsed` ns (ns from the erase's start).
     pub(super) fn loop_start(&self, elapsed: u64) -> u64 {
         elapsed - elapsed % self.erase_loop().max(1)
     }
 
-    /// Length of the verify of a loop.
+    /// Length of the verify of an erase loop, ns.
     pub(super) fn erase_verify(&self) -> u64 {
         self.erase.verify.0
     }
 
-    /// The phase an erase is in after `elapsed` ns, and when it ends; `None` when over.
+    /// Return the phase that an erase is in after `elapsed` ns, and when that phase ends (ns from
+    /// the erase's start). `None` if the erase is over.
     pub fn erase_phase(&self, elapsed: u64) -> Option<(Phase, u64)> {
         if elapsed >= self.erase_ns {
             return None;
@@ -166,7 +169,7 @@ impl Timing {
     }
 }
 
-/// One loop of an erase.
+/// Length of one erase loop, ns.
 fn erase_loop(e: &EraseTiming) -> u64 {
     e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0
 }
