@@ -1,4 +1,4 @@
-//! The laws of the flash, checked on demand: for tests. What it costs is what the flash is large.
+//! The laws of the flash, which tests check on demand. The cost grows with the size of the flash.
 
 use super::queue::Queue;
 use super::state::Flash;
@@ -7,9 +7,9 @@ use crate::containers::NONE;
 use crate::observer::Observer;
 use tailcut_units::{Occupant, Occupants};
 
-/// Where the operations in use are found, each once.
+/// The operations in use that have not been found in a place yet. Each is in exactly one.
 struct Places {
-    /// By operation: in use and not yet found.
+    /// By operation: whether it is in use and not yet found.
     missing: Vec<bool>,
 }
 
@@ -31,7 +31,7 @@ impl Places {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Check every law of the flash; the error names the one that is broken and where.
+    /// Check every law of the flash. The error names the law that is broken and where.
     pub fn audit(&self) -> Result<(), String> {
         self.audit_places()?;
         self.audit_load()?;
@@ -42,7 +42,7 @@ impl<O: Observer> Flash<O> {
         self.state.commands.audit()
     }
 
-    /// Every operation in use is in exactly one place.
+    /// Check that every operation in use is in exactly one place.
     fn audit_places(&self) -> Result<(), String> {
         let s = &self.state;
         let in_use = s.ops.in_use();
@@ -78,7 +78,7 @@ impl<O: Observer> Flash<O> {
         Ok(())
     }
 
-    /// What waits for a unit.
+    /// Check the queues of a busy unit.
     fn audit_queues(&self, number: usize, u: &Unit, places: &mut Places) -> Result<(), String> {
         let s = &self.state;
         for kind in Occupant::ALL {
@@ -93,21 +93,21 @@ impl<O: Observer> Flash<O> {
                 law!(o.cmd.unit == number as u32, "operation {id} of unit {} waits at {number}", o.cmd.unit);
                 law!(o.cmd.occupant == kind, "operation {id} waits as {}", kind.name());
                 let key = (if by_page { o.cmd.page } else { 0 }, o.arrived);
-                law!(i == 0 || key > last, "operation {id} stands before an earlier one");
-                law!(!by_page || o.cmd.planes & planes == 0, "two operations of a plane stand in front");
+                law!(i == 0 || key > last, "operation {id} waits behind a later one");
+                law!(!by_page || o.cmd.planes & planes == 0, "two operations of a plane are queued");
                 planes |= o.cmd.planes;
                 let arrived = u.queues.arrived()[kind as usize];
-                law!(i > 0 || arrived == o.arrived, "unit {number}: arrival of its head");
+                law!(i > 0 || arrived == o.arrived, "unit {number} has the wrong arrival for its head");
                 last = key;
             }
         }
         for (queue, has_front) in u.queues.backlogs() {
             let mut last = None;
-            for id in self.walk(queue, "those behind the first of a plane")? {
-                places.put(id, "waits behind the first of its plane")?;
+            for id in self.walk(queue, "the backlog of a plane")? {
+                places.put(id, "waits in the backlog of its plane")?;
                 let o = &s.ops[id];
                 law!(o.cmd.unit == number as u32, "operation {id} of unit {} waits at {number}", o.cmd.unit);
-                law!(has_front, "operation {id} waits behind none");
+                law!(has_front, "operation {id} is in a backlog, and none of its plane is in the queue");
                 law!(last.is_none_or(|l| l < o.arrived), "operation {id} waits behind a later one");
                 last = Some(o.arrived);
             }
@@ -115,7 +115,7 @@ impl<O: Observer> Flash<O> {
         Ok(())
     }
 
-    /// What has a unit, or is suspended on it.
+    /// Check the operations that hold a busy unit, or are suspended on it.
     fn audit_held(&self, number: usize, u: &Unit, places: &mut Places) -> Result<(), String> {
         let s = &self.state;
         if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {
@@ -143,13 +143,13 @@ impl<O: Observer> Flash<O> {
         }
         if u.phase != Phase::Out {
             for id in self.joined_with(u.holder).into_iter().filter(|&id| !s.ops[id].second) {
-                places.put(id, "has its die with another")?;
+                places.put(id, "shares its die with the operation that it joined")?;
             }
         }
         Ok(())
     }
 
-    /// The operations that joined this one, which holds its unit.
+    /// The operations that joined `holder`, which holds its busy unit.
     fn joined_with(&self, holder: u32) -> Vec<u32> {
         if holder == NONE {
             Vec::new()
@@ -167,7 +167,7 @@ impl<O: Observer> Flash<O> {
         Ok(out)
     }
 
-    /// Each unit counts its host operations.
+    /// Check that each busy unit counts its host operations.
     fn audit_load(&self) -> Result<(), String> {
         let s = &self.state;
         let mut load = vec![(0, 0, 0); s.units.len()];
@@ -187,15 +187,15 @@ impl<O: Observer> Flash<O> {
             );
         }
         let sum: u32 = load.iter().map(|l| l.0).sum();
-        law!(s.host_ops == sum, "{} host operations are counted of {sum}", s.host_ops);
+        law!(s.host_ops == sum, "{} host operations are counted, and {sum} are in use", s.host_ops);
         for (number, (u, expected)) in s.units.iter().zip(load).enumerate() {
             let counted = (u.load.ops, u.load.reads, u.load.rebuilds);
-            law!(counted == expected, "unit {number} counts {counted:?} host operations of {expected:?}");
+            law!(counted == expected, "unit {number} counts {counted:?} host operations, not {expected:?}");
         }
         Ok(())
     }
 
-    /// A unit's phase, its timer and what may begin.
+    /// Check the phase and the timer of a busy unit, and that no open queue waits at an idle unit.
     fn audit_unit(&self, number: usize) -> Result<(), String> {
         let s = &self.state;
         let u = &s.units[number];
@@ -204,9 +204,9 @@ impl<O: Observer> Flash<O> {
         match u.phase {
             Phase::Idle => {
                 law!(!timer && u.holder == NONE, "idle unit {number} has a timer or a holder");
-                law!(u.suspended == 0, "idle unit {number} resumes nothing of {} suspended", u.suspended);
+                law!(u.suspended == 0, "idle unit {number} has {} suspended operations", u.suspended);
                 let open = waiting & self.open_queues(number as u32);
-                law!(open.is_empty(), "idle unit {number} lets open queues {open:?} wait");
+                law!(open.is_empty(), "idle unit {number} has operations in its open queues {open:?}");
             }
             Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming => {
                 law!(timer, "unit {number} is in phase {:?} without a timer", u.phase);
@@ -225,14 +225,14 @@ impl<O: Observer> Flash<O> {
         Ok(())
     }
 
-    /// Channels, decoders and their timers.
+    /// Check channels, decoders and their timers.
     fn audit_channels(&self) -> Result<(), String> {
         let s = &self.state;
         for (number, (c, decoder)) in (0..).zip(s.channels.iter().zip(&s.decoders)) {
             let of_channel = s.units.iter().filter(|u| u.channel == number);
             let reads = of_channel.map(|u| u.queues.queue(Occupant::UserRead).iter(&s.ops).count());
             let reads: usize = reads.sum();
-            law!(c.reads as usize == reads, "channel {number}: {} reads wait of {reads}", c.reads);
+            law!(c.reads as usize == reads, "channel {number} counts {} waiting reads of {reads}", c.reads);
             let timer = s.timers.is_set(self.timer_of_channel(number));
             law!(timer == c.has_waiters(), "channel {number}: timer {timer}, waiters {}", c.has_waiters());
             let timer = s.timers.is_set(self.timer_of_decoder(number));
@@ -241,20 +241,21 @@ impl<O: Observer> Flash<O> {
         Ok(())
     }
 
-    /// How many collections close a unit to host operations, and to host programs alone: what
-    /// the controller must have said.
+    /// The numbers of collections that close a unit to host operations, and to host programs alone.
+    /// They must be what the controller has set.
     pub fn closed_by(&self, unit: u32) -> (u32, u32) {
         let gates = &self.state.units[unit as usize].gates;
         (u32::from(gates.closed), u32::from(gates.programs_closed))
     }
 
-    /// Nothing waits, nothing is suspended and no unit is closed.
+    /// Check that no operation is in use, nothing waits, nothing is suspended and no unit is
+    /// closed.
     pub fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
-        law!(s.ops.used() == 0, "{} operations at rest", s.ops.used());
+        law!(s.ops.used() == 0, "{} operations in use in an idle flash", s.ops.used());
         for (number, u) in s.units.iter().enumerate() {
             let quiet = u.queues.waiting().is_empty() && u.gates.closed == 0 && u.suspended == 0;
-            law!(quiet, "unit {number} has waiters, is closed, or has something suspended at rest");
+            law!(quiet, "unit {number} of an idle flash has waiters, is closed, or has something suspended");
         }
         Ok(())
     }

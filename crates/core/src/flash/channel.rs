@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::Occupant;
 
-/// Nanoseconds of a channel so far, by occupant.
+/// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
 
 /// The bus of one channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub busy_until: u64,
-    /// Whose transfer ends at `busy_until`.
+    /// The occupant whose transfer ends at `busy_until`.
     occupant: u8,
-    /// Host reads that wait for dies of the channel.
+    /// Host reads queued at dies of the channel.
     pub reads: u32,
-    /// Operations that wait: those that go first, and the rest.
+    /// Operations that wait for the channel: those with channel priority, and the rest.
     pub first: Queue,
     pub rest: Queue,
-    /// Nanoseconds granted so far by occupant, to the end of each grant.
+    /// Time granted so far by occupant, ns. A grant counts in full when it begins.
     pub granted: Spent,
-    /// How much of all that it stood still for the decoder.
+    /// The part of the granted time in which the channel stalled because the decoder was full, ns.
     pub stalled: u64,
 }
 
@@ -34,14 +34,14 @@ impl Channel {
         !self.first.is_empty() || !self.rest.is_empty()
     }
 
-    /// Take the operation that goes next.
+    /// Take the next operation to use the channel.
     #[inline]
     pub fn take_next(&mut self, ops: &mut Slab<Op>) -> u32 {
         let queue = if self.first.is_empty() { &mut self.rest } else { &mut self.first };
         queue.pop_front(ops)
     }
 
-    /// The account as of `now`: what is granted but not yet spent is taken off.
+    /// The time spent as of `now`: the time granted without the rest of the transfer under way.
     #[inline]
     pub fn spent(&self, now: u64) -> Spent {
         let mut spent = self.granted;
@@ -62,6 +62,6 @@ impl Channel {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Decoder {
     pub ecc: Ecc,
-    /// Operations in it, oldest first, with the times their data are decoded.
+    /// Operations being decoded, oldest first: when the data are decoded, and the operation.
     pub queue: VecDeque<(u64, u32)>,
 }

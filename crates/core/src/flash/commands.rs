@@ -1,21 +1,21 @@
-//! What stood in the way of the operations of each host command.
+//! Which host commands collections have delayed.
 
 use serde::{Deserialize, Serialize};
 
-/// What the operations of one host command have met.
+/// What has delayed the operations of one host command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Met {
-    /// A collection stood in the way of one of them: on its die or channel, or by closing its die.
+    /// A collection has delayed one of them: it held the die or channel, or closed the die.
     pub collection: bool,
-    /// One of them queued at a die behind an operation in whose way a collection had stood.
+    /// One of them queued at a die behind an operation that a collection had delayed.
     pub queued_behind: bool,
 }
 
-/// Host commands by the number that their operations carry.
+/// Host commands by the tag that their operations carry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Commands {
     met: Vec<Met>,
-    /// Tracked commands that have met a collection.
+    /// Number of tracked commands that a collection has delayed.
     blocked: u32,
 }
 
@@ -24,7 +24,7 @@ impl Commands {
         Commands { met: vec![Met::default(); most as usize], blocked: 0 }
     }
 
-    /// A collection stood in the way of a command.
+    /// Note that a collection has delayed a command.
     #[inline]
     pub fn meets_collection(&mut self, tag: u32) {
         let met = &mut self.met[tag as usize].collection;
@@ -32,18 +32,18 @@ impl Commands {
         *met = true;
     }
 
-    /// For the audit: the commands that have met a collection are counted.
+    /// Audit: check the number of commands that a collection has delayed.
     pub fn audit(&self) -> Result<(), String> {
         let blocked = self.met.iter().filter(|met| met.collection).count();
         law!(
             self.blocked as usize == blocked,
-            "{} commands have met a collection of {blocked}",
+            "{} commands are counted as delayed by a collection, of {blocked}",
             self.blocked
         );
         Ok(())
     }
 
-    /// A command queued behind one in whose way a collection had stood.
+    /// Note that an operation of a command queued behind one that a collection had delayed.
     #[inline]
     pub fn queues_behind(&mut self, tag: u32) {
         self.met[tag as usize].queued_behind = true;
@@ -51,8 +51,8 @@ impl Commands {
 }
 
 impl<O> super::Flash<O> {
-    /// What the operations have met that carried this number since the last call with it
-    /// ([`super::FlashCommand::tag`]). The number is free for another host command.
+    /// Return what has delayed the operations with this tag since the last call with it
+    /// ([`super::FlashCommand::tag`]). The tag is then free for another host command.
     #[inline]
     pub fn track(&mut self, tag: u32) -> Met {
         let commands = &mut self.state.commands;
@@ -61,13 +61,13 @@ impl<O> super::Flash<O> {
         met
     }
 
-    /// What the operations have met so far that carry this number.
+    /// What has delayed the operations with this tag so far.
     #[inline]
     pub fn met(&self, tag: u32) -> Met {
         self.state.commands.met[tag as usize]
     }
 
-    /// Host commands under way in whose way a collection has stood.
+    /// Number of host commands under way that a collection has delayed.
     pub fn commands_blocked(&self) -> u32 {
         self.state.commands.blocked
     }

@@ -1,4 +1,4 @@
-//! What the flash counts.
+//! The counters of the flash.
 
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
@@ -6,26 +6,26 @@ use tailcut_units::Occupant;
 /// Totals since the flash was made, or since they were last cleared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashCounters {
-    /// By occupant: operations of the array (a copyback is a read and a program) …
+    /// Array operations by occupant. A copyback counts as a read and a program.
     pub operations: [u64; Occupant::COUNT],
-    /// … and the planes that they covered.
+    /// Planes that these operations covered, by occupant.
     pub planes: [u64; Occupant::COUNT],
     /// Nominal array time of reads, programs and erases, ns.
     pub array_ns: [u64; 3],
-    /// What became of erases that were interrupted.
+    /// Suspensions of erases.
     pub erase_suspension: Suspension,
-    /// What became of programs that were interrupted.
+    /// Suspensions of programs.
     pub program_suspension: Suspension,
 }
 
-/// Totals of suspension, of erases or of programs.
+/// Totals of the suspensions of erases or of programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspension {
     /// Suspensions, cancelled resumes included.
     pub suspends: u64,
     /// Resumes that an arrival cancelled.
     pub resumes_cancelled: u64,
-    /// Nominal array time that was lost and done again, ns.
+    /// Nominal array time that was lost and repeated, ns.
     pub repeated_ns: u64,
     /// Time that suspending and resuming took on the die, ns.
     pub overhead_ns: u64,
@@ -37,7 +37,7 @@ impl<O> super::Flash<O> {
         &self.state.counters
     }
 
-    /// Begin counting again.
+    /// Set all totals to zero.
     pub fn reset_counters(&mut self) {
         self.state.counters = FlashCounters::default();
     }

@@ -1,8 +1,8 @@
-//! Who has a die next.
+//! Which operation gets a die next.
 //!
-//! An operation first gets its die (its busy unit), then the channel. The die is held until the
-//! operation has left the array and its data are out. What waits behind it is told what it waited
-//! for by the difference of two copies of the die's account.
+//! An operation first gets its die (its busy unit), then the channel. It holds the die until it has
+//! left the array and its data are transferred out. The wait of a queued operation is charged from
+//! the difference of two copies of the die's account.
 
 use super::account;
 use super::op::OpId;
@@ -13,26 +13,27 @@ use crate::observer::{Observer, QueueStep, Step};
 use crate::policy::schedule::QueueView;
 use tailcut_units::{Cause, Occupant, Occupants};
 
-/// What the controller has to do for an operation that it submitted.
+/// What the controller must do for an operation that it submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
     /// Nothing.
     Taken,
-    /// Its unit is idle: it begins, with others of this moment that may join it, once the
-    /// controller says that no more will come ([`Flash::begin_gathered`]). Said once a unit.
+    /// The operation's unit is idle. The operation begins when the controller calls
+    /// [`Flash::begin_gathered`], after all operations of this event are submitted, so that others
+    /// may join it. Returned once for each unit and event.
     Gathers,
-    /// Its unit is closed to host programs, and it is one.
+    /// The operation is a host program, and its unit is closed to host programs.
     ProgramClosed,
 }
 
-/// A host operation that is over.
+/// A host operation that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostOpEnded {
-    /// Its busy unit.
+    /// The busy unit of the operation.
     pub unit: u32,
-    /// It was a read.
+    /// Whether the operation was a read.
     pub read: bool,
-    /// A unit elsewhere was rebuilt from what it read.
+    /// Whether a reconstruction used the data that it read.
     pub rebuilds: bool,
 }
 
@@ -100,8 +101,8 @@ impl<O: Observer> Flash<O> {
         result
     }
 
-    /// The moment is over at which operations were queued at an idle unit, each of which might
-    /// have begun at once, but for others of its kind that may join it.
+    /// Begin the operations that were queued at an idle unit so that others of the same event could
+    /// join them. The event is over.
     #[cold]
     pub fn begin_gathered(&mut self, unit: u32) {
         let u = &mut self.state.units[unit as usize];
@@ -111,8 +112,9 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// What goes first on the channel takes the die from an operation that has not begun,
-    /// as it waits for the channel: it returns to the head of its queue.
+    /// Let an arrival with channel priority take the die from the holder, if the holder still waits
+    /// for the channel with its first command and has no priority itself. The holder returns to the
+    /// head of its queue.
     fn overtake(&mut self, unit: u32, arrival: Occupant) {
         let first = self.fixed.first_on_channel;
         let s = &mut self.state;
@@ -132,7 +134,7 @@ impl<O: Observer> Flash<O> {
         u.account.count_to(account::IDLE, now);
         u.phase = Phase::Idle;
         u.holder = NONE;
-        // What joined it returns to its place too.
+        // The operations that joined the holder return to their places too.
         u.joined = 0;
         let mut at = id;
         while at != NONE {
@@ -162,7 +164,7 @@ impl<O: Observer> Flash<O> {
         self.dispatch(unit);
     }
 
-    /// Whether an arrival at an idle unit need not queue.
+    /// Whether an operation that arrives at an idle unit may begin without queueing.
     #[inline]
     fn may_begin_at_once(&self, unit: u32, kind: Occupant) -> bool {
         let open = self.open_queues(unit);
@@ -173,7 +175,7 @@ impl<O: Observer> Flash<O> {
         !waits
     }
 
-    /// The kinds of work of a unit that may begin.
+    /// The kinds of work that may begin at a unit now.
     #[inline]
     pub(super) fn open_queues(&self, unit: u32) -> Occupants {
         let s = &self.state;
@@ -185,7 +187,8 @@ impl<O: Observer> Flash<O> {
         open
     }
 
-    /// The last host read that waited on a channel has its die: what it kept back may begin.
+    /// Dispatch the idle units of a channel. Its last waiting host read has got its die, so other
+    /// work may begin.
     #[cold]
     fn reopen_channel(&mut self, channel: u32) {
         let per_channel = (self.state.units.len() / self.state.channels.len()) as u32;
@@ -196,7 +199,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The unit is free: begin the operation the schedule names, if any may begin.
+    /// Begin the operation that the schedule chooses at an idle unit, if any may begin.
     #[inline]
     pub(super) fn dispatch(&mut self, unit: u32) {
         let open = self.open_queues(unit);
@@ -223,7 +226,8 @@ impl<O: Observer> Flash<O> {
         self.read_left(unit, kind);
     }
 
-    /// A read that waited has its die: its channel may be open again.
+    /// Reopen the channel of a unit if the host read that left its queue was the last to wait
+    /// there.
     #[inline]
     pub(super) fn read_left(&mut self, unit: u32, kind: Occupant) {
         if self.fixed.reads_close_channel && kind == Occupant::UserRead {
@@ -235,7 +239,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Take the head of a queue, and tell it what it waited for.
+    /// Take the head of a queue and charge its wait. Operations that may join it leave the queue
+    /// too.
     #[inline]
     pub(super) fn take_queued(&mut self, unit: u32, kind: Occupant) -> u32 {
         let id = self.state.units[unit as usize].queues.head(kind);
@@ -246,7 +251,7 @@ impl<O: Observer> Flash<O> {
         id
     }
 
-    /// The turn of a queued operation has come: out of its unit's queue, from behind `before`.
+    /// Take an operation out of its unit's queue, from behind `before`, and charge its wait.
     #[inline]
     pub(super) fn leave_queue(&mut self, unit: u32, before: u32, id: u32) {
         let s = &mut self.state;
@@ -260,7 +265,7 @@ impl<O: Observer> Flash<O> {
         self.observe_queue(id, QueueStep::Leaves);
     }
 
-    /// What a queued operation waited for, now that its turn has come.
+    /// Charge a queued operation for its wait, now that it leaves the queue.
     #[inline]
     fn charge_die_wait(&mut self, unit: u32, id: u32) {
         let s = &mut self.state;
@@ -286,7 +291,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The operation has its die.
+    /// Give an operation its die, and request the channel.
     #[inline]
     pub(super) fn grant(&mut self, id: u32) {
         let s = &mut self.state;
@@ -302,7 +307,7 @@ impl<O: Observer> Flash<O> {
         self.request_channel(id);
     }
 
-    /// The holder of a unit has left it.
+    /// Free a unit that its holder has left, and dispatch the next operation.
     #[inline]
     pub(super) fn release_unit(&mut self, unit: u32) {
         let s = &mut self.state;
@@ -320,12 +325,12 @@ impl<O: Observer> Flash<O> {
         OpId::of_link(self.state.units[unit as usize].queues.head(Occupant::UserRead))
     }
 
-    /// The operation that stands behind a queued one.
+    /// The operation directly behind a queued one.
     pub fn queued_after(&self, OpId(op): OpId) -> Option<OpId> {
         OpId::of_link(self.state.ops[op].next)
     }
 
-    /// A queued host read will not be: out of its unit's queue, from behind `before`.
+    /// Withdraw a queued host read: take it out of its unit's queue, from behind `before`.
     pub fn withdraw(&mut self, unit: u32, before: Option<OpId>, OpId(id): OpId) {
         self.leave_queue(unit, before.map_or(NONE, OpId::number), id);
         self.read_left(unit, self.state.ops[id].cmd.occupant);

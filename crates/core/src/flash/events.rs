@@ -1,4 +1,4 @@
-//! The events of the flash: its timers, and what they tell the controller.
+//! The events of the flash: its timers, and the facts that they return to the controller.
 
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
@@ -9,26 +9,26 @@ use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
-/// What the controller is told of an event, and has to answer.
+/// The result of an event, which the controller must handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// Nothing that concerns it.
+    /// Nothing for the controller.
     Nothing,
-    /// This read, and those that joined it, have their data in the registers of their planes. The
-    /// controller has each brought out ([`Flash::bring_out`]), in this order.
+    /// This read, and those that joined it, have their data in the page registers. The controller
+    /// calls [`Flash::bring_out`] for each, in this order.
     Sensed(OpId),
-    /// This program, copyback or erase is over, and so are those that joined it. The controller
-    /// takes each ([`Flash::end`]), in this order.
+    /// This program, copyback or erase has ended, and so have those that joined it. The controller
+    /// calls [`Flash::end`] for each, in this order.
     Ended(OpId),
-    /// This read's data are decoded.
+    /// The data of this read are decoded.
     Decoded(OpId),
 }
 
 impl<O: Observer> Flash<O> {
-    /// Reserve an operation. It takes effect once it is submitted.
+    /// Reserve an operation. It takes effect when it is submitted.
     ///
     /// # Panics
-    /// When more are under way than [`super::Setup::ops`].
+    /// If more are under way than [`super::Setup::ops`].
     #[inline]
     pub fn order(&mut self, cmd: FlashCommand) -> OpId {
         let s = &mut self.state;
@@ -42,13 +42,13 @@ impl<O: Observer> Flash<O> {
         OpId(id)
     }
 
-    /// What was asked with an operation that is not yet submitted, to ask for more.
+    /// The command of an operation that is not yet submitted, to extend it.
     #[inline]
     pub fn order_mut(&mut self, OpId(id): OpId) -> &mut FlashCommand {
         &mut self.state.ops[id].cmd
     }
 
-    /// Give an operation up that is not submitted.
+    /// Give up an operation that is not submitted.
     pub fn cancel(&mut self, OpId(id): OpId) {
         self.state.ops.give(id);
     }
@@ -59,18 +59,19 @@ impl<O: Observer> Flash<O> {
         &self.state.ops[id]
     }
 
-    /// Charge an operation what the command waited for before it was submitted.
+    /// Add to an operation's ledger what its host command waited for before the operation. Call
+    /// this after [`Flash::submit`], which clears the ledger.
     pub fn add_to_ledger(&mut self, OpId(id): OpId, ledger: &tailcut_units::Ledger) {
         self.state.ops[id].ledger.merge(ledger);
     }
 
-    /// Let time pass to `now`.
+    /// Set the time to `now`.
     #[inline]
     pub fn pass(&mut self, SimTime(now): SimTime) {
         self.state.now = now;
     }
 
-    /// The timer that fires next, and when ([`SimTime::NEVER`]: none is set).
+    /// The timer that fires next, and when ([`SimTime::NEVER`] if none is set).
     #[inline]
     pub fn next_timer(&self) -> (usize, SimTime) {
         let (timer, at) = self.state.timers.first();
@@ -87,7 +88,7 @@ impl<O: Observer> Flash<O> {
         self.state.units.len() + self.state.channels.len() + channel as usize
     }
 
-    /// A timer that is due now.
+    /// Fire a timer that is due now.
     #[inline]
     pub fn fire(&mut self, timer: usize) -> Fact {
         let units = self.state.units.len();
@@ -102,7 +103,8 @@ impl<O: Observer> Flash<O> {
         self.decoder_timer((timer - units - channels) as u32)
     }
 
-    /// The array operation ended, or the data are out.
+    /// Handle the timer of a unit: the array operation or a step of a suspension has ended, or the
+    /// data are out.
     #[inline]
     fn unit_timer(&mut self, unit: u32) -> Fact {
         let s = &mut self.state;
@@ -137,7 +139,7 @@ impl<O: Observer> Flash<O> {
         Fact::Nothing
     }
 
-    /// A program, the program of a copyback, or an erase is over: the unit is free.
+    /// End a program, the program of a copyback, or an erase. The unit is free.
     #[inline]
     fn array_ended(&mut self, unit: u32, id: u32) -> Fact {
         let suspended = self.state.units[unit as usize].run.course.suspends > 0;
@@ -156,7 +158,7 @@ impl<O: Observer> Flash<O> {
         Fact::Ended(OpId(id))
     }
 
-    /// An operation that was suspended is over: its time beyond the nominal is its own.
+    /// Charge an ended operation that was suspended with the rest of its time as suspension.
     #[cold]
     fn charge_suspended(&mut self, id: u32) {
         let s = &mut self.state;
@@ -165,7 +167,8 @@ impl<O: Observer> Flash<O> {
         op.ledger.charge(Cause::SUSPENDED, rest);
     }
 
-    /// Have a read's data brought out. Returns what was sensed with it and is next.
+    /// Request the channel for the data of a sensed read. Returns the next read that was sensed
+    /// with it.
     #[inline]
     pub fn bring_out(&mut self, OpId(id): OpId) -> Option<OpId> {
         let op = &mut self.state.ops[id];
@@ -175,7 +178,7 @@ impl<O: Observer> Flash<O> {
         OpId::of_link(next)
     }
 
-    /// Take an operation that is over. Returns what was done with it and is next.
+    /// Report the end of an operation. Returns the next operation that was done with it.
     #[inline]
     pub fn end(&mut self, OpId(id): OpId) -> Option<OpId> {
         let next = std::mem::replace(&mut self.state.ops[id].joined, NONE);
@@ -183,7 +186,7 @@ impl<O: Observer> Flash<O> {
         OpId::of_link(next)
     }
 
-    /// The decoder of a channel finished the operation at its head.
+    /// Handle the timer of a channel's decoder: the operation at its head is decoded.
     #[inline]
     fn decoder_timer(&mut self, channel: u32) -> Fact {
         let timer = self.timer_of_decoder(channel);
@@ -198,7 +201,7 @@ impl<O: Observer> Flash<O> {
         Fact::Decoded(OpId(op))
     }
 
-    /// An operation is over and done with. Says so of a host operation.
+    /// Free an operation that has ended. Returns the end of a host operation, `None` for others.
     #[inline]
     pub fn free(&mut self, OpId(id): OpId) -> Option<HostOpEnded> {
         let s = &mut self.state;

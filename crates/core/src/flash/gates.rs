@@ -1,4 +1,5 @@
-//! Closing units to host operations, and what else the controller says of a unit.
+//! The gates of units: collections that close them to host operations, and other states that the
+//! controller sets.
 
 use super::state::Flash;
 use super::unit::Phase;
@@ -6,7 +7,7 @@ use crate::observer::{Closing, Observer};
 use tailcut_units::{Occupant, SimTime};
 
 impl<O: Observer> Flash<O> {
-    /// One more collection closes a unit to host operations. It erases, or moves data.
+    /// Close a unit to host operations for one more collection, which erases or moves data.
     pub fn close(&mut self, unit: u32, erases: bool) {
         let gates = &mut self.state.units[unit as usize].gates;
         gates.closed += 1;
@@ -14,7 +15,7 @@ impl<O: Observer> Flash<O> {
         self.gates_changed(unit, Closing::Closes(erases));
     }
 
-    /// One collection fewer closes a unit. It erased, or moved data.
+    /// Open a unit for one collection that closed it, and that erased or moved data.
     pub fn open(&mut self, unit: u32, erases: bool) {
         let gates = &mut self.state.units[unit as usize].gates;
         gates.closed -= 1;
@@ -32,7 +33,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// A collection that closes a unit goes on from moving data to erasing.
+    /// Note that a collection that closes a unit changes from moving data to erasing.
     pub fn close_to_erase(&mut self, unit: u32) {
         let now = self.state.now;
         self.observer.closing(unit, SimTime(now), Closing::Erases);
@@ -43,12 +44,12 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// One more collection closes a unit to host programs.
+    /// Close a unit to host programs for one more collection.
     pub fn close_to_programs(&mut self, unit: u32) {
         self.state.units[unit as usize].gates.programs_closed += 1;
     }
 
-    /// One collection fewer closes a unit to host programs.
+    /// Open a unit to host programs for one collection that closed it.
     pub fn open_to_programs(&mut self, unit: u32) {
         let u = &mut self.state.units[unit as usize];
         u.gates.programs_closed -= 1;
@@ -63,20 +64,21 @@ impl<O: Observer> Flash<O> {
         self.state.units[unit as usize].gates.closed > 0
     }
 
-    /// One more lane (or one fewer) of this unit is short of space: what the schedule is told.
+    /// Count one more lane (or one fewer) of this unit that is short of space. The schedule policy
+    /// uses this.
     pub fn set_urgent(&mut self, unit: u32, urgent: bool) {
         let n = &mut self.state.units[unit as usize].gates.urgent;
         *n = if urgent { *n + 1 } else { *n - 1 };
     }
 
-    /// When the oldest host write that waits for room in the write buffer arrived;
-    /// [`SimTime::NEVER`]: none waits. Suspension of erases may depend on it.
+    /// Set when the oldest host write that waits for room in the write buffer arrived;
+    /// [`SimTime::NEVER`] if none waits. The suspension of erases may depend on it.
     #[inline]
     pub fn set_oldest_write(&mut self, arrived: SimTime) {
         self.state.oldest_write = arrived.0;
     }
 
-    /// Whether anything interrupts operations of this kind.
+    /// Whether any kind of work may interrupt operations of this kind.
     pub fn interrupts(&self, kind: Occupant) -> bool {
         !self.fixed.interrupters[kind as usize].is_empty()
     }

@@ -1,8 +1,8 @@
-//! Operations on several planes of a die done as one: those queued at one die, of one kind and
-//! for the same page index of their blocks, join into one multi-plane operation.
+//! Joining: operations that are queued at one die, of one kind and for the same page index on
+//! different planes, run as one multi-plane operation.
 //!
-//! Reads wait for the channel each on its own once they are sensed. Programs send their data
-//! one after the other and are over together, as erases are.
+//! Reads that were sensed together wait for the channel one by one. Programs transfer their data
+//! one after the other and end together. Erases end together too.
 
 use super::op::Op;
 use super::state::{Flash, FlashState};
@@ -12,12 +12,12 @@ use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants};
 
-/// Which operations join, fixed for the drive's life.
+/// Which operations join. It is constant for the drive's life.
 #[derive(Clone, Copy, Debug)]
 pub struct Joins {
     /// The kinds whose operations join.
     pub kinds: Occupants,
-    /// Planes of one erase, at most.
+    /// Largest number of planes of one erase.
     pub erase_planes: u32,
 }
 
@@ -28,35 +28,35 @@ impl Joins {
         self.kinds.has(kind)
     }
 
-    /// Whether operations of this kind line up by plane for joining, and wait for the end of
-    /// the moment that queues them, so that others of the same moment may join. A host read
-    /// begins at once, and joins whatever its place in the queue.
+    /// Whether operations of this kind are queued by plane, and wait for the end of the event that
+    /// submits them, so that others of the same event may join. A host read begins at once, and
+    /// joins from any place in the queue.
     #[inline]
     pub(super) fn gathers(&self, kind: Occupant) -> bool {
         kind != Occupant::UserRead && self.has(kind)
     }
 }
 
-/// The operations that joined one, that one first.
+/// `head` and the operations that joined it.
 pub(super) fn joined(ops: &Slab<Op>, head: u32) -> impl Iterator<Item = u32> {
     let some = |id: u32| Some(id).filter(|&id| id != NONE);
     std::iter::successors(some(head), move |&id| some(ops[id].joined))
 }
 
 impl FlashState {
-    /// Planes of all operations joined with `head`, itself included.
+    /// Number of planes of all operations joined with `head`, itself included.
     pub(super) fn joined_planes(&self, head: u32) -> u32 {
         joined(&self.ops, head).map(|id| self.ops[id].cmd.planes.count_ones()).sum()
     }
 
-    /// Codewords of all operations joined with `head`, itself included.
+    /// Number of codewords of all operations joined with `head`, itself included.
     pub(super) fn joined_codewords(&self, head: u32) -> u32 {
         joined(&self.ops, head).map(|id| self.ops[id].cmd.codewords).sum()
     }
 }
 
 impl<O: Observer> Flash<O> {
-    /// Operation `head` was taken from its die's queue: take along what may join it.
+    /// Take the operations that may join `head` out of the queue, which `head` has just left.
     pub(super) fn join(&mut self, head: u32) {
         let joins = self.fixed.joins;
         let s = &mut self.state;
@@ -92,8 +92,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// What `head` did since it had the channel, those that joined it did too. What each waited
-    /// for is its own.
+    /// Copy the command, transfer and array times of `head` to the operations that joined it. Each
+    /// keeps its own waits.
     #[inline]
     pub(super) fn share_account(&mut self, head: u32) {
         if self.state.ops[head].joined != NONE {

@@ -1,4 +1,4 @@
-//! What the controller may ask of a unit, a channel, or all of them.
+//! Queries of the controller about busy units and channels.
 
 use super::account::{Held, charge_occupants};
 use super::op::OpId;
@@ -8,7 +8,7 @@ use crate::observer::Observer;
 use tailcut_units::{Ledger, Occupant, Occupants, Span};
 
 impl<O: Observer> Flash<O> {
-    /// Host operations queued or under way, in all.
+    /// Number of host operations queued or under way.
     #[inline]
     pub fn host_ops(&self) -> u32 {
         self.state.host_ops
@@ -20,18 +20,18 @@ impl<O: Observer> Flash<O> {
         self.state.units[unit as usize].load
     }
 
-    /// The kinds of work that wait for a unit.
+    /// The kinds of work queued at a unit.
     #[inline]
     pub fn waiting(&self, unit: u32) -> Occupants {
         self.state.units[unit as usize].queues.waiting()
     }
 
-    /// Operations under way, in all.
+    /// Number of operations in use.
     pub fn under_way(&self) -> usize {
         self.state.ops.used()
     }
 
-    /// The operations under way, for diagnosis and audits.
+    /// The operations in use, for diagnosis and audits.
     pub fn ops_in_use(&self) -> Vec<OpId> {
         self.state.ops.in_use().into_iter().map(OpId).collect()
     }
@@ -46,7 +46,7 @@ impl<O: Observer> Flash<O> {
         *u.account.settle(s.now)
     }
 
-    /// Charge what occupants had a unit for since its account was `seen`.
+    /// Charge the times that occupants held a unit since the copy `seen` of its account was taken.
     pub fn charge_since(&mut self, unit: u32, seen: &Held, to: &mut Ledger) {
         let held = self.account(unit);
         charge_occupants(to, seen, &held);
@@ -57,7 +57,7 @@ impl<O: Observer> Flash<O> {
         OpId::of_link(self.state.units[unit as usize].holder)
     }
 
-    /// How long the operation in a unit's array is still there; none where none is.
+    /// Remaining time of the operation in a unit's array; `None` if none executes there.
     pub fn array_left(&self, unit: u32) -> Option<Span> {
         let s = &self.state;
         if s.units[unit as usize].phase != Phase::Array {
@@ -66,22 +66,22 @@ impl<O: Observer> Flash<O> {
         Some(Span(s.timers.deadline(unit as usize).saturating_sub(s.now)))
     }
 
-    /// How long the operation in a unit's array keeps the unit from an arriving operation of this
-    /// kind, which may interrupt it; none where it would not give way.
+    /// How long the operation in a unit's array would keep the unit from an arriving operation of
+    /// this kind that may interrupt it; `None` if it would not be stopped for that operation.
     pub fn gives_way_in(&self, unit: u32, kind: Occupant) -> Option<Span> {
         let gives_way = self.state.units[unit as usize].interrupters.has(kind);
         if gives_way { self.interrupted_in(unit).map(Span) } else { None }
     }
 
-    /// Whether the channel of a unit is in use or waited for.
+    /// Whether the channel of a unit is busy or has waiters.
     pub fn channel_is_taken(&self, unit: u32) -> bool {
         let s = &self.state;
         let channel = &s.channels[s.units[unit as usize].channel as usize];
         channel.busy_until > s.now || channel.has_waiters()
     }
 
-    /// Whether a collection has stood in the way of an operation of one of these kinds that waits
-    /// for its die or channel.
+    /// Whether a collection has delayed an operation of one of these kinds that still waits for its
+    /// die or channel.
     pub fn collections_hold_up(&self, kinds: Occupants) -> bool {
         let s = &self.state;
         s.units.iter().any(|u| {

@@ -1,13 +1,14 @@
-//! All dies, channels and decoders of a drive: what is done there, in which order, and when.
+//! All dies, channels and decoders of a drive, and the operations there: which run, in which order,
+//! and when.
 //!
 //! The controller above ([`crate::device`]) reserves an operation ([`Flash::order`]), submits it
-//! ([`Flash::submit`]), fires the timers that are due ([`Flash::fire`]) and answers what these tell
-//! it ([`Fact`]). The flash decides by itself who is next at each die and channel, what joins over
-//! planes, and what gives way to what. It knows physical addresses only as numbers that it carries:
-//! no logical address, no map, no buffer and no host request.
+//! ([`Flash::submit`]), fires the timers that are due ([`Flash::fire`]) and handles the facts that
+//! they return ([`Fact`]). The flash alone decides which operation is next at each die and channel,
+//! which operations join over planes, and which operations are suspended for others. It carries
+//! physical addresses as plain numbers. It knows no logical address, map, buffer or host request.
 //!
 //! An operation goes through `dispatch` (its die), `transfer` (command and data in on its channel),
-//! the array, `events` (sensed, or over) and, for a read, `transfer` again (data out, decoder).
+//! the array, `events` (sensed, or ended) and, for a read, `transfer` again (data out, decoder).
 //! `suspend` interrupts programs and erases and resumes them.
 
 mod account;

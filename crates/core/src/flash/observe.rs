@@ -1,4 +1,4 @@
-//! What the flash tells its observer.
+//! The events that the flash reports to its observer.
 
 use super::state::Flash;
 use crate::containers::NONE;
@@ -6,19 +6,19 @@ use crate::observer::{Observer, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::SimTime;
 
 impl<O: Observer> Flash<O> {
-    /// A step of an operation that begins now and ends at `until`.
+    /// Report a step of an operation that begins now and ends at `until`.
     #[inline]
     pub(super) fn observe(&mut self, id: u32, step: Step, until: u64) {
         self.tell(id, step, self.state.now, until, NONE);
     }
 
-    /// A step that begins at `at`.
+    /// Report a step that begins at `at`.
     #[inline]
     pub(super) fn observe_from(&mut self, id: u32, step: Step, at: u64, until: u64) {
         self.tell(id, step, at, until, NONE);
     }
 
-    /// The step of an operation that gives way to `by`, or joins it.
+    /// Report a step of an operation that is interrupted by `by`, or joins it.
     pub(super) fn observe_by(&mut self, id: u32, step: Step, by: u32, until: u64) {
         self.tell(id, step, self.state.now, until, by);
     }
@@ -41,7 +41,7 @@ impl<O: Observer> Flash<O> {
         });
     }
 
-    /// An operation comes to its die, leaves its queue, or ends.
+    /// Report a queue step of an operation.
     #[inline]
     pub(super) fn observe_queue(&mut self, id: u32, step: QueueStep) {
         let op = &self.state.ops[id];

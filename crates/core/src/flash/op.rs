@@ -1,4 +1,4 @@
-//! Flash operations: what the controller asks for, and what becomes of it.
+//! Flash operations: the controller's command, and the state of its execution.
 
 use super::account::SLOTS;
 use crate::containers::NONE;
@@ -6,73 +6,75 @@ use crate::nand::OpKind;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
-/// An operation of the flash: unique among those under way.
+/// The number of an operation of the flash: unique among those under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OpId(pub(super) u32);
 
 impl OpId {
-    /// Its number, as observers hear it.
+    /// The number that observers see.
     #[inline]
     pub fn number(self) -> u32 {
         self.0
     }
 
-    /// The operation of a link, `NONE` for none.
+    /// The operation of a link; `None` for `NONE`.
     #[inline]
     pub(super) fn of_link(link: u32) -> Option<OpId> {
         if link == NONE { None } else { Some(OpId(link)) }
     }
 }
 
-/// Who is told when an operation ends. The flash carries it and does not read it.
+/// Which part of the controller handles the end of an operation. The flash carries it, and reads it
+/// for observers only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Owner {
     /// A host read.
     Request(u32),
-    /// A write unit: its program, or a read it needs first.
+    /// A write unit: its program, or a read that it needs first.
     WriteUnit(u32),
     /// The collection of a lane.
     Collection(u32),
-    /// A stripe on its way to flash: a read that its parity needs.
+    /// The flush of a stripe: a read that its parity needs.
     Stripe(u32),
     /// The scrubbing of a lane.
     Scrub(u32),
-    /// A unit under reconstruction: a read for that alone.
+    /// A reconstruction: a read for it alone.
     Rebuild(u32),
 }
 
-/// What the controller asks of the flash.
+/// A command of the controller to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlashCommand {
     /// What the array does.
     pub kind: OpKind,
-    /// On whose behalf.
+    /// On whose behalf the operation runs.
     pub occupant: Occupant,
-    /// Who is told when it is over.
+    /// Which part of the controller handles the end of the operation.
     pub owner: Owner,
-    /// The busy unit: a die, or a plane where planes are busy on their own.
+    /// The busy unit: a die, or a plane if planes work independently.
     pub unit: u32,
     /// Page in the block; 0 for an erase.
     pub page: u32,
     /// Planes addressed, as a mask.
     pub planes: u32,
-    /// Codewords that it moves on the channel.
+    /// Number of codewords moved on the channel.
     pub codewords: u32,
-    /// What is erased as one, and of which this is a part ([`crate::nand::blocks::Blocks`]).
+    /// The extent addressed, as an index of [`crate::nand::blocks::Blocks`]: an erase may cover
+    /// only a part of it.
     pub block: u32,
     /// First physical unit of the row that is read or programmed.
     pub ppa: u32,
-    /// Copyback: first physical unit of the row that is programmed …
+    /// Copyback: first physical unit of the row that is programmed.
     pub to: u32,
-    /// … and its page.
+    /// Copyback: the page that is programmed.
     pub to_page: u32,
-    /// Reads of a collection: which units from `ppa` on were valid.
+    /// Reads of a collection: mask of the units from `ppa` on that were valid.
     pub units: u64,
-    /// Reads for a host command: bytes for the host; 0 if it serves a reconstruction alone.
+    /// Reads for a host command: bytes for the host; 0 if the read serves a reconstruction alone.
     pub bytes: u32,
-    /// Reads for a host command: the unit under reconstruction that needs its data.
+    /// Reads for a host command: the reconstruction that needs the data, or `NONE`.
     pub rebuild: u32,
-    /// Reads for a host command: the number under which the command is tracked
+    /// Reads for a host command: the tag under which the command is tracked
     /// ([`super::Flash::track`]).
     pub tag: u32,
     /// Reads for a host command: its serial number, for observers; else `u64::MAX`.
@@ -80,7 +82,7 @@ pub struct FlashCommand {
 }
 
 impl FlashCommand {
-    /// For no host command, and of no row.
+    /// A command for no host command and no row, to be filled in.
     pub const BLANK: FlashCommand = FlashCommand {
         kind: OpKind::Read,
         occupant: Occupant::UserRead,
@@ -100,13 +102,13 @@ impl FlashCommand {
         serial: u64::MAX,
     };
 
-    /// Whether a unit elsewhere is rebuilt from what it reads.
+    /// Whether a reconstruction needs the data that it reads.
     #[inline]
     pub(super) fn rebuilds(&self) -> bool {
         self.rebuild != NONE
     }
 
-    /// The write unit that it programs, or reads for, or `NONE`: for observers.
+    /// The write unit that the operation programs or reads for, or `NONE`, for observers.
     pub(super) fn write_unit(&self) -> u32 {
         if let Owner::WriteUnit(id) = self.owner { id } else { NONE }
     }
@@ -115,28 +117,29 @@ impl FlashCommand {
 /// One flash operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
-    /// What was asked. A copyback turns to its second half on the way.
+    /// The command. A copyback changes its occupant and page when its second half begins.
     pub cmd: FlashCommand,
     /// The channel of its unit.
     pub channel: u32,
-    /// Whether the next channel use is the second one (data out, second command, data of a
-    /// suspended program in again).
+    /// Whether the next channel use is the second one: data out, the second command of a copyback,
+    /// or the repeated data transfer of a suspended program.
     pub second: bool,
-    /// A read that was sensed along with another, whose data are still to go out.
+    /// Whether this read was sensed together with another and its data are still to be transferred.
     pub(super) along: bool,
-    /// Next in the queue the operation waits in.
+    /// Next operation in the same queue.
     pub(super) next: u32,
-    /// Next of the operations that are done together with this one.
+    /// Next of the operations that joined.
     pub(super) joined: u32,
     /// Order of arrival at the die.
     pub(super) arrived: u64,
     /// When it was queued at its die.
     pub entered: u64,
-    /// When it got the channel first.
+    /// When the channel was granted for its last command.
     pub started: u64,
-    /// What it copied of the die's (then the channel's) account when it began to wait.
+    /// Copy of the die's account, and later of the channel's, from when the operation began to
+    /// wait.
     pub(super) seen: [u64; SLOTS],
-    /// Where its time went.
+    /// Latency by cause.
     pub ledger: Ledger,
 }
 
@@ -157,8 +160,8 @@ impl Op {
         }
     }
 
-    /// Where the array time of its next step counts: read, program, erase. A copyback reads, then
-    /// programs.
+    /// Index of the array time of the next step in the counters: 0 read, 1 program, 2 erase. A
+    /// copyback reads, then programs.
     #[inline]
     pub(super) fn counted(&self) -> usize {
         match self.cmd.kind {

@@ -5,7 +5,7 @@ use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use serde::{Deserialize, Serialize};
 
-/// A FIFO of operations through `Op::next`.
+/// A FIFO of operations, linked through `Op::next`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
     pub head: u32,
@@ -65,7 +65,7 @@ impl Queue {
         op
     }
 
-    /// Take an operation out, from behind `before` (`NONE`: it is the head).
+    /// Take an operation out, from behind `before` (`NONE`: the operation is the head).
     #[inline]
     pub fn unlink(&mut self, ops: &mut Slab<Op>, before: u32, op: u32) {
         let next = ops[op].next;
@@ -78,7 +78,7 @@ impl Queue {
         }
     }
 
-    /// Take out an operation that is in it.
+    /// Take out an operation that may be anywhere in the queue.
     pub fn remove(&mut self, ops: &mut Slab<Op>, op: u32) {
         let (mut before, mut at) = (NONE, self.head);
         while at != op {
@@ -87,7 +87,7 @@ impl Queue {
         self.unlink(ops, before, op);
     }
 
-    /// The operations in it, in order.
+    /// The operations in the queue, in order.
     pub fn iter(self, ops: &Slab<Op>) -> impl Iterator<Item = u32> {
         let some = |id: u32| Some(id).filter(|&id| id != NONE);
         std::iter::successors(some(self.head), move |&id| some(ops[id].next))

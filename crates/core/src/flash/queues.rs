@@ -1,4 +1,4 @@
-//! What waits at one die: a queue for each kind of work.
+//! The queues of one die: one for each kind of work.
 
 use super::op::Op;
 use super::queue::Queue;
@@ -15,14 +15,16 @@ pub(super) struct Queues {
     queues: [Queue; Occupant::COUNT],
     /// Arrival order of each queue's head.
     arrived: [u64; Occupant::COUNT],
-    /// Of kinds whose operations line up by plane: the planes of those in the queue …
+    /// For kinds that are queued by plane: mask of the planes that have an operation in the queue.
     fronts: [u32; Occupant::COUNT],
-    /// … and by kind and plane those behind them. Empty where nothing lines up.
+    /// For kinds that are queued by plane: the operations behind that one, by kind and plane. Empty
+    /// if no kind is queued by plane.
     backlog: Vec<Queue>,
 }
 
 impl Queues {
-    /// Empty queues, with `planes` planes whose operations line up (0: nothing does).
+    /// Create empty queues, with `planes` planes for kinds that are queued by plane (0: no kind
+    /// is).
     pub fn new(planes: u32) -> Queues {
         Queues {
             waiting: Occupants::NONE,
@@ -70,7 +72,8 @@ impl Queues {
         self.queues[kind as usize].push_front(ops, id);
     }
 
-    /// Take an operation of this kind out, from behind `before` (`NONE`: it is the head).
+    /// Take an operation of this kind out, from behind `before` (`NONE`: the operation is the
+    /// head).
     #[inline]
     pub fn unlink(&mut self, ops: &mut Slab<Op>, kind: Occupant, before: u32, id: u32) {
         let queue = &mut self.queues[kind as usize];
@@ -86,9 +89,10 @@ impl Queues {
         &mut self.backlog[kind * planes + plane as usize]
     }
 
-    /// Queue an operation of a kind that lines up by plane: of each plane the first stands in the
-    /// die's queue, the others wait behind it. So what may join is found among as many as there
-    /// are planes, and the pages of a block are programmed in order.
+    /// Queue an operation of a kind that is queued by plane. The first operation of each plane is
+    /// in the die's queue; the others wait in the plane's backlog. A search for operations that may
+    /// join therefore looks at no more than one for each plane, and the pages of a block are
+    /// programmed in order.
     pub fn line_up(&mut self, ops: &mut Slab<Op>, id: u32) {
         let (kind, planes) = (ops[id].cmd.occupant as usize, ops[id].cmd.planes);
         if self.fronts[kind] & planes == 0 {
@@ -97,14 +101,14 @@ impl Queues {
         self.backlog(kind, planes.trailing_zeros()).push_back(ops, id);
     }
 
-    /// Put the first operation of its plane into the queue, by page and then by arrival: the
-    /// plane that is behind goes first, so that planes whose blocks are filled, or emptied,
-    /// together stay together and their operations join.
+    /// Insert the first operation of a plane into the die's queue, ordered by page and then by
+    /// arrival. The plane with the lowest page goes first, so that planes whose blocks are filled
+    /// or emptied together stay in step and their operations join.
     ///
-    /// The page alone is compared: a plane that has the last pages of its block before it goes
-    /// after those that have begun another. A plane that is ahead waits until the others have
-    /// come up to it: for at most the pages of a block of each of them, since what lies beyond
-    /// its page goes behind it.
+    /// Only the page index is compared: a plane that is at the last pages of its block goes after
+    /// planes that have begun another block. A plane that is ahead waits until the others reach its
+    /// page. It waits for at most one block of pages of each other plane, because operations for
+    /// later pages are inserted behind it.
     fn stand(&mut self, ops: &mut Slab<Op>, id: u32) {
         let kind = ops[id].cmd.occupant;
         let key = |o: &Op| (o.cmd.page, o.arrived);
@@ -120,7 +124,8 @@ impl Queues {
         self.fronts[kind as usize] |= ops[id].cmd.planes;
     }
 
-    /// The first operations of these planes have left the queue: the next take their places.
+    /// Move the next operation of each of these planes into the queue, whose first operations have
+    /// left.
     pub fn move_up(&mut self, ops: &mut Slab<Op>, kind: Occupant, planes: u32) {
         let kind = kind as usize;
         self.fronts[kind] &= !planes;
@@ -135,7 +140,8 @@ impl Queues {
         }
     }
 
-    /// An operation that left the queue has not begun, and returns before those of its plane.
+    /// Return an operation that left the queue but has not begun. It goes before the others of its
+    /// plane.
     pub fn put_back(&mut self, ops: &mut Slab<Op>, id: u32) {
         let (kind, planes) = (ops[id].cmd.occupant as usize, ops[id].cmd.planes);
         if self.fronts[kind] & planes != 0 {
@@ -154,7 +160,7 @@ impl Queues {
         self.queues[kind as usize]
     }
 
-    /// All backlogs, for the audit; each with whether something of its plane stands in front.
+    /// All backlogs, for the audit; each with whether an operation of its plane is in the queue.
     pub fn backlogs(&self) -> impl Iterator<Item = (Queue, bool)> {
         let planes = (self.backlog.len() / Occupant::COUNT).max(1);
         self.backlog
@@ -168,7 +174,8 @@ impl Queues {
 mod tests {
     use super::*;
 
-    /// Other planes that always have another page to do go round their blocks for ever.
+    /// The other planes always have a next page to program, and cycle through their blocks without
+    /// end.
     #[test]
     fn a_plane_that_is_ahead_waits_for_one_block_of_each_other() {
         let (planes, pages, kind) = (4, 16, Occupant::UserProgram);
@@ -206,7 +213,7 @@ mod tests {
                 assert!(begun <= (planes - 1) * pages, "plane 0 waits at page {ahead}");
                 queue(&mut queues, &mut ops, mask.trailing_zeros(), (page + 1) % pages);
             }
-            // The others, of which each has one left, do not stay for the next round.
+            // Each of the other planes has one operation left. Remove these before the next round.
             for _ in 1..planes {
                 take(&mut queues, &mut ops);
             }

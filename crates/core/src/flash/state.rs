@@ -1,4 +1,4 @@
-//! The parts of the flash, and what they are made from.
+//! The parts of the flash, and the setup from which it is made.
 
 use super::channel::{Channel, Decoder};
 use super::commands::Commands;
@@ -19,37 +19,37 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::{Occupant, Occupants};
 
-/// What a flash is made from.
+/// The setup from which a flash is made.
 pub struct Setup {
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
-    /// Busy units of all channels; each channel has as many.
+    /// Number of busy units of all channels. Each channel has the same number.
     pub units: u32,
-    /// Planes of a busy unit's die.
+    /// Number of planes of a die.
     pub planes: u32,
-    /// What is erased as one, all over the flash.
+    /// Number of extents of the whole flash.
     pub blocks: u32,
-    /// Operations that are under way at most.
+    /// Largest number of operations under way.
     pub ops: u32,
-    /// Host commands that are tracked at most.
+    /// Largest number of host commands that are tracked.
     pub commands: u32,
     /// Array and transfer times.
     pub timing: Timing,
-    /// What suspending costs.
+    /// Costs and limits of suspension.
     pub suspend: SuspendConfig,
-    /// The decoders.
+    /// Parameters of the decoders.
     pub ecc: EccConfig,
     /// Which operations join over planes.
     pub joins: Joins,
-    /// Which of the operations queued at a unit is next.
+    /// Chooses the next of the operations queued at a unit.
     pub schedule: SchedulePolicy,
-    /// What a busy erase does when something urgent waits for its unit.
+    /// Decides how an erase stops when an operation that may interrupt it waits.
     pub suspend_erase: SuspendErasePolicy,
-    /// The same for a program.
+    /// Decides the same for a program.
     pub suspend_program: SuspendProgramPolicy,
 }
 
-/// What never changes in the flash's life.
+/// The constants of the flash.
 pub(super) struct Fixed {
     pub timing: Timing,
     pub suspend: SuspendConfig,
@@ -58,24 +58,24 @@ pub(super) struct Fixed {
     pub all_planes: u32,
     pub suspend_erase: SuspendErasePolicy,
     pub suspend_program: Option<ProgramStop>,
-    /// By occupant: the kinds of work that interrupt its operations, as the three policies
-    /// together have it.
+    /// By occupant: the kinds of work that may interrupt its operations, as the schedule and the
+    /// two suspension policies together decide.
     pub interrupters: [Occupants; Occupant::COUNT],
-    /// The kinds of work that go first on the channel.
+    /// The kinds of work with channel priority: they get the channel before others.
     pub first_on_channel: Occupants,
-    /// A host read that waits closes its channel to other work.
+    /// Whether a waiting host read closes its channel to other work.
     pub reads_close_channel: bool,
 }
 
-/// What changes: what a snapshot holds.
+/// The variable state of the flash, which a snapshot holds.
 #[derive(Serialize, Deserialize)]
 pub struct FlashState {
     /// The time of the event under way.
     pub(super) now: u64,
-    /// One a unit, then one a channel, then one a decoder.
+    /// One timer for each unit, then one for each channel, then one for each decoder.
     pub(super) timers: Timers,
     pub(super) ops: Slab<Op>,
-    /// Order of arrival at dies.
+    /// Number of arrivals at dies so far.
     pub(super) arrivals: u64,
     pub(super) units: Vec<Unit>,
     pub(super) channels: Vec<Channel>,
@@ -99,7 +99,7 @@ pub struct Flash<O> {
 }
 
 impl<O> Flash<O> {
-    /// An idle flash.
+    /// Create an idle flash.
     pub fn new(setup: Setup, observer: O) -> Flash<O> {
         let Setup { channels, units, ops, .. } = setup;
         let gathers = Occupant::ALL.into_iter().any(|o| setup.joins.gathers(o));
@@ -138,7 +138,7 @@ impl<O> Flash<O> {
         Flash { observer, fixed, state }
     }
 
-    /// The same flash under the eyes of another observer.
+    /// Replace the observer.
     pub fn observed_by<P>(self, observer: P) -> Flash<P> {
         Flash { observer, fixed: self.fixed, state: self.state }
     }
@@ -148,22 +148,22 @@ impl<O> Flash<O> {
         &self.observer
     }
 
-    /// The observer, to tell it something or to empty it.
+    /// The observer, to report an event to it or to empty it.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }
 
-    /// The observer; the flash is no more.
+    /// Return the observer and drop the flash.
     pub fn into_observer(self) -> O {
         self.observer
     }
 
-    /// What changes, to save it.
+    /// The variable state, to save it.
     pub fn state(&self) -> &FlashState {
         &self.state
     }
 
-    /// Go on from a state that was saved.
+    /// Continue from a saved state.
     pub fn restore(&mut self, state: FlashState) {
         self.state = state;
     }
@@ -174,19 +174,19 @@ impl<O> Flash<O> {
         &self.fixed.timing
     }
 
-    /// What the blocks remember.
+    /// The counts of the blocks.
     pub fn blocks(&self) -> &Blocks {
         &self.state.blocks
     }
 
-    /// The same, to change it.
+    /// The counts of the blocks, to change them.
     #[inline]
     pub fn blocks_mut(&mut self) -> &mut Blocks {
         &mut self.state.blocks
     }
 }
 
-/// By occupant: the kinds of work that interrupt its operations.
+/// By occupant: the kinds of work that may interrupt its operations.
 fn interrupters(
     schedule: &SchedulePolicy,
     suspend_erase: &SuspendErasePolicy,
