@@ -1,5 +1,5 @@
-//! The capacity arithmetic of a drive: which extents can be used, which are kept so that the
-//! drive can go on writing, and what is left.
+//! The capacity arithmetic of a drive: which extents are usable, which are reserved so that the
+//! drive can continue to write, and which capacity is left.
 
 use super::config::DeviceConfig;
 use crate::ftl::config::ExtentKind;
@@ -15,20 +15,21 @@ use tailcut_units::Stream;
 pub struct Capacity {
     /// All pages of all blocks.
     pub raw: u64,
-    /// Lost to factory-bad blocks, and to good blocks that they leave without partners.
+    /// Lost to factory-bad blocks, and to good blocks that lack a partner on another plane for that
+    /// reason.
     pub bad: u64,
-    /// What the host sees.
+    /// Capacity of the host.
     pub user: u64,
     /// Taken by parity.
     pub parity: u64,
-    /// Needed to keep writing: open extents and those collection copies into.
+    /// Needed to keep writing: open extents, and extents that collection copies into.
     pub reserved: u64,
     /// `raw − bad − user − parity`: room for stale data.
     pub spare: u64,
 }
 
-/// Usable extents of each lane. A bad block is replaced by a good one of its plane, so
-/// a lane loses as many extents as its worst plane has bad blocks.
+/// Return the usable extents of each lane. A bad block is replaced by a good one of its plane, so a
+/// lane loses as many extents as its worst plane has bad blocks.
 pub(super) fn usable_extents(c: &DeviceConfig, seed: u64) -> Vec<u32> {
     let g = &c.geometry;
     let dies = g.dies();
@@ -55,7 +56,7 @@ pub(super) fn raw_bytes(g: &GeometryConfig) -> u64 {
     u64::from(g.dies()) * u64::from(g.planes) * g.block_bytes() * u64::from(g.blocks)
 }
 
-/// Mapping units of a drive whose lanes all have the most usable extents of any.
+/// Mapping units of a drive if all lanes had as many usable extents as the lane that has the most.
 pub(super) fn most_units(c: &DeviceConfig, usable: &[u32]) -> u64 {
     u64::from(usable.iter().copied().max().unwrap_or(0).max(1)) * usable.len() as u64 * extent_bytes(c)
         / c.ftl.mapping_unit
@@ -71,27 +72,28 @@ fn extent_bytes(c: &DeviceConfig) -> u64 {
     planes * g.block_bytes()
 }
 
-/// Extents of a lane that hold no valid data of their own: two frontiers are open, and
-/// `reserve` extents are kept for copying into.
+/// Extents of a lane that hold no valid data of their own: two frontiers are open, and `reserve`
+/// extents are kept free for collection to copy into.
 pub(super) fn kept_extents(reserve: u32) -> u32 {
     reserve + 2
 }
 
-/// A lane with fewer valid units than this can always win space.
+/// A lane with fewer valid units than this can always win space by collection.
 pub(super) fn room_of(layout: &Layout, lane: u32, reserve: u32) -> u64 {
     let usable = layout.usable[lane as usize];
     let open = u64::from(usable.saturating_sub(kept_extents(reserve))) * u64::from(layout.units_per_extent);
-    // With host writes stopped at the reserve, one frontier is open; one of the other
-    // extents must have a whole row to win, however the stale units are spread.
+    // When host writes are stopped at the reserve, one frontier is open. One of the other extents
+    // must have a whole row of stale units to win, however the stale units are spread.
     let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
     open.min(worth)
 }
 
-/// The most stripes that migration may bring to each group. A stripe has one unit on each
-/// lane of its group, and one that is leaving counts until its old copies are stale; so
-/// with fewer stripes than the room of its narrowest lane a group can always win space, as
-/// when the drive was built. A quarter of what is free then: collection in a group with less
-/// to spare moves more for each block that it wins, and this is what levelling may cost it.
+/// Return the largest number of stripes that migration may bring to each group. A stripe has one
+/// unit on each lane of its group, and a stripe that is leaving counts until its old copies are
+/// stale. With fewer stripes than the room of its narrowest lane, a group can therefore always win
+/// space, as when the drive was built. Migration may use a quarter of what is free then: collection
+/// in a group with less spare room moves more units for each block that it wins, and this limits
+/// what wear levelling may cost.
 pub(super) fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, reserve: u32) -> Vec<u32> {
     let shares = fill.units_by_lane(fill.end(layout.host_units));
     let of = |group: u32| {
@@ -103,7 +105,7 @@ pub(super) fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, rese
     (0..stripes.groups).map(of).collect()
 }
 
-/// Each lane must hold its share of the host's data beside what is reserved.
+/// Check that each lane has room for its share of the host's data beside the reserved extents.
 pub(super) fn check_room(
     layout: &Layout,
     fill: &Fill,
@@ -114,7 +116,7 @@ pub(super) fn check_room(
 ) -> Result<Capacity, ConfigProblem> {
     let kept = kept_extents(reserve);
     let room = |lane: u32| room_of(layout, lane, reserve);
-    // The fill gives every lane its share, whatever the placement does later.
+    // The fill gives every lane its share, regardless of what the placement does later.
     let shares = fill.units_by_lane(fill.end(layout.host_units));
     let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));
     let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;

@@ -1,5 +1,5 @@
-//! Which checks a configuration passes before a drive is built, in their order, and those that
-//! relate policies to each other. Every other check is beside the keys that it is about.
+//! The checks that a configuration passes before a drive is built, in their order, and the checks
+//! that relate policies to each other. Every other check is next to the keys that it concerns.
 
 use super::config::DeviceConfig;
 use super::policies::Policies;
@@ -13,8 +13,8 @@ use crate::policy::schedule::SchedulePolicy;
 use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Occupant;
 
-/// Refuse a configuration whose values no drive can have. The order decides which of several
-/// problems is reported, and a check may rely on those before it.
+/// Refuse values that no drive can have. The order decides which of several problems is reported,
+/// and a check may rely on those before it.
 pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let g = &c.geometry;
     g.check()?;
@@ -42,7 +42,7 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.age.check()
 }
 
-/// Without a write buffer, data leave at once; with one, they do not.
+/// Check that data leave at once (`immediate`) exactly if there is no write buffer (`none`).
 fn check_flush(p: &PolicyConfig) -> Result<(), ConfigProblem> {
     let name = p.flush.name();
     let through = matches!(p.buffer, BufferConfig::None(_));
@@ -55,7 +55,7 @@ fn check_flush(p: &PolicyConfig) -> Result<(), ConfigProblem> {
     Ok(())
 }
 
-/// Stripes need units that stay in their planes, and a buffer to gather in.
+/// Check that units stay in their planes and that there is a write buffer: stripes need both.
 pub(super) fn check_striping(p: &PolicyConfig, fixed_placement: bool) -> Result<(), ConfigProblem> {
     if !fixed_placement {
         return refuse(
@@ -76,14 +76,15 @@ pub(super) fn check_striping(p: &PolicyConfig, fixed_placement: bool) -> Result<
     Ok(())
 }
 
-/// Whether erases and programs are suspended, and by what.
+/// Whether erases and programs are suspended, and the schedule that interrupts them.
 pub(super) struct Suspends<'a> {
     pub schedule: &'a SchedulePolicy,
     pub erases: bool,
     pub programs: bool,
 }
 
-/// Refuse what would suspend or rebuild nothing, or stand still.
+/// Refuse combinations in which nothing would be suspended or rebuilt, or the drive would make no
+/// progress.
 pub(super) fn check_combinations(
     config: &DeviceConfig,
     policies: &Policies,
@@ -117,14 +118,14 @@ pub(super) fn check_combinations(
     }
     if schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
         let why = format!(
-            "with policy.gc_scope `{}`: a collection would shut out the reads that it lets go first",
+            "with policy.gc_scope `{}`: a collection would block the reads that this schedule serves first",
             p.gc_scope.name()
         );
         return refuse("schedule", p.schedule.name(), &why);
     }
     if policies.flush.by_die() && policies.placement.pool_lanes() > config.geometry.planes {
         let why = format!(
-            "with together `die` and policy.placement `{}`, which names the die of a write when it leaves: take static or die",
+            "with together `die` and policy.placement `{}`, which chooses the die of a write only when it leaves the buffer: set it to static or die",
             p.placement.name()
         );
         return refuse("flush", p.flush.name(), &why);
@@ -135,7 +136,7 @@ pub(super) fn check_combinations(
     }
     if erases && matches!(policies.gc_scope.scope(), Scope::Channel | Scope::Controller) {
         let why = format!(
-            "with policy.gc_scope `{}`: a collection shuts host reads out until its erase is over, so that none could interrupt it",
+            "with policy.gc_scope `{}`: a collection blocks host reads until its erase has ended, so none could interrupt the erase",
             p.gc_scope.name()
         );
         return refuse("suspend_erase", p.suspend_erase.name(), &why);

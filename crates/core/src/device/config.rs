@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Span, quantity};
 
-/// The files that define the structs of a configuration, members of policy families aside. The
+/// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
 pub const SOURCES: [&str; 4] = [
     include_str!("config.rs"),
@@ -30,23 +30,23 @@ pub struct DeviceConfig {
     pub geometry: GeometryConfig,
     /// Array times.
     pub timing: TimingConfig,
-    /// What suspending programs and erases costs.
+    /// Costs and limits of suspending programs and erases.
     pub suspend: SuspendConfig,
-    /// What the array draws.
+    /// Power of the array.
     pub energy: EnergyConfig,
     /// The flash bus.
     pub channel: ChannelConfig,
     /// Error correction.
     pub ecc: EccConfig,
-    /// The way from the host to the controller.
+    /// The host interface: queue, link and fixed times.
     pub host: HostConfig,
     /// The controller's processor.
     pub controller: ControllerConfig,
     /// The translation layer.
     pub ftl: FtlConfig,
-    /// One member of each policy family: the drive as its source has it.
+    /// One member of each policy family, as the source of the device describes it.
     pub policy: PolicyConfig,
-    /// The drive's past, before the first measured request.
+    /// How preconditioning ages the drive before the first measured request.
     pub age: AgeConfig,
 }
 
@@ -64,9 +64,9 @@ pub struct AgeConfig {
     ///
     /// - Read by: preconditioning (`sim::precondition`)
     pub overwrites: Overwrites,
-    /// Extents of every lane that are free when the workload begins: the drive is put into that
-    /// state, with stale units at random in the others, and nothing overwrites it. Without it
-    /// overwriting goes on until it is steady.
+    /// Extents of every lane that are free when the workload begins. The drive is put into that
+    /// state directly, with stale units at random in the other extents, and is not overwritten.
+    /// Without this key the drive is overwritten until it is steady.
     ///
     /// - Range: leaves room for the data, and at least the extents that collection reserves
     /// - Read by: the aged state (`device::age::scatter`)
@@ -141,8 +141,8 @@ impl HostConfig {
         check_count("host.queue_depth", self.queue_depth, 65_535)
     }
 
-    /// Commands hold at least one mapping unit of so many bytes, and not too many of them are
-    /// under way.
+    /// Check that a command holds at least one mapping unit of `unit` bytes, and that not too many
+    /// mapping units are under way.
     pub(super) fn check_transfer(&self, unit: u64) -> Result<(), ConfigProblem> {
         const MOST: u64 = 256 << 20;
         if self.max_transfer < unit || self.max_transfer > MOST {
@@ -156,14 +156,14 @@ impl HostConfig {
             return refuse(
                 "host.max_transfer",
                 format!(
-                    "queue_depth x max_transfer comes to {parts} mapping units; at most 4 Mi may be under way"
+                    "queue_depth x max_transfer amounts to {parts} mapping units; at most 4 Mi may be under way"
                 ),
             );
         }
         Ok(())
     }
 
-    /// Most mapping units of so many bytes that one command touches.
+    /// Largest number of mapping units of `unit` bytes that one command touches.
     pub(super) fn most_parts(&self, unit: u64) -> u64 {
         self.max_transfer / unit + 2
     }

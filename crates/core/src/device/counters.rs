@@ -1,8 +1,8 @@
-//! What the drive counts.
+//! The counters of the drive.
 
 use serde::{Deserialize, Serialize};
 
-/// Totals since the drive began (or since [`Counters::default`] was put in place).
+/// Totals since the drive was made, or since they were last reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Mapping units programmed for the host.
@@ -21,13 +21,13 @@ pub struct Counters {
     pub host_units_written: u64,
     /// Collections completed.
     pub collections: u64,
-    /// From the start of each to the end of its erase, together, ns …
+    /// Sum of the durations of all collections, each from its start to the end of its erase, ns.
     pub collecting_ns: u64,
-    /// … and at most, ns.
+    /// Duration of the longest collection, ns.
     pub longest_collection_ns: u64,
     /// Extents erased.
     pub erases: u64,
-    /// Flash reads for host reads (one a row touched).
+    /// Flash reads for host reads (one for each row touched).
     pub flash_reads: u64,
     /// Flash reads for read-modify-writes.
     pub rmw_reads: u64,
@@ -44,40 +44,42 @@ pub struct Counters {
     /// Host reads that waited for a collection directly: its operation on their die or
     /// channel, or its hold.
     pub gc_blocked_reads: u64,
-    /// Host reads that met no collection themselves, and queued at a die behind a host
-    /// operation that had.
+    /// Host reads that no collection delayed directly, and that queued at a die behind a host
+    /// operation that a collection had delayed.
     pub queued_behind_reads: u64,
-    /// Host reads that met no collection themselves, and waited in the host while the device
-    /// queue was full and held a command that had: the queue-blocked I/Os of FAST'17, Figure 7.
+    /// Host reads that no collection delayed directly, and that waited in the host while the device
+    /// queue was full and held a command that a collection had delayed: the queue-blocked I/Os of
+    /// FAST'17, Figure 7.
     pub kept_out_reads: u64,
-    /// Host reads of which some unit was computed from the rest of its stripe.
+    /// Host reads with at least one unit computed from the rest of its stripe.
     pub rebuilt_reads: u64,
-    /// Units so computed …
+    /// Units computed in this way.
     pub rebuilt_units: u64,
-    /// … and flash reads made for that alone.
+    /// Flash reads made for such computations alone.
     pub rebuild_reads: u64,
-    /// Stripes rewritten since a unit of them lay on a failed plane.
+    /// Stripes rewritten because a unit of them was on a failed plane.
     pub stripes_rewritten: u64,
     /// Flash reads of flushes that move a stripe, or a unit of a failed plane.
     pub wear_reads: u64,
-    /// Stripes shifted inside their group …
+    /// Stripes shifted inside their group.
     pub shifts: u64,
-    /// … and migrated to another.
+    /// Stripes migrated to another group.
     pub migrations: u64,
-    /// Collections that began beside another of their group.
+    /// With rotation: collections that began while another lane of their group was collecting.
     pub rotation_broken: u64,
-    /// Most lanes of one group that collected at once.
+    /// Largest number of lanes of one group that collected at once.
     pub most_in_group: u64,
     /// Flash reads of scrubbing.
     pub scrub_reads: u64,
     /// Mapping units trimmed.
     pub trimmed: u64,
-    /// Mapping units of a TRIM that were kept, since the parity of their stripe covers them.
+    /// Mapping units of TRIM commands that were kept, because the parity of their stripe covers
+    /// them.
     pub trims_kept: u64,
 }
 
 impl Counters {
-    /// Mapping units programmed for whatever reason.
+    /// Mapping units programmed for any reason.
     pub fn programs(&self) -> u64 {
         self.programs_user + self.programs_gc + self.programs_parity + self.programs_wear + self.programs_pad
     }

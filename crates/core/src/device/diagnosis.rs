@@ -1,4 +1,4 @@
-//! What a drive that stands still is waiting for, in words.
+//! A description of what a drive that makes no progress waits for.
 
 use super::drive::Device;
 use super::medium::Medium;
@@ -6,7 +6,7 @@ use crate::observer::Observer;
 use std::fmt::Write;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// The commands and operations under way and what each waits for: for the error of a
+    /// Describe the commands and operations under way and what each waits for, for the error of a
     /// run that makes no progress. At most a few dozen lines.
     pub fn describe_waiting(&self) -> String {
         const MOST: usize = 16;

@@ -35,7 +35,7 @@ pub(super) const TIMER_REBUILT: usize = 4;
 pub(super) const TIMER_SCRUB: usize = 5;
 const TIMERS: usize = 6;
 
-/// A drive in the middle of its life. See the module's documentation.
+/// A drive and its state. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
     pub(super) fixed: Fixed,
@@ -45,11 +45,11 @@ pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) state: State,
 }
 
-/// What changes above the flash, but for the map's arrays: what a snapshot serialises.
+/// The variable state above the flash, without the map's arrays. A snapshot serialises it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub now: u64,
-    /// Timers fired.
+    /// Number of timers fired.
     pub events: u64,
     pub timers: Timers,
     pub policies: Policies,
@@ -58,25 +58,26 @@ pub(super) struct State {
     pub write: Writes,
     pub gc: Gc,
     pub parity: Parity,
-    /// What is to be scrubbed.
+    /// The state of scrubbing.
     pub scrub: Scrub,
-    /// What this event leaves to do once it is over.
+    /// Work to be done at the end of the current event.
     pub deferred: Vec<Deferred>,
     pub counters: Counters,
 }
 
-/// Work left to the end of an event.
+/// Work that is deferred to the end of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Deferred {
-    /// A collection has closed this unit: its host reads may go round.
+    /// A collection has closed this unit: host reads that wait there may be replaced by
+    /// reconstructions.
     RebuildQueued { unit: u32 },
-    /// A lane wants to be collected in no time.
+    /// A lane is to be collected in zero time.
     Collect { lane: u32 },
     /// Operations that may join were queued at this unit, which was idle.
     Begin { unit: u32 },
 }
 
-/// What suspensions did to the blocks.
+/// How often erases of the blocks were suspended, and the effect on the raw bit error rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuspensionWear {
     /// Mean suspensions of a block.
@@ -89,7 +90,7 @@ pub struct SuspensionWear {
     pub rber_most: f64,
 }
 
-/// Levels worth watching over time.
+/// Current levels, for series over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gauges {
     /// Free extents of the drive.
@@ -101,14 +102,14 @@ pub struct Gauges {
 }
 
 impl<O: Observer> Device<O> {
-    /// A new, empty drive; the seed names its random streams.
+    /// Create a new, empty drive. Its random streams derive from the seed.
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Device<O>, ConfigProblem> {
         Device::with_medium(config, seed, observer, NoData)
     }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A new, empty drive over a medium.
+    /// Create a new, empty drive over a medium.
     pub fn with_medium(
         config: &DeviceConfig,
         seed: u64,
@@ -168,7 +169,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         &self.shape.capacity
     }
 
-    /// What follows from the configuration.
+    /// The values derived from the configuration.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -178,12 +179,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         &self.state.counters
     }
 
-    /// What the flash has counted so far.
+    /// Totals of the flash so far.
     pub fn flash_counters(&self) -> &FlashCounters {
         self.flash.counters()
     }
 
-    /// Begin counting anew, as at the end of preconditioning or of a ramp.
+    /// Reset all counters, for example at the end of preconditioning or of a ramp.
     pub fn reset_counters(&mut self) {
         let s = &mut self.state;
         s.gc.groups.reset(s.now);
@@ -197,16 +198,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.shape.layout.mean_and_most(self.flash.blocks().cycles())
     }
 
-    /// Suspensions of erases by block since the drive was made: mean and most, and what
-    /// the raw bit error rate of such blocks is multiplied by.
+    /// Suspensions of erases by block since the drive was made: mean and maximum, and the factors
+    /// by which they multiply the raw bit error rate.
     pub fn suspension_wear(&self) -> SuspensionWear {
         let (mean, most) = self.shape.layout.mean_and_most(self.flash.blocks().suspensions());
         let factor = |n: f64| 1.0 + self.shape.suspend.erase.rber_growth * n / 1000.0;
         SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }
     }
 
-    /// Energy that the arrays took for what the counters counted, in millijoules: in all,
-    /// and for suspending, resuming and doing again alone.
+    /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for
+    /// suspending, resuming and repeating alone.
     pub fn energy_mj(&self) -> (f64, f64) {
         let (c, p) = (self.flash.counters(), &self.shape.energy);
         let mj = |ns: u64, microwatts: u64| ns as f64 * microwatts as f64 * 1e-12;
@@ -217,17 +218,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (nominal + suspension, suspension)
     }
 
-    /// Nanoseconds of all channels' time granted so far, by occupant in their order.
+    /// Time of all channels granted so far, ns, by occupant in the order of [`Occupant::ALL`].
     pub fn channel_busy(&self) -> [u64; Occupant::COUNT] {
         self.flash.channel_busy()
     }
 
-    /// What all channels together have done up to now.
+    /// The times of all channels together up to now.
     pub fn channel_time(&self) -> ChannelTime {
         self.flash.channel_time()
     }
 
-    /// Present levels.
+    /// The current levels.
     pub fn gauges(&self) -> Gauges {
         let b = &self.state.write.buffer;
         Gauges {
@@ -252,36 +253,36 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.observer_mut()
     }
 
-    /// The same drive under the eyes of another observer.
+    /// Replace the observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
         let Device { shape, fixed, medium, map, flash, state } = self;
         Device { shape, fixed, medium, map, flash: flash.observed_by(observer), state }
     }
 
-    /// The observer; the drive is no more.
+    /// Return the observer and drop the drive.
     pub fn into_observer(self) -> O {
         self.flash.into_observer()
     }
 
-    /// Commands under way.
+    /// Number of commands under way.
     pub fn outstanding(&self) -> u32 {
         self.state.host.requests.used() as u32
     }
 
-    /// When something happens next; [`SimTime::NEVER`] when nothing will by itself.
+    /// When the next timer fires; [`SimTime::NEVER`] if none is set.
     #[inline]
     pub fn next_deadline(&self) -> SimTime {
         SimTime(self.state.timers.first().1).min(self.flash.next_timer().1)
     }
 
-    /// Fire every timer due at or before `until`, each at its own deadline and in
-    /// order; `completed` hears of every command that ends.
+    /// Fire every timer due at or before `until`, each at its own deadline and in order.
+    /// `completed` is called for every command that ends.
     #[inline]
     pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
         loop {
             let (timer, own) = self.state.timers.first();
             let (flash_timer, SimTime(of_flash)) = self.flash.next_timer();
-            // At equal times the timers above the flash come first.
+            // At equal times the timers above the flash fire first.
             let at = own.min(of_flash);
             if at > until.0 || at == u64::MAX {
                 break;
@@ -303,14 +304,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Time has come to `now`, for the flash too.
+    /// Set the time to `now`, for the flash too.
     #[inline]
     pub(super) fn pass(&mut self, now: u64) {
         self.state.now = now;
         self.flash.pass(SimTime(now));
     }
 
-    /// Work that the event left, from a stack on which nothing else is half done.
+    /// Do the work that the event deferred. Nothing else is half done at this point.
     #[cold]
     pub(super) fn run_deferred(&mut self) {
         while let Some(left) = self.state.deferred.pop() {

@@ -1,4 +1,4 @@
-//! What the flash says, and whom it concerns.
+//! Which part of the device handles each fact that the flash returns.
 
 use super::drive::{Deferred, Device};
 use super::medium::Medium;
@@ -8,15 +8,15 @@ use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Hand an operation to the flash that is no host program.
+    /// Submit an operation to the flash that is not a host program.
     #[inline]
     pub(super) fn submit_op(&mut self, id: OpId) {
         let closed = self.submit_program(id);
         debug_assert!(!closed, "only host programs are closed out");
     }
 
-    /// Hand an operation to the flash. Returns whether it is a host program whose busy unit is
-    /// closed to such.
+    /// Submit an operation to the flash. Returns whether it is a host program whose busy unit is
+    /// closed to host programs.
     #[inline]
     pub(super) fn submit_program(&mut self, id: OpId) -> bool {
         match self.flash.submit(id) {
@@ -30,7 +30,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A timer of the flash is due.
+    /// Fire a timer of the flash that is due.
     #[inline]
     pub(super) fn fire_flash(&mut self, timer: usize) {
         match self.flash.fire(timer) {
@@ -41,7 +41,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A read and those that joined it are sensed.
+    /// Handle the sense of a read and of those that joined it.
     #[inline]
     fn sensed(&mut self, head: OpId) {
         let mut next = Some(head);
@@ -55,7 +55,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A program, copyback or erase and those that joined it are over.
+    /// Handle the end of a program, copyback or erase and of those that joined it.
     #[inline]
     fn ended(&mut self, head: OpId) {
         let mut next = Some(head);
@@ -71,7 +71,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A read's data are decoded.
+    /// Handle the decoded data of a read.
     #[inline]
     fn decoded(&mut self, op: OpId) {
         match self.flash.op(op).cmd.owner {
@@ -84,7 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// An operation is over and done with: its place in the pool is free.
+    /// Free an operation that has ended, and wake collections that may have waited for it.
     #[inline]
     pub(super) fn free_op(&mut self, id: OpId) {
         let Some(HostOpEnded { unit, read, rebuilds }) = self.flash.free(id) else { return };
@@ -98,14 +98,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell of a request in this slot.
+    /// Report a step of the request in this slot to the observer.
     #[inline]
     pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
         let (request, at) = (self.state.host.requests[id].index, SimTime(self.state.now));
         self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 
-    /// Tell of a write unit, or of a stripe.
+    /// Report a step of a write unit or a stripe to the observer.
     #[inline]
     pub(super) fn observe_write(&mut self, number: u32, stripe: bool, step: WriteStep) {
         let at = SimTime(self.state.now);

@@ -1,4 +1,4 @@
-//! The most there can be of what pools and lists hold: they are sized once, and never grow.
+//! Upper bounds on what pools and lists hold. They are sized once and never grow.
 
 use super::parity::wear::Programs;
 use super::policies::Fixed;
@@ -7,15 +7,15 @@ use super::write::stripe::StripeState;
 
 /// Bounds that follow from the configuration.
 pub(super) struct Limits {
-    /// Units under reconstruction.
+    /// Reconstructions under way.
     pub rebuilds: u32,
     /// Moves of one collection, in write units.
     pub moves: u32,
-    /// Slots beside the write buffer, for what moves.
+    /// Slots beside the write buffer, for units that move.
     pub aside: u32,
-    /// Write units on their way.
+    /// Write units under way.
     pub write_units: u32,
-    /// Lists that the dirty slots of the buffer are in: of lanes, pools or stripes.
+    /// Lists of dirty slots in the buffer: one for each pool of lanes, or for each stripe.
     pub lists: u32,
     /// Flash operations.
     pub ops: u32,
@@ -29,7 +29,8 @@ impl Limits {
         let stripes = shape.stripes.as_ref();
         let width = stripes.map_or(0, |s| s.width);
         let jobs = StripeState::most_jobs(stripes, slots, lanes);
-        // A request rebuilds one unit of a stripe at its look-up, and one of each part later.
+        // A request may rebuild one unit of each stripe at its look-up, and one for each part
+        // later.
         let rebuilds = if fixed.rebuilds_reads { 2 * most_parts } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
@@ -37,7 +38,7 @@ impl Limits {
         let aside = Programs::aside(stripes, fixed.levels_wear);
         let write_units = slots + aside + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
-        // One rebuilding takes the stripe's other units; a part rebuilt is not read itself.
+        // A reconstruction reads the other units of its stripe. A rebuilt part is not read itself.
         let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
         let ops = most_parts
             + slots

@@ -1,15 +1,16 @@
-//! The controller above the flash, as one state machine: a drive.
+//! A drive: the controller above the flash, as one state machine.
 //!
-//! [`Device`] has no clock, thread or I/O: a driver tells it what the host did and when
-//! ([`Device::submit`]), lets time pass ([`Device::advance`]) and asks when to come back
+//! [`Device`] has no clock, thread or I/O. A driver submits the host's commands with their times
+//! ([`Device::submit`]), lets time pass ([`Device::advance`]) and asks when the next timer fires
 //! ([`Device::next_deadline`]).
 //!
-//! A read goes `host::commands` (queue, controller) → `host::read` (look-up, one operation a row) →
-//! [`crate::flash`] (die, channel, array, decoder) → `facts` → `host::read` (host link) →
+//! A read goes `host::commands` (queue, controller) → `host::read` (look-up, one operation for each
+//! row) → [`crate::flash`] (die, channel, array, decoder) → `facts` → `host::read` (host link) →
 //! `host::commands` (completion). A write goes `host::commands` → `write::hold` (buffer) →
-//! `write::path` (rows: `write_unit`; stripes: `stripe`, `stripe_commit`) → flash. `gc` moves and
-//! erases; `parity` rebuilds units, stands in for a plane that fails and levels wear; `scrub` reads
-//! again what collection moved; `age` makes the drive's past. `facts` is all that the flash says.
+//! `write::path` (rows: `write_unit`; stripes: `stripe`, `stripe_commit`) → flash. `gc` moves units
+//! and erases extents. `parity` rebuilds units, replaces a failed plane and levels wear. `scrub`
+//! reads again what collection moved. `age` makes the aged state. `facts` handles all that the
+//! flash returns.
 
 mod age;
 mod audit;

@@ -1,8 +1,9 @@
-//! Suspension: programs and erases that give way to what is more urgent, and go on later.
+//! Suspension: programs and erases that are interrupted for more urgent operations and resumed
+//! later.
 //!
-//! Whether and how is the policies' business; where an operation may stop and what that
-//! costs is the flash's ([`crate::nand::suspend`], [`crate::nand::course`]). Suspended operations
-//! stack on their unit and resume last in, first out.
+//! The policies decide whether and how an operation is suspended. The flash determines where an
+//! operation may stop and what that costs ([`crate::nand::suspend`], [`crate::nand::course`]).
+//! Suspended operations are stacked on their unit and resume last in, first out.
 
 use super::account;
 use super::counters::Suspension;
@@ -21,7 +22,8 @@ use crate::policy::suspend_program::ProgramStop;
 use tailcut_units::{Occupant, Occupants};
 
 impl<O: Observer> Flash<O> {
-    /// An operation that may be interrupted goes into the array at `begun`, for `total` ns.
+    /// Begin the course of an operation that may be interrupted: `total` ns in the array from
+    /// `begun` on.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let s = &mut self.state;
         let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
@@ -31,7 +33,7 @@ impl<O: Observer> Flash<O> {
         self.interrupt_if_awaited(unit);
     }
 
-    /// Something that may interrupt the unit's operation arrived before it could.
+    /// Interrupt the unit's operation if an operation that may interrupt it already waits.
     fn interrupt_if_awaited(&mut self, unit: u32) {
         let open = self.open_queues(unit);
         let u = &self.state.units[unit as usize];
@@ -41,7 +43,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Operation `by`, which may interrupt the unit's operation, waits for it.
+    /// Interrupt the unit's operation, or cancel its resume, for operation `by`, which waits and
+    /// may interrupt it.
     #[cold]
     pub(super) fn interrupt(&mut self, unit: u32, by: u32) {
         let Run { op, course, .. } = self.state.units[unit as usize].run;
@@ -69,8 +72,8 @@ impl<O: Observer> Flash<O> {
         self.state.timers.set(unit as usize, point);
     }
 
-    /// When something that may interrupt the operation in a unit's array begins to stop it,
-    /// and how; none where it would not be stopped any more.
+    /// Return when the operation in a unit's array would begin to stop for an operation that may
+    /// interrupt it, and how; `None` if it would not be stopped any more.
     fn would_stop(&self, unit: u32) -> Option<(u64, Stop)> {
         let u = &self.state.units[unit as usize];
         let run = &u.run;
@@ -83,14 +86,14 @@ impl<O: Observer> Flash<O> {
         run.course.is_worth(from, &stop, limits).then_some((from, stop))
     }
 
-    /// How long the operation in a unit's array keeps the unit from what may interrupt it, ns;
-    /// none where it would not be stopped any more.
+    /// How long the operation in a unit's array would keep the unit from an operation that may
+    /// interrupt it, ns; `None` if it would not be stopped any more.
     pub(super) fn interrupted_in(&self, unit: u32) -> Option<u64> {
         let (from, stop) = self.would_stop(unit)?;
         Some(from + stop.after + stop.cost - self.state.now)
     }
 
-    /// How the flash stops a run at time `from`, by the policy's choice.
+    /// How a run stops at time `from`, by the policy's choice.
     fn stop(&self, run: &Run, from: u64) -> Stop {
         let cmd = &self.state.ops[run.op].cmd;
         let at = run.course.progress(from);
@@ -110,7 +113,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// What a policy sees of an erase that has done `progress` ns of its course by `now`.
+    /// The policy's view of an erase that has done `progress` ns of its course by `now`.
     fn erase_view(&self, op: u32, progress: u64, now: u64) -> EraseView {
         let s = &self.state;
         EraseView {
@@ -127,7 +130,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The stopping point is reached.
+    /// The suspend point is reached: wind the operation down, or suspend it at once if that costs
+    /// nothing.
     fn wind_down(&mut self, unit: u32, by: u32) {
         let s = &mut self.state;
         let now = s.now;
@@ -143,7 +147,7 @@ impl<O: Observer> Flash<O> {
         self.state.timers.set(unit as usize, now + cost);
     }
 
-    /// The totals that an operation's suspensions count to.
+    /// The totals to which an operation's suspensions are counted.
     fn suspension_of(&mut self, op: u32) -> &mut Suspension {
         let c = &mut self.state.counters;
         match self.state.ops[op].cmd.kind {
@@ -152,7 +156,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// One more suspension; what else it costs is counted in the totals returned.
+    /// Count one more suspension. Returns the totals, to which the caller adds its other costs.
     fn count_suspend(&mut self, op: u32) -> &mut Suspension {
         let s = &mut self.state;
         if s.ops[op].cmd.kind == OpKind::Erase {
@@ -165,7 +169,8 @@ impl<O: Observer> Flash<O> {
         totals
     }
 
-    /// The die is free for others.
+    /// Put the operation on the unit's stack of suspended operations, and dispatch the unit, which
+    /// is free.
     fn suspended(&mut self, unit: u32, by: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit as usize];
@@ -181,8 +186,8 @@ impl<O: Observer> Flash<O> {
         self.dispatch(unit);
     }
 
-    /// The unit is free and an operation is suspended on it: serve what goes before it, or
-    /// resume it.
+    /// Dispatch a free unit on which an operation is suspended: serve an operation that goes before
+    /// it, or resume it.
     #[cold]
     pub(super) fn dispatch_over_suspended(&mut self, unit: u32) {
         let open = self.open_queues(unit);
@@ -207,7 +212,7 @@ impl<O: Observer> Flash<O> {
         let id = self.take_queued(unit, next);
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
-        // Of a read that serves a reconstruction alone, the read that it stands in for has met it.
+        // A read that serves a reconstruction alone is not counted: the read that it replaces is.
         if met && cmd.tag != NONE && cmd.bytes > 0 {
             s.commands.meets_collection(cmd.tag);
         }
@@ -220,7 +225,8 @@ impl<O: Observer> Flash<O> {
         suspended.iter().any(|r| self.state.ops[r.op].cmd.kind == OpKind::Erase)
     }
 
-    /// Only what arrived before this is served before a suspended erase resumes.
+    /// Return the arrival number before which operations are served before a suspended erase
+    /// resumes.
     fn serve_before(&mut self, unit: u32, run: &Run) -> u64 {
         if run.serve_before != u64::MAX {
             return run.serve_before;
@@ -237,7 +243,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Nothing goes before the operation suspended last.
+    /// Resume the operation suspended last. No operation goes before it.
     fn resume(&mut self, unit: u32) {
         let s = &mut self.state;
         let now = s.now;
@@ -255,7 +261,7 @@ impl<O: Observer> Flash<O> {
             u.phase = Phase::Channel;
             u.account.count_to(account::OVERHEAD, now);
             op.second = true;
-            // What it costs is the transfer, once it has the channel.
+            // The cost is the transfer, and is counted when the program gets the channel.
             self.observe(run.op, Step::Resuming, now);
             return self.request_channel(run.op);
         }
@@ -269,7 +275,7 @@ impl<O: Observer> Flash<O> {
         self.interrupt_if_awaited(unit);
     }
 
-    /// A program whose data were given up has the channel to get them again.
+    /// Transfer the data of a suspended program to the die again. The program has the channel.
     pub(super) fn transfer_again(&mut self, id: u32) {
         let t = &self.fixed.timing;
         let s = &mut self.state;
@@ -283,14 +289,14 @@ impl<O: Observer> Flash<O> {
         let u = &mut s.units[unit as usize];
         u.phase = Phase::Resuming;
         u.run.course.since = now;
-        // The transfer cannot be cut, and nothing is to be loaded from elsewhere.
+        // The transfer cannot be cancelled, and no page register is to be reloaded.
         u.run.course.resume = Default::default();
         self.suspension_of(id).overhead_ns += data;
         self.observe(id, Step::ChannelIn, now + data);
         self.state.timers.set(unit as usize, now + data);
     }
 
-    /// What resuming costs is paid.
+    /// Count the cost of a resume that has ended, and continue the operation.
     fn resumed(&mut self, unit: u32) {
         let run = &self.state.units[unit as usize].run;
         let (op, paid) = (run.op, run.course.resume.total());
@@ -298,7 +304,7 @@ impl<O: Observer> Flash<O> {
         self.go_on(unit);
     }
 
-    /// The array goes on where it stopped.
+    /// Continue the array operation where it stopped.
     fn go_on(&mut self, unit: u32) {
         let s = &mut self.state;
         let now = s.now;
@@ -314,7 +320,9 @@ impl<O: Observer> Flash<O> {
         self.interrupt_if_awaited(unit);
     }
 
-    /// Something urgent arrives while the operation is being resumed: nothing was gained.
+    /// Cancel the resume of an operation, because operation `by`, which may interrupt it, has
+    /// arrived. The time spent on resuming is lost. An erase that stops only at the end of a loop
+    /// is not cancelled.
     fn cancel_resume(&mut self, unit: u32, by: u32) {
         let now = self.state.now;
         let Run { op, course, .. } = self.state.units[unit as usize].run;
@@ -333,7 +341,7 @@ impl<O: Observer> Flash<O> {
         self.wind_down(unit, by);
     }
 
-    /// The timer of a unit whose operation is on its way out of or back into the array.
+    /// Handle the timer of a unit whose operation is being stopped, suspended or resumed.
     #[cold]
     pub(super) fn suspension_timer(&mut self, unit: u32) {
         match self.state.units[unit as usize].phase {

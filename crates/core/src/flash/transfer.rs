@@ -1,4 +1,4 @@
-//! Who has a channel next, and what goes over it.
+//! Which operation gets a channel next, and what it transfers.
 
 use super::state::Flash;
 use super::unit::Phase;
@@ -8,7 +8,7 @@ use crate::observer::{Observer, Step};
 use tailcut_units::{Cause, Occupant, Occupants};
 
 impl<O: Observer> Flash<O> {
-    /// The operation has its die and wants the channel.
+    /// Give the channel to an operation that has its die, or queue it for the channel.
     #[inline]
     pub(super) fn request_channel(&mut self, id: u32) {
         let s = &mut self.state;
@@ -21,7 +21,7 @@ impl<O: Observer> Flash<O> {
         }
         let spent = channel.spent(now);
         op.seen[..Occupant::COUNT].copy_from_slice(&spent);
-        // What joined it waits with it, until the command is out.
+        // The operations that joined it wait with it until the command is sent.
         let mut along = if op.second { NONE } else { op.joined };
         let first = self.fixed.first_on_channel.has(op.cmd.occupant);
         while along != NONE {
@@ -39,7 +39,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The channel is free and something waits for it.
+    /// Give the free channel to the next waiter, and charge its wait.
     #[inline]
     pub(super) fn channel_timer(&mut self, number: u32) {
         let s = &mut self.state;
@@ -77,7 +77,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The operation has the channel now.
+    /// Start what the operation needs the channel for.
     #[inline]
     fn use_channel(&mut self, id: u32) {
         if self.state.ops[id].second {
@@ -90,7 +90,7 @@ impl<O: Observer> Flash<O> {
         self.command_in(id);
     }
 
-    /// Command cycles and data in, and then the array.
+    /// Send the command and a program's data, then start the array operation.
     #[inline]
     fn command_in(&mut self, id: u32) {
         let s = &mut self.state;
@@ -138,7 +138,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// A sensed page leaves its register, codeword by codeword into the decoder.
+    /// Transfer a sensed page from its register to the decoder, codeword by codeword.
     #[inline]
     fn data_out(&mut self, id: u32) {
         let s = &mut self.state;
@@ -161,7 +161,7 @@ impl<O: Observer> Flash<O> {
             u.phase = Phase::Out;
             u.until = d.channel_free;
         } else {
-            // What was sensed with it has the unit next.
+            // The next read that was sensed with it holds the unit now.
             u.joined -= 1;
             u.holder = op.joined;
         }

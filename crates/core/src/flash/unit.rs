@@ -1,4 +1,4 @@
-//! The busy unit: a die, or a plane where planes are busy on their own.
+//! The busy unit: a die, or a plane if planes work independently.
 
 use super::account::{self, Account};
 use super::queues::Queues;
@@ -7,22 +7,23 @@ use crate::nand::course::Course;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupants;
 
-/// Where the operation that holds a unit stands.
+/// The phase of the operation that holds a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// No operation holds the unit.
     Idle,
-    /// It waits for the channel (to begin, or to bring data out).
+    /// The operation waits for the channel (to begin, or to transfer data).
     Channel,
-    /// It is in the array; the unit's timer is set to its end.
+    /// The operation is in the array; the unit's timer is set to its end.
     Array,
-    /// Its data go out until `Unit::until`; the timer is set only if something waits.
+    /// The operation's data are transferred out until `Unit::until`; the timer is set only if an
+    /// operation waits or is suspended.
     Out,
-    /// It is in the array on its way to the point where it may stop; the timer is set.
+    /// The operation is in the array and continues to its suspend point; the timer is set.
     Stopping,
-    /// It is being suspended; the timer is set.
+    /// The operation is being suspended; the timer is set.
     Suspending,
-    /// It is being resumed; the timer is set.
+    /// The operation is being resumed; the timer is set.
     Resuming,
 }
 
@@ -31,7 +32,8 @@ pub(super) enum Phase {
 pub(super) struct Run {
     pub op: u32,
     pub course: Course,
-    /// Only arrivals before this one are served before it resumes; `u64::MAX`: all are.
+    /// Only arrivals before this number are served before the operation resumes; `u64::MAX`: all
+    /// are.
     pub serve_before: u64,
 }
 
@@ -42,21 +44,21 @@ impl Run {
 /// Most operations suspended on one unit: a program on top of an erase.
 pub(super) const MOST_SUSPENDED: usize = 2;
 
-/// What collections close a unit to.
+/// How collections close a unit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Gates {
-    /// Collections that close it to host operations.
+    /// Number of collections that close the unit to host operations.
     pub closed: u16,
-    /// How many of these erase.
+    /// Number of these collections that erase.
     pub erasing: u16,
-    /// Collections that close it to host programs alone.
+    /// Number of collections that close the unit to host programs alone.
     pub programs_closed: u16,
-    /// Lanes of this unit that are short of space.
+    /// Number of lanes of this unit that are short of space.
     pub urgent: u16,
 }
 
 impl Gates {
-    /// What time without a holder counts to.
+    /// The account's slot for time without a holder.
     #[inline]
     pub fn idle_slot(&self) -> usize {
         if self.closed == 0 {
@@ -68,7 +70,7 @@ impl Gates {
         }
     }
 
-    /// The kinds of work that may begin.
+    /// The kinds of work that the gates allow to begin.
     #[inline]
     pub fn open(&self) -> Occupants {
         if self.closed > 0 {
@@ -84,32 +86,32 @@ impl Gates {
 /// Host operations queued at a unit or under way there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostLoad {
-    /// All of them.
+    /// All host operations.
     pub ops: u32,
     /// The reads among them.
     pub reads: u32,
-    /// The reads among them that rebuild a unit elsewhere.
+    /// The reads among them whose data serve a reconstruction.
     pub rebuilds: u32,
 }
 
-/// A die, or a plane where planes are busy on their own.
+/// A die, or a plane if planes work independently.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Unit {
     pub channel: u32,
-    /// The operation that holds it, or `NONE`.
+    /// The operation that holds the unit, or `NONE`.
     pub holder: u32,
     pub phase: Phase,
     /// The kinds of work whose arrival interrupts the holder now.
     pub interrupters: Occupants,
-    /// Reads sensed together whose data still wait, one not counted.
+    /// Reads sensed together whose data still wait for the channel, the holder not counted.
     pub joined: u8,
-    /// At the end of the event it begins what was queued for joining.
+    /// Whether the unit begins the operations that were queued for joining at the end of the event.
     pub gathering: bool,
-    /// Operations suspended, the last one on top.
+    /// Number of operations suspended. The last one is on top of `stack`.
     pub suspended: u8,
-    /// Whether a collection stood in the way of the operation that holds it …
+    /// Whether a collection has delayed the operation that holds the unit.
     pub met_collection: bool,
-    /// … and when such an operation last left.
+    /// When an operation that a collection had delayed last left the unit, ns.
     pub met_until: u64,
     /// End of phase `Out`.
     pub until: u64,
@@ -117,16 +119,16 @@ pub(super) struct Unit {
     pub load: HostLoad,
     pub queues: Queues,
     pub account: Account,
-    /// Time in the array, once for each plane that an operation addresses, to the end of
-    /// each operation; what suspensions repeat is not in it.
+    /// Array time, ns, counted once for each plane that an operation addresses. An operation counts
+    /// in full when it begins; the parts that suspensions repeat are not included.
     pub plane_ns: u64,
-    /// The holder's course, if it may be interrupted.
+    /// The holder's course in the array, if it may be interrupted.
     pub run: Run,
     pub stack: [Run; MOST_SUSPENDED],
 }
 
 impl Unit {
-    /// A unit of a channel, with `planes` planes whose operations line up for joining.
+    /// Create a unit of a channel, with `planes` planes for kinds that are queued by plane.
     pub fn new(channel: u32, planes: u32) -> Unit {
         Unit {
             channel,
@@ -154,12 +156,12 @@ impl Unit {
         (self.suspended as usize).checked_sub(1).map(|top| &mut self.stack[top])
     }
 
-    /// The operations suspended, the last one last.
+    /// The suspended operations; the one suspended last is at the end.
     pub fn suspended(&self) -> &[Run] {
         &self.stack[..usize::from(self.suspended)]
     }
 
-    /// A last transfer that ended unobserved left the unit idle at its end.
+    /// Make a unit idle as of the end of a last transfer, for which no timer was set.
     #[inline]
     pub fn go_idle(&mut self) {
         self.account.count_to(self.gates.idle_slot(), self.until);

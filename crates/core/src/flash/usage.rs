@@ -7,20 +7,20 @@ use crate::nand::OpKind;
 use crate::observer::Observer;
 use tailcut_units::Occupant;
 
-/// Nanoseconds of all channels together, up to a moment.
+/// Times of all channels together, up to a given time, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelTime {
-    /// All of it.
+    /// Time that has passed, summed over all channels.
     pub total: u64,
-    /// Held by an operation.
+    /// Time in which an operation held the channel.
     pub granted: u64,
-    /// Held by an operation and moving nothing, because the decoder had no room; a stall
-    /// counts in full from the beginning of its transfer.
+    /// Part of `granted` in which nothing moved, because the decoder was full. A stall counts in
+    /// full from the beginning of its transfer.
     pub stalled: u64,
 }
 
 impl ChannelTime {
-    /// What has passed since an earlier moment.
+    /// The difference to an earlier value.
     pub fn since(&self, earlier: &ChannelTime) -> ChannelTime {
         let granted = self.granted - earlier.granted;
         ChannelTime {
@@ -32,24 +32,24 @@ impl ChannelTime {
 }
 
 impl<O: Observer> Flash<O> {
-    /// By unit: nanoseconds in which an operation had it, or was being stopped, suspended or
+    /// By unit: nanoseconds in which an operation held it, or was being stopped, suspended or
     /// resumed there.
     pub fn units_taken(&self) -> Vec<u64> {
         self.state.units.iter().map(|u| u.taken(self.state.now)).collect()
     }
 
-    /// By unit: nanoseconds in the array, once for each plane that was addressed.
+    /// By unit: array time, ns, counted once for each plane addressed.
     pub fn planes_taken(&self) -> Vec<u64> {
         let taken = |(number, u): (usize, &Unit)| u.plane_ns.saturating_sub(self.array_ahead(number, u));
         self.state.units.iter().enumerate().map(taken).collect()
     }
 
-    /// By channel: nanoseconds in which an operation had it.
+    /// By channel: nanoseconds in which an operation held it.
     pub fn channels_taken(&self) -> Vec<u64> {
         self.state.channels.iter().map(|c| c.spent(self.state.now).iter().sum()).collect()
     }
 
-    /// Nanoseconds of all channels' time granted so far, by occupant in their order.
+    /// Time of all channels granted so far, ns, by occupant in the order of [`Occupant::ALL`].
     pub fn channel_busy(&self) -> [u64; Occupant::COUNT] {
         let mut sum = [0; Occupant::COUNT];
         for channel in &self.state.channels {
@@ -60,7 +60,7 @@ impl<O: Observer> Flash<O> {
         sum
     }
 
-    /// What all channels together have done up to now.
+    /// The times of all channels together up to now.
     pub fn channel_time(&self) -> ChannelTime {
         let (s, now) = (&self.state, self.state.now);
         let mut time = ChannelTime { total: now * s.channels.len() as u64, ..Default::default() };
@@ -71,7 +71,7 @@ impl<O: Observer> Flash<O> {
         time
     }
 
-    /// Array time of a unit that is counted and still to come, by planes.
+    /// Array time of a unit that is already counted and still to come, multiplied by planes.
     fn array_ahead(&self, number: usize, unit: &Unit) -> u64 {
         let s = &self.state;
         let planes = |op: u32| match s.ops[op].cmd.kind {
@@ -93,7 +93,7 @@ impl<O: Observer> Flash<O> {
                 s.timers.deadline(number).saturating_sub(s.now).min(array) * planes(unit.holder)
             }
             Phase::Stopping | Phase::Suspending | Phase::Resuming => left(&unit.run),
-            // A suspended program whose data come again.
+            // A suspended program whose data are transferred again.
             Phase::Channel if unit.account.slot() == account::OVERHEAD => left(&unit.run),
             Phase::Idle | Phase::Channel | Phase::Out => 0,
         };
