@@ -1,5 +1,5 @@
-//! What the device tells its medium: one helper for each point where data move. Over a medium
-//! without data they are all nothing.
+//! The calls of the device to its medium: one helper for each point where data move. With a medium
+//! without data none of them does anything.
 
 use super::drive::{Device, State};
 use super::medium::{Below, Kind, Medium, Oob, Size};
@@ -15,7 +15,7 @@ use crate::observer::Observer;
 use std::ops::Range;
 use tailcut_units::{HostOp, Occupant, Status};
 
-/// A medium put under a drive.
+/// Attach a medium to a drive, with its accumulators.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
     let l = &shape.layout;
     let (jobs, rebuilds) = (state.parity.stripes.jobs.capacity(), state.parity.rebuilds.capacity());
@@ -32,12 +32,12 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
     medium
 }
 
-/// The accumulators of a job: of the new parity, and of a old copy behind a collection.
+/// The accumulators of a job: for the new parity, and for an old copy behind a collection.
 fn accs_of(job: u32) -> (u32, u32) {
     (2 * job, 2 * job + 1)
 }
 
-/// The bytes that a command that ends gives to the host.
+/// The bytes that a command returns to the host when it ends.
 #[inline]
 pub(super) fn delivered<'a, M: Medium>(medium: &'a mut M, id: u32, r: &Request) -> &'a [u8] {
     if M::HOLDS_DATA && r.command.op == HostOp::Read && r.status == Status::Ok {
@@ -52,17 +52,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         &self.medium
     }
 
-    /// The medium, to do to it what the device does not do.
+    /// The medium, for changes that the device itself does not make.
     pub fn medium_mut(&mut self) -> &mut M {
         &mut self.medium
     }
 
-    /// The medium; the drive is no more.
+    /// Return the medium and drop the drive.
     pub fn into_medium(self) -> M {
         self.medium
     }
 
-    /// A write comes with these data.
+    /// Tell the medium the data of a submitted write.
     #[inline]
     pub(super) fn data_submitted(&mut self, id: u32, data: &[u8]) {
         let c = self.state.host.requests[id].command;
@@ -71,7 +71,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A slot was taken for a unit that was at `place`, and whose copy on flash is `old`.
+    /// Tell the medium that a slot was taken for a unit that was at `place`. `old_ppa` is the
+    /// unit's copy on flash.
     #[inline]
     pub(super) fn data_below(&mut self, slot: u32, place: Place, old_ppa: u32) {
         if M::HOLDS_DATA {
@@ -84,7 +85,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Bytes `from..to` of a slot's unit are the request's.
+    /// Tell the medium that bytes `from..to` of a slot's unit come from the request.
     #[inline]
     pub(super) fn data_held(&mut self, id: u32, slot: u32, from: u64, to: u64) {
         if M::HOLDS_DATA {
@@ -93,13 +94,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Where byte `from` of a logical unit is in the request's data.
+    /// The offset of byte `from` of a logical unit in the request's data.
     fn data_at(&self, id: u32, lpn: u32, from: u64) -> u32 {
         let unit = u64::from(lpn) * self.shape.layout.unit_bytes;
         (unit + from - self.state.host.requests[id].command.offset) as u32
     }
 
-    /// A slot on its way lacks something that is being read at `old`.
+    /// Tell the medium that a slot in flight lacks bytes, which are being read at `old_ppa`.
     #[inline]
     pub(super) fn data_wanted(&mut self, slot: u32, old_ppa: u32) {
         if M::HOLDS_DATA {
@@ -107,7 +108,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The row of a write unit is programmed.
+    /// Tell the medium that the row of a write unit is programmed.
     #[inline]
     pub(super) fn data_programmed(&mut self, write_unit: u32) {
         if !M::HOLDS_DATA {
@@ -131,7 +132,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A read operation is sensed: its data are in the die's register.
+    /// Tell the medium that a read is sensed: its data are in the page register.
     #[inline]
     pub(super) fn data_sensed(&mut self, op: OpId) {
         if !M::HOLDS_DATA {
@@ -171,7 +172,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A unit is programmed again elsewhere in its plane, or functionally anywhere.
+    /// Tell the medium that a unit is copied: in its plane by a copyback, or anywhere in zero time.
     #[inline]
     pub(super) fn data_copied(&mut self, from: u32, to: u32) {
         if M::HOLDS_DATA {
@@ -179,7 +180,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// An extent is erased on all its dies.
+    /// Tell the medium that an extent is erased on all its dies.
     #[inline]
     pub(super) fn data_erased(&mut self, extent: u32) {
         if M::HOLDS_DATA {
@@ -187,7 +188,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A logical unit is trimmed.
+    /// Tell the medium that a logical unit is trimmed.
     #[inline]
     pub(super) fn data_trimmed(&mut self, lpn: u32) {
         if M::HOLDS_DATA {
@@ -195,7 +196,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A read is looked up.
+    /// Tell the medium that the look-up of a read begins.
     #[inline]
     pub(super) fn data_asked(&mut self, id: u32) {
         if M::HOLDS_DATA {
@@ -203,7 +204,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Bytes `from..to` of a logical unit are looked up for a read.
+    /// Tell the medium where the bytes `from..to` of a logical unit are for a read.
     #[inline]
     pub(super) fn data_read(&mut self, id: u32, lpn: u32, from: u64, to: u64) {
         if !M::HOLDS_DATA {
@@ -220,14 +221,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The drive was filled up to here.
+    /// Tell the medium that the first `units` units were filled.
     pub(super) fn data_filled(&mut self, units: u32) {
         if M::HOLDS_DATA {
             self.medium.fill(&self.map.fill, units);
         }
     }
 
-    /// A logical unit is overwritten functionally.
+    /// Tell the medium that ageing has written a logical unit.
     #[inline]
     pub(super) fn data_aged(&mut self, ppa: u32, lpn: u32) {
         if !M::HOLDS_DATA {
@@ -242,7 +243,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Units are programmed without data.
+    /// Tell the medium that units are programmed without data.
     #[inline]
     pub(super) fn data_padded(&mut self, ppas: Range<u32>) {
         if M::HOLDS_DATA {
@@ -250,8 +251,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The map and the extents are those of an aged drive: so is the flash. What was stale
-    /// there is padding here.
+    /// Make the medium agree with the map and the extents, which are those of an aged drive. Stale
+    /// units become padding in the medium.
     pub(super) fn data_adopted(&mut self) {
         if !M::HOLDS_DATA {
             return;
@@ -284,7 +285,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         2 * self.state.parity.stripes.jobs.capacity() + rid
     }
 
-    /// A job begins to gather what its parity is computed from.
+    /// Clear the accumulators of a job, which begins to gather the data for its parity.
     #[inline]
     pub(super) fn data_gathering(&mut self, job: u32) {
         if M::HOLDS_DATA {
@@ -294,12 +295,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The slot in which a job holds a unit; `NONE` for a unit that it does not write.
+    /// The slot in which a job holds a unit; `NONE` if the job does not write the unit.
     fn slot_in_job(&self, job: u32, unit: u32) -> u32 {
         self.member_of(job, unit).map_or(NONE, |i| self.state.parity.stripes.members[i].slot)
     }
 
-    /// Something that a job's parity needs is sensed.
+    /// Add a sensed unit to what a job computes, and fill the unit's slot from it.
     fn data_of_stripe_sensed(&mut self, job: u32, ppa: u32) {
         let unit = self.map.owner(ppa);
         let slot = self.slot_in_job(job, unit);
@@ -322,7 +323,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// All that a job reads is in the controller: its slots are whole, and so is its parity.
+    /// Complete the slots and the parity of a job. All that the job reads is in the controller.
     #[inline]
     pub(super) fn data_gathered(&mut self, job: u32) {
         if !M::HOLDS_DATA {
@@ -341,7 +342,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// One member of a job is programmed.
+    /// Tell the medium that one member of a job is programmed.
     fn data_member_programmed(&mut self, write_unit: u32) {
         let s = &self.state;
         let (job, ppa) = (s.write.units[write_unit].stripe, s.write.units[write_unit].ppa);
@@ -354,8 +355,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.medium.program_xor(accs_of(job).0, ppa, oob);
     }
 
-    /// The data units that a parity covers, one bit each: those on flash and those that the
-    /// job (`NONE` for none) writes.
+    /// The data units that a parity covers, one bit each: those on flash and those that the job
+    /// (`NONE`: no job) writes.
     fn members_of_parity(&self, parity: u32, job: u32) -> u64 {
         let stripes = self.shape.striped();
         let units = stripes.members(stripes.stripe_of(parity)).filter(|&u| u != parity);
@@ -364,7 +365,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
     }
 
-    /// What is at this address is to be computed from the others of its stripe.
+    /// Begin the reconstruction of the unit at this address from the rest of its stripe.
     #[inline]
     pub(super) fn data_rebuilding(&mut self, rid: u32, ppa: u32) {
         if M::HOLDS_DATA {
@@ -372,7 +373,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// One of the others is in the controller, which a job is to write.
+    /// Add a member of the stripe to a reconstruction. The member is in the controller, because a
+    /// job writes it.
     #[inline]
     pub(super) fn data_rebuilds_with(&mut self, rid: u32, job: u32, unit: u32) {
         if M::HOLDS_DATA {
@@ -383,7 +385,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// It is computed.
+    /// Deliver a reconstructed unit to its request.
     #[inline]
     pub(super) fn data_rebuilt(&mut self, rid: u32) {
         if M::HOLDS_DATA {

@@ -1,4 +1,4 @@
-//! The policies that decide above the flash, and their answers that never change.
+//! The policies above the flash, and their constant answers.
 
 use super::config::DeviceConfig;
 use super::shape::Shape;
@@ -46,28 +46,28 @@ impl Policies {
     }
 }
 
-/// Answers of the policies that never change in a drive's life.
+/// Answers of the policies that are constant for a drive's life.
 pub(super) struct Fixed {
     pub write_path: WritePath,
-    /// A write is acknowledged when the buffer holds it, and not when it is programmed.
+    /// Whether a write is acknowledged when the buffer holds it, and not when it is programmed.
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
     /// Time to put a write into the buffer, ns.
     pub buffer_write_ns: u64,
-    /// What parity needs is read where no collection is, if there is a choice.
+    /// Whether a flush reads the data for its parity where no collection is, if it has a choice.
     pub flush_avoids_collections: bool,
-    /// Reads of collecting planes may be rebuilt.
+    /// Whether reads of collecting planes may be rebuilt.
     pub rebuilds_reads: bool,
     pub gc_scope: Scope,
-    /// Collections take no time.
+    /// Whether collections take no time.
     pub collects_instantly: bool,
-    /// Collections may close dies to host programs while they yield to reads.
+    /// Whether collections may close dies to host programs while they yield to reads.
     pub may_close_programs: bool,
     /// Whether a collection may start depends on its channel.
     pub heeds_channel: bool,
-    /// The lanes of a group are meant to collect one at a time.
+    /// Whether the lanes of a group are meant to collect one at a time.
     pub rotates: bool,
-    /// Stripes may move.
+    /// Whether stripes may move.
     pub levels_wear: bool,
 }
 

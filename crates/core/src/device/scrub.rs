@@ -1,4 +1,4 @@
-//! Reading again, in idle time, what collection has moved.
+//! Scrubbing: in idle time, units that collection has moved are read again.
 
 use super::drive::{Device, TIMER_SCRUB};
 use super::medium::Medium;
@@ -10,7 +10,7 @@ use crate::policy::background::Scrubbing;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Span};
 
-/// The blocks that are due, by lane, and where each lane is.
+/// The extents due for scrubbing by lane, and the progress in each lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Scrub {
     idle: u64,
@@ -18,17 +18,17 @@ pub(super) struct Scrub {
     lists: Vec<List>,
     links: Vec<Link>,
     due: Vec<bool>,
-    /// By lane: the offset in its first due extent, and whether a read is under way.
+    /// By lane: the next unit to look at in its first due extent, and whether a read is under way.
     cursor: Vec<u32>,
     reading: Vec<bool>,
-    /// Extents due, in all.
+    /// Number of extents due.
     waiting: u32,
     /// When the last command or host operation ended.
     pub host_ended: u64,
 }
 
 impl Scrub {
-    /// Nothing of it takes memory without scrubbing.
+    /// Create the state of scrubbing. Without scrubbing it takes no memory.
     pub fn new(scrubbing: Option<Scrubbing>, lanes: u32, extents: u32) -> Scrub {
         let (lanes, extents) = if scrubbing.is_some() { (lanes as usize, extents as usize) } else { (0, 0) };
         let Scrubbing { idle, pause } = scrubbing.unwrap_or(Scrubbing { idle: Span(0), pause: Span(0) });
@@ -56,7 +56,7 @@ impl Scrub {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Collection has programmed a row of this extent: if that was its last, it is due.
+    /// Make an extent due if collection has just programmed its last row.
     #[inline]
     pub(super) fn scrub_if_filled(&mut self, extent: u32) {
         let s = &mut self.state;
@@ -72,7 +72,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// An extent is erased: it is due no more.
+    /// Remove an extent that is erased from those due.
     #[inline]
     pub(super) fn scrub_no_more(&mut self, extent: u32) {
         let s = &mut self.state;
@@ -82,7 +82,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The time to look for something to scrub has come.
+    /// Handle the scrub timer: if the host has been idle for long enough, read a unit in each lane.
     pub(super) fn scrub_timer(&mut self) {
         let s = &mut self.state;
         if s.scrub.waiting == 0 {
@@ -90,7 +90,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let busy = self.flash.host_ops() > 0 || s.host.requests.used() > 0;
         let quiet = if busy { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
-        // While the host works, look again when it may have been idle for long enough.
+        // While the host is active, check again when it may have been idle for long enough.
         let next = if quiet > s.now { s.scrub.idle.max(s.scrub.pause) } else { s.scrub.pause };
         s.timers.set(TIMER_SCRUB, s.now + next);
         if quiet <= s.now {
@@ -100,7 +100,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Read the next valid unit that is due in a lane.
+    /// Read the next valid unit of a lane that is due.
     fn scrub_lane(&mut self, lane: u32) {
         let l = lane as usize;
         if self.state.scrub.reading[l] {
@@ -127,7 +127,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A unit was read and decoded.
+    /// Handle a unit that was read and decoded.
     pub(super) fn scrubbed(&mut self, op: OpId, lane: u32) {
         self.state.scrub.reading[lane as usize] = false;
         self.free_op(op);

@@ -1,4 +1,4 @@
-//! Everything that follows from a configuration: checked once, constant afterwards.
+//! Everything that is derived from a configuration: checked once, constant afterwards.
 
 use super::capacity::{Capacity, check_room, most_stripes, most_units, raw_bytes, usable_extents};
 use super::checks::{check_striping, check_values};
@@ -17,14 +17,14 @@ use crate::policy::redundancy::RedundancyPolicy;
 use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, of_policy, refuse};
 
-/// What a drive's configuration comes to.
+/// The values derived from a drive's configuration.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Address arithmetic.
     pub layout: Layout,
     /// Closed form of the sequential fill.
     pub fill: Fill,
-    /// Where stripes lie, with parity.
+    /// Where stripes lie; `None` without parity.
     pub stripes: Option<Stripes>,
     /// By group: the most stripes that wear levelling may bring there.
     pub most_stripes: Vec<u32>,
@@ -34,19 +34,19 @@ pub struct Shape {
     pub timing: Timing,
     /// Capacity arithmetic.
     pub capacity: Capacity,
-    /// What suspending costs.
+    /// Costs and limits of suspension.
     pub suspend: SuspendConfig,
-    /// What the array draws.
+    /// Power of the array.
     pub energy: EnergyConfig,
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
-    /// Dies of the drive.
+    /// Number of dies of the drive.
     pub dies: u32,
-    /// Dies on each channel.
+    /// Number of dies on each channel.
     pub dies_per_channel: u32,
-    /// What an array operation keeps busy.
+    /// The part of a die that an array operation keeps busy.
     pub busy: BusyUnit,
-    /// Busy units of the drive.
+    /// Number of busy units of the drive.
     pub units: u32,
     /// How collection moves a page.
     pub copy: CopyMode,
@@ -54,9 +54,9 @@ pub struct Shape {
     pub copy_units: u32,
     /// Moves under way at once in one collection.
     pub gc_in_flight: u32,
-    /// Free extents that host data leave alone.
+    /// Free extents that host data do not use.
     pub reserve: u32,
-    /// Lanes that a written unit may still go to.
+    /// Number of lanes of a pool: those to which a unit in the buffer may still go.
     pub pool_lanes: u32,
     /// Mapping units in a page, at least 1.
     pub units_per_page: u32,
@@ -68,7 +68,7 @@ pub struct Shape {
     pub host: HostConfig,
     /// Controller time of a command.
     pub controller_ns: u64,
-    /// What policies were told.
+    /// The context that policies are created with.
     pub context: PolicyContext,
     /// Codewords in a page.
     pub codewords_per_page: u32,
@@ -76,14 +76,15 @@ pub struct Shape {
     pub gc_program_planes: u32,
     /// Planes that one erase of an extent of several planes covers.
     pub erase_planes: u32,
-    /// Mapping units that the write buffer holds; without one, those that may be under way.
+    /// Mapping units that the write buffer holds. Without a buffer: mapping units that may be under
+    /// way.
     pub buffer_slots: u32,
-    /// What the user should know of a configuration that can be built.
+    /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,
 }
 
 impl Shape {
-    /// Check a configuration and work out everything that follows from it.
+    /// Check a configuration and derive everything that follows from it.
     pub fn new(c: &DeviceConfig, seed: u64) -> Result<Shape, ConfigProblem> {
         check_values(c)?;
         let g = &c.geometry;
@@ -164,7 +165,7 @@ impl Shape {
         }
     }
 
-    /// Erases that free an extent on each of its dies.
+    /// Number of erases on each die that erase an extent.
     pub fn erases_per_die(&self) -> u32 {
         match self.layout.kind {
             ExtentKind::Block => 1,
@@ -177,7 +178,7 @@ impl Shape {
         unit / (self.units / self.channels)
     }
 
-    /// The busy units that a lane's extents lie on.
+    /// The busy units on which a lane's extents lie.
     pub fn units_of_lane(&self, lane: u32) -> std::ops::Range<u32> {
         match self.layout.kind {
             ExtentKind::Line => 0..self.units,
@@ -189,7 +190,7 @@ impl Shape {
         }
     }
 
-    /// Whether the address alone decides the lane.
+    /// Whether the logical address alone decides the lane.
     #[inline]
     pub fn is_fixed(&self) -> bool {
         self.pool_lanes == 1
@@ -213,7 +214,7 @@ impl Shape {
         first..first + self.pool_lanes as usize
     }
 
-    /// The busy units that a pool's extents lie on.
+    /// The busy units on which a pool's extents lie.
     pub fn units_of_pool(&self, pool: u32) -> std::ops::Range<u32> {
         let first = self.first_lane(pool);
         self.units_of_lane(first).start..self.units_of_lane(first + self.pool_lanes - 1).end
@@ -225,12 +226,12 @@ impl Shape {
         self.stripes.is_some()
     }
 
-    /// Most mapping units that one command touches.
+    /// Largest number of mapping units that one command touches.
     pub fn most_parts(&self) -> u32 {
         self.host.most_parts(self.layout.unit_bytes) as u32
     }
 
-    /// The stripes of a drive that has them: whoever asks has seen to that.
+    /// The stripes of a drive that has them. The caller must have made sure of that.
     #[inline]
     pub(super) fn striped(&self) -> &Stripes {
         self.stripes.as_ref().expect("asked for only with parity")
@@ -242,8 +243,8 @@ impl Shape {
     }
 }
 
-/// The stripes that the configuration asks for. The host's share of the capacity shrinks to
-/// whole stripes.
+/// Return the stripes that the configuration asks for, and the time to compute a unit, ns. The host
+/// capacity is reduced to whole stripes.
 fn striping(
     c: &DeviceConfig,
     layout: &mut Layout,
@@ -256,7 +257,7 @@ fn striping(
     check_striping(&c.policy, fixed_placement)?;
     let data = striping.width - 1;
     if c.ftl.user_capacity.is_none() {
-        // What over-provisioning leaves is the host's and its parity's.
+        // The host's data and their parity share what over-provisioning leaves.
         layout.host_units =
             (u64::from(layout.host_units) * u64::from(data) / u64::from(striping.width)) as u32;
     }
@@ -271,9 +272,9 @@ fn striping(
     Ok((Some(stripes), striping.xor.0))
 }
 
-/// Slots of the write buffer, and what is to be said of them: more than the drive's whole
-/// address space and the commands under way can never be held, and would shift whatever is
-/// measured by the buffer's size.
+/// Return the slots of the write buffer, and a warning if its capacity is reduced. A buffer can
+/// never hold more than the drive's whole address space and the commands under way. A larger
+/// capacity would distort everything that is measured by it.
 fn buffer_slots(
     c: &DeviceConfig,
     layout: &Layout,

@@ -24,8 +24,8 @@ const MAGIC: &[u8; 8] = b"TAILCUT\0";
 pub(super) const VERSION: u32 = 7;
 const CHUNK: usize = 1 << 20;
 
-/// Why a snapshot was not taken or not restored. After an error the device that was
-/// being restored must be dropped.
+/// Why a snapshot was not taken or not restored. After an error, drop the device that was being
+/// restored.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The file could not be read or written.
@@ -50,7 +50,7 @@ pub enum SnapshotError {
         /// The key asked for.
         wanted: u64,
     },
-    /// Cut short, or not what was written.
+    /// Cut short, or with other contents than were written.
     #[error("damaged snapshot: {0}")]
     Damaged(String),
     /// The configuration itself is refused.
@@ -76,7 +76,7 @@ struct Aged {
 }
 
 impl<O: Observer> Device<O> {
-    /// The drive of a [`Device::snapshot`], as it was.
+    /// Restore the drive that [`Device::snapshot`] has saved.
     pub fn restore(
         config: &DeviceConfig,
         seed: u64,
@@ -88,7 +88,7 @@ impl<O: Observer> Device<O> {
             device.load(Kind::Whole, whole_key(config, seed), from)?;
         let layout = &device.shape.layout;
         if !state.parity.failure.fits(layout.lanes, layout.stride * layout.units_per_extent) {
-            return Err(damaged("it has a failed plane that this drive has not"));
+            return Err(damaged("its failed plane does not fit this drive"));
         }
         state.host.scratch = std::mem::take(&mut device.state.host.scratch);
         device.state = state;
@@ -99,11 +99,11 @@ impl<O: Observer> Device<O> {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Write the state of the translation layer, which every scheme that shares `key` can
-    /// start from. The drive must be at rest.
+    /// Save the state of the translation layer. Every scheme with the same `key` can start from it.
+    /// The drive must be idle.
     ///
     /// # Panics
-    /// If a plane of it has failed: another scheme's drive would use that plane.
+    /// If a plane of the drive has failed: another scheme's drive would use that plane.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
         assert_eq!(
             self.state.parity.failure.lane,
@@ -120,7 +120,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.save(Kind::Aged, key, &aged, to)
     }
 
-    /// Take over a saved translation layer; the drive must be new.
+    /// Load a saved state of the translation layer. The drive must be new.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = self.load(Kind::Aged, key, from)?;
         let fits = aged.extents.fits(&self.shape.layout) && aged.blocks.fits(self.shape.layout.extents());
@@ -132,7 +132,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         *self.flash.blocks_mut() = aged.blocks;
         let homes = &mut self.state.parity.places;
         if !self.shape.stripes.as_ref().map_or(aged.moved.is_empty(), |s| homes.restore(s, &aged.moved)) {
-            return Err(damaged("its stripes are where this drive cannot have them"));
+            return Err(damaged("its stripes do not fit this drive"));
         }
         if !self.map.is_sane(&self.shape.layout) {
             return Err(damaged("its map points outside the drive"));
@@ -141,8 +141,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(aged.report)
     }
 
-    /// Write the whole drive as it is now, operations under way included. `config` and
-    /// `seed` are those it was made with.
+    /// Save the whole drive as it is now, operations under way included. `config` and `seed` must
+    /// be those that it was made with.
     pub fn snapshot(
         &self,
         config: &DeviceConfig,
@@ -217,7 +217,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if u64::from_le_bytes(stored) != sum {
             return Err(damaged("its checksum is wrong"));
         }
-        // Only now is it known to be what was written.
+        // The checksum is right, so the state is what was written.
         postcard::from_bytes(&state).map_err(|e| damaged(&e.to_string()))
     }
 }
@@ -234,7 +234,7 @@ fn cut_short(e: io::Error) -> SnapshotError {
     if e.kind() == io::ErrorKind::UnexpectedEof { damaged("it is cut short") } else { SnapshotError::Io(e) }
 }
 
-/// A stream whose bytes are hashed on their way.
+/// A stream that hashes the bytes that pass through it.
 struct Hashed<S> {
     inner: S,
     hash: Xxh3,
@@ -263,7 +263,7 @@ impl Hashed<&mut dyn Read> {
     fn state(&mut self) -> Result<Vec<u8>, SnapshotError> {
         let len = u64::from_le_bytes(self.get()?);
         let mut state = Vec::new();
-        // Memory grows with what is really there, whatever the length claims.
+        // Memory grows with the bytes that are present, because the stored length may be wrong.
         (&mut self.inner).take(len).read_to_end(&mut state)?;
         if state.len() as u64 != len {
             return Err(damaged("it is cut short"));
@@ -280,7 +280,7 @@ impl Hashed<&mut dyn Read> {
             match self.get::<1>()? {
                 [0] => {}
                 [1] => self.fill(chunk)?,
-                _ => return Err(damaged("a chunk is neither there nor not")),
+                _ => return Err(damaged("a chunk is marked neither present nor zero")),
             }
         }
         Ok(())

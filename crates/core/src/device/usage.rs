@@ -4,26 +4,27 @@ use super::drive::Device;
 use super::medium::Medium;
 use crate::observer::Observer;
 
-/// Nanoseconds in which parts of the drive were in use, up to a moment.
+/// Nanoseconds in which the parts of the drive were in use, up to a given time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The moment.
+    /// The given time.
     pub at: u64,
-    /// By die, or by plane where planes are the busy unit: an operation had it, from its
-    /// command to its last byte, and no other could begin.
+    /// By die, or by plane if planes are the busy unit: an operation held it, from its command to
+    /// its last byte, and no other could begin.
     pub units: Vec<u64>,
-    /// By the same: in the array, once for each plane that was addressed.
+    /// By the same unit: array time, counted once for each plane addressed.
     pub planes: Vec<u64>,
-    /// By channel: an operation had it.
+    /// By channel: an operation held it.
     pub channels: Vec<u64>,
-    /// To the host and from the host: the link moved data.
+    /// By direction (to the host, from the host): the link moved data.
     pub link: [u64; 2],
 }
 
 impl Usage {
-    /// What came to it since an earlier moment.
+    /// The difference to an earlier value.
     pub fn since(&self, earlier: &Usage) -> Usage {
-        // What is under way is an estimate where suspensions repeat it, so it may fall.
+        // For operations under way the time is an estimate if suspensions repeat it, so it may
+        // decrease.
         let each = |now: &[u64], then: &[u64]| {
             now.iter()
                 .enumerate()
@@ -42,8 +43,8 @@ impl Usage {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// How long everything was in use since the drive was made. What has been granted and is
-    /// still to come is not in it.
+    /// How long all parts were in use since the drive was made. Time that is granted and still to
+    /// come is not included.
     pub fn usage(&self) -> Usage {
         Usage {
             at: self.state.now,

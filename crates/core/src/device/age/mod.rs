@@ -1,4 +1,4 @@
-//! The drive's past, made without replaying it.
+//! The aged state of a drive, made without simulating its past.
 
 pub(super) mod precondition;
 pub(super) mod scatter;

@@ -1,5 +1,5 @@
-//! The drive's past, made without replaying it through the timing model: a sequential
-//! fill and functional overwrites with the drive's own placement and victim policies.
+//! The aged state of a drive, made without the timing model: a sequential fill, and functional
+//! overwrites with the drive's own placement and victim policies.
 
 use crate::containers::NONE;
 use crate::device::config::DeviceConfig;
@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_units::{Command, HostOp, Stream};
 
-/// What preconditioning did.
+/// The result of preconditioning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgeReport {
     /// Mapping units programmed by overwriting, collection and padding included.
     pub programs: u64,
     /// Write amplification over the last three windows.
     pub waf: f64,
-    /// Every extent was erased and three successive windows agreed within 2 %; otherwise
+    /// Whether every extent was erased and three successive windows agreed within 2 %. Otherwise
     /// the pass was stopped, or ended at its bound.
     pub steady: bool,
 }
@@ -30,25 +30,26 @@ pub struct AgeReport {
 const BATCH: usize = 128;
 /// The pass ends unsteady after programming this many times the raw capacity.
 const BOUND: u64 = 12;
-/// Collections in one lane for one extent opened, at most.
+/// Largest number of collections in one lane for one extent opened.
 const COLLECTIONS_MAX: u32 = 64;
-/// Whoever looks on is told after this many programs, or this many collections, each of
+/// Progress is reported after this many programs, or after `TELL_COLLECTIONS` collections, each of
 /// which may search a whole lane for its victim: a tenth of a second or less. The first programs
-/// touch new pages of memory, which may take milliseconds each: it is told more often then.
+/// touch new pages of memory, which may take milliseconds each, so progress is reported more often
+/// then.
 const TELL_PROGRAMS: u64 = 1 << 18;
-/// The part of the programs so far after which it is told again.
+/// Early in a pass, progress is reported again after the programs so far divided by this.
 const TELL_PART: u64 = 32;
 const TELL_COLLECTIONS: u64 = 1 << 8;
-/// Agreement asked of three successive windows.
+/// Largest relative difference of three successive windows of a steady drive.
 const TOLERANCE: f64 = 0.02;
 
 /// The state of one functional pass.
 struct Pass {
     host: Vec<OpenRow>,
     collection: Vec<OpenRow>,
-    /// Lane loads as placement sees them: none, or no room.
+    /// By lane: its load as the placement policy sees it, 0 or `NO_ROOM`.
     load: Vec<u32>,
-    /// Rows of the host by lane.
+    /// By lane: rows written for the host.
     written: Vec<u64>,
     host_units: u64,
     programs: u64,
@@ -56,14 +57,14 @@ struct Pass {
     window_units: u64,
     window_start: (u64, u64),
     windows: Vec<f64>,
-    /// The extents that this pass has erased, and how many they are.
+    /// By extent: whether this pass has erased it; and the number of these extents.
     erased: Vec<bool>,
     erased_extents: u64,
     extents: u64,
     moved: Vec<(u32, u32)>,
-    /// The stripe of the last write, whose parity is still to be written; `NONE` for none.
+    /// The stripe of the last write, whose parity is still to be written, or `NONE`.
     stripe: u32,
-    /// A lane could not collect up to its start level.
+    /// Whether a lane could not collect up to its start level.
     out_of_reach: bool,
 }
 
@@ -88,8 +89,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_filled(units);
     }
 
-    /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady.
-    /// `progress` hears a rough fraction and stops the pass by returning false.
+    /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady. `progress`
+    /// is called with a rough fraction and stops the pass by returning false.
     pub fn age_uniform(
         &mut self,
         region: Range<u64>,
@@ -121,9 +122,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Overwrite as `writes` says, in order and as often as needed, until steady or until
-    /// `writes` ends. Commands other than writes are passed over; what has no end must hold
-    /// writes.
+    /// Overwrite as `writes` says, in order, until steady or until `writes` ends. Commands other
+    /// than writes are skipped; an endless iterator must contain writes.
     pub fn age_replay(
         &mut self,
         writes: &mut impl Iterator<Item = Command>,
@@ -149,14 +149,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// The common loop: `next` fills a batch of logical units and says how many.
+    /// The common loop. `next` fills a batch with logical units and returns how many.
     fn age(
         &mut self,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [u32; BATCH]) -> usize,
     ) -> AgeReport {
-        // A run must not depend on whether its aged drive came from a snapshot, which holds
-        // no policy's state.
+        // A run must not depend on whether its aged drive came from a snapshot, which holds no
+        // state of policies.
         let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
         let raw = u64::from(self.shape.layout.units());
@@ -194,7 +194,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
     }
 
-    /// Touch the map entries and validity words a batch needs, all misses overlapping.
+    /// Touch the map entries and validity words that a batch needs, so that all cache misses
+    /// overlap.
     #[inline]
     fn warm(&self, lpns: &[u32]) {
         let mut old = [0u32; BATCH];
@@ -223,8 +224,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.put(pass, lpn);
     }
 
-    /// Write the parity of the stripe written last. Neighbours written one after the other
-    /// share it, as in the buffer.
+    /// Write the parity of the stripe written last. Units of one stripe that are written one after
+    /// the other share it, as in the buffer.
     fn end_stripe(&mut self, pass: &mut Pass) {
         if let Some(stripes) = &self.shape.stripes
             && pass.stripe != NONE
@@ -234,7 +235,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Program a unit, in no time.
+    /// Program a unit in zero time.
     #[inline]
     fn put(&mut self, pass: &mut Pass, lpn: u32) {
         let pool = match &self.shape.stripes {
@@ -256,7 +257,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.validate_in(extent, lpn, ppa);
     }
 
-    /// A fresh row for host data, collecting first where the policy wants it.
+    /// Take a new row for host data, and collect where the policy wants it.
     fn host_row(&mut self, pass: &mut Pass, pool: u32) -> OpenRow {
         let lanes = self.shape.lanes_of_pool(pool);
         for attempt in 0.. {
@@ -275,7 +276,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 return OpenRow::new(ppa, &self.shape.layout);
             }
-            // What it collected may have given it room: it is asked again after the others.
+            // Collection may have made room in this lane: it is tried again after the other lanes.
             pass.load[lane as usize] = NO_ROOM;
             if pass.load[lanes.clone()].iter().all(|&load| load >= NO_ROOM) {
                 pass.load[lanes.clone()].fill(0);
@@ -286,8 +287,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn collect_while_wanted(&mut self, pass: &mut Pass, lane: u32) {
-        // Where the start level is out of reach, collecting would never end: the lane goes
-        // on at the bound, and the drive is not called steady.
+        // If the start level cannot be reached, collecting would never end. The lane then continues
+        // at the bound, and the drive is not called steady.
         for _ in 0..COLLECTIONS_MAX {
             let view = self.space(lane);
             if !self.state.policies.gc_schedule.start(&view) {
@@ -299,7 +300,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         pass.out_of_reach = true;
     }
 
-    /// Move a victim's valid units and erase it, in no time.
+    /// Move a victim's valid units and erase it, in zero time.
     fn collect_functionally(&mut self, pass: &mut Pass, lane: u32, victim: u32) {
         pass.collections += 1;
         self.state.extents.begin_collection(victim);
@@ -351,8 +352,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.invalidate(from);
     }
 
-    /// Rows begun are padded, and so are rounds of a pool's lanes, so that the drive is at rest and
-    /// the policies' first state fits it.
+    /// Pad the rows that are begun, and level the lanes of each pool, so that the drive is idle and
+    /// the initial state of the policies fits it.
     fn end_pass(&mut self, pass: &mut Pass) {
         if self.state.policies.placement.levels() {
             self.level(pass);
@@ -363,8 +364,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Pad until the lanes of each pool are level. A lane that cannot win room stays behind:
-    /// padding makes nothing stale.
+    /// Pad until the lanes of each pool have the same number of rows written. A lane that cannot
+    /// win room stays behind, because padding makes nothing stale.
     fn level(&mut self, pass: &mut Pass) {
         for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
             let lanes = self.shape.lanes_of_pool(pool);
@@ -388,7 +389,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             || valid.iter().any(|&valid| valid <= layout.most_valid())
     }
 
-    /// Leave the rest of a row without data.
+    /// Pad the rest of a row.
     fn pad(&mut self, pass: &mut Pass, mut row: OpenRow) {
         let rest = row.pad(&mut self.state.extents, &self.shape.layout);
         pass.programs += u64::from(rest.end - rest.start);
@@ -420,7 +421,7 @@ impl Pass {
         }
     }
 
-    /// A window of a tenth of the raw capacity is over; true when the drive is steady.
+    /// End a window of a tenth of the raw capacity. Returns whether the drive is steady.
     fn end_window(&mut self) -> bool {
         let (host, programs) = self.window_start;
         let written = (self.host_units - host).max(1);
@@ -442,8 +443,8 @@ impl Pass {
     }
 }
 
-/// A hash of all that shapes a drive's aged state: `what` names the preconditioning and
-/// its workload. Schemes with the same key share one aged state.
+/// Return a hash of everything that determines a drive's aged state. `what` names the
+/// preconditioning and its workload. Schemes with the same key share one aged state.
 pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let f = &config.ftl;
     let p = &config.policy;

@@ -1,5 +1,5 @@
-//! A past that is put in place directly: every lane with the same share of its extents free,
-//! and in the others valid and stale units at random.
+//! The `scattered` aged state, which is made directly: every lane has the same share of its extents
+//! free, and the other extents hold valid and stale units at random.
 
 use crate::device::capacity::kept_extents;
 use crate::device::drive::Device;
@@ -9,19 +9,19 @@ use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Stream;
 use tailcut_units::quantity::Level;
 
-/// Units between two looks at whether to go on.
+/// Units between two calls of `progress`.
 const SLICE: u32 = 1 << 20;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Fill the first `bytes` of the host's addresses, and leave `free` of every lane's extents
-    /// free: the others are full, each unit of them as likely valid as any other. So all lanes
-    /// come to their next collection together, and a victim has the valid units of a random
-    /// block: on average the share that the filled addresses are of what is not free. The
-    /// drive must be new. `progress` hears a fraction and stops by returning false; a drive
-    /// that was stopped is of no use.
+    /// free. The other extents are full, and each of their units is as likely to be valid as any
+    /// other. All lanes therefore need their next collection at about the same time, and a victim
+    /// has the valid units of a random block: on average the ratio of the filled addresses to the
+    /// extents that are not free. The drive must be new. `progress` is called with a fraction and
+    /// stops by returning false; a drive that was stopped must not be used.
     ///
     /// # Errors
-    /// A level that leaves too little for the data, or too little to write on.
+    /// If the level leaves too little room for the data, or too little to write on.
     pub fn scatter(
         &mut self,
         bytes: u64,
@@ -47,7 +47,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// How many extents of a lane with so many valid units are full.
+    /// Return how many extents of a lane with `valid` valid units are full.
     fn full_extents(&self, lane: u32, valid: u32, free: Level) -> Result<u32, ConfigProblem> {
         let layout = &self.shape.layout;
         let usable = layout.usable[lane as usize];

@@ -1,4 +1,4 @@
-//! What the flash was told: which operations, and what collections close.
+//! Audits of the flash: operations of a failed plane, and the units that collections close.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -7,7 +7,7 @@ use crate::observer::Observer;
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// No read of a plane was queued since it failed.
+    /// Check that no read of a plane was queued after the plane failed.
     pub(super) fn audit_ops(&self) -> Result<(), String> {
         for id in self.flash.ops_in_use() {
             let op = self.flash.op(id);
@@ -21,7 +21,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Units are closed by the collections that say so.
+    /// Check that units are closed by the collections that say so.
     pub(super) fn audit_gates(&self) -> Result<(), String> {
         let collections = &self.state.gc.collections;
         for unit in 0..self.shape.units {
