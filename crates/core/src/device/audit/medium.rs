@@ -1,4 +1,5 @@
-//! The flash and the map: who owns each unit, which state each extent and row is in.
+//! Audits of the map, stripes, extents and rows: the owner of each unit, and the state of each
+//! extent and row.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -10,8 +11,8 @@ use crate::nand::OpKind;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Every valid physical unit is owned by exactly the logical unit that maps to it,
-    /// or whose buffer slot keeps it as its old copy.
+    /// Check that every valid physical unit is owned by exactly one logical unit: the one that maps
+    /// to it, or whose buffer slot keeps it as the old copy.
     pub(super) fn audit_map(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
         let mut claimed = vec![false; layout.units() as usize];
@@ -78,9 +79,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// What is on flash of a stripe has parity there, and over a medium with data they
-    /// cancel out byte by byte: at any time between two events, old copies standing in
-    /// for what is on its way.
+    /// Check that a stripe with data on flash has its parity there and, with a medium with data,
+    /// that data and parity cancel out byte by byte. This holds at any time between two events; old
+    /// copies count for units in flight.
     pub fn audit_parity(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         for stripe in 0..stripes.count {
@@ -92,8 +93,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// What is on flash of a stripe lies where the stripe is; of one on its way, what
-    /// it was may lie elsewhere. Groups count their stripes, and have no more than they take.
+    /// Check that units of a stripe on flash are on the lanes of the stripe's place. While the
+    /// stripe is being flushed, its old copies may be elsewhere. Check that groups count their
+    /// stripes, and have no more than their limit.
     pub(super) fn audit_stripe_places(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         let (s, layout) = (&self.state, &self.shape.layout);
@@ -137,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Extents agree with the map, with what is under way on flash and with the collections.
+    /// Check that extents agree with the map, with operations under way and with the collections.
     pub(super) fn audit_extents(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
         let n = layout.extents() as usize;
@@ -159,7 +161,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let stripes = &self.state.parity.stripes;
         for job in stripes.jobs.in_use() {
-            // Programmed rows of a stripe count until its map switches.
+            // Programmed rows of a stripe count until the stripe commits.
             for member in stripes.members[stripes.members_of(job)].iter().filter(|m| m.done) {
                 pending_rows[layout.extent_of(member.ppa).0 as usize] += 1;
             }
@@ -170,7 +172,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.extents.audit(layout, &seen)
     }
 
-    /// Valid units and reads lie in rows that were programmed; rows under way are distinct.
+    /// Check that valid units and reads are in rows that were programmed, and that rows under way
+    /// are distinct.
     pub(super) fn audit_rows(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
         let taken = self.state.extents.rows_written(layout);

@@ -1,8 +1,8 @@
-//! The conservation laws of the whole state, checked on demand: for tests.
+//! The conservation laws of the whole state, which tests check on demand.
 //!
-//! Nothing here runs in a simulation. The audit walks every unit, slot, operation and queue, so it
-//! costs what the drive is large. Each part checks itself (`audit` beside it); here is what must
-//! agree between them.
+//! Nothing here runs in a simulation. The audit walks every unit, slot, operation and queue, so its
+//! cost grows with the size of the drive. Each part has its own audit (`audit` beside it); the
+//! checks here compare the parts.
 
 mod flash;
 mod medium;

@@ -1,5 +1,4 @@
-//! The audit from its beginning to its end: every check in turn, the totals, and what must
-//! hold at rest.
+//! The whole audit: every check in order, the totals, and what must hold in an idle drive.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -9,7 +8,7 @@ use crate::observer::Observer;
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Where a logical unit's data are now: one that moves is still where it was.
+    /// Where a logical unit's data are now. A unit that is being moved still counts where it was.
     pub fn whereabouts(&self, lpn: u32) -> Place {
         let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
@@ -28,8 +27,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.outstanding() == 0 && self.next_deadline() == SimTime::NEVER
     }
 
-    /// Check every conservation law over the whole state; the error names the one that
-    /// is broken and where.
+    /// Check every conservation law over the whole state. The error names the law that is broken
+    /// and where.
     pub fn audit(&self) -> Result<(), String> {
         self.flash.audit()?;
         self.audit_ops()?;
@@ -46,7 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.is_quiescent() { self.audit_rest() } else { Ok(()) }
     }
 
-    /// Totals agree with each other.
+    /// Check that totals agree with each other.
     fn audit_counters(&self) -> Result<(), String> {
         let (c, e) = (&self.state.counters, &self.state.extents);
         let blocks = self.flash.blocks();
@@ -64,14 +63,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// What must hold once nothing is under way.
+    /// Check what must hold when nothing is under way.
     fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
-        law!(s.write.units.used() == 0, "{} write units at rest", s.write.units.used());
-        law!(s.write.buffer.held() == s.write.buffer.dirty(), "slots in flight at rest");
+        law!(s.write.units.used() == 0, "{} write units in an idle drive", s.write.units.used());
+        law!(s.write.buffer.held() == s.write.buffer.dirty(), "slots in flight in an idle drive");
         s.extents.audit_rest()?;
         let active = s.gc.collections.iter().position(|c| c.is_active());
-        law!(active.is_none(), "the collection of lane {active:?} is under way at rest");
+        law!(active.is_none(), "the collection of lane {active:?} is active in an idle drive");
         self.flash.audit_rest()
     }
 }

@@ -1,4 +1,4 @@
-//! Collections: what each says it has under way, and why it does nothing.
+//! The audit of collections: what each has under way, and why it waits.
 
 use super::collect::Stage;
 use crate::device::drive::Device;
@@ -10,7 +10,7 @@ use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A collection counts its operations, and waits only for what is there.
+    /// Check that a collection counts its operations, and waits only for operations that exist.
     pub(in crate::device) fn audit_collections(&self) -> Result<(), String> {
         let s = &self.state;
         let collections = &s.gc.collections;

@@ -14,13 +14,13 @@ use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
-/// Where a lane's collection stands.
+/// The stage of a lane's collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum Stage {
     Idle,
     /// Moving valid units.
     Copying,
-    /// All moved; reads of the victim are still to be sensed.
+    /// All valid units are moved; reads of the victim are still to be sensed.
     Draining,
     Erasing,
 }
@@ -30,7 +30,7 @@ pub(in crate::device) enum Stage {
 pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
-    /// Offset in the victim up to which units were looked at.
+    /// Offset in the victim up to which units have been looked at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.
     pub(super) reads: u32,
@@ -39,18 +39,20 @@ pub(in crate::device) struct Collection {
     pub(super) erases: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
     pub(super) staged: Vec<(u32, u32)>,
-    /// It is to collect in no time at the end of this event.
+    /// Whether an instant collection is to be made at the end of this event.
     pub due: bool,
-    /// When it began, ns, and the units it wins.
+    /// When the collection began, ns, and the units that it wins.
     begun: u64,
     wins: u32,
-    /// When it was to end, as predicted when it began, ns.
+    /// When the collection was to end, as predicted when it began, ns.
     pub ends: u64,
-    /// It would start or go on but for host activity, another collection, or a victim.
+    /// Whether the collection waits: for the end of host activity, for another collection, or for a
+    /// victim.
     pub waiting: bool,
-    /// Its scope is closed to host operations: not while it yields to them, or drains.
+    /// Whether the scope is closed to host operations. It is open while the collection yields to
+    /// them or drains.
     pub closes: bool,
-    /// Its scope is closed to host programs, whether it yields or not.
+    /// Whether the scope is closed to host programs, even while the collection yields.
     pub closes_programs: bool,
 }
 
@@ -74,13 +76,12 @@ impl Collection {
         }
     }
 
-    /// The extent it empties, of `units` units, whether all of that was read, and whether it is
-    /// being erased.
+    /// The victim, whether all of its `units` units were read, and whether it is being erased.
     pub fn aim(&self, units: u32) -> (u32, bool, bool) {
         (self.victim, self.cursor == units && self.reads == 0, self.stage == Stage::Erasing)
     }
 
-    /// The extent that it empties, while it does.
+    /// The victim, while the collection is active.
     pub fn target(&self) -> Option<u32> {
         self.is_active().then_some(self.victim)
     }
@@ -89,7 +90,7 @@ impl Collection {
         self.stage != Stage::Idle
     }
 
-    /// For diagnosis.
+    /// Describe the collection, for diagnosis.
     pub fn describe(&self) -> String {
         format!(
             "{:?} extent {} at unit {}, {} reads, {} programs, {} erases under way, {} units staged{}",
@@ -106,7 +107,7 @@ impl Collection {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A lane begins to collect, or has ended.
+    /// Count a collection of a lane that begins or has ended.
     pub(in crate::device) fn count_collection(&mut self, lane: u32, begins: bool) {
         let s = &mut self.state;
         s.gc.under_way = if begins { s.gc.under_way + 1 } else { s.gc.under_way - 1 };
@@ -140,7 +141,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let c = &self.state.gc.collections[lane as usize];
         if c.is_active() {
-            // One that yielded must not sleep on when free space falls to the hard limit.
+            // A collection that yielded must wake when free space falls to the hard limit.
             if c.waiting {
                 self.pump_collection(lane);
             }
@@ -168,7 +169,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The extent of a lane to collect. Without one, the lane waits for a victim.
+    /// Return the extent of a lane to collect. Without one, the lane waits for a victim.
     pub(in crate::device) fn pick_victim(&mut self, lane: u32) -> Option<u32> {
         let victim = self.best_victim(lane);
         if victim.is_none() {
@@ -178,7 +179,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         victim
     }
 
-    /// The extent of a lane that the policy would collect.
+    /// The extent of a lane that the victim policy chooses.
     pub(in crate::device) fn best_victim(&self, lane: u32) -> Option<u32> {
         let s = &self.state;
         let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
@@ -193,7 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.policies.gc_victim.pick(&view).map(|index| lane * self.shape.layout.stride + index)
     }
 
-    /// A collection begins: nothing of it is under way yet.
+    /// Begin a collection. None of its operations is under way yet.
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let ends = self.state.now + self.collection_ns(victim);
@@ -209,7 +210,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.count_collection(lane, true);
     }
 
-    /// Begin as many moves as may be under way; finish when nothing is left to move.
+    /// Begin as many moves as may be under way. If none is left, program the rest and finish.
     pub(in crate::device) fn pump_collection(&mut self, lane: u32) {
         if self.state.gc.collections[lane as usize].stage != Stage::Copying {
             return;
@@ -245,7 +246,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Move the next segment that has valid units, if any is left.
+    /// Begin to move the next segment that has valid units, if any is left.
     fn next_move(&mut self, lane: u32) {
         let end = self.shape.layout.units_per_extent;
         let width = self.shape.copy_units;
@@ -285,7 +286,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_op(op);
     }
 
-    /// A segment is in the controller.
+    /// Take over a segment that was read: stage its valid units and program full write units.
     pub(in crate::device) fn collected(&mut self, op: OpId, lane: u32) {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
@@ -294,7 +295,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while left != 0 {
             let ppa = start + left.trailing_zeros();
             left &= left - 1;
-            // What the host has overwritten meanwhile need not move.
+            // Units that the host has overwritten meanwhile need not move.
             if self.map.is_valid(ppa) {
                 c.staged.push((self.map.owner(ppa), ppa));
             }
@@ -332,13 +333,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.queue_program(write_unit, ppa, Occupant::GcProgram);
     }
 
-    /// A write unit of this lane's collection is programmed.
+    /// Handle the end of a program of this lane's collection.
     pub(in crate::device) fn write_unit_collected(&mut self, lane: u32) {
         self.state.gc.collections[lane as usize].programs -= 1;
         self.pump_collection(lane);
     }
 
-    /// A logical unit's copy at `old` was also programmed at `new`: switch if current.
+    /// Map a logical unit to its new copy at `new`, if its copy at `old_ppa` is still valid.
     #[inline]
     pub(in crate::device) fn moved(&mut self, lpn: u32, old_ppa: u32, new: u32) {
         if !self.map.is_valid(old_ppa) {
@@ -382,7 +383,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_op(id);
     }
 
-    /// A page was copied inside its plane.
+    /// Handle the end of a copyback: map the units to their new place.
     pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
         let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
         self.free_op(op);
@@ -398,8 +399,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
-    /// The plane of a lane has failed: its collection moves nothing more, and is over when what
-    /// it has under way has ended. One that has moved all goes on to its erase.
+    /// Stop the collection of a lane whose plane has failed. It moves nothing more, and ends when
+    /// its operations under way have ended. A collection that has moved all units continues to its
+    /// erase.
     pub(in crate::device) fn stop_collecting(&mut self, lane: u32) {
         self.set_waiting(lane, false);
         self.note_space(lane);
@@ -424,7 +426,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let c = &mut s.gc.collections[lane as usize];
         debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
         if s.extents.has_readers(c.victim) {
-            // Host reads of the victim may be queued behind the hold: let them through.
+            // Host reads of the victim may be held back by this collection: let them through.
             c.stage = Stage::Draining;
             self.close_scope(lane, false);
         } else {
@@ -432,7 +434,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The last read of an extent was sensed: its collection may be waiting for that.
+    /// Continue the collection of an extent if it waited for the last read of the extent to be
+    /// sensed.
     #[inline]
     pub(in crate::device) fn last_reader_left(&mut self, extent: u32) {
         let (lane, _) = self.shape.layout.lane_of(extent);
@@ -472,7 +475,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// One die has erased its part of the victim.
+    /// Handle the end of an erase of a part of the victim.
     pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
         self.free_op(op);
         let s = &mut self.state;
@@ -483,14 +486,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// An extent is erased, and free.
+    /// Make an erased extent free.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
         self.state.extents.erased(&self.shape.layout, extent);
         self.flash.blocks_mut().erased(extent);
         self.data_erased(extent);
     }
 
-    /// The victim is free again: the collection is over.
+    /// End a collection: the victim is erased and free again.
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
         self.set_closes_programs(lane, false);
         self.close_scope(lane, false);

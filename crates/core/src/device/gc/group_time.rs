@@ -1,4 +1,4 @@
-//! How long the lanes of each group collected: whether they collected one at a time.
+//! How long the lanes of each group collected, which shows whether they collected one at a time.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -6,14 +6,14 @@ use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;
 
-/// One group of lanes, of which one should collect at a time.
+/// The collections of one group of lanes, of which one lane should collect at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupTime {
     /// Lanes that collect now.
     pub collecting: u32,
-    /// Most that collected at once.
+    /// Largest number of lanes that collected at once.
     pub most: u32,
-    /// The time of all its collections together, ns.
+    /// Sum of the durations of all collections of the group, ns.
     pub lane_ns: u64,
 }
 
@@ -22,7 +22,8 @@ struct Group {
     /// Lanes that collect.
     collecting: u32,
     most: u32,
-    /// When the number of collecting lanes changed last, and their time up to then, ns.
+    /// When the number of collecting lanes changed last, and the sum of collection times up to
+    /// then, ns.
     since: u64,
     lane_ns: u64,
 }
@@ -31,7 +32,8 @@ struct Group {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Groups {
     groups: Vec<Group>,
-    /// Most lanes of one group at once since [`Device::most_in_group`] was asked.
+    /// Largest number of lanes of one group that collected at once since the last call of
+    /// [`Device::most_in_group`].
     peak: u32,
 }
 
@@ -40,18 +42,18 @@ impl Groups {
         Groups { groups: vec![Group::default(); groups as usize], peak: 0 }
     }
 
-    /// Lanes of a group that collect.
+    /// Number of lanes of a group that collect.
     #[inline]
     pub fn collecting(&self, group: u32) -> u32 {
         self.groups[group as usize].collecting
     }
 
-    /// Most lanes of one group that collect.
+    /// Largest number of lanes of one group that collect now.
     pub fn most_collecting(&self) -> u32 {
         self.groups.iter().map(|g| g.collecting).max().unwrap_or(0)
     }
 
-    /// A lane of a group begins to collect at `now`, or has ended.
+    /// Count a lane of a group that begins to collect at `now`, or has ended.
     #[inline]
     pub fn count(&mut self, group: u32, begins: bool, now: u64) {
         let g = &mut self.groups[group as usize];
@@ -62,7 +64,7 @@ impl Groups {
         self.peak = self.peak.max(g.collecting);
     }
 
-    /// Count from `now` on, with the lanes that collect.
+    /// Restart the count at `now`, with the lanes that collect then.
     pub fn reset(&mut self, now: u64) {
         for g in &mut self.groups {
             *g = Group { collecting: g.collecting, most: g.collecting, since: now, lane_ns: 0 };
@@ -72,8 +74,8 @@ impl Groups {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// What each group of lanes has done up to `at`, a time after the last event and not
-    /// after the next; nothing without parity.
+    /// The collection times of each group of lanes up to `at`, which must not be before the last
+    /// event or after the next. Empty without parity.
     pub fn group_times(&self, at: SimTime) -> impl Iterator<Item = GroupTime> + '_ {
         self.state.gc.groups.groups.iter().map(move |g| GroupTime {
             collecting: g.collecting,
@@ -82,7 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Most lanes of one group that collected at once since this was asked last.
+    /// Largest number of lanes of one group that collected at once since the last call.
     pub fn most_in_group(&mut self) -> u32 {
         let groups = &mut self.state.gc.groups;
         let now = groups.most_collecting();

@@ -1,4 +1,4 @@
-//! Collections that take no time and no resource: the bound that others are compared with.
+//! Collections that take no time and no resource: the bound with which others are compared.
 
 use super::collect::Stage;
 use crate::device::drive::Device;
@@ -7,7 +7,7 @@ use crate::ftl::open_row::OpenRow;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Collect in no time, now that the event is over.
+    /// Collect in zero time, now that the event is over.
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
         self.state.gc.collections[lane as usize].due = false;
         if self.state.gc.collections[lane as usize].is_active() || self.has_failed(lane) {
@@ -19,7 +19,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Move the victim's data at once, and erase it as soon as nobody reads it.
+    /// Move the victim's data at once, and erase it as soon as no read of it is outstanding.
     fn move_instantly(&mut self, lane: u32, victim: u32) {
         let units = self.shape.layout.units_per_extent;
         let (mut row, mut rows) = (OpenRow::default(), 0);

@@ -1,4 +1,5 @@
-//! Garbage collection: when it starts, what it moves, what it closes, and who goes on when.
+//! Garbage collection: when it starts, what it moves, what it closes, and when waiting collections
+//! continue.
 
 mod audit;
 pub(super) mod collect;

@@ -1,16 +1,17 @@
-//! Whether collecting in turn keeps up with what is written.
+//! Whether collections in rotation keep up with host writes.
 
 use serde::{Deserialize, Serialize};
 
-/// What collections and writes took so far.
+/// The collections and the writes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct Pace {
-    /// Groups of lanes, each with one collection at a time.
+    /// Number of groups of lanes, each with one collection at a time.
     groups: u64,
-    /// The time of the collections that ended, and the units they won.
+    /// Sum of the durations of the collections that ended, ns, and the units that they won.
     collecting_ns: u64,
     won: u64,
-    /// Host writes' programs, parity included, and when the first of them was taken.
+    /// Units programmed for host writes, parity included, and when the first of them was written,
+    /// ns.
     written: u64,
     since: u64,
 }
@@ -20,13 +21,13 @@ impl Pace {
         Pace { groups: u64::from(groups), ..Pace::default() }
     }
 
-    /// A collection that won `units` took `ns`.
+    /// Count a collection that won `units` units in `ns`.
     pub fn collected(&mut self, ns: u64, units: u32) {
         self.collecting_ns += ns;
         self.won += u64::from(units);
     }
 
-    /// `units` are written at `now`.
+    /// Count `units` units written at `now`.
     #[inline]
     pub fn wrote(&mut self, now: u64, units: u32) {
         if self.written == 0 {
@@ -35,8 +36,8 @@ impl Pace {
         self.written += u64::from(units);
     }
 
-    /// Whether all groups, one collection each, win units as fast as they were written so
-    /// far; so it is said as long as nothing is known.
+    /// Whether all groups, with one collection each, win units as fast as units were written so
+    /// far. It is true until a collection has won units.
     pub fn keeps_up(&self, now: u64) -> bool {
         let elapsed = u128::from(now.saturating_sub(self.since));
         let won = u128::from(self.won) * u128::from(self.groups) * elapsed;

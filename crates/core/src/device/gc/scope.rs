@@ -1,4 +1,4 @@
-//! What a collection closes to others, and who else may collect beside it.
+//! What a collection closes to host operations, and which collections may run at the same time.
 
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::collect::Stage;
@@ -10,13 +10,13 @@ use std::ops::Range;
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Whether collections of one scope take turns.
+    /// Whether only one collection at a time may run in a scope.
     pub(in crate::device) fn one_at_a_time(&self) -> bool {
         matches!(self.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
     }
 
-    /// Whether another collection keeps this lane's scope, of which only one may run. One
-    /// that has yielded keeps nothing.
+    /// Whether another collection occupies this lane's scope, in which only one may run. A
+    /// collection that has yielded does not occupy its scope.
     pub(in crate::device) fn scope_is_taken(&self, lane: u32) -> bool {
         if !self.one_at_a_time() {
             return false;
@@ -51,10 +51,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The collection of a lane that holds its scope goes on from moving to erasing.
+    /// Note that the collection of a lane changes from moving data to erasing, and close its scope
+    /// for that. If reads interrupt erases, open the scope.
     pub(in crate::device) fn close_to_erase(&mut self, lane: u32) {
         if self.flash.interrupts(Occupant::Erase) {
-            // Reads interrupt the erase: they need not stand behind it.
+            // Reads interrupt the erase, so they need not be held back.
             return self.close_scope(lane, false);
         }
         if !self.state.gc.collections[lane as usize].closes {
@@ -67,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units among which only one collection may run, where scopes take turns.
+    /// The units in which only one collection may run, where scopes are exclusive.
     pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<u32> {
         match self.fixed.gc_scope {
             Scope::Unit { .. } => self.units_of_channel(lane),
@@ -75,7 +76,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units of the channels of a lane.
+    /// The units of the channels on which a lane lies.
     pub(in crate::device) fn units_of_channel(&self, lane: u32) -> Range<u32> {
         let own = self.shape.units_of_lane(lane);
         let per_channel = self.shape.units / self.shape.channels;
@@ -121,8 +122,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units whose host operations a collection of this lane may yield to, and whose
-    /// programs it may bar.
+    /// The units to whose host operations a collection of this lane may yield, and whose programs
+    /// it may hold back.
     pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<u32> {
         match self.fixed.gc_scope {
             Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
@@ -130,13 +131,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether the collection of a lane may bar programs of this unit.
+    /// Whether the collection of a lane may hold back programs of this unit.
     pub(in crate::device) fn may_close_to_programs(&self, lane: u32, unit: u32) -> bool {
         self.heeded_units(lane).contains(&unit)
     }
 
-    /// Let host operations pass: what a collection yields to must not stand behind its own
-    /// hold, and another collection may use its scope meanwhile.
+    /// Open the scope, so that the collection does not hold back the host operations to which it
+    /// yields. Another collection may use the scope meanwhile.
     pub(in crate::device) fn yield_scope(&mut self, lane: u32) {
         self.set_waiting(lane, true);
         let held = self.state.gc.collections[lane as usize].closes;

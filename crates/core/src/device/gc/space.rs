@@ -1,4 +1,4 @@
-//! What the schedule of collection sees of a lane.
+//! The view of a lane that the schedule of collection gets.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -20,7 +20,7 @@ pub(in crate::device) fn quiet(view: SpaceView) -> SpaceView {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// How a lane stands.
+    /// The view of a lane.
     pub(in crate::device) fn space(&self, lane: u32) -> SpaceView {
         let s = &self.state;
         let scope = self.heeded_units(lane);
@@ -63,7 +63,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The free extents of a lane may have changed; returns how it stands.
+    /// Note whether a lane is short of space, after its free extents may have changed. Returns its
+    /// view.
     pub(in crate::device) fn note_space(&mut self, lane: u32) -> SpaceView {
         let view = self.space(lane);
         let s = &mut self.state;

@@ -1,4 +1,4 @@
-//! What collection keeps.
+//! The state of collection.
 
 use super::collect::Collection;
 use super::group_time::Groups;
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 /// The collections of all lanes.
 #[derive(Serialize, Deserialize)]
 pub(in crate::device) struct Gc {
-    /// By lane.
+    /// The collections by lane.
     pub collections: Vec<Collection>,
-    /// Collections under way.
+    /// Number of collections under way.
     pub under_way: u32,
-    /// Collections that wait for something.
+    /// Number of collections that wait.
     pub waiting: u32,
-    /// By lane: it is short of space.
+    /// By lane: whether it is short of space.
     pub urgent: Vec<bool>,
-    /// Lanes short of space.
+    /// Number of lanes short of space.
     pub urgent_lanes: u32,
-    /// What collections and writes took so far.
+    /// The collections and the writes so far.
     pub pace: Pace,
-    /// By group: how many of its lanes collect, and how long.
+    /// By group: how many of its lanes collect, and for how long.
     pub groups: Groups,
-    /// Some lane found no victim since lanes were last woken.
+    /// Whether a lane found no victim since lanes were last woken for that.
     pub lacks_victim: bool,
-    /// Some extent has become worth collecting since.
+    /// Whether an extent has become worth collecting since then.
     pub victim_appeared: bool,
 }
 

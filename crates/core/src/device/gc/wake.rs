@@ -1,4 +1,4 @@
-//! Collections that wait: who is woken, and by what.
+//! Waking the collections that wait.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -8,9 +8,9 @@ use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Write units wait for room, some lane found no victim, and an extent has become
-    /// worth collecting since: it may be just what that lane lacked. (A lane that is
-    /// merely below its start level looks again with its next program.)
+    /// Wake the waiting collections if writes wait for a free block, a lane found no victim, and an
+    /// extent has become worth collecting since: it may be the victim that this lane lacked. (A
+    /// lane that is only below its start level checks again at its next program.)
     #[inline]
     pub(in crate::device) fn wake_for_victim(&mut self) {
         let s = &mut self.state;
@@ -24,8 +24,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A scope is free: the waiting lane with the least free space takes it, if it has less
-    /// than the one that just collected.
+    /// Let the waiting lane with the least free space use a scope that has become free, if it has
+    /// less than the lane that has just collected.
     pub(in crate::device) fn wake_neediest(&mut self, collected: u32) {
         let s = &self.state;
         let waiting = (0..self.shape.layout.lanes).filter(|&l| s.gc.collections[l as usize].waiting);
@@ -36,7 +36,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A collection ended: others may have waited for its scope.
+    /// Wake all collections that wait. Another may have freed the scope that they need.
     pub(in crate::device) fn wake_waiting(&mut self) {
         for lane in 0..self.shape.layout.lanes {
             if self.state.gc.collections[lane as usize].waiting {
@@ -53,7 +53,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The host operations of a unit have changed so that collections that yielded may go on.
+    /// Wake the collections that may have yielded to the host operations of a unit. These have
+    /// changed.
     pub(in crate::device) fn wake_unit(&mut self, unit: u32) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
             _ if self.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,

@@ -1,4 +1,4 @@
-//! The host's commands, checked on demand: for tests.
+//! The audit of the host's commands, for tests.
 
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
@@ -10,7 +10,7 @@ use crate::observer::Observer;
 use tailcut_units::HostOp;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Every command is in exactly one place.
+    /// Check that every command is in exactly one place.
     pub(in crate::device) fn audit_commands(&self) -> Result<(), String> {
         let s = &self.state;
         let h = &s.host;
@@ -23,7 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             (&h.write_ready, TIMER_WRITE_READY),
         ];
         for (ring, timer) in rings {
-            law!(s.timers.is_set(timer) != ring.is_empty(), "timer {timer} and its ring of {}", ring.len());
+            law!(s.timers.is_set(timer) != ring.is_empty(), "timer {timer} contradicts its ring of {}", ring.len());
             let mut last = s.now;
             for &(at, id) in ring {
                 law!(at >= last, "ring {timer} runs backwards to {at}");
@@ -70,7 +70,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 ),
             }
         }
-        law!(places.is_empty() && parts.is_empty(), "a command that is over is still at work");
+        law!(places.is_empty() && parts.is_empty(), "a command that has ended still has work");
         if !h.room.is_empty() {
             let leaving = s.write.buffer.held() > s.write.buffer.dirty() || s.parity.stripes.jobs.used() > 0;
             law!(leaving, "writes wait for room and nothing is on its way");

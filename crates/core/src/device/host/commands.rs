@@ -1,5 +1,5 @@
 //! The host side: the device queue, the controller, the two directions of the link, and
-//! completions. All are FIFO servers that nothing preempts, so they are arithmetic.
+//! completions. All are FIFO servers without preemption, so their times are computed directly.
 
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
@@ -21,17 +21,17 @@ pub struct QueueFull;
 pub struct Completion<'a> {
     /// Serial number of the submission, from 0.
     pub index: u64,
-    /// What the submitter attached.
+    /// The tag that the submitter attached.
     pub tag: u64,
     /// The command.
     pub command: Command,
-    /// When the host wanted it: the start of its latency.
+    /// When the host wanted to submit it: the start of its latency.
     pub arrived: SimTime,
     /// When it ended.
     pub completed: SimTime,
     /// How it ended.
     pub status: Status,
-    /// What its latency is made of; the sum is `completed − arrived`.
+    /// Latency by cause; the sum is `completed − arrived`.
     pub ledger: &'a Ledger,
     /// A read's bytes; empty over a medium without data.
     pub data: &'a [u8],
@@ -46,18 +46,18 @@ pub(in crate::device) struct Request {
     pub arrived: u64,
     pub status: Status,
     pub ledger: Ledger,
-    /// Operations (reads) or slots (write-through) still to end.
+    /// Operations and reconstructions (reads) or slots (write-through) still to end.
     pub remaining: u32,
     /// Write: the next logical unit to hold.
     pub next_lpn: u32,
-    /// Since when it waits for room in the buffer.
+    /// When its wait for room in the buffer began, or that of a FLUSH, ns.
     pub room_since: u64,
     /// FLUSH: the epoch it waits for.
     pub epoch: u32,
-    /// Some of its data were computed from the rest of their stripe.
+    /// Whether some of its data were computed from the rest of their stripe.
     pub rebuilt: bool,
-    /// It waited for a place in a full device queue that held a request in whose way a
-    /// collection had stood.
+    /// Whether it waited for a place in a full device queue that held a command that a collection
+    /// had delayed.
     pub kept_out: bool,
 }
 
@@ -86,9 +86,9 @@ pub(in crate::device) type Ring = VecDeque<(u64, u32)>;
 /// One direction of the host link.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct LinkWay {
-    /// When all that was granted is over.
+    /// When the last transfer granted ends, ns.
     free: u64,
-    /// Nanoseconds of transfers granted so far, to the end of each.
+    /// Time of the transfers granted so far, ns. A transfer counts in full when it is granted.
     granted: u64,
 }
 
@@ -99,7 +99,7 @@ pub(in crate::device) struct Host {
     pub requests: Slab<Request>,
     submitted: u64,
     controller_free: u64,
-    /// To the host, and from it.
+    /// The direction to the host, and the direction from the host.
     up: LinkWay,
     down: LinkWay,
     pub(super) read_ready: Ring,
@@ -110,12 +110,11 @@ pub(in crate::device) struct Host {
     pub room: VecDeque<u32>,
     /// FLUSH commands that wait, in order.
     pub flushes: VecDeque<u32>,
-    /// When the device queue was last full …
+    /// When the device queue was last full, ns.
     full_until: u64,
-    /// … and when a command in whose way a collection had stood last left it full, ns.
+    /// When a command that a collection had delayed last left a full device queue, ns.
     blocked_until: u64,
-    /// For each busy unit: the read for which an operation was ordered there last, and that
-    /// operation.
+    /// By busy unit: the read for which an operation was last reserved there, and that operation.
     pub last_read: Vec<(u64, Option<OpId>)>,
     /// The operations of one read, while it is translated.
     #[serde(skip)]
@@ -152,10 +151,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         !self.state.host.requests.is_exhausted()
     }
 
-    /// Hand over a command at time `at`, which must not lie before the last `advance`
-    /// (call `advance(at)` first: at equal times timers come before submissions).
-    /// `wanted` is when the host wanted it, at most `at`: its latency counts from there.
-    /// Returns the submission's serial number. Over a medium with data a write writes zeros.
+    /// Submit a command at time `at`, which must not be before the last `advance` (call
+    /// `advance(at)` first: at equal times timers fire before submissions). `wanted` is when the
+    /// host wanted to submit the command, at most `at`; its latency counts from there. Returns the
+    /// serial number of the submission. Over a medium with data a write writes zeros.
     #[inline]
     pub fn submit(
         &mut self,
@@ -167,8 +166,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
-    /// The same with the bytes of a write, which a medium with data takes over: as many as
-    /// the command says, or none for zeros.
+    /// Like [`Device::submit`], with the bytes of a write, which a medium with data stores: as many
+    /// as the command says, or none for zeros.
     #[inline]
     pub fn submit_write(
         &mut self,
@@ -227,7 +226,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(self.state.host.requests[id].index)
     }
 
-    /// Host writes under way: how many, and when the host wanted the oldest.
+    /// Number of host writes under way, and when the host wanted the oldest.
     pub fn waiting_writes(&self) -> Option<(u32, SimTime)> {
         let s = &self.state;
         let writes = s.host.requests.in_use().into_iter().map(|id| &s.host.requests[id]);
@@ -237,8 +236,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some((arrived.len() as u32, SimTime(*arrived.first()?)))
     }
 
-    /// Whether the device queue, which a command could not enter since `wanted`, was full with
-    /// a command among it in whose way a collection had stood by then.
+    /// Whether the device queue was full after `wanted`, so that a command could not enter, and
+    /// held a command that a collection had delayed by then.
     #[cold]
     fn keeps_out(&self, wanted: u64) -> bool {
         let h = &self.state.host;
@@ -248,8 +247,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 || self.collections_hold_up_commands())
     }
 
-    /// Whether a collection has stood in the way of an operation that a command waits for, and
-    /// which waits itself.
+    /// Whether a collection has delayed an operation that still waits and that a command waits for.
     fn collections_hold_up_commands(&self) -> bool {
         let s = &self.state;
         if self.fixed.collects_instantly {
@@ -267,9 +265,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Nanoseconds up to now in which the link moved data: to the host, and from it.
     pub(in crate::device) fn link_ns(&self) -> [u64; 2] {
         let (s, now) = (&self.state, self.state.now);
-        // Data for the host follow one another from now on, whatever is granted already.
+        // Transfers to the host follow one another from now on, so those granted end at `free`.
         let up = s.host.up.granted - s.host.up.free.saturating_sub(now).min(s.host.up.granted);
-        // Data from the host wait for the controller first.
+        // Transfers from the host begin only after the controller, so there may be gaps between
+        // them.
         let ahead = |&(there, id): &(u64, u32)| {
             let bytes = u64::from(s.host.requests[id].command.bytes);
             let span = Span::transfer(bytes, self.shape.host.link_rate).0;
@@ -311,8 +310,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
     }
 
-    /// Send `bytes` of read data up the link from now on; returns when they are there.
-    /// `ledger` of the request is charged only if these are its last.
+    /// Send `bytes` of read data to the host from now on. Returns when they have arrived. The
+    /// request's ledger is charged only if these are its last data.
     #[inline]
     pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
         let s = &mut self.state;
@@ -328,7 +327,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         begin + span
     }
 
-    /// A read's data are with the host at `at`.
+    /// Complete a read whose data reach the host at `at`.
     #[inline]
     pub(in crate::device) fn complete_read(&mut self, id: u32, at: u64) {
         let s = &mut self.state;
@@ -337,7 +336,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         push(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE, at + latency, id);
     }
 
-    /// A command without data to return ends now.
+    /// End a command without data to return now.
     #[inline]
     pub(in crate::device) fn complete_message(&mut self, id: u32) {
         self.observe_request(id, RequestStep::Held);
@@ -395,11 +394,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 }
 
-/// Whether a command waited for a collection, by its account.
+/// Whether a command waited for a collection, by its ledger.
 fn has_met_collection(ledger: &Ledger) -> bool {
     let of_collection = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase];
     let waits = of_collection.into_iter().flat_map(|o| [Cause::die_wait(o), Cause::channel_wait(o)]);
-    // A free block comes of a collection only.
+    // Only a collection makes a free block.
     let others = [Cause::GC_HOLD, Cause::GC_HOLD_ERASE, Cause::FREE_SPACE];
     waits.chain(others).any(|cause| ledger.get(cause) > 0)
 }

@@ -1,4 +1,4 @@
-//! FLUSH.
+//! The FLUSH command.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -6,7 +6,7 @@ use crate::observer::Observer;
 use tailcut_units::Cause;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// FLUSH: everything acknowledged before must outlive a power cut.
+    /// Begin a FLUSH: all data acknowledged before must survive a power cut.
     pub(in crate::device) fn begin_flush(&mut self, id: u32) {
         let s = &mut self.state;
         if !self.fixed.acknowledge_held
@@ -21,7 +21,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flush_all();
     }
 
-    /// Slots left the buffer: FLUSH commands may be complete.
+    /// Complete the FLUSH commands whose data have left the buffer.
     pub(in crate::device) fn flushes_done(&mut self) {
         while let Some(&id) = self.state.host.flushes.front() {
             let s = &mut self.state;
