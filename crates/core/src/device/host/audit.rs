@@ -23,7 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             (&h.write_ready, TIMER_WRITE_READY),
         ];
         for (ring, timer) in rings {
-            law!(s.timers.is_set(timer) != ring.is_empty(), "timer {timer} contradicts its ring of {}", ring.len());
+            law!(s.timers.is_set(timer) != ring.is_empty(), "timer {timer} and its ring of {}", ring.len());
             let mut last = s.now;
             for &(at, id) in ring {
                 law!(at >= last, "ring {timer} runs backwards to {at}");
