@@ -1,4 +1,4 @@
-//! Host reads: look-up, one flash operation a row, decoder, host link.
+//! Host reads: look-up, one flash operation for each row, decoder, host link.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -51,7 +51,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.host.scratch = ops;
     }
 
-    /// Read bytes `from..to` of one logical unit; false when memory has them.
+    /// Find bytes `from..to` of one logical unit for a read. Returns false when memory has them.
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
         self.data_read(id, lpn, from, to);
@@ -78,7 +78,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// Add bytes of a physical unit to the request's operation on that row, or begin one.
+    /// Add bytes of a physical unit to the request's operation on that row, or reserve one.
     #[inline]
     fn add_flash_read(&mut self, id: u32, ppa: u32, from: u64, to: u64) {
         let (row, slot) = self.shape.layout.row_of(ppa);
@@ -106,7 +106,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.host.scratch.push(op);
     }
 
-    /// The planes and codewords that bytes `from..to` of the unit in `slot` of a row need.
+    /// The planes and codewords that a read of bytes `from..to` of the unit in `slot` of a row
+    /// needs.
     #[inline]
     pub(in crate::device) fn read_cost(&self, first_plane: u32, slot: u32, from: u64, to: u64) -> (u32, u32) {
         let layout = &self.shape.layout;
@@ -143,7 +144,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Reserve a read: its extent is not erased before it is sensed.
+    /// Reserve a read. Its extent is not erased before the read is sensed.
     #[inline]
     pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
         self.state.extents.read_begins(read.block);
@@ -164,7 +165,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.order_read(read)
     }
 
-    /// Decoded data of a host read: up the link, and the request may be complete.
+    /// Send the decoded data of a host read to the host, and complete the request if they are its
+    /// last.
     #[inline]
     pub(in crate::device) fn read_arrived(&mut self, op: OpId, id: u32) {
         let s = &mut self.state;
@@ -173,7 +175,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
-            // The join takes the branch that arrives last, from the fork on.
+            // A request split into operations takes the ledger of the operation that arrives last.
             r.ledger.merge(&self.flash.op(op).ledger);
         }
         if rebuild != NONE {

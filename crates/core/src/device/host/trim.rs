@@ -1,11 +1,11 @@
-//! TRIM.
+//! The TRIM command.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Forget the whole units inside a range.
+    /// Unmap the whole units inside a range.
     pub(in crate::device) fn trim(&mut self, id: u32) {
         let unit_bytes = self.shape.layout.unit_bytes;
         let command = self.state.host.requests[id].command;

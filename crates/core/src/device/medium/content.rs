@@ -1,8 +1,9 @@
-//! The bytes of what was never written by a command: a function of where they are.
+//! The bytes of units that no command wrote: a function of the logical unit and the offset.
 
 use tailcut_units::random::mix;
 
-/// The bytes from `from` on of a logical unit that a fill or functional ageing wrote.
+/// Fill `out` with the bytes from `from` on of a logical unit that a fill or functional ageing
+/// wrote.
 pub fn filled_bytes(lpn: u32, from: usize, out: &mut [u8]) {
     let mut at = from;
     let mut left = out;

@@ -1,8 +1,8 @@
 //! A medium in memory: the bytes and records of every unit that was written.
 //!
-//! It checks as it goes. What cannot be on a real flash (a program over another, a read of an
-//! erased page, somebody else's data where the map sees a unit's) is a *fault*: noted, never
-//! a panic, and the drive goes on with zeros where there is nothing better.
+//! It checks every access. What cannot happen on a real flash (a program over another, a read of an
+//! erased page, data of another logical unit than the map says) is a *fault*. A fault is recorded
+//! and never causes a panic; the drive continues, with zeros if there is nothing better.
 
 use super::oob::{Kind, Oob};
 use super::pages::{Pages, Unit};
@@ -13,7 +13,7 @@ use crate::containers::NONE;
 use crate::ftl::map::Fill;
 use std::collections::BTreeMap;
 
-/// Faults that are kept word by word.
+/// Number of faults whose text is kept.
 const MOST_FAULTS: usize = 16;
 
 /// See the module's documentation.
@@ -23,21 +23,21 @@ pub struct InMemory {
     pages: Pages,
     slots: Vec<Slot>,
     requests: Vec<Transfer>,
-    /// Units in the controller on their way elsewhere, by where they come from.
+    /// Units in the controller that are being moved, by their source address.
     staged: BTreeMap<u32, Unit>,
     accumulators: Vec<Accumulator>,
-    /// Of the data that entered last.
+    /// Sequence number of the data that entered last.
     sequence: u64,
     faults: Vec<String>,
 }
 
 impl InMemory {
-    /// A medium that takes the size of the drive that it is put under.
+    /// Create a medium. It takes the size of the drive to which it is attached.
     pub fn new() -> InMemory {
         InMemory::default()
     }
 
-    /// What is at an address; `None` when it is erased.
+    /// The unit at an address; `None` if it is erased.
     pub fn unit(&self, ppa: u32) -> Option<Unit> {
         self.pages.unit(ppa)
     }
@@ -48,7 +48,7 @@ impl InMemory {
         (&a.bytes, a.lpns)
     }
 
-    /// Flip a bit on flash, of a unit that a command wrote.
+    /// Flip a bit of a unit on flash that a command wrote.
     pub fn damage(&mut self, ppa: u32, byte: usize) {
         self.pages.damage(ppa, byte);
     }
@@ -59,13 +59,14 @@ impl InMemory {
         }
     }
 
-    /// A number for data that enter now.
+    /// Return the sequence number for data that enter now.
     fn next(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
-    /// What is at an address that should hold `lpn` (`NONE`: whatever it holds).
+    /// Return the unit at an address that should hold `lpn` (`NONE`: any unit), and record a fault
+    /// if it does not.
     fn look(&mut self, ppa: u32, lpn: u32, why: &str) -> Option<Unit> {
         let Some(unit) = self.pages.unit(ppa) else {
             self.fault(|| format!("{why}: unit {ppa} is erased"));
@@ -92,7 +93,7 @@ impl InMemory {
         }
     }
 
-    /// Give a slot what it lacks from an address.
+    /// Fill the missing bytes of a slot from the unit at an address.
     fn complete_slot(&mut self, slot: u32, ppa: u32, why: &str) {
         let lpn = self.slots[slot as usize].lpn;
         let unit = self.look(ppa, lpn, why);
@@ -110,7 +111,7 @@ impl InMemory {
         }
     }
 
-    /// An accumulator should be this unit.
+    /// Record a fault if an accumulator differs from this unit.
     fn compare(&mut self, acc: u32, unit: &Unit, ppa: u32) {
         let a = &self.accumulators[acc as usize];
         let (same, lpns, oob) = (a.is(unit), a.lpns, unit.oob);
@@ -119,7 +120,7 @@ impl InMemory {
         }
     }
 
-    /// The pieces that a request waits for at some addresses; it no longer does.
+    /// Remove the pieces that a request waits for and that `of` selects, and return them.
     fn take_waits(&mut self, request: u32, of: impl Fn(&Piece) -> bool) -> Vec<Piece> {
         self.requests[request as usize].waits.extract_if(.., |p| of(p)).collect()
     }
@@ -196,11 +197,11 @@ impl Medium for InMemory {
     fn program_slot(&mut self, ppa: u32, slot: u32, lpn: u32) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
-        // What moves keeps its number.
+        // A unit that moves keeps its number.
         let kind = if s.written { Kind::User } else { Kind::Wear };
         let unit = Unit::new(Oob::data(kind, lpn, s.sequence, 0), s.bytes.as_slice().into());
         if !whole || is != lpn {
-            self.fault(|| format!("slot {slot} of {is} goes out for {lpn}, whole: {whole}"));
+            self.fault(|| format!("slot {slot} of {is} is programmed for {lpn}, whole: {whole}"));
         }
         self.program(ppa, unit);
     }
@@ -254,7 +255,8 @@ impl Medium for InMemory {
         let held = &s.bytes[range.start as usize..range.end as usize];
         t.part_mut(at, range.end - range.start).copy_from_slice(held);
         for gap in s.held.gaps(range.clone()) {
-            // It stays waited for, and so a fault, where no address is known.
+            // If no address is known, the piece is never delivered, which is a fault when the read
+            // ends.
             t.part_mut(at + gap.start - range.start, gap.end - gap.start).fill(0);
             let at = at + gap.start - range.start;
             t.waits.push(Piece { ppa: old_ppa, lpn: s.lpn, range: gap, at });
@@ -361,7 +363,7 @@ impl Medium for InMemory {
             let t = &mut self.requests[request as usize];
             let bytes = &self.accumulators[acc as usize].bytes[from as usize..to as usize];
             t.part_mut(piece.at + from - piece.range.start, to - from).copy_from_slice(bytes);
-            // What of it lies outside the range is still waited for.
+            // The parts of the piece outside the range are still waited for.
             for left in [piece.range.start..from, to..piece.range.end] {
                 if !left.is_empty() {
                     let at = piece.at + left.start - piece.range.start;
@@ -372,7 +374,7 @@ impl Medium for InMemory {
     }
 
     fn complete_xor(&mut self, acc: u32, slot: u32, ppa: u32) {
-        if let Some(unit) = self.look(ppa, self.slots[slot as usize].lpn, "a old_ppa copy") {
+        if let Some(unit) = self.look(ppa, self.slots[slot as usize].lpn, "an old copy") {
             self.compare(acc, &unit, ppa);
             let s = &mut self.slots[slot as usize];
             if !s.written {

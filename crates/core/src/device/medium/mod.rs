@@ -1,10 +1,10 @@
-//! What the flash holds, beyond what the map knows of it.
+//! The data on flash and in the write buffer, beyond what the map records.
 //!
-//! A [`Medium`] hears, in order, of everything that happens to data: host bytes enter a slot
-//! of the write buffer, a slot is programmed, collection moves a unit, an extent is erased, a
-//! read is sensed. The device tells it where it changes its own state, and never asks it
-//! anything but the bytes of a read. [`NoData`] hears nothing and costs nothing;
-//! [`InMemory`] holds bytes and out-of-band records, and notices what cannot be.
+//! A [`Medium`] is told, in order, of everything that happens to data: host bytes enter a slot of
+//! the write buffer, a slot is programmed, collection moves a unit, an extent is erased, a read is
+//! sensed. The device calls it where it changes its own state, and asks it for nothing but the
+//! bytes of a read. [`NoData`] does nothing and costs nothing; [`InMemory`] holds bytes and
+//! out-of-band records, and detects accesses that cannot happen on flash.
 //!
 //! Addresses are those of the translation layer: physical unit addresses (PPA), logical units
 //! (LPN), slots of the write buffer, and places in the pool of requests.
@@ -28,7 +28,7 @@ pub use oob::{Kind, Oob};
 pub use pages::Unit;
 use std::ops::Range;
 
-/// How large the drive is that a medium lies under.
+/// The size of the drive to which a medium is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Extents, the unusable ones of short lanes included.
@@ -47,50 +47,50 @@ pub struct Size {
     pub requests: u32,
 }
 
-/// What a slot of the write buffer holds where the host has not written.
+/// Where the bytes of a write-buffer slot come from that the host has not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {
     /// The unit was never written, or was trimmed: zeros.
     Zeros,
     /// The copy on flash, which is read when the slot leaves the buffer.
     Flash,
-    /// The bytes of an older slot of the same unit. What that one lacks itself is read from
-    /// `old` (`NONE`: it lacks nothing), and counted as there.
+    /// The bytes of an older slot of the same unit. Bytes that the older slot lacks itself are
+    /// taken from `old_ppa` (`NONE`: it lacks none).
     Slot {
         /// The older slot.
         older: u32,
-        /// The copy on flash that it would have been filled from.
+        /// The copy on flash with the bytes that the older slot lacks.
         old_ppa: u32,
     },
 }
 
-/// A medium: the ordered effects on data. Whatever a medium does not care for does nothing.
+/// A medium: the ordered effects on data. By default a method does nothing.
 #[allow(unused_variables)]
 pub trait Medium {
-    /// Whether there are payloads; where not, everything about them compiles away.
+    /// Whether the medium holds payloads. If it does not, everything about them compiles away.
     const HOLDS_DATA: bool;
 
-    /// The medium lies under a drive of this size from now on. What it holds on flash stays
-    /// if the sizes agree; slots and requests are empty, and there are no accumulators.
+    /// Attach the medium to a drive of this size. Its contents on flash stay if the sizes agree;
+    /// slots and requests are empty, and there are no accumulators.
     fn attach(&mut self, size: &Size) {}
 
-    /// A write of `bytes` bytes is submitted; what `data` lacks of them is zeros.
+    /// A write of `bytes` bytes is submitted. If `data` is shorter, the rest is zeros.
     fn begin_write(&mut self, request: u32, bytes: u32, data: &[u8]) {}
     /// A slot of the buffer is taken for a logical unit.
     fn hold(&mut self, slot: u32, lpn: u32, below: Below) {}
-    /// The bytes `range` of a slot are those from `at` on of the request's data.
+    /// The bytes `range` of a slot are set to the request's data from `at` on.
     fn write_slot(&mut self, slot: u32, range: Range<u32>, request: u32, at: u32) {}
-    /// A slot that leaves the buffer needs what it lacks from this address.
+    /// A slot that leaves the buffer needs its missing bytes from this address.
     fn want(&mut self, slot: u32, ppa: u32) {}
-    /// A read for what slots lack is sensed: these addresses.
+    /// A read of missing bytes of slots has sensed these addresses.
     fn fill_slot(&mut self, slot: u32, sensed: Range<u32>) {}
     /// A slot is programmed.
     fn program_slot(&mut self, ppa: u32, slot: u32, lpn: u32) {}
     /// A unit of a row is programmed without data.
     fn program_pad(&mut self, ppa: u32) {}
 
-    /// A unit is sensed to be moved: it is in the controller. `lpn` is whose it is by the
-    /// map, or `NONE` where it is stale by now.
+    /// A unit is sensed to be moved, and is in the controller. `lpn` is its logical unit by the
+    /// map, or `NONE` if the unit is stale by now.
     fn stage(&mut self, ppa: u32, lpn: u32) {}
     /// A staged unit is programmed elsewhere.
     fn program_staged(&mut self, ppa: u32, from: u32, lpn: u32, kind: Kind) {}
@@ -101,17 +101,18 @@ pub trait Medium {
     /// A logical unit is forgotten.
     fn trim(&mut self, lpn: u32) {}
 
-    /// A host read of `bytes` bytes is looked up; where nothing else is said it reads zeros.
+    /// The look-up of a host read of `bytes` bytes begins. Bytes for which no other call follows
+    /// are zeros.
     fn begin_read(&mut self, request: u32, bytes: u32) {}
-    /// Bytes `range` of a logical unit, at `at` in the request's data, come from this slot as
-    /// it is now; what it lacks comes from `old` when that is sensed.
+    /// Bytes `range` of a logical unit, at `at` in the request's data, come from this slot as it is
+    /// now. Bytes that the slot lacks come from `old_ppa` when that is sensed.
     fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: u32) {}
     /// Bytes `range` of a logical unit, at `at` in the request's data, come from this address
     /// when it is sensed.
     fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: u32, lpn: u32) {}
     /// These addresses are sensed for the request.
     fn sense(&mut self, request: u32, sensed: Range<u32>) {}
-    /// A read ends: its bytes.
+    /// A read ends. Returns its bytes.
     fn read_data(&mut self, request: u32) -> &[u8] {
         &[]
     }
@@ -126,36 +127,38 @@ pub trait Medium {
     /// functionally: its members, by the bits of `oob`, have the bytes of [`filled_bytes`].
     fn age_parity(&mut self, ppa: u32, oob: Oob, first: u32) {}
 
-    /// What should not have happened: the first few.
+    /// The first few faults: accesses that should not have happened.
     fn faults(&self) -> &[String] {
         &[]
     }
 
-    /// There are `count` accumulators of one mapping unit, all clear.
+    /// Create `count` accumulators of one mapping unit, all clear.
     fn set_accumulators(&mut self, count: u32) {}
-    /// An accumulator is all zeros, and has no members.
+    /// Clear an accumulator: all zeros, and no members.
     fn xor_clear(&mut self, acc: u32) {}
-    /// An accumulator is clear, and is to become what is at this address now.
+    /// Clear an accumulator, and note the unit that is now at this address as its expected result.
     fn xor_aim(&mut self, acc: u32, ppa: u32) {}
-    /// What is at this address now is added to an accumulator: its bytes, and whose it is.
-    /// Call it when the sense ends.
+    /// Add the unit that is now at this address to an accumulator: its bytes and its LPN. Call it
+    /// when the sense ends.
     fn xor_flash(&mut self, acc: u32, ppa: u32) {}
-    /// A slot, which must hold its whole unit, is added to an accumulator.
+    /// Add a slot, which must hold its whole unit, to an accumulator.
     fn xor_slot(&mut self, acc: u32, slot: u32) {}
-    /// An accumulator is added to another.
+    /// Add the accumulator `other` to an accumulator.
     fn xor_with(&mut self, acc: u32, other: u32) {}
-    /// A staged unit is added to an accumulator.
+    /// Add a staged unit to an accumulator.
     fn xor_staged(&mut self, acc: u32, ppa: u32) {}
-    /// An accumulator is programmed. `oob` gives the kind, the number under which the unit is
-    /// known (as LPN) and its member bitmap; the exclusive or of its members' LPNs, the
-    /// sequence number and the checksum are the medium's.
+    /// Program an accumulator. `oob` gives the kind, the number under which the unit is known (as
+    /// LPN) and its member bitmap. The medium sets the exclusive or of its members' LPNs, the
+    /// sequence number and the checksum.
     fn program_xor(&mut self, acc: u32, ppa: u32, oob: Oob) {}
-    /// The bytes `range` of the unit at `ppa`, which the request waits for, come from an
-    /// accumulator. It is compared with what it was to become, or else with what is there.
+    /// Deliver the bytes `range` of the unit at `ppa`, for which the request waits, from an
+    /// accumulator. The accumulator is compared with its expected result, or else with the unit at
+    /// `ppa`.
     fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: u32) {}
-    /// What a slot lacks comes from an accumulator, which is what is at this address.
+    /// Fill the missing bytes of a slot from an accumulator, which must equal the unit at this
+    /// address.
     fn complete_xor(&mut self, acc: u32, slot: u32, ppa: u32) {}
-    /// Whether the units at these addresses cancel out: the members of a stripe and parity.
+    /// Whether the units at these addresses cancel out: the members of a stripe and its parity.
     fn cancels(&self, ppas: &[u32]) -> bool {
         true
     }

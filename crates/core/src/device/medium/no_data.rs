@@ -1,8 +1,8 @@
-//! The medium of a simulation: nothing.
+//! The medium of a simulation without data.
 
 use super::Medium;
 
-/// Timing only.
+/// A medium that holds no data: only times are simulated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoData;
 

@@ -1,4 +1,4 @@
-//! What is written beside a unit's bytes.
+//! The out-of-band record that is programmed beside a unit's bytes.
 
 use crate::containers::NONE;
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 /// Why a unit was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// The host wrote it.
+    /// The host wrote the unit.
     User,
-    /// Collection moved it.
+    /// Collection moved the unit.
     Gc,
-    /// It is the parity of others.
+    /// The unit is the parity of others.
     Parity,
-    /// Nothing was left to write in its row.
+    /// The unit is padding: no data were left for its row.
     Pad,
-    /// Wear levelling moved it.
+    /// Wear levelling moved the unit.
     Wear,
 }
 
 /// The out-of-band record of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Oob {
-    /// Whose data these are; parity's own number; `NONE` for padding.
+    /// The logical unit of the data; for parity its own number; `NONE` for padding.
     pub lpn: u32,
-    /// In which order the host's data entered the buffer: of two copies of a logical unit the
-    /// higher is the newer. A moved unit keeps its own.
+    /// The order in which the host's data entered the buffer. Of two copies of a logical unit, the
+    /// one with the higher number is the newer. A moved unit keeps its number.
     pub sequence: u64,
     /// Why it was programmed.
     pub kind: Kind,
@@ -32,7 +32,7 @@ pub struct Oob {
     pub members: u64,
     /// Parity: the exclusive or of its members' LPNs.
     pub lpns: u32,
-    /// XXH3-64 of the bytes; 0 where they follow from the record.
+    /// XXH3-64 of the bytes; 0 if the bytes follow from the record.
     pub checksum: u64,
 }
 
@@ -47,12 +47,12 @@ impl Oob {
         Oob::data(Kind::Pad, NONE, sequence, 0)
     }
 
-    /// What a parity unit is programmed with.
+    /// The record with which a parity unit is programmed.
     pub fn parity(number: u32, members: u64) -> Oob {
         Oob { members, ..Oob::data(Kind::Parity, number, 0, 0) }
     }
 
-    /// What the unit adds to the exclusive or of its stripe's LPNs. It is 0 over a whole
+    /// The unit's contribution to the exclusive or of its stripe's LPNs, which is 0 over a whole
     /// stripe.
     pub fn share(&self) -> u32 {
         match self.kind {

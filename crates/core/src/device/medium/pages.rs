@@ -13,15 +13,14 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct Unit {
     /// Its record.
     pub oob: Oob,
-    /// Its bytes; `None` where they follow from the record: zeros of padding, else
-    /// [`filled_bytes`].
+    /// The bytes; `None` if they follow from the record: zeros of padding, else [`filled_bytes`].
     bytes: Option<Arc<[u8]>>,
     /// The first logical unit of its stripe, for parity without bytes of its own.
     first: u32,
 }
 
 impl Unit {
-    /// A unit with bytes; its checksum is theirs.
+    /// Create a unit with bytes. The checksum is computed from them.
     pub fn new(oob: Oob, bytes: Arc<[u8]>) -> Unit {
         Unit { oob: Oob { checksum: xxh3_64(&bytes), ..oob }, bytes: Some(bytes), first: NONE }
     }
@@ -39,7 +38,7 @@ impl Unit {
         Unit { oob: Oob { lpns, ..oob }, bytes: None, first }
     }
 
-    /// The bytes from `from` on.
+    /// Read the bytes from `from` on into `out`.
     pub fn read(&self, from: usize, out: &mut [u8]) {
         match &self.bytes {
             Some(bytes) => out.copy_from_slice(&bytes[from..from + out.len()]),
@@ -56,14 +55,14 @@ impl Unit {
         }
     }
 
-    /// All bytes.
+    /// All `size` bytes.
     pub fn to_vec(&self, size: u32) -> Vec<u8> {
         let mut all = vec![0; size as usize];
         self.read(0, &mut all);
         all
     }
 
-    /// Whether the bytes are those that were written.
+    /// Whether the bytes match the checksum.
     pub fn is_sound(&self) -> bool {
         self.bytes.as_ref().is_none_or(|b| xxh3_64(b) == self.oob.checksum)
     }
@@ -81,7 +80,7 @@ impl Unit {
 /// The units of an extent.
 #[derive(Clone, Debug)]
 enum Extent {
-    /// As the sequential fill left it; erased, if there was none.
+    /// As the sequential fill left the extent; erased if there was no fill.
     AsFilled,
     Erased,
     Units(Box<[Option<Unit>]>),
@@ -96,7 +95,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// All erased.
+    /// Create a flash in which all is erased.
     pub fn new(size: &Size) -> Pages {
         Pages { size: *size, extents: vec![Extent::AsFilled; size.extents as usize], fill: None }
     }
@@ -106,13 +105,13 @@ impl Pages {
         *size == Size { slots: size.slots, requests: size.requests, ..self.size }
     }
 
-    /// A sequential fill of a new flash.
+    /// Make the contents those of a sequential fill of a new flash.
     pub fn fill(&mut self, order: &Fill, units: u32) {
         *self = Pages::new(&self.size);
         self.fill = Some((order.clone(), order.units_by_lane(units)));
     }
 
-    /// What the fill put at an address.
+    /// The unit that the fill put at an address.
     fn filled(&self, ppa: u32) -> Option<Unit> {
         let (order, by_lane) = self.fill.as_ref()?;
         let (lane, index) = (ppa / self.size.units_per_lane, ppa % self.size.units_per_lane);
@@ -132,7 +131,7 @@ impl Pages {
         }
     }
 
-    /// What is at an address; `None` when it is erased.
+    /// The unit at an address; `None` if it is erased.
     pub fn unit(&self, ppa: u32) -> Option<Unit> {
         let (extent, at) = (ppa / self.size.units_per_extent, ppa % self.size.units_per_extent);
         match &self.extents[extent as usize] {
@@ -160,7 +159,7 @@ impl Pages {
         first..first + self.size.units_per_extent
     }
 
-    /// Program a unit; what was there, which should be nothing.
+    /// Program a unit. Returns the unit that was there before: there should be none.
     pub fn program(&mut self, ppa: u32, unit: Unit) -> Option<Unit> {
         self.slot(ppa).replace(unit)
     }

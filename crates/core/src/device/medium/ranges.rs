@@ -1,4 +1,4 @@
-//! Which bytes of a unit are there.
+//! Which bytes of a unit are present.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Nothing is there.
+    /// Make the set empty.
     pub fn clear(&mut self) {
         self.ranges.clear();
     }
 
-    /// All of a unit is there.
+    /// Make all bytes of a unit present.
     pub fn set_all(&mut self, bytes: u32) {
         self.ranges.clear();
         self.ranges.push(0..bytes);
     }
 
-    /// Whether all of a unit is there.
+    /// Whether all bytes of a unit are present.
     pub fn is_all(&self, bytes: u32) -> bool {
         self.ranges.len() == 1 && self.ranges[0] == (0..bytes)
     }
 
-    /// A range is there from now on.
+    /// Add a range of bytes.
     pub fn add(&mut self, range: Range<u32>) {
         if range.is_empty() {
             return;
@@ -40,7 +40,7 @@ impl Ranges {
         self.ranges.splice(first..last, [joined]);
     }
 
-    /// What of a range is not there, in order.
+    /// The parts of a range that are not present, in order.
     pub fn gaps(&self, within: Range<u32>) -> impl Iterator<Item = Range<u32>> + '_ {
         let ends = std::iter::once(0).chain(self.ranges.iter().map(|r| r.end));
         let starts = self.ranges.iter().map(|r| r.start).chain(std::iter::once(u32::MAX));

@@ -1,4 +1,4 @@
-//! What the medium in memory does and notices, without a drive around it.
+//! Effects and faults of the medium in memory, without a drive around it.
 
 use super::*;
 use crate::containers::NONE;
@@ -138,7 +138,7 @@ fn what_moves_through_a_slot_keeps_its_number() {
     m.hold(3, 12, Below::Flash);
     m.want(3, 8);
     m.fill_slot(3, 8..12);
-    // A write that comes meanwhile lies over it.
+    // A write that arrives meanwhile is held in a newer slot over this one.
     m.begin_write(0, 10, &[9; 10]);
     m.hold(4, 12, Below::Slot { older: 3, old_ppa: 8 });
     m.write_slot(4, 0..10, 0, 0);
@@ -147,7 +147,7 @@ fn what_moves_through_a_slot_keeps_its_number() {
     let (moved, newer) = (m.unit(1).unwrap(), m.unit(2).unwrap());
     assert_eq!((Oob { kind: Kind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
     assert!(newer.oob.kind == Kind::User && newer.oob.sequence > old.sequence);
-    // One whose old copy is computed from its stripe.
+    // A slot whose old copy is computed from its stripe.
     m.xor_clear(1);
     for ppa in [0, 16, 24] {
         m.xor_flash(1, ppa);

@@ -7,27 +7,27 @@ use crate::containers::NONE;
 /// Bytes that a read waits for.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// Where they are.
+    /// The address of their unit.
     pub ppa: u32,
-    /// Whose they are.
+    /// The logical unit.
     pub lpn: u32,
     /// Which bytes of the unit.
     pub range: Range<u32>,
-    /// Where they go in the request's data.
+    /// Their offset in the request's data.
     pub at: u32,
 }
 
 /// The data of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Transfer {
-    /// What the host wrote, or what it will have read.
+    /// The bytes that the host writes, or that it reads.
     pub bytes: Vec<u8>,
-    /// What a read still waits for.
+    /// The bytes that a read still waits for.
     pub waits: Vec<Piece>,
 }
 
 impl Transfer {
-    /// A command of `bytes` bytes, which begin with `data`.
+    /// Begin a command of `bytes` bytes. They are `data`, followed by zeros.
     pub fn begin(&mut self, bytes: u32, data: &[u8]) {
         self.waits.clear();
         self.bytes.clear();
@@ -49,22 +49,22 @@ impl Transfer {
 /// The bytes of a slot.
 #[derive(Clone, Debug)]
 pub struct Slot {
-    /// Whose they are.
+    /// The logical unit.
     pub lpn: u32,
-    /// When the youngest of them entered.
+    /// The sequence number of the newest bytes.
     pub sequence: u64,
-    /// All bytes of the unit; what is not held means nothing.
+    /// All bytes of the unit; those that are not held mean nothing.
     pub bytes: Vec<u8>,
-    /// Which are held.
+    /// Which bytes are held.
     pub held: Ranges,
-    /// Where the others are being read, or `NONE`.
+    /// The address at which the others are being read, or `NONE`.
     pub wants: u32,
-    /// A command wrote to it; else it moves what is on flash.
+    /// Whether a command wrote to the slot; otherwise it moves data that are on flash.
     pub written: bool,
 }
 
 impl Slot {
-    /// A slot that nobody uses.
+    /// A slot that is not in use.
     pub fn blank() -> Slot {
         Slot {
             lpn: NONE,
@@ -76,7 +76,7 @@ impl Slot {
         }
     }
 
-    /// Take it for a unit of which nothing is held.
+    /// Take the slot for a unit of which no bytes are held.
     pub fn take(&mut self, lpn: u32, unit_bytes: u32) {
         self.lpn = lpn;
         self.bytes.resize(unit_bytes as usize, 0);

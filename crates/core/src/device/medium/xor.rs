@@ -1,32 +1,32 @@
-//! Accumulators: what parity is computed in, and what a lost unit is rebuilt in.
+//! Accumulators, in which parity is computed and lost units are rebuilt.
 
 use super::pages::Unit;
 
-/// The exclusive or of some units, byte by byte, and of whose they are.
+/// The exclusive or of some units: of their bytes and of their LPNs.
 #[derive(Clone, Debug)]
 pub struct Accumulator {
-    /// Of the bytes.
+    /// The exclusive or of the bytes.
     pub bytes: Vec<u8>,
-    /// Of the LPNs.
+    /// The exclusive or of the LPNs.
     pub lpns: u32,
-    /// What it is to become.
+    /// The unit that the result should be, if it is known.
     pub aim: Option<Unit>,
 }
 
 impl Accumulator {
-    /// All zeros.
+    /// Create an accumulator of zeros.
     pub fn new(unit_bytes: u32) -> Accumulator {
         Accumulator { bytes: vec![0; unit_bytes as usize], lpns: 0, aim: None }
     }
 
-    /// All zeros again.
+    /// Make the accumulator all zeros.
     pub fn clear(&mut self) {
         self.bytes.fill(0);
         self.lpns = 0;
         self.aim = None;
     }
 
-    /// Add bytes that are those of `lpn`.
+    /// Add the bytes of logical unit `lpn`.
     pub fn add(&mut self, bytes: &[u8], lpn: u32) {
         for (sum, byte) in self.bytes.iter_mut().zip(bytes) {
             *sum ^= byte;
@@ -39,12 +39,12 @@ impl Accumulator {
         self.add(&unit.to_vec(self.bytes.len() as u32), unit.oob.share());
     }
 
-    /// Whether this is the unit, byte for byte, and whose.
+    /// Whether the accumulator equals the unit, in bytes and LPN.
     pub fn is(&self, unit: &Unit) -> bool {
         self.lpns == unit.oob.share() && self.bytes == unit.to_vec(self.bytes.len() as u32)
     }
 
-    /// Whether nothing is left.
+    /// Whether the accumulator is all zeros.
     pub fn is_clear(&self) -> bool {
         self.lpns == 0 && self.bytes.iter().all(|&b| b == 0)
     }

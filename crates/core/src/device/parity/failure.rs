@@ -1,11 +1,11 @@
 //! A plane that fails: its units are rebuilt when they are read, and rewritten elsewhere.
 //!
-//! The plane ends what it has accepted, and is given nothing more but the erase of a block that
-//! a collection had emptied. What lies there is *lost*: reads of it are computed from the rest
-//! of the stripe, whatever the read path would say; a flush takes a plane of another group in
-//! its place, another one from stripe to stripe; and lost units are written again, a few
-//! stripes at a time and beside the write buffer, until none is left. Collections of the plane
-//! end without moving what they had still to move, and wear is levelled no more.
+//! The failed plane completes the operations that it has accepted. After that it gets nothing but
+//! the erase of a block that a collection had emptied. Units on the plane are *lost*: reads of them
+//! are computed from the rest of the stripe, regardless of the read path policy. Flushes write to
+//! planes of other groups instead, to a different one from stripe to stripe. Lost units are
+//! rewritten, a few stripes at a time and beside the write buffer, until none is left. Collections
+//! of the plane end without moving the units that were left, and wear levelling stops.
 
 use crate::containers::NONE;
 use crate::device::capacity::room_of;
@@ -15,28 +15,28 @@ use crate::ftl::map::Place;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 
-/// Stripes rewritten at once.
+/// Largest number of stripes rewritten at once.
 pub(in crate::device) const MOST_REWRITTEN: u32 = 8;
 
 /// The plane that failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Failure {
-    /// Its lane, or `NONE`.
+    /// The lane of the plane, or `NONE`.
     pub lane: u32,
     /// When it failed, ns.
     pub at: u64,
-    /// The lanes that stand in for it, in turn.
+    /// The lanes that replace the failed one, in turn.
     substitutes: Vec<u32>,
-    /// Unit of the lane at which the next lost one is looked for.
+    /// Unit of the lane at which the search for the next lost unit continues.
     cursor: u32,
-    /// Stripes being rewritten.
+    /// Number of stripes being rewritten.
     pub under_way: u32,
 }
 
 impl Failure {
     pub const NONE: Failure = Failure { lane: NONE, at: 0, substitutes: Vec::new(), cursor: 0, under_way: 0 };
 
-    /// Whether a restored one can be of a drive with so many lanes and units of a lane.
+    /// Whether a restored value fits a drive with `lanes` lanes of `units` units.
     pub fn fits(&self, lanes: u32, units: u32) -> bool {
         let inside = self.substitutes.iter().all(|&lane| lane < lanes) && self.cursor < units.max(1);
         self.lane == NONE && self.under_way == 0
@@ -45,12 +45,12 @@ impl Failure {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A plane fails now: the `plane`-th of the drive, counted by channel, die and plane.
+    /// Let a plane fail now: the `plane`-th of the drive, counted by channel, die and plane.
     ///
     /// # Errors
-    /// When the drive cannot go on without losing data, and why: it has no parity, its read
-    /// path never goes round a plane, another plane has failed, or the planes of other groups
-    /// have no room for what may lie there.
+    /// If there is no such plane, or the drive cannot continue without losing data: it has no
+    /// parity, its read path never reconstructs units, another plane has failed, or the planes of
+    /// other groups have no room for the units of this plane.
     pub fn fail_plane(&mut self, plane: u32) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else {
             return Err(
@@ -58,7 +58,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             );
         };
         if !self.fixed.rebuilds_reads {
-            return Err("policy.read_path `wait` goes round no plane: take gc-tolerant".into());
+            return Err("policy.read_path `wait` rebuilds no unit: set it to gc-tolerant".into());
         }
         let layout = &self.shape.layout;
         if plane >= layout.lanes {
@@ -66,7 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if self.state.parity.failure.lane != NONE {
             return Err(format!(
-                "plane {} has failed already: one parity stands in for one plane",
+                "plane {} has failed already: one parity replaces only one plane",
                 self.state.parity.failure.lane
             ));
         }
@@ -83,11 +83,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Whether the lanes that are to stand in for one have room for what may be bound for it.
+    /// Check that the lanes that replace a failed one have room for the units that they may get.
     fn check_substitutes(&self, plane: u32, substitutes: &[u32]) -> Result<(), String> {
         let stripes = self.shape.striped();
         if substitutes.is_empty() {
-            return Err("no plane is outside its group, so none can stand in for it".into());
+            return Err("no plane is outside its group, so none can replace it".into());
         }
         let mut more = vec![0u64; substitutes.len()];
         for stripe in 0..stripes.count {
@@ -113,7 +113,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Units that lie on a failed plane still.
+    /// Number of units that are still on a failed plane.
     pub fn lost_units(&self) -> u64 {
         match self.state.parity.failure.lane {
             NONE => 0,
@@ -139,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.failure.lane != NONE && self.has_failed(self.shape.layout.lane_at(ppa))
     }
 
-    /// The lane that takes a stripe's unit bound for `lane`.
+    /// The lane to which a stripe's unit for `lane` is written: `lane` itself unless it has failed.
     #[inline]
     pub(in crate::device) fn substitute_for(&self, lane: u32, stripe: u32) -> u32 {
         if self.state.parity.failure.lane != lane {
@@ -149,12 +149,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         substitutes[(stripe / self.shape.striped().groups) as usize % substitutes.len()]
     }
 
-    /// Rewrite lost units, while fewer than `most` stripes are on their way for that.
+    /// Rewrite lost units, while fewer than `most` stripes are being rewritten.
     pub(in crate::device) fn relocate(&mut self, most: u32) {
         if self.state.parity.failure.lane == NONE {
             return;
         }
-        // Stripes that were moving when the plane failed may still be aside.
+        // Stripes that were moving when the plane failed may still hold slots beside the buffer.
         while self.state.parity.failure.under_way < most
             && self.state.write.buffer.room_aside() > 0
             && !self.state.parity.stripes.jobs.is_exhausted()
@@ -164,7 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The next lost unit whose stripe is not on its way, and the stripe.
+    /// The next lost unit whose stripe is not being flushed, and the stripe.
     fn next_lost(&mut self) -> Option<(u32, u32)> {
         let layout = &self.shape.layout;
         let each = layout.units_per_extent;
@@ -173,7 +173,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut left = units;
         while left > 0 {
             let at = self.state.parity.failure.cursor;
-            // Nothing of an empty extent is looked at.
+            // Extents without valid units are skipped.
             let empty = at.is_multiple_of(each) && self.state.extents.valid((first + at) / each) == 0;
             let step = if empty { each } else { 1 };
             self.state.parity.failure.cursor = if at + step >= units { 0 } else { at + step };
@@ -190,12 +190,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         None
     }
 
-    /// Flush a stripe such that this unit of it is written anew.
+    /// Flush a stripe such that this unit of it is rewritten.
     fn rewrite(&mut self, unit: u32, stripe: u32) {
         let stripes = self.shape.striped();
         let parity = stripes.parity(stripe);
         let on_flash = |&u: &u32| matches!(self.map.lookup(u), Place::Flash(_));
-        // Parity is written with any unit, and dirty ones leave with the flush.
+        // Parity is written with any unit, and the flush includes dirty units.
         let with = match (unit == parity, self.map.lookup(parity)) {
             (true, Place::Buffer(_)) => None,
             (true, _) => stripes.members(stripe).find(on_flash),

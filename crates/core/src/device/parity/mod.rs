@@ -1,4 +1,4 @@
-//! What parity is good for: units rebuilt, planes that fail, stripes that move.
+//! Uses of parity: units that are rebuilt, planes that fail, stripes that move.
 
 pub(super) mod failure;
 pub(super) mod rebuild;

@@ -1,4 +1,5 @@
-//! Reads that go round a collection: a unit computed from the rest of its stripe.
+//! Reconstruction: a read behind a collection is replaced by computing its unit from the rest of
+//! the stripe.
 
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_REBUILT};
@@ -16,32 +17,32 @@ use tailcut_units::{Cause, Ledger, Occupant, Occupants, Span};
 pub(in crate::device) struct Rebuild {
     /// The host read.
     pub request: u32,
-    /// Members of the stripe still to arrive.
+    /// Number of members of the stripe still to arrive.
     pub left: u32,
     /// Payload for the host.
     pub bytes: u32,
-    /// Where the request looked it up.
+    /// The address at which the request looked the unit up.
     pub ppa: u32,
-    /// Of the member that arrived last, from the request's look-up on.
+    /// The ledger of the member that arrived last, from the request's look-up on.
     pub ledger: Ledger,
 }
 
-/// What a collection publishes of a unit that it keeps from host reads. Times in ns, by
-/// prediction; all zero where none does.
+/// How long a collection keeps a busy unit from host reads. Times in ns, by prediction; all zero if
+/// no collection does.
 #[derive(Clone, Copy, Default)]
 pub(in crate::device) struct Blocked {
-    /// Until the unit is free.
+    /// Time until the unit is free.
     pub left: u64,
-    /// The same, as predicted when the collection began.
+    /// Time until the unit is free, as predicted when the collection began.
     pub as_begun: u64,
-    /// It reads no further page.
+    /// Whether the collection reads no further page.
     pub last_step: bool,
-    /// Until the operation under way in the unit ends.
+    /// Time until the operation under way in the unit ends.
     pub step: u64,
 }
 
 impl Blocked {
-    /// A unit that is lost.
+    /// For a unit on a failed plane.
     const FOR_EVER: Blocked =
         Blocked { left: u64::MAX, as_begun: u64::MAX, last_step: false, step: u64::MAX };
 }
@@ -49,11 +50,11 @@ impl Blocked {
 /// Where the controller gets a member of a stripe to rebuild another.
 #[derive(Clone, Copy)]
 enum Source {
-    /// It has none: never written, or trimmed.
+    /// The member has no data: never written, or trimmed.
     Nowhere,
-    /// At this address.
+    /// On flash, at this address.
     Flash(u32),
-    /// In its own memory: on its way to flash.
+    /// In the controller's memory, on its way to flash.
     Memory,
 }
 
@@ -64,10 +65,10 @@ impl Rebuild {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Of a host read's operations, not yet queued: replace those behind a collection, at
-    /// most one a stripe, where the policy says so. Returns how many parts the request has
-    /// then: operations of its own, and units rebuilt. The reads for these are at the end of
-    /// `ops`, behind its own.
+    /// Replace operations of a host read that are behind a collection by reconstructions, at most
+    /// one for each stripe, if the policy says so. The operations in `ops` are not queued yet.
+    /// Returns the number of parts of the request: its own operations and its reconstructions. The
+    /// reads for reconstructions are at the end of `ops`, behind the request's own.
     pub(in crate::device) fn rebuild_blocked(&mut self, id: u32, ops: &mut Vec<OpId>) -> u32 {
         let mut own = ops.len();
         let mut rebuilt = 0;
@@ -89,8 +90,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own as u32 + rebuilt
     }
 
-    /// Whether no other of the request's operations on this one's stripe is blocked longer,
-    /// or (of equals) comes before it.
+    /// Whether no other of the request's operations on the same stripe is blocked longer.
     fn is_longest(&self, op: OpId, own: &[OpId]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let stripe = |op: OpId| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
@@ -99,7 +99,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
 
-    /// A member of a stripe: of the stripe as it was, or (`rewritten`) as its job makes it.
+    /// Where a member of a stripe is: of the stripe before its flush, or (`rewritten`) as its job
+    /// writes it.
     fn source(&self, job: u32, rewritten: bool, unit: u32) -> Source {
         if rewritten && let Some(i) = self.member_of(job, unit) {
             let member = &self.state.parity.stripes.members[i];
@@ -108,8 +109,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.copy_beside(job, unit).map_or(Source::Nowhere, Source::Flash)
     }
 
-    /// Which stripe covers what is at this address: the one as it was (false), or the one as
-    /// its job makes it (true); none where the unit was trimmed or overwritten since.
+    /// Whether the unit at this address is covered by the stripe before its flush (false), or by
+    /// the stripe as its job writes it (true). `None` if the unit was trimmed or overwritten since.
     fn covering(&self, job: u32, unit: u32, ppa: u32) -> Option<bool> {
         if self.copy_beside(job, unit) == Some(ppa) {
             return Some(false);
@@ -118,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (member.done && member.ppa == ppa).then_some(true)
     }
 
-    /// The request's own read of this address, if it serves no other rebuilding yet.
+    /// The request's own read of this address, if it serves no other reconstruction yet.
     fn own_read(&self, own: &[OpId], ppa: u32) -> Option<OpId> {
         let free = |&op: &OpId| {
             let cmd = &self.flash.op(op).cmd;
@@ -127,9 +128,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own.iter().copied().find(free)
     }
 
-    /// Ask the policy about one blocked operation of a host read; if it rebuilds, the
-    /// operation is gone and the reads of the other members are added to `ops`. The first
-    /// `own` of these are the request's other operations, which serve the stripe too.
+    /// Ask the policy about one blocked operation of a host read. If the policy rebuilds, return
+    /// the reconstruction: the caller must give the operation up, and the reads of the other
+    /// members are added to `ops`. The first `own` of `ops` are operations of the request itself,
+    /// whose data the reconstruction uses too.
     fn rebuild_instead(&mut self, id: u32, op: OpId, own: usize, ops: &mut Vec<OpId>) -> Option<u32> {
         let stripes = self.shape.striped();
         let row = self.flash.op(op).cmd.ppa;
@@ -186,7 +188,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.parity.rebuilds[rid].left += 1;
             match self.own_read(&ops[..own], ppa) {
                 Some(mine) => {
-                    // All of the unit is needed now.
+                    // The whole unit is needed now.
                     let plane = self.shape.layout.place(ppa).plane;
                     let (planes, codewords) = self.read_cost(plane, 0, 0, self.shape.layout.unit_bytes);
                     let read = self.flash.order_mut(mine);
@@ -209,20 +211,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.counters.rebuilt_units += 1;
         self.state.host.requests[id].rebuilt = true;
         if self.state.parity.rebuilds[rid].left == 0 {
-            // All else of the stripe is still in the controller.
+            // All other members of the stripe are in the controller or have no data.
             self.state.parity.rebuilds[rid].ledger.clear();
             self.compute(rid);
         }
         Some(rid)
     }
 
-    /// Command, sense, transfer and decode of one unit, undisturbed, ns.
+    /// Command, sense and transfer of one unit, undisturbed, ns.
     fn unit_read_ns(&self) -> u64 {
         let t = self.flash.timing();
         t.command_ns + t.read_ns(0) + t.transfer_codewords_ns(self.shape.codewords_per_unit)
     }
 
-    /// The operation will not be: as if it had never been queued.
+    /// Give up a read that is not submitted, as if it had never been reserved.
     pub(in crate::device) fn abandon_read(&mut self, op: OpId) {
         let extent = self.flash.op(op).cmd.block;
         self.flash.cancel(op);
@@ -231,7 +233,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A collection has closed a unit: host reads that wait there may go round it.
+    /// Replace host reads that wait at a unit by reconstructions, after a collection has closed the
+    /// unit.
     pub(in crate::device) fn rebuild_queued(&mut self, unit: u32) {
         let mut ops = std::mem::take(&mut self.state.host.scratch);
         let mut before = None;
@@ -253,7 +256,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 if self.state.extents.read_ends(extent) {
                     self.last_reader_left(extent);
                 }
-                // The fork lies at the request's look-up.
+                // The reconstruction counts from the request's look-up, and so includes this wait.
                 if ops.is_empty() {
                     self.state.parity.rebuilds[rid].ledger.merge(&waited);
                 }
@@ -268,7 +271,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.host.scratch = ops;
     }
 
-    /// A member of a stripe under reconstruction is in the controller.
+    /// Handle the arrival of a member of a stripe for a reconstruction.
     #[inline]
     pub(in crate::device) fn rebuild_arrived(&mut self, rid: u32, op: OpId) {
         let s = &mut self.state;
@@ -281,7 +284,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.compute(rid);
     }
 
-    /// All members of a stripe but one are in the controller: compute that one.
+    /// Compute a unit: all other members of its stripe are in the controller.
     fn compute(&mut self, rid: u32) {
         let s = &mut self.state;
         s.parity.rebuilds[rid].ledger.charge(Cause::RECONSTRUCTION, self.shape.xor_ns);
@@ -294,13 +297,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         );
     }
 
-    /// A read issued for a reconstruction alone has arrived.
+    /// Handle the arrival of a read that was issued for a reconstruction alone.
     pub(in crate::device) fn extra_read_arrived(&mut self, op: OpId, rid: u32) {
         self.rebuild_arrived(rid, op);
         self.free_op(op);
     }
 
-    /// A unit is computed: up the link, and the request may be complete.
+    /// Handle a computed unit: send it to the host, and complete the request if it was the last
+    /// part.
     pub(in crate::device) fn unit_rebuilt(&mut self) {
         let s = &mut self.state;
         let rid = crate::device::host::commands::pop(&mut s.parity.rebuilt, &mut s.timers, TIMER_REBUILT);
@@ -321,7 +325,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// What keeps a host read from its unit; for ever where the plane has failed.
+    /// How long a host read is kept from its unit: for ever if the plane has failed.
     fn left_for(&self, op: OpId) -> Blocked {
         let cmd = &self.flash.op(op).cmd;
         if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit) }
@@ -338,8 +342,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         closes.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
     }
 
-    /// The rest of an operation of a collection in a unit's array, or the time until a read
-    /// has interrupted it.
+    /// The remaining time of a collection's operation in a unit's array, or the time until a read
+    /// has interrupted the operation.
     fn collection_op_left(&self, unit: u32) -> Blocked {
         let Some(Span(left)) = self.flash.array_left(unit) else { return Blocked::default() };
         let holder = self.flash.holder(unit).expect("what is in the array has its die");
@@ -351,8 +355,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Blocked { left, as_begun: left, last_step: cmd.kind == OpKind::Erase, step: left }
     }
 
-    /// What the collection of a lane has left to do at its own pace: what it publishes to the
-    /// read path.
+    /// The remaining time of a lane's collection if nothing disturbs it, for the read path policy.
     fn collection_left(&self, lane: u32) -> Blocked {
         let s = &self.state;
         let t = self.flash.timing();
@@ -365,7 +368,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let left = if step > 0 { step } else { t.command_ns + t.erase_ns };
             return Blocked { left, as_begun, last_step: true, step };
         }
-        // The page under way still counts as valid: what of it is done comes off.
+        // The page under way still counts as valid: subtract the part of it that is done.
         let page = self.move_ns();
         let pages = s.extents.valid(victim);
         let (mut done, mut last_step) = (0, all_read);
@@ -378,7 +381,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Blocked { left, as_begun, last_step, step }
     }
 
-    /// How long a collection takes to move a page at its own pace, ns.
+    /// How long a collection takes to move a page if nothing disturbs it, ns.
     fn move_ns(&self) -> u64 {
         let t = self.flash.timing();
         let data = match self.shape.copy {
@@ -388,7 +391,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0)
     }
 
-    /// How long a collection takes that begins now, at its own pace, ns.
+    /// How long a collection takes that begins now, if nothing disturbs it, ns.
     pub(in crate::device) fn collection_ns(&self, victim: u32) -> u64 {
         let t = self.flash.timing();
         u64::from(self.state.extents.valid(victim)) * self.move_ns() + t.command_ns + t.erase_ns
