@@ -1,4 +1,4 @@
-//! What parity keeps.
+//! The state of parity.
 
 use super::failure::Failure;
 use super::rebuild::Rebuild;
@@ -11,18 +11,18 @@ use crate::device::write::stripe::StripeState;
 use crate::ftl::stripe_places::StripePlaces;
 use serde::{Deserialize, Serialize};
 
-/// Stripes, and what is rebuilt from them.
+/// Stripes, reconstructions and the plane that failed.
 #[derive(Serialize, Deserialize)]
 pub(in crate::device) struct Parity {
-    /// Stripes on their way to flash.
+    /// Stripes that are dirty or being flushed.
     pub stripes: StripeState,
-    /// Where stripes are that have moved.
+    /// The places of stripes that have moved.
     pub places: StripePlaces,
     /// Rows programmed by lane.
     pub programs: Programs,
-    /// Units under reconstruction …
+    /// Reconstructions under way.
     pub rebuilds: Slab<Rebuild>,
-    /// … and those being computed, with the times they are done.
+    /// Reconstructions being computed, with the times at which they are done.
     pub rebuilt: Ring,
     /// The plane that failed.
     pub failure: Failure,

@@ -1,4 +1,4 @@
-//! Wear: programs by lane, and the stripes that levelling moves to colder ones.
+//! Wear levelling: programs by lane, and the stripes that move to lanes with fewer programs.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -12,8 +12,8 @@ use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
 use serde::{Deserialize, Serialize};
 
-/// Stripes whose units may be held aside at once while they move: moves are rare beside
-/// writes, so that a few keep up, and one that finds no room comes again.
+/// Stripes whose units may be held aside at once while they move. Moves are rare compared with
+/// writes, so a few suffice, and a stripe that finds no room is tried again at a later flush.
 const MOVES: u32 = 4;
 
 /// Rows programmed since the drive was made, without those of its ageing.
@@ -28,33 +28,33 @@ impl Programs {
         Programs { lanes: vec![0; lanes as usize], groups: vec![0; stripes.map_or(0, |s| s.groups) as usize] }
     }
 
-    /// Units held aside for moves, and for what a failed plane held.
+    /// Slots held aside for moves, and for units of a failed plane.
     pub fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
         let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
         stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
     }
 
-    /// By lane.
+    /// Rows programmed by lane.
     pub fn lanes(&self) -> &[u64] {
         &self.lanes
     }
 
-    /// By group of lanes.
+    /// Rows programmed by group of lanes.
     pub fn groups(&self) -> &[u64] {
         &self.groups
     }
 }
 
-/// A stripe at its flush: what it would write, and where.
+/// A stripe that is about to be flushed.
 struct Flushed {
     stripe: u32,
-    /// The dirty units by position, and how many there are with the parity.
+    /// The dirty units by position (a mask), and the number of units written with the parity.
     dirty: u64,
     writes: u64,
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Rows programmed since the drive was made, by lane, without those of its ageing.
+    /// Rows programmed by lane since the drive was made, without those of its ageing.
     pub fn programs_by_lane(&self) -> &[u64] {
         self.state.parity.programs.lanes()
     }
@@ -64,7 +64,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.fixed.levels_wear
     }
 
-    /// Rows of a lane were programmed.
+    /// Count rows programmed in a lane.
     #[inline]
     pub(in crate::device) fn count_rows(&mut self, lane: u32, rows: u64) {
         let s = &mut self.state;
@@ -75,11 +75,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A stripe is about to be flushed, and may go elsewhere. Returns whether it does, and the
+    /// Decide whether a stripe that is about to be flushed moves. Returns whether it does, and the
     /// group that it leaves, or `NONE`.
     ///
-    /// Collections do not keep it: on a busy drive with rotating collection one lane of each
-    /// group nearly always collects. What a collection keeps from it, it waits for (or
+    /// Collections do not prevent a move: on a busy drive with rotating collection one lane of each
+    /// group nearly always collects. The flush waits for a collection (or rebuilds what is behind
+    /// it) like any other flush.
     /// rebuilds) like any flush.
     pub(in crate::device) fn move_stripe(&mut self, entry: u32) -> (bool, u32) {
         let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
@@ -120,12 +121,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (true, s.parity.places.set(self.shape.striped(), stripe, to, parity))
     }
 
-    /// Programs of all lanes that the flush writes where the stripe is.
+    /// Sum of the programs of the lanes that the flush writes if the stripe does not move.
     fn programs_at_home(&self, it: &Flushed) -> u64 {
         let stripes = self.shape.striped();
         let programs = self.state.parity.programs.lanes();
         let members = stripes.members(it.stripe).enumerate();
-        // Parity comes last, behind the positions of the data.
+        // Parity is last, behind the positions of the data.
         let written = it.dirty | 1 << (stripes.width - 1);
         members
             .filter(|&(position, _)| written >> position & 1 != 0)
@@ -133,8 +134,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             .sum()
     }
 
-    /// The offset of the parity in a group for which the lanes that the flush writes have the
-    /// fewest programs, and those.
+    /// Return the offset of the parity in a group for which the lanes that the flush writes have
+    /// the fewest programs, and the sum of these programs.
     fn best_rotation(&self, it: &Flushed, group: u32) -> (u32, u64) {
         let stripes = self.shape.striped();
         let programs = self.state.parity.programs.lanes();
@@ -151,9 +152,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         all.min_by_key(|&(_, sum)| sum).expect("a stripe has members")
     }
 
-    /// The clean units of a stripe that moves join its job behind the `members` it has: each
-    /// takes a slot aside, which is filled like one that is held in part. Returns how many
-    /// members there are then.
+    /// Add the clean units of a stripe that moves to its job, behind its `members` members. Each
+    /// takes a slot aside, which is filled like a slot that is held in part. Returns the new number
+    /// of members.
     pub(in crate::device) fn join_clean_units(
         &mut self,
         entry: u32,
@@ -169,7 +170,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         members
     }
 
-    /// A unit that is on flash joins a job as its member `at`; false where it is not there.
+    /// Add a unit that is on flash to a job as its member `at`. Returns false if it is not on
+    /// flash.
     pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: u32, at: usize) -> bool {
         let place = self.map.lookup(unit);
         let Place::Flash(old_ppa) = place else { return false };

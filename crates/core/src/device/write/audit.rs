@@ -1,4 +1,4 @@
-//! The slots of the write buffer and the write units made of them, checked on demand: for tests.
+//! The audit of the slots of the write buffer and of the write units, for tests.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -8,11 +8,11 @@ use crate::ftl::extents::Writer;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 
-/// The bit of a lane's load that says no room was found.
+/// The bit of a lane's load that marks that no room was found.
 const FULL: u32 = 1 << 31;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A slot in flight is in one write unit.
+    /// Check that a slot in flight is in one write unit.
     pub(in crate::device) fn audit_buffer(&self) -> Result<(), String> {
         let b = &self.state.write.buffer;
         b.audit(self.fixed.acknowledge_held)?;
@@ -49,7 +49,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// A write unit waits for reads, or for room, or is programmed.
+    /// Check that a write unit waits for reads, or waits for room, or is being programmed.
     pub(in crate::device) fn audit_write_units(&self) -> Result<(), String> {
         let s = &self.state;
         let stalled = &s.write.stalled;

@@ -7,7 +7,7 @@ use crate::ftl::map::Place;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A write's data are with the controller.
+    /// Begin a write whose data have arrived in the controller.
     #[inline]
     pub(in crate::device) fn begin_write(&mut self, id: u32) {
         let unit_bytes = self.shape.layout.unit_bytes;
@@ -16,7 +16,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.next_lpn = (r.command.offset / unit_bytes) as u32;
         r.remaining = 0;
         r.room_since = s.now;
-        // Writes enter the buffer in order: nobody passes one that waits for room.
+        // Writes enter the buffer in order: none passes a write that waits for room.
         let held = if s.host.room.is_empty() { self.hold_units(id) } else { Err(None) };
         if let Err(queue) = held {
             self.wait_for(id, queue);
@@ -24,8 +24,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Hold the request's remaining units. An error when it must wait before the end: for a
-    /// queue to flash, or, without one, for room in the buffer.
+    /// Hold the request's remaining units in the buffer. The error says what the request must wait
+    /// for: a queue to flash, or (`None`) room in the buffer.
     #[inline]
     pub(in crate::device) fn hold_units(&mut self, id: u32) -> Result<(), Option<u32>> {
         let unit_bytes = self.shape.layout.unit_bytes;
@@ -44,13 +44,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.acknowledge_held {
             self.complete_message(id);
         } else {
-            // All units first, so that neighbours share write units.
+            // Hold all units first, so that neighbours share write units.
             self.flush_as_policy_says(0);
         }
         Ok(())
     }
 
-    /// Hold bytes `from..to` of one logical unit, unless it must wait.
+    /// Hold bytes `from..to` of one logical unit. The error says what the request must wait for, as
+    /// above.
     #[inline]
     fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> Result<(), Option<u32>> {
         let s = &mut self.state;
@@ -83,8 +84,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 NONE
             }
             Place::Buffer(slot) => {
-                // The older copy is on its way and complete by then; what this slot lacks
-                // is copied from it in memory.
+                // The older slot is in flight and will be complete. The new slot copies what it
+                // lacks from the older one in memory.
                 mask = full;
                 let (replaced, lacking) = self.supersede(lpn, slot);
                 below = lacking;
@@ -108,14 +109,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// A logical unit has a valid copy at this address.
+    /// Make the copy of a logical unit at this address valid.
     #[inline]
     pub(in crate::device) fn validate(&mut self, lpn: u32, ppa: u32) {
         let (extent, _) = self.shape.layout.extent_of(ppa);
         self.validate_in(extent, lpn, ppa);
     }
 
-    /// The same, where the extent of the address is known.
+    /// The same, if the extent of the address is known.
     #[inline]
     pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: u32, ppa: u32) {
         self.map.set_owner(ppa, lpn);
@@ -123,7 +124,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.extents.gain(extent);
     }
 
-    /// The copy at this address is stale.
+    /// Make the copy at this address stale.
     #[inline]
     pub(in crate::device) fn invalidate(&mut self, ppa: u32) {
         debug_assert!(self.map.is_valid(ppa), "a unit goes stale once");

@@ -1,4 +1,5 @@
-//! Host writes on their way to flash: the buffer, write units, stripes, and who waits for room.
+//! Host writes on their way to flash: the buffer, write units, stripes, and writes that wait for
+//! room.
 
 mod audit;
 pub(super) mod hold;

@@ -1,4 +1,5 @@
-//! How what the write buffer holds reaches flash: as rows of any data, or as stripes with parity.
+//! How the contents of the write buffer reach flash: as rows of any data, or as stripes with
+//! parity.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -7,17 +8,18 @@ use crate::ftl::map::Place;
 use crate::observer::Observer;
 use crate::policy::flush::FlushVerdict;
 
-/// Fixed for a drive's life.
+/// The write path of a drive. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::device) enum WritePath {
-    /// Write units of any units that are bound for one pool of lanes (`write_unit`).
+    /// Write units of any mapping units of one pool of lanes (`write_unit`).
     Rows,
-    /// Whole or partial stripes, their parity with them (`stripe`, `stripe_commit`).
+    /// Whole or partial stripes together with their parity (`stripe`, `stripe_commit`).
     Stripes,
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// The list of dirty slots that a unit of the host belongs to: of its pool, or its stripe.
+    /// The list of dirty slots to which a unit of the host belongs: that of its pool, or of its
+    /// stripe.
     #[inline]
     pub(in crate::device) fn dirty_list_of(&mut self, lpn: u32) -> u32 {
         match self.fixed.write_path {
@@ -26,7 +28,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A slot of this list was written.
+    /// Note that a slot of this list was written.
     #[inline]
     pub(in crate::device) fn list_written(&mut self, list: u32) {
         match self.fixed.write_path {
@@ -35,12 +37,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A unit is written again whose older slot is on its way to flash. Returns the copy on flash
-    /// that the newer slot replaces, and the one that has what both lack.
+    /// Handle a unit that is written again while its older slot is in flight. Returns the copy on
+    /// flash that the newer slot replaces, and the copy that has what both slots lack.
     #[inline]
     pub(in crate::device) fn supersede(&mut self, lpn: u32, older: u32) -> (u32, u32) {
         match self.fixed.write_path {
-            // What the older slot was to replace is the newer one's to replace.
+            // The newer slot replaces the copy that the older slot was to replace.
             WritePath::Rows => {
                 let older = self.state.write.buffer.slot_mut(older);
                 let copy = std::mem::replace(&mut older.old_ppa, NONE);
@@ -61,7 +63,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Send what the flush policy names on its way. False where that has left already.
+    /// Flush what the flush policy names. Returns false if nothing of that may leave.
     #[inline]
     pub(in crate::device) fn flush_named(&mut self, verdict: FlushVerdict, list: u32) -> bool {
         match self.fixed.write_path {
@@ -73,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Send what is dirty longest on its way, if something is dirty and may leave.
+    /// Flush the data that have been dirty longest, if any are dirty and may leave.
     pub(in crate::device) fn flush_oldest(&mut self) {
         let Some(list) = self.state.write.buffer.oldest_list() else { return };
         match self.fixed.write_path {
@@ -86,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Send everything on its way that is dirty and may leave.
+    /// Flush all data that are dirty and may leave.
     pub(in crate::device) fn flush_all(&mut self) {
         match self.fixed.write_path {
             WritePath::Rows => {
@@ -98,8 +100,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Forget the units `first..end`. Returns how many stay, as the parity of their stripe covers
-    /// them.
+    /// Unmap the units `first..end`. Returns how many are kept, because the parity of their stripe
+    /// covers them.
     pub(in crate::device) fn trim_units(&mut self, first: u32, end: u32) -> u32 {
         match self.fixed.write_path {
             WritePath::Rows => {
@@ -129,7 +131,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_trimmed(lpn);
     }
 
-    /// Free extents have appeared in a lane: what waited for them may go.
+    /// Resume what waited for free extents of a lane, after some have appeared.
     pub(in crate::device) fn resume_stalled(&mut self, lane: u32) {
         match self.fixed.write_path {
             WritePath::Rows => self.resume_stalled_write_units(lane),

@@ -1,8 +1,8 @@
-//! How much of the write buffer is on its way to each die or lane, and the writes that wait
-//! until less is.
+//! Limits on the data in flight from the write buffer to each die or lane, and the writes that wait
+//! for them.
 //!
-//! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is
-//! the number of mapping units on their way there. A write whose next unit is for a full
+//! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is the
+//! number of mapping units in flight to that die or lane. A write whose next unit is for a full
 //! queue waits for that queue; writes for other queues pass it.
 
 use crate::containers::NONE;
@@ -23,21 +23,21 @@ use tailcut_units::{Occupant, SimTime};
 /// The queues of a drive that limits them; empty on one that does not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct WriteQueues {
-    /// Units at which writes wait; `u32::MAX` without a limit.
+    /// Length of a queue, in mapping units, at which writes wait; `u32::MAX` without a limit.
     limit: u32,
-    /// Lanes that share a queue.
+    /// Number of lanes that share a queue.
     lanes: u32,
-    /// By queue: units on their way.
+    /// By queue: mapping units in flight.
     in_flight: Vec<u32>,
     /// By queue: the commands that wait, oldest first.
     waiting: Vec<List>,
     links: Vec<Link>,
-    /// Commands that wait, in all.
+    /// Number of commands that wait.
     count: u32,
 }
 
 impl WriteQueues {
-    /// The queues that `limit` asks for, with at most `depth` commands under way.
+    /// Create the queues that `limit` asks for, with at most `depth` commands under way.
     pub fn new(shape: &Shape, limit: Option<QueueLimit>, depth: u32) -> WriteQueues {
         let layout = &shape.layout;
         let Some(QueueLimit { of, bytes }) = limit else {
@@ -84,7 +84,7 @@ impl WriteQueues {
         closed.then_some(queue as u32)
     }
 
-    /// `units` of a lane set out for flash.
+    /// Count `units` units that leave the buffer for a lane.
     #[inline]
     pub fn depart(&mut self, lane: u32, units: u32) {
         if self.limits() {
@@ -93,7 +93,7 @@ impl WriteQueues {
         }
     }
 
-    /// `units` of a lane are on flash.
+    /// Count `units` units of a lane that have reached flash.
     #[inline]
     pub fn arrive(&mut self, lane: u32, units: u32) {
         if self.limits() {
@@ -102,13 +102,13 @@ impl WriteQueues {
         }
     }
 
-    /// Commands that wait.
+    /// Number of commands that wait.
     pub fn waiting(&self) -> u32 {
         self.count
     }
 
-    /// Put a command behind those that arrived before it: one that waited for another queue may
-    /// be older than the last.
+    /// Queue a command behind those that arrived before it. A command that waited for another queue
+    /// may be older than the last one here.
     fn push(&mut self, queue: u32, id: u32, requests: &Slab<Request>) {
         let list = &mut self.waiting[queue as usize];
         let younger = |other: u32| other != NONE && requests[other].arrived > requests[id].arrived;
@@ -136,7 +136,8 @@ impl WriteQueues {
         self.waiting.iter().map(List::head).filter(|&id| id != NONE)
     }
 
-    /// For the audit: units on their way by lane agree, and so do the lists.
+    /// Audit: check the units in flight against those by lane, and check the lists. Returns the
+    /// commands that wait.
     pub fn audit(&self, by_lane: &[u32]) -> Result<Vec<u32>, String> {
         if !self.limits() {
             return Ok(Vec::new());
@@ -167,7 +168,7 @@ impl WriteQueues {
     }
 }
 
-/// Lanes that share a queue.
+/// Number of lanes that share a queue.
 fn lanes_of(shape: &Shape, of: QueueOf) -> u32 {
     match of {
         QueueOf::Die if shape.layout.kind == ExtentKind::Block => shape.layout.planes,
@@ -175,7 +176,7 @@ fn lanes_of(shape: &Shape, of: QueueOf) -> u32 {
     }
 }
 
-/// Refuse a limit where the queue of a write is not known when it arrives.
+/// Refuse a limit if the queue of a write is not known when the write arrives.
 pub(in crate::device) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), ConfigProblem> {
     let refuse = |problem: &str| {
         Err(ConfigProblem { key: "policy.buffer.lru.queue_limit".into(), problem: problem.into() })
@@ -183,25 +184,25 @@ pub(in crate::device) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Resu
     match limit {
         None => Ok(()),
         Some(_) if shape.has_parity() => {
-            refuse("stripes leave the buffer as a whole: with policy.redundancy none only")
+            refuse("stripes leave the buffer as a whole: set policy.redundancy to none")
         }
         Some(QueueLimit { of: QueueOf::Die, .. }) if shape.layout.kind == ExtentKind::Line => {
             refuse("an extent spans all dies with ftl.extent `line`: set `of` to lane")
         }
         Some(limit) if shape.pool_lanes > lanes_of(shape, limit.of) => refuse(
-            "policy.placement names the lane of a write when it leaves the buffer: take static for queues to each lane, static or die for queues to each die",
+            "policy.placement chooses the lane of a write only when it leaves the buffer: set it to static for queues to each lane, static or die for queues to each die",
         ),
         Some(_) => Ok(()),
     }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// The write cannot go on: it waits for a queue, or for room in the buffer.
+    /// Let a write wait for a queue, or (`None`) for room in the buffer.
     pub(in crate::device) fn wait_for(&mut self, id: u32, queue: Option<u32>) {
         let s = &mut self.state;
         match queue {
             Some(queue) => s.write.queues.push(queue, id, &s.host.requests),
-            // Back from a queue, it keeps its place.
+            // A write that comes from a queue keeps its place.
             None if s.write.queues.limits() => {
                 let arrived = s.host.requests[id].arrived;
                 let behind = s.host.room.partition_point(|&other| s.host.requests[other].arrived <= arrived);
@@ -212,19 +213,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.note_oldest_write();
     }
 
-    /// The write that waited longest for room in the buffer waits no more.
+    /// Remove the write that has waited longest for room in the buffer.
     pub(in crate::device) fn leave_room(&mut self) {
         self.state.host.room.pop_front();
         self.note_oldest_write();
     }
 
-    /// The write that waited longest for a queue waits no more.
+    /// Remove a write that has waited longest for a queue.
     fn leave_queue(&mut self, queue: u32, id: u32) {
         self.state.write.queues.pop(queue, id);
         self.note_oldest_write();
     }
 
-    /// Units of a lane are on flash: let writes in that waited for its queue, in order.
+    /// Admit, in order, writes that waited for a lane's queue. Units of the lane have reached
+    /// flash.
     #[inline]
     pub(in crate::device) fn admit_queued(&mut self, lane: u32, op: OpId, group: u32) {
         let q = &self.state.write.queues;
@@ -252,7 +254,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Which write has waited longest for the buffer has changed: suspension may depend on it.
+    /// Tell the flash since when a write waits for the buffer: suspension may depend on it.
     fn note_oldest_write(&mut self) {
         let s = &self.state;
         if !self.flash.interrupts(Occupant::Erase) {

@@ -1,4 +1,4 @@
-//! Writes that wait for room in the buffer, and what they waited for.
+//! Writes that wait for room in the buffer, and what their waits are charged to.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -8,8 +8,8 @@ use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Room may have appeared: let waiting writes in, in order. A program has made it, of this
-    /// operation and write unit, or (none) a TRIM that dropped slots.
+    /// Admit waiting writes in order, after room may have appeared. `by` is the program that made
+    /// room, and its write unit; `None` if a TRIM dropped slots.
     #[inline]
     pub(in crate::device) fn admit_waiting(&mut self, by: Option<(OpId, u32)>) {
         while let Some(&id) = self.state.host.room.front() {
@@ -27,7 +27,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Slots were dropped for which a write waited: until now it waited for the flush ahead.
+    /// Charge the wait of a write that ends because slots were dropped: until now it waited for the
+    /// flush ahead.
     fn charge_flush_ahead(&mut self, id: u32) {
         let now = self.state.now;
         let r = &mut self.state.host.requests[id];
@@ -36,7 +37,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_request(id, RequestStep::Room(NONE));
     }
 
-    /// A write waits and nothing is on its way out: send the oldest, whatever the policy.
+    /// Flush the oldest data, regardless of the policy, if nothing is in flight. A write waits for
+    /// room.
     pub(in crate::device) fn make_room(&mut self) {
         let b = &self.state.write.buffer;
         if b.dirty() == b.held() {
@@ -44,8 +46,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Charge the time in which a request waited for buffer room up to now, split by what the
-    /// write unit that made room went through.
+    /// Charge a request for its wait for buffer room up to now, split by what the write unit that
+    /// made room went through.
     pub(in crate::device) fn charge_room(&mut self, id: u32, op: OpId, write_unit: u32) {
         self.observe_request(id, RequestStep::Room(op.number()));
         let s = &mut self.state;
@@ -53,8 +55,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (since, now) = (r.room_since, s.now);
         let (g, o) = (&s.write.units[write_unit], self.flash.op(op));
         let overlap = |from: u64, to: u64| to.min(now).saturating_sub(from.max(since));
-        // Before the write unit was formed, and while it read what it was short of or
-        // programmed, it did its own work; from `ready` to `entered` no block was free.
+        // Before the write unit was formed, and while it read missing data or was programmed, the
+        // wait is for its own work. From `ready` to `entered` no block was free.
         let stalled = overlap(g.ready, o.entered);
         let queued = overlap(o.entered, o.started);
         let ran = overlap(o.started, now);
@@ -67,8 +69,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 }
 
-/// Charge `part` of a wait of `whole` nanoseconds for a free block: to what the die that was
-/// to free it did meanwhile, and the rest, in which it did nothing, to free space itself.
+/// Charge `part` of a wait of `whole` nanoseconds for a free block. The time in which the die that
+/// was to free the block was busy is charged to what that die did; the rest is charged to free
+/// space.
 pub(in crate::device) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
     let busy = die.sum().min(whole);
     let share = part_of(busy, part, whole);
@@ -76,13 +79,13 @@ pub(in crate::device) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, 
     to.charge(Cause::FREE_SPACE, part - share);
 }
 
-/// What of `ns` falls to the part `part` of `whole`; all of it when that is the whole.
+/// The share of `ns` that falls to `part` of `whole`; all of it if `part` is the whole.
 fn part_of(ns: u64, part: u64, whole: u64) -> u64 {
     if whole == 0 { 0 } else { (u128::from(ns) * u128::from(part) / u128::from(whole)) as u64 }
 }
 
-/// Give `to` a time `part` split as `from` is split over some causes, the rounding going to
-/// the last: exact when that is what `from` spent on them.
+/// Charge `part` to `to`, split over some causes as `from` is split. The rounding goes to the last
+/// cause. The split is exact if `part` is what `from` spent on these causes.
 fn share_out(to: &mut Ledger, from: &Ledger, part: u64, of: impl Fn(Cause) -> bool) {
     if part == 0 {
         return;

@@ -1,4 +1,4 @@
-//! What host writes keep on their way to flash.
+//! The state of host writes on their way to flash.
 
 use super::queues::WriteQueues;
 use super::write_unit::{Stalled, WriteUnit};
@@ -9,21 +9,21 @@ use crate::ftl::buffer::Buffer;
 use crate::policy::buffer::QueueLimit;
 use serde::{Deserialize, Serialize};
 
-/// The write buffer, and what has left it for flash.
+/// The write buffer, and the write units that have left it.
 #[derive(Serialize, Deserialize)]
 pub(in crate::device) struct Writes {
     pub buffer: Buffer,
-    /// What is on its way to each die or lane, where that is limited.
+    /// Data in flight to each die or lane, if that is limited.
     pub queues: WriteQueues,
-    /// Write units on their way, those of collections too.
+    /// Write units under way, those of collections included.
     pub units: Slab<WriteUnit>,
-    /// For each write unit, its logical units and where their data come from.
+    /// For each write unit, its logical units and the sources of their data.
     pub members: Vec<(u32, u32)>,
     /// Write units that wait for a free block.
     pub stalled: Stalled,
-    /// Host programs queued or under way by lane, with a mark where no room was found.
+    /// By lane: host programs queued or under way, with a mark if no room was found.
     pub lane_load: Vec<u32>,
-    /// Write units of the host that went to each lane.
+    /// By lane: write units of the host that went there.
     pub lane_written: Vec<u64>,
 }
 

@@ -1,11 +1,12 @@
-//! Write units of stripes: parity is written with the data it covers.
+//! The flush of stripes: parity is written with the data that it covers.
 //!
-//! A *job* takes the dirty units of one stripe to flash: what the new parity needs is read
-//! first; then every member written and the parity get a row on their own lane, or the job
-//! waits until each has one, so that no job under way ever waits for space. A member that is
-//! programmed leaves the buffer, and is read where it is now; the stripe is still the old
-//! copies with the old parity, which stay valid until the last program has ended and what
-//! parity covers switches to the new ones with it. So the buffer holds only what a collection keeps from flash.
+//! A *job* flushes the dirty units of one stripe. It first reads what the new parity needs. Then
+//! every member that is written and the parity get a row on their own lane, or the job waits until
+//! each has one, so that no job under way ever waits for space. A member that is programmed leaves
+//! the buffer, and is read from its new address. The stripe still consists of the old copies and
+//! the old parity, which stay valid until the last program has ended. Then the stripe commits: its
+//! parity covers the new copies, and the old ones are stale. The buffer therefore holds only
+//! members that a collection keeps from flash.
 
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
@@ -21,43 +22,43 @@ use crate::policy::flush::FlushVerdict;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
-/// What a job computes the new parity from, besides what it writes.
+/// What a job computes the new parity from, besides the units that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum Basis {
     /// The old parity and the old copies of what is written.
     Former,
     /// The rest of the stripe.
     Rest,
-    /// The rest of the stripe; this unit, held in part, lies behind a collection, and its
-    /// old copy is rebuilt from all the others.
+    /// The rest of the stripe. This unit is held in part and its old copy is behind a collection,
+    /// so the old copy is rebuilt from all the others.
     RestBut(u32),
 }
 
-/// One stripe on its way to flash.
+/// The flush of one stripe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Job {
-    /// Its entry among the dirty stripes.
+    /// The entry of the stripe among the dirty stripes.
     pub entry: u32,
-    /// Units written, parity last.
+    /// Number of units written; the parity is the last.
     pub members: u32,
-    /// Where its parity comes from.
+    /// What the new parity is computed from.
     pub basis: Basis,
-    /// Reads that the parity still waits for.
+    /// Number of reads for which the parity still waits.
     pub reads: u32,
-    /// Programs still to end.
+    /// Number of programs still to end.
     pub programs: u32,
-    /// It is there to write a lost unit anew.
+    /// Whether the job rewrites a lost unit.
     pub rewrites: bool,
-    /// The group that its stripe leaves with it, or `NONE`.
+    /// The group that the stripe leaves with this flush, or `NONE`.
     pub left: u32,
     /// When its data were complete.
     pub ready: u64,
-    /// The lane that had no row for it, the account of that lane's die when it began to wait,
-    /// and what that die did meanwhile.
+    /// The lane that had no row for the job, the account of that lane's die when the job began to
+    /// wait, and what the die did during the wait.
     pub lacking: u32,
     pub seen: Held,
     pub stalled: Ledger,
-    /// Where the time went before.
+    /// Latency by cause before the programs were queued.
     pub ledger: Ledger,
 }
 
@@ -68,31 +69,31 @@ pub(in crate::device) struct Member {
     pub unit: u32,
     /// Its slot; `NONE` for parity.
     pub slot: u32,
-    /// The copy that the old parity covers; `NONE` for none, and for parity itself, whose
-    /// entry has it.
+    /// The copy that the old parity covers; `NONE` if there is none, and for the parity itself,
+    /// whose old copy is in the stripe's entry.
     pub old_ppa: u32,
-    /// Its new place.
+    /// Its new address.
     pub ppa: u32,
-    /// It is programmed there: the slot is not its own any more.
+    /// Whether it is programmed there. Its slot then belongs to the job no longer.
     pub done: bool,
 }
 
-/// All that stripes need beyond the map.
+/// The state of stripes that are dirty or being flushed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct StripeState {
     pub dirty: DirtyStripes,
     pub jobs: Slab<Job>,
-    /// For each job, its members.
+    /// The members of each job.
     pub members: Vec<Member>,
     width: u32,
-    /// Jobs that wait for rows, in all and by group.
+    /// Jobs that wait for rows: their number, and by group.
     pub waiting: u32,
     pub stalled: Vec<List>,
     pub links: Vec<Link>,
 }
 
 impl StripeState {
-    /// For a buffer of `slots` slots; nothing without stripes.
+    /// Create the state for a buffer of `slots` slots; empty without stripes.
     pub fn new(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> StripeState {
         let (width, groups) = stripes.map_or((1, 0), |s| (s.width, s.groups));
         let jobs = StripeState::most_jobs(stripes, slots, lanes);
@@ -122,13 +123,14 @@ impl StripeState {
         }
     }
 
-    /// Stripes on their way at once: enough to keep every plane busy with many of them.
+    /// Largest number of stripes flushed at once: enough to keep every plane busy with many of
+    /// them.
     pub fn most_jobs(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
-        // Operations are reserved for every unit of each.
+        // Operations are reserved for every unit of each stripe.
         stripes.map_or(0, |s| slots.min(64 * lanes).min((1 << 17) / s.width))
     }
 
-    /// Stripes that are held in part or on their way, at most.
+    /// Largest number of stripes that are dirty or being flushed.
     pub fn most_entries(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
         if stripes.is_some() { slots + StripeState::most_jobs(stripes, slots, lanes) } else { 0 }
     }
@@ -141,7 +143,8 @@ impl StripeState {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// The entry of a unit's stripe, which the buffer is about to hold a unit of.
+    /// Return the entry of a unit's stripe, of which the buffer is about to hold a unit. Open it if
+    /// there is none.
     #[inline]
     pub(in crate::device) fn entry_of(&mut self, unit: u32) -> u32 {
         let stripes = self.shape.striped();
@@ -157,7 +160,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         entry
     }
 
-    /// A unit of this stripe was written to the buffer.
+    /// Note that a unit of this stripe was written to the buffer.
     #[inline]
     pub(in crate::device) fn stripe_written(&mut self, entry: u32) {
         let s = &mut self.state;
@@ -166,7 +169,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.parity.stripes.dirty.written(entry, group, s.write.buffer.dirty_in(entry));
     }
 
-    /// The flush under way of a stripe, or `NONE`.
+    /// The job that flushes a stripe, or `NONE`.
     #[inline]
     pub(in crate::device) fn job_of(&self, stripe: u32) -> u32 {
         match self.map.lookup(self.shape.striped().parity(stripe)) {
@@ -175,7 +178,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The member of a job (`NONE` for none) that this unit is.
+    /// The index of this unit among the members of a job (`NONE`: no job).
     #[inline]
     pub(in crate::device) fn member_of(&self, job: u32, unit: u32) -> Option<usize> {
         let s = &self.state.parity.stripes;
@@ -191,7 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.copy_beside(self.job_of(self.shape.striped().stripe_of(unit)), unit)
     }
 
-    /// The same, where the stripe's job is known.
+    /// The same, if the stripe's job is known.
     pub(in crate::device) fn copy_beside(&self, job: u32, unit: u32) -> Option<u32> {
         let s = &self.state;
         let ppa = if self.shape.striped().is_parity(unit) {
@@ -212,8 +215,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(ppa).filter(|&ppa| ppa != NONE)
     }
 
-    /// A copy on flash was moved: true if it is one that a stripe on its way still needs, or
-    /// the parity of one that the buffer holds.
+    /// Note that a copy on flash was moved. Returns true if it is a copy that a job still needs, or
+    /// the parity of a stripe that the buffer holds.
     #[inline]
     pub(in crate::device) fn member_moved(&mut self, unit: u32, old_ppa: u32, new: u32) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
@@ -235,14 +238,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a collection keeps host operations from a lane.
+    /// Whether a collection closes a lane to host operations.
     #[inline]
     pub(in crate::device) fn is_closed(&self, lane: u32) -> bool {
         self.flash.is_closed(self.shape.units_of_lane(lane).start)
     }
 
-    /// The stripe to flush next: the least recently written, or of the least recently
-    /// written whole and partial stripe of each group the one that collections hinder least.
+    /// The stripe to flush next. Without `least_hindered` it is the least recently written one.
+    /// With it, the candidates are the least recently written stripes of the groups, only whole
+    /// ones if there are any; the result is the oldest candidate that no collection hinders, or the
+    /// oldest if all are hindered.
     pub(in crate::device) fn next_stripe(&self, least_hindered: bool) -> Option<u32> {
         let stripes = self.shape.stripes.as_ref()?;
         let dirty = &self.state.parity.stripes.dirty;
@@ -265,7 +270,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(free.map_or(entry, |(entry, _)| entry))
     }
 
-    /// Whether a plane that this stripe's flush would program collects.
+    /// Whether a lane that the flush of this stripe would program is closed by a collection.
     fn is_hindered(&self, entry: u32, group: u32, whole: bool) -> bool {
         if self.state.gc.groups.collecting(group) == 0 {
             return false;
@@ -280,8 +285,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Send the stripe that the flush policy names on its way. False where none may leave: those
-    /// that are left are in flight, and ask again when they are on flash.
+    /// Flush the stripe that the flush policy names. Returns false if none may leave: the others
+    /// are in flight, and ask again when they are on flash.
     pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, list: u32) -> bool {
         let stripes = &self.state.parity.stripes;
         let entry = match verdict {
@@ -296,19 +301,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         entry.is_some()
     }
 
-    /// Flush everything that may be flushed now.
+    /// Flush all stripes that may be flushed now.
     pub(in crate::device) fn flush_all_stripes(&mut self) {
         while let Some(entry) = self.next_stripe(false) {
             self.flush_stripe(entry);
         }
     }
 
-    /// Send the dirty units of a stripe on their way.
+    /// Flush the dirty units of a stripe.
     pub(in crate::device) fn flush_stripe(&mut self, entry: u32) {
         self.flush_with(entry, None);
     }
 
-    /// Send the dirty units of a stripe on their way, and one besides that is on flash.
+    /// Flush the dirty units of a stripe, and `also` a unit of it that is on flash.
     pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<u32>) {
         let levels = self.fixed.levels_wear && self.state.parity.failure.lane == NONE;
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
@@ -354,15 +359,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Read what the new parity, and units held in part, need: the old copies of what is
-    /// written and the old parity, or the rest of the stripe, whichever is less; or all but
-    /// what a collecting plane keeps.
+    /// Issue the reads for the new parity and for units held in part: the old copies of the units
+    /// written with the old parity, or the rest of the stripe, whichever costs less. If one unit is
+    /// behind a collection or lost, read all but that unit.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
         let stripes = self.shape.striped();
         let s = &self.state;
         let range = s.parity.stripes.members_of(job);
-        // By position in the stripe, parity last: written, copied on flash, held in part,
-        // behind a collection; and moved, which parity needs and the host does not.
+        // Masks by position in the stripe, parity last: written, with a copy on flash, held in
+        // part, behind a collection; lost; and moved, which parity needs and the host does not.
         let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
         let mut lost = 0u64;
         let mut moved = 0u64;
@@ -381,7 +386,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (i, unit) in stripes.members(stripe).enumerate() {
             if let Some(ppa) = self.copy_beside(job, unit) {
                 on_flash |= 1 << i;
-                // Where the copy is: the stripe may be moving away from there.
+                // The lane of the copy counts: the stripe may be moving away from it.
                 closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(ppa))) << i;
                 lost |= u64::from(self.is_lost(ppa)) << i;
             }
@@ -394,7 +399,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             |set: u64| set.count_ones() + 64 * (set & closed).count_ones() + 4096 * (set & lost).count_ones();
         let (mut set, mut basis) =
             if whole || cost(rest) < cost(modify) { (rest, Basis::Rest) } else { (modify, Basis::Former) };
-        // A unit held in part may be lost, or lie behind the collection: the others give it.
+        // If a unit held in part is lost or behind a collection, it is rebuilt from the others.
         let round = if lost != 0 { lost } else { closed };
         if round.count_ones() == 1 && set & round != 0 {
             debug_assert!(round & short != 0, "any other unit is needed by one of the two only");
@@ -419,7 +424,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Something that a stripe's parity needs has arrived.
+    /// Handle the arrival of a read that a stripe's parity needs.
     pub(in crate::device) fn stripe_read_arrived(&mut self, op: OpId, job: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
@@ -435,8 +440,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Forget the stripes that lie wholly inside `first..end` and are at rest; of others the
-    /// parity covers the data, and they stay. Returns the units that stayed.
+    /// Unmap the stripes that are wholly inside `first..end` and neither dirty nor being flushed.
+    /// Units of other stripes stay, because their parity covers them. Returns the number of units
+    /// that stay.
     pub(in crate::device) fn trim_stripes(&mut self, first: u32, end: u32) -> u32 {
         let stripes = self.shape.striped();
         let data = stripes.width - 1;

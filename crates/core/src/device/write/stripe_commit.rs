@@ -1,4 +1,4 @@
-//! Stripes whose data are complete: their rows, their programs, and the switch.
+//! Stripes whose data are complete: their rows, their programs, and the commit.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -12,7 +12,7 @@ use crate::observer::{Observer, WriteStep};
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// A job's data are complete: find every member a row.
+    /// Find every member of a job a row, or let the job wait. The job's data are complete.
     pub(in crate::device) fn place_stripe(&mut self, job: u32) {
         self.data_gathered(job);
         self.observe_write(job, true, WriteStep::Ready);
@@ -25,8 +25,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A job that looked for rows waits for one of this lane from now on: for what its die
-    /// does meanwhile. (One that waits behind another has looked for none itself.)
+    /// Note that a job which found no row waits for one of this lane from now on, and so for what
+    /// the lane's die does meanwhile. (A job that waits behind another has not looked for rows
+    /// itself.)
     fn begin_stripe_stall(&mut self, job: u32, lane: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
@@ -38,7 +39,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A job has its rows.
+    /// End the wait of a job that has its rows, and record what the die did during the wait.
     fn end_stripe_stall(&mut self, job: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
@@ -55,14 +56,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.places.group_of(self.shape.striped(), stripe) as usize
     }
 
-    /// A lane of this group has more rows: jobs that waited may go, in order.
+    /// Resume, in order, jobs that waited for rows. A lane of their group has more rows.
     pub(in crate::device) fn resume_stalled_stripes(&mut self, lane: u32) {
         let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane);
         self.resume_stalled_jobs(group);
         let failed = self.state.parity.failure.lane;
         if failed != NONE && self.shape.striped().group_of_lane(failed) != group {
-            // Its lanes stand in for one of that group.
+            // The lanes of this group replace the failed one.
             self.resume_stalled_jobs(self.shape.striped().group_of_lane(failed));
         }
     }
@@ -83,7 +84,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Program a job's members, if all of their lanes have a row for them.
+    /// Program a job's members if all of their lanes have a row for them. Returns whether they
+    /// have.
     fn program_stripe(&mut self, job: u32) -> bool {
         let range = self.state.parity.stripes.members_of(job);
         let reserve = self.shape.reserve;
@@ -123,7 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.stalled = j.stalled;
             s.write.members[write_unit as usize] = (unit, i as u32);
             s.write.lane_load[lane as usize] += 1;
-            // What moves is of a stripe that switches as one: it has the rank of the rest.
+            // Units that move commit with their stripe, so they have the same occupant as the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
             self.queue_host_program(write_unit, ppa, occupant);
         }
@@ -135,13 +137,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// The lane that a unit of a stripe is written to: every flush finds it here.
+    /// The lane to which every flush writes a unit of a stripe.
     pub(in crate::device) fn target_lane(&self, unit: u32) -> u32 {
         let stripes = self.shape.striped();
         self.substitute_for(self.state.parity.places.lane(stripes, unit), stripes.stripe_of(unit))
     }
 
-    /// A member of a job is programmed: with the last one, the stripe switches.
+    /// Handle the end of a member's program. After the last one, the stripe commits.
     pub(in crate::device) fn stripe_programmed(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);
@@ -166,7 +168,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let left = self.state.parity.stripes.jobs[job].left;
         let (stripe, offsets) = if last { self.commit_stripe(job) } else { (0, 0) };
         if last && self.state.parity.failure.under_way == 0 {
-            // Ahead of the writes that wait, which may need every job.
+            // This goes before the writes that wait, which may need every job.
             self.relocate(1);
         }
         if makes_room || last {
@@ -191,13 +193,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A data member is programmed: it is read there from now on, and its slot is free.
+    /// Map a programmed data member to its new address, and free its slot.
     fn settle_member(&mut self, unit: u32, slot: u32, ppa: u32) {
         let s = &mut self.state;
         if self.map.is_buffered_in(unit, slot) {
             self.map.set_flash(unit, ppa);
         } else if let Place::Buffer(newer) = self.map.lookup(unit) {
-            // Overwritten meanwhile.
+            // The unit was overwritten meanwhile.
             let newer = s.write.buffer.slot_mut(newer);
             debug_assert_eq!(newer.old_ppa, NONE);
             newer.old_ppa = ppa;
@@ -206,8 +208,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.write.buffer.release(slot);
     }
 
-    /// All of a job is on flash: the stripe is the new copies, and may be flushed again.
-    /// Returns it, and the offsets of the lanes written.
+    /// Commit a stripe whose members are all on flash: its parity covers the new copies, and it may
+    /// be flushed again. Returns the stripe, and a mask of the offsets of the lanes written.
     fn commit_stripe(&mut self, job: u32) -> (u32, u32) {
         let Job { entry, rewrites, .. } = self.state.parity.stripes.jobs[job];
         self.state.parity.failure.under_way -= u32::from(rewrites);
@@ -244,7 +246,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (stripe, offsets)
     }
 
-    /// A stripe has left a group: its old copies there are stale.
+    /// Check the collections of a group that a stripe has left. Its old copies there are stale.
     fn after_leaving(&mut self, group: u32) {
         for offset in 0..self.shape.striped().width {
             if self.state.gc.waiting > 0 {
@@ -253,7 +255,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A stripe has switched: blocks of its lanes may have become worth collecting.
+    /// Check the collections of the lanes of a stripe that has committed. Their blocks may have
+    /// become worth collecting.
     fn after_commit(&mut self, stripe: u32, mut offsets: u32) {
         while offsets != 0 && self.state.gc.waiting > 0 {
             let stripes = self.shape.striped();

@@ -21,21 +21,21 @@ pub(in crate::device) struct WriteUnit {
     pub lane: u32,
     /// The stripe that it is a member of, or `NONE`.
     pub stripe: u32,
-    /// Mapping units it carries; the rest of the row is padding.
+    /// Number of mapping units that it carries; the rest of the row is padding.
     pub count: u32,
-    /// Reads it still waits for.
+    /// Number of reads for which it still waits.
     pub reads: u32,
-    /// Programs it still waits for.
+    /// Number of programs for which it still waits.
     pub programs: u32,
-    /// First unit address, once it has a row.
+    /// First physical unit of its row, once it has one.
     pub ppa: u32,
     /// When its data were complete.
     pub ready: u64,
-    /// The account of its lane's die when it began to wait for a free block …
+    /// The account of its lane's die when it began to wait for a free block.
     pub seen: Held,
-    /// … and what that die did meanwhile.
+    /// What that die did during the wait.
     pub stalled: Ledger,
-    /// Where the time went before its program was queued.
+    /// Latency by cause before its program was queued.
     pub ledger: Ledger,
 }
 
@@ -57,12 +57,12 @@ impl WriteUnit {
     }
 }
 
-/// Write units that wait for room: one list a pool of lanes.
+/// Write units that wait for room: one list for each pool of lanes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Stalled {
     pub(super) lists: Vec<List>,
     pub(super) links: Vec<Link>,
-    /// Write units that wait.
+    /// Number of write units that wait.
     pub(super) waiting: u32,
 }
 
@@ -97,7 +97,7 @@ impl Stalled {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Ask the flush policy until it holds.
+    /// Flush what the flush policy names, until the policy holds.
     #[inline]
     pub(in crate::device) fn flush_as_policy_says(&mut self, list: u32) {
         loop {
@@ -111,14 +111,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             };
             match s.policies.flush.next(&view) {
                 FlushVerdict::Hold => return,
-                // What has left already asks again when it is on flash.
+                // Data in flight ask again when they are on flash.
                 verdict if !self.flush_named(verdict, list) => return,
                 _ => {}
             }
         }
     }
 
-    /// Send the write units that the flush policy names on their way.
+    /// Flush the write units that the flush policy names.
     #[inline]
     pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, list: u32) {
         let oldest = || self.state.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
@@ -168,7 +168,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A slot that does not hold its whole unit needs the rest from flash first.
+    /// Read the missing part of a slot that does not hold its whole unit.
     #[inline]
     fn fill_short_slot(&mut self, write_unit: u32, i: u32) {
         let upr = self.shape.layout.units_per_row;
@@ -185,7 +185,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_op(op);
     }
 
-    /// What a write unit was short of has arrived.
+    /// Handle the arrival of data that a write unit lacked.
     #[inline]
     pub(in crate::device) fn filler_arrived(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
@@ -202,7 +202,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The write unit's data are complete: find it a lane and a row.
+    /// Find a lane and a row for a write unit whose data are complete, or let it wait.
     #[inline]
     fn place_write_unit(&mut self, write_unit: u32) {
         self.observe_write(write_unit, false, WriteStep::Ready);
@@ -214,7 +214,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// A write unit waits for a free block from now on: for what its lane's die does meanwhile.
+    /// Note that a write unit waits for a free block from now on, and so for what its lane's die
+    /// does meanwhile.
     fn begin_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
         let unit = self.shape.units_of_lane(s.write.units[write_unit].lane).start;
@@ -224,8 +225,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_write(write_unit, false, WriteStep::Stalls(unit));
     }
 
-    /// A write unit that waited has a row. It waited for any lane of its pool: where those lie on
-    /// several dies, no single die says why.
+    /// End the wait of a write unit that has a row, and record what the die did during the wait.
+    /// The write unit waited for any lane of its pool: if these lanes are on several dies, no
+    /// single die explains the wait.
     fn end_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
@@ -236,7 +238,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.charge_since(units.start, &g.seen, &mut g.stalled);
     }
 
-    /// Try the write unit's lane, or lanes of its pool as the policy names them until one has room.
+    /// Try the write unit's lane, or the lanes of its pool in the policy's order, until one has
+    /// room. Returns whether one has.
     fn program_somewhere(&mut self, write_unit: u32) -> bool {
         let lane = self.state.write.units[write_unit].lane;
         if self.shape.is_fixed() {
@@ -258,7 +261,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         false
     }
 
-    /// Take a row of the lane for a host write unit and queue its program.
+    /// Take a row of the lane for a host write unit and queue its program. Returns false if there
+    /// is no row.
     fn program_write_unit(&mut self, write_unit: u32, lane: u32) -> bool {
         let s = &mut self.state;
         let free = s.extents.free(lane);
@@ -281,14 +285,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Queue the program of a host write unit at its row.
     pub(in crate::device) fn queue_host_program(&mut self, write_unit: u32, ppa: u32, occupant: Occupant) {
         if self.queue_program(write_unit, ppa, occupant) {
-            // A program that waits may be what a collection goes on for.
+            // A program that waits may allow a collection to continue.
             let place = self.shape.layout.place(ppa);
             self.wake_unit(self.shape.unit_of(place.die, place.plane));
         }
     }
 
-    /// Queue the programs of a write unit at its row: one, or for collection as many as cover it.
-    /// Returns whether it is of the host, and its busy unit is closed to such programs.
+    /// Queue the programs of a write unit at its row: one, or for collection as many as cover the
+    /// row. Returns whether it is a host program whose busy unit is closed to host programs.
     pub(in crate::device) fn queue_program(&mut self, write_unit: u32, ppa: u32, occupant: Occupant) -> bool {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
@@ -335,7 +339,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_program(id)
     }
 
-    /// A row is programmed, or a part of it.
+    /// Handle the end of a program of a row, or of a part of a row.
     #[inline]
     pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
@@ -384,13 +388,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if writer == Writer::Collection {
             self.write_unit_collected(lane);
         } else if self.state.gc.waiting > 0 {
-            // A closed extent may be the victim that a hungry lane lacked.
+            // An extent that is now closed may be the victim that a waiting lane lacked.
             self.check_collection(lane);
         }
         self.wake_for_victim();
     }
 
-    /// Host data are on flash: switch the map, free the slots, tell who waits.
+    /// Map host data to their row on flash, free their slots, and complete write-through requests.
     #[inline]
     fn host_row_programmed(&mut self, op: OpId, write_unit: u32, count: u32, ppa: u32) {
         let upr = self.shape.layout.units_per_row;
@@ -414,7 +418,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// One of the units a write-through waits for is on flash.
+    /// Count a unit of a write-through that is on flash, and complete the request after the last
+    /// one.
     fn write_through_part_done(&mut self, id: u32, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
@@ -430,7 +435,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.complete_message(id);
     }
 
-    /// Free extents have appeared in a lane: write units that waited may go.
+    /// Resume write units that waited for free extents of a lane.
     pub(in crate::device) fn resume_stalled_write_units(&mut self, lane: u32) {
         self.state.write.lane_load[lane as usize] &= !NO_ROOM;
         let list = self.shape.pool_of(lane);
