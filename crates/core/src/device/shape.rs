@@ -26,7 +26,7 @@ pub struct Shape {
     pub fill: Fill,
     /// Where stripes lie; `None` without parity.
     pub stripes: Option<Stripes>,
-    /// By group: the most stripes that wear levelling may bring there.
+    /// By group: largest number of stripes that wear levelling may bring there.
     pub most_stripes: Vec<u32>,
     /// Time to compute a unit from the rest of its stripe, ns.
     pub xor_ns: u64,

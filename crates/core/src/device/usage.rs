@@ -7,16 +7,16 @@ use crate::observer::Observer;
 /// Nanoseconds in which the parts of the drive were in use, up to a given time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The given time.
+    /// The time up to which use is counted, ns.
     pub at: u64,
-    /// By die, or by plane if planes are the busy unit: an operation held it, from its command to
-    /// its last byte, and no other could begin.
+    /// By busy unit (die or plane): time in which an operation held it, from its command to its
+    /// last byte, so that no other could begin.
     pub units: Vec<u64>,
-    /// By the same unit: array time, counted once for each plane addressed.
+    /// By busy unit: array time, counted once for each plane addressed.
     pub planes: Vec<u64>,
-    /// By channel: an operation held it.
+    /// By channel: time in which an operation held it.
     pub channels: Vec<u64>,
-    /// By direction (to the host, from the host): the link moved data.
+    /// By direction (to the host, from the host): time in which the link moved data.
     pub link: [u64; 2],
 }
 

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 /// What has delayed the operations of one host command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Met {
-    /// A collection has delayed one of them: it held the die or channel, or closed the die.
+    /// A collection has delayed one of these operations: it held the die or channel, or closed the
+    /// die.
     pub collection: bool,
-    /// One of them queued at a die behind an operation that a collection had delayed.
+    /// One of these operations queued at a die behind an operation that a collection had delayed.
     pub queued_behind: bool,
 }
 

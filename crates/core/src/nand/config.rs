@@ -8,7 +8,7 @@ use tailcut_units::{Span, quantity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BusyUnit {
-    /// One operation a die at a time (multi-plane operations count as one).
+    /// A die has one operation at a time (multi-plane operations count as one).
     Die,
     /// Planes work independently; multi-plane operations are then refused.
     Plane,
@@ -281,7 +281,7 @@ impl ChannelConfig {
     }
 }
 
-/// One error-correction engine a channel.
+/// One error-correction engine for each channel.
 ///
 /// - Read by: the decoder (`nand::ecc`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

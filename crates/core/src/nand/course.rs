@@ -1,6 +1,6 @@
 //! The course of one program or erase in the array: its progress, its suspensions and its end.
 //!
-//! *Nominal* nanoseconds are those of an undisturbed operation.
+//! *Nominal* nanoseconds are those of an operation that is never suspended.
 
 use super::config::SuspendLimits;
 use super::suspend::{Resume, Stop};

@@ -44,7 +44,7 @@ pub(in crate::device) struct Collection {
     /// When the collection began, ns, and the units that it wins.
     begun: u64,
     wins: u32,
-    /// When the collection was to end, as predicted when it began, ns.
+    /// When the collection ends, as predicted when it began, ns.
     pub ends: u64,
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
     /// victim.

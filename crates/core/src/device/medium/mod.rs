@@ -47,7 +47,7 @@ pub struct Size {
     pub requests: u32,
 }
 
-/// Where the bytes of a write-buffer slot come from that the host has not written.
+/// The source of those bytes of a write-buffer slot that the host has not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {
     /// The unit was never written, or was trimmed: zeros.

@@ -51,7 +51,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Hold bytes `from..to` of one logical unit. The error says what the request must wait for, as
-    /// above.
+    /// for `hold_units`.
     #[inline]
     fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> Result<(), Option<u32>> {
         let s = &mut self.state;
@@ -116,7 +116,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.validate_in(extent, lpn, ppa);
     }
 
-    /// The same, if the extent of the address is known.
+    /// Like `validate`, if the extent of the address is known.
     #[inline]
     pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: u32, ppa: u32) {
         self.map.set_owner(ppa, lpn);

@@ -194,7 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.copy_beside(self.job_of(self.shape.striped().stripe_of(unit)), unit)
     }
 
-    /// The same, if the stripe's job is known.
+    /// Like `flash_copy`, if the stripe's job is known.
     pub(in crate::device) fn copy_beside(&self, job: u32, unit: u32) -> Option<u32> {
         let s = &self.state;
         let ppa = if self.shape.striped().is_parity(unit) {
