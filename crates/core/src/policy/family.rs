@@ -1,5 +1,5 @@
-//! The registration of policies: from one line a member come its configuration name,
-//! the enum that dispatches to it, and its manual entry.
+//! The registration of policies. One line per member gives its configuration name, its variant in
+//! the dispatch enum, and its manual entry.
 
 /// A member's entry in the manual.
 pub struct MemberDoc {
@@ -25,11 +25,12 @@ impl MemberDoc {
 /// Define a family: its configuration enum (a bare member name, or `{ member = { … } }`),
 /// its dispatch enum, and the list of members.
 ///
-/// `neutral` names the member that changes nothing, if there is one: a configuration that does not
-/// mention the family has it.
+/// `neutral` names the member that changes nothing, if there is one. A configuration that does not
+/// mention the family gets this member.
 ///
-/// The methods under `answers` take `&self`: they answer by the view and by what the member was
-/// built with. Those under `changes` take `&mut self`: they may change the member's state.
+/// The methods under `answers` take `&self`: their results depend only on the view and on the
+/// parameters of the member. Those under `changes` take `&mut self`: they may change the member's
+/// state.
 ///
 /// Each member `m` is a sibling module with `m::Config` (serde, `Default`) and
 /// `m::Policy`, which has `fn new(&Config, &$ctx) -> Result<Self, String>` and
@@ -78,7 +79,7 @@ macro_rules! family {
         }
 
         $(
-            /// The member that changes nothing: what a configuration has that does not name one.
+            /// The member that changes nothing; a configuration that names no member gets it.
             impl Default for $config {
                 fn default() -> Self {
                     Self::$neutral(Default::default())
@@ -127,7 +128,7 @@ macro_rules! family {
         pub enum $policy { $( $variant($module::Policy), )+ }
 
         impl $policy {
-            /// Build the configured member, or say why the configuration makes no sense.
+            /// Build the configured member; an error says why the configuration is not valid.
             pub fn new(config: &$config, context: &$ctx) -> Result<Self, String> {
                 Ok(match config {
                     $( $config::$variant(c) => Self::$variant($module::Policy::new(c, context)?), )+
@@ -184,7 +185,7 @@ macro_rules! parameterless {
         pub struct Policy;
 
         impl Policy {
-            /// Always possible.
+            /// Never fails.
             pub fn new(_: &Config, _: &$crate::policy::PolicyContext) -> Result<Policy, String> {
                 Ok(Policy)
             }

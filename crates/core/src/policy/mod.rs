@@ -1,8 +1,8 @@
-//! The decisions of the firmware, one folder a family, one file a policy.
+//! The decisions of the firmware: one folder per family, one file per policy.
 //!
-//! A policy reads the view it is given and its own state, and returns a verdict; it
-//! starts nothing. Adding one is a file and a line: the line, in the family's list of
-//! members, gives its configuration name, its dispatch and its entry in the manual.
+//! A policy reads its view and its own state and returns a verdict. It starts no operation. To add
+//! a policy, add its file and one line in the family's list of members. The configuration name, the
+//! dispatch and the entry in the manual come from that line.
 
 #[macro_use]
 mod family;
@@ -28,21 +28,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyConfig {
-    /// The next operation of a die among those queued.
+    /// Which queued operation a die executes next.
     ///
     /// - Read by: the queues of dies (`flash::dispatch`)
     pub schedule: schedule::ScheduleConfig,
-    /// What a busy erase does when something urgent waits for its die.
+    /// What a busy erase does when an urgent operation waits for its die.
     ///
     /// - Read by: suspension (`flash::suspend`)
     #[serde(default)]
     pub suspend_erase: suspend_erase::SuspendEraseConfig,
-    /// What a busy program does when something urgent waits for its die.
+    /// What a busy program does when an urgent operation waits for its die.
     ///
     /// - Read by: suspension (`flash::suspend`)
     #[serde(default)]
     pub suspend_program: suspend_program::SuspendProgramConfig,
-    /// How host writes are held.
+    /// How host writes are held before they are programmed.
     ///
     /// - Read by: writes (`device::write::hold`)
     pub buffer: buffer::BufferConfig,
@@ -50,7 +50,7 @@ pub struct PolicyConfig {
     ///
     /// - Read by: flushes (`device::write::write_unit`)
     pub flush: flush::FlushConfig,
-    /// Where a write goes.
+    /// Which lane a write goes to.
     ///
     /// - Read by: flushes (`device::write::write_unit`)
     pub placement: placement::PlacementConfig,
@@ -59,24 +59,24 @@ pub struct PolicyConfig {
     /// - Read by: the stripes (`device::write::stripe`), set up in `device::shape`
     #[serde(default)]
     pub redundancy: redundancy::RedundancyConfig,
-    /// What a host read does whose plane a collection keeps busy.
+    /// What a host read does when a collection keeps its plane busy.
     ///
     /// - Read by: reads (`device::parity::rebuild`)
     #[serde(default)]
     pub read_path: read_path::ReadPathConfig,
-    /// Which extent is collected.
+    /// Which extent a collection empties.
     ///
     /// - Read by: collection (`device::gc::collect`)
     pub gc_victim: gc_victim::GcVictimConfig,
-    /// When a collection may start, continue, yield.
+    /// When a collection may start or continue, and when it yields.
     ///
     /// - Read by: collection (`device::gc::collect`)
     pub gc_schedule: gc_schedule::GcScheduleConfig,
-    /// What a collection blocks.
+    /// What a collection blocks while it runs.
     ///
     /// - Read by: what a collection closes (`device::gc::scope`)
     pub gc_scope: gc_scope::GcScopeConfig,
-    /// What happens in idle time.
+    /// What the drive does while the host is idle.
     ///
     /// - Read by: scrubbing (`device::scrub`)
     #[serde(default)]
@@ -88,34 +88,34 @@ pub struct PolicyConfig {
     pub wear: wear::WearConfig,
 }
 
-/// What every member may know of the drive when it is built.
+/// What every policy member knows of the drive when it is built.
 #[derive(Clone, Debug)]
 pub struct PolicyContext {
     /// The run's seed.
     pub seed: u64,
-    /// Lanes: places where an extent can be opened.
+    /// Number of lanes: places where an extent can be open.
     pub lanes: u32,
-    /// Geometry behind the lanes: channels, chips a channel, dies a chip.
+    /// Channels of the drive.
     pub channels: u32,
-    /// Chips a channel.
+    /// Chips per channel.
     pub chips: u32,
-    /// Dies a chip.
+    /// Dies per chip.
     pub dies: u32,
     /// Planes of a die that are lanes of their own (1 when an extent spans them).
     pub plane_lanes: u32,
-    /// Extents in each lane, at least.
+    /// Usable extents in the lane that has the fewest.
     pub extents_per_lane: u32,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
-    /// Mapping units in a page, at least 1.
+    /// Mapping units in a page; 1 if a unit is larger than a page.
     pub units_per_page: u32,
     /// Mapping units in a write unit.
     pub units_per_write: u32,
     /// Bytes in a mapping unit.
     pub unit_bytes: u64,
-    /// Groups of lanes that stripes go round; 0 without parity.
+    /// Plane groups, each holding whole stripes; 0 without parity.
     pub groups: u32,
-    /// What is served between two loops of an erase.
+    /// Which operations are served between two loops of an erase.
     pub served_after_loop: suspend_erase::Serve,
 }
 
@@ -127,7 +127,7 @@ pub struct FamilyDoc {
     pub decides: &'static str,
     /// Its members.
     pub members: &'static [MemberDoc],
-    /// The member that changes nothing, which a configuration has that does not name one.
+    /// The member that changes nothing; a configuration that names no member gets it.
     pub neutral: Option<&'static str>,
     /// The family's own source file, for the types that its members share.
     pub source: &'static str,

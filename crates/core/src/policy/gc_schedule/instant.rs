@@ -1,15 +1,15 @@
 //! Instant: collection takes no time and no resource, the bound that no scheme can beat.
 //!
-//! **What it does.** At `start` a lane collects until it lies above it, at once: data are
-//! moved and blocks erased, and counted, but no die or channel is busy with it. (An erase
-//! waits for reads of the block that are under way.)
+//! **What it does.** When the free extents of a lane fall to `start`, the lane collects at once
+//! until they are above it. Moved units and erased blocks are counted, but no die or channel is
+//! occupied. (An erase waits until the reads of the block that are under way have been sensed.)
 //!
-//! **Why it matters for the tail.** What is left of a tail is not collection's: the "NoGC"
-//! that FAST'17 measures slowdowns against, on an aged drive of the same write
+//! **Why it matters for the tail.** The tail that is left does not come from collection. This is
+//! the "NoGC" that FAST'17 measures slowdowns against, here on an aged drive of the same write
 //! amplification.
 //!
-//! **Parameters and source.** `start`: extents, or a share of the lane's extents. FAST'17
-//! section 6.1 gets the same by an unaged drive.
+//! **Parameters and source.** `start`: extents, or a share of the lane's extents. FAST'17 section
+//! 6.1 gets the same result with a drive that is not aged.
 //!
 //! **Left out.** Nothing.
 //!
@@ -23,7 +23,7 @@ use tailcut_units::quantity::Level;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// At and below this many free extents a lane collects.
+    /// A lane collects at or below this many free extents.
     ///
     /// - Range: at least 1
     pub start: Level,
@@ -35,18 +35,18 @@ impl Default for Config {
     }
 }
 
-/// The limit.
+/// The limit in extents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     start: u32,
 }
 
 impl Policy {
-    /// Refused when `start` is 0.
+    /// Build the policy; an error if `start` is 0 extents.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         let start = c.start.of(x.extents_per_lane);
         if start == 0 {
-            return Err("policy.gc_schedule.instant.start is 0 extents; it is at least 1".into());
+            return Err("policy.gc_schedule.instant.start is 0 extents; it must be at least 1".into());
         }
         Ok(Policy { start })
     }

@@ -1,4 +1,4 @@
-//! When a collection may start, continue, yield.
+//! When a collection may start or continue, and when it yields.
 
 pub mod instant;
 pub mod preemptive;
@@ -7,69 +7,68 @@ pub mod threshold;
 
 use super::PolicyContext;
 
-/// What is known of one lane when the question is asked.
+/// The state of one lane at the time of the question.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceView {
     /// Free extents of the lane.
     pub free: u32,
     /// All usable extents of the lane.
     pub extents: u32,
-    /// A host operation waits or is under way on a die of the lane, or of its scope where a
-    /// collection closes more (`gc_scope`) …
+    /// Whether a host operation is queued or under way on a die of the lane. Where a collection
+    /// closes more than its lane (`gc_scope`), on any die that it closes.
     pub host_active: bool,
-    /// … and among these there is a read …
+    /// Whether one of these operations is a read; set only where `may_close_programs` is true.
     pub host_reads: bool,
-    /// … or a program that waits.
+    /// Whether a host program is queued on one of these dies; set only where `may_close_programs`
+    /// is true.
     pub host_programs: bool,
-    /// A host operation waits or is under way on the lane's channels; asked for only where
-    /// `heeds_channel`.
+    /// Whether a host operation is queued or under way on a die of the lane's channels; set only
+    /// where `heeds_channel` is true.
     pub channel_active: bool,
-    /// Other lanes of the lane's group that collect.
+    /// Number of other lanes of the lane's group that collect.
     pub group_collecting: u32,
-    /// Reads that rebuild a unit elsewhere wait or are under way on a die of the lane's scope;
-    /// asked for only where collections `rotate`.
+    /// Whether a reconstruction read is queued or under way on a die that the lane's collection
+    /// closes; set only where `rotates` is true.
     pub rebuilds_here: bool,
-    /// Lanes of the drive for which `urgent` holds, and all of them.
+    /// Number of lanes of the drive for which `urgent` is true.
     pub urgent_lanes: u32,
-    /// Lanes of the drive.
+    /// Number of lanes of the drive.
     pub lanes: u32,
-    /// One collection a group at a time frees pages as fast as they are written, by what
-    /// collections and writes took so far.
+    /// Whether one collection at a time per group frees pages as fast as they are written, judged
+    /// by the collections and writes so far.
     pub keeps_up: bool,
 }
 
-/// The contract: with no host operation active and no other collection under way, `proceed`
-/// is yes; a reserve of at least one extent is kept, so that collection always has room to
-/// copy into.
+/// The contract: `proceed` returns true when no host operation is active and no other collection is
+/// under way. `reserve` is at least one extent, so that collection always has room to copy into.
 pub trait GcSchedule {
-    /// Whether a collection shall begin in this lane.
+    /// Whether a collection should start in this lane.
     fn start(&self, view: &SpaceView) -> bool;
     /// Whether a collection under way may move its next page.
     fn proceed(&self, view: &SpaceView) -> bool;
-    /// Whether the lane is so short of space that its collection goes before host programs,
-    /// where `schedule` heeds that.
+    /// Whether the lane is so short of space that its collection goes before host programs. Not
+    /// every member of `schedule` takes account of this.
     fn urgent(&self, view: &SpaceView) -> bool;
-    /// Free extents of a lane that host data leave alone, at least 1.
+    /// Free extents of a lane that host data may not use; at least 1.
     fn reserve(&self) -> u32;
-    /// Whether host programs in the lane's scope wait for a collection under way, also while
-    /// it yields.
+    /// Whether a collection under way blocks host programs in the lane's scope, even while it
+    /// yields.
     fn closes_programs(&self, _: &SpaceView) -> bool {
         false
     }
-    /// Whether it ever does; fixed for the drive's life.
+    /// Whether `closes_programs` is ever true; fixed for the drive's life.
     fn may_close_programs(&self) -> bool {
         false
     }
-    /// Collections take no time and no resource; fixed for the drive's life.
+    /// Whether collections take no time and no resource; fixed for the drive's life.
     fn instant(&self) -> bool {
         false
     }
-    /// Whether `start` looks at the lane's channel; fixed for the drive's life.
+    /// Whether `start` depends on `channel_active`; fixed for the drive's life.
     fn heeds_channel(&self) -> bool {
         false
     }
-    /// Whether the lanes of a group are meant to collect one at a time; fixed for the
-    /// drive's life.
+    /// Whether the lanes of a group should collect one at a time; fixed for the drive's life.
     fn rotates(&self) -> bool {
         false
     }
@@ -77,7 +76,7 @@ pub trait GcSchedule {
 
 family! {
     key: "gc_schedule",
-    decides: "When a collection may start, continue, yield.",
+    decides: "When a collection may start or continue, and when it yields.",
     config: GcScheduleConfig,
     policy: GcSchedulePolicy: GcSchedule,
     context: PolicyContext,

@@ -1,24 +1,25 @@
 //! Preemptive: between page moves a collection yields to host work.
 //!
-//! **What it does.** As `threshold`, but above the hard limit a collection starts and moves its
-//! next page only while no host operation waits or runs in its scope. At or below it, with
-//! two `states` it runs on. With four states, as Lee et al. have them (S0: no collection;
-//! S1: as above), in S2 host programs wait until the collection is over and reads go on
-//! preempting it; and with `high_priority_writes` a program that waits puts it into S3, in
-//! which all wait until it is over.
+//! **What it does.** As `threshold`, but above the hard limit a collection starts, or moves its
+//! next page, only while no host operation is queued or running in its scope. At or below the hard
+//! limit, with two `states`, it does not yield. With four states, as Lee et al. have them, S0 is no
+//! collection and S1 is the state above the hard limit. In S2, at or below the limit, host programs
+//! wait until the collection ends, while reads still preempt it. With `high_priority_writes`, a
+//! host program that waits puts the lane into S3, in which nothing preempts the collection until it
+//! ends.
 //!
-//! **Why it matters for the tail.** A host request waits for one page move or one erase at
-//! most instead of a whole collection, as long as free space lasts; then the collections put
-//! off come all together.
+//! **Why it matters for the tail.** While free space lasts, a host request waits for at most one
+//! page move or one erase instead of a whole collection. When free space runs out, the postponed
+//! collections all come together.
 //!
-//! **Parameters and source.** `start` (their soft limit), `hard`: extents, or shares of the
-//! lane's extents; `states`: two or four; `high_priority_writes`. Lee et al. (TCAD'13) as
-//! PGC; with two states the baseline of ATC'19; FAST'17 section 6.2 has it non-preemptive
-//! past the limit.
+//! **Parameters and source.** `start` (their soft limit), `hard`: extents, or shares of the lane's
+//! extents; `states`: two or four; `high_priority_writes`. Lee et al. (TCAD'13) call it PGC. With
+//! two states it is the baseline of ATC'19. FAST'17 section 6.2 has it non-preemptive past the
+//! limit.
 //!
-//! **Left out.** Merging a request with the page being moved; preemption between the read and
-//! the program of one move. Their high-priority writes are all or none here. In the last free
-//! extent a collection yields to nothing, so that writes end.
+//! **Left out.** Merging a request with the page being moved; preemption between the read and the
+//! program of one move. Here either all host writes have high priority or none. In the last free
+//! extent a collection yields to nothing, so that writes can complete.
 //!
 //! **Checked by** `policy_laws`, golden timelines.
 
@@ -31,29 +32,30 @@ use tailcut_units::quantity::Level;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// At and below this many free extents a collection starts.
+    /// A collection starts at or below this many free extents.
     ///
     /// - Range: at least 1; at least `hard`
     pub start: Level,
-    /// At and below this many free extents a collection yields no more, or less: see `states`.
+    /// At or below this many free extents a collection no longer yields, or yields only to reads:
+    /// see `states`.
     ///
     /// - Range: at least 1; at most `start`
     pub hard: Level,
-    /// What happens at and below `hard`.
+    /// What happens at or below `hard`.
     pub states: States,
-    /// A host program that waits at or below `hard` lets nothing preempt the collection.
+    /// Whether nothing preempts a collection at or below `hard` while a host program waits for it.
     ///
     /// - Range: `true` needs `states = "four"`
     pub high_priority_writes: bool,
 }
 
-/// The states a lane can be in.
+/// The number of states that a lane can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum States {
-    /// Above `hard` collections yield to every host operation, at and below it to none.
+    /// Collections yield to every host operation above `hard`, and to none at or below it.
     Two,
-    /// Above `hard` as `two`; at and below it collections yield to reads, while writes wait.
+    /// Above `hard` as `two`. At or below `hard` collections yield to reads, while writes wait.
     Four,
 }
 
@@ -68,7 +70,7 @@ impl Default for Config {
     }
 }
 
-/// The two limits.
+/// The limits in extents, and the other parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     start: u32,
@@ -78,7 +80,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `hard` is 0 or above `start`, and for priorities without their state.
+    /// Build the policy; an error if `hard` is 0 extents or above `start`, or if
+    /// `high_priority_writes` is set with two states.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         let (start, hard) = limits(c.start, c.hard, "preemptive", x)?;
         if c.high_priority_writes && c.states == States::Two {
@@ -92,7 +95,7 @@ impl Policy {
         match self.states {
             _ if view.free > self.hard => !view.host_active,
             States::Two => true,
-            // S3, and the last extent.
+            // S3, or at most one free extent is left.
             States::Four if self.high_priority_writes && view.host_programs || view.free <= 1 => true,
             States::Four => !view.host_reads,
         }

@@ -1,25 +1,26 @@
-//! Rotating: one collecting plane in each group, so that parity can always go round it.
+//! Rotating: one collecting plane in each group, so that reads can always be rebuilt from parity.
 //!
-//! **What it does.** A lane starts a collection when its free extents fall to `start` and no
-//! other lane of its plane group collects; one under way always goes on. What happens when
-//! that does not free enough is `mode`: `yielding` lets a lane at or below `hard` collect
-//! beside others of its group (counted as `rotation_broken`), `forced` never does, and
-//! `dynamic` does while at least 30 % of all lanes are at `hard` and collecting in turn frees
-//! pages more slowly than they are written. At `stop` host writes to the lane wait.
-//! Above `hard` a lane's turn begins only when the reads are gone that were sent to it to go
-//! round the collection before: they would stand behind this one, and nothing rebuilds them.
+//! **What it does.** A lane starts a collection when its free extents fall to `start` and no other
+//! lane of its plane group collects. A collection under way never yields. `mode` says what happens
+//! when this frees too little space. With `yielding`, a lane at or below `hard` collects beside
+//! others of its group (counted as `rotation_broken`). With `forced` it never does. With `dynamic`
+//! it does while at least 30 % of all lanes are at or below `hard` and one collection at a time per
+//! group frees pages more slowly than they are written. At `stop` host writes to the lane wait.
+//! Above `hard`, a lane starts collecting only after all reconstruction reads sent to it have
+//! finished. (They were sent to it because another lane of the group collected.) Otherwise they
+//! would wait for this collection, and a reconstruction read is not itself rebuilt.
 //!
-//! **Why it matters for the tail.** One parity can go round one busy plane; with two, reads
-//! of either wait.
+//! **Why it matters for the tail.** One parity can replace one busy plane of a stripe. If two are
+//! busy, reads of both wait.
 //!
-//! **Parameters and source.** `start`, `hard`, `stop`: extents, or shares of the lane's
-//! extents; `wait_for_channel_above`: above so many free extents a collection starts only
-//! while no host operation waits or runs on its channel (the authors' simulator: 10 %; the
-//! paper waits for nothing, 100 %). Yan et al., FAST'17 section 4.4 and Figure 11;
-//! `dynamic` after the TOS'17 version and the authors' simulator.
+//! **Parameters and source.** `start`, `hard`, `stop`: extents, or shares of the lane's extents;
+//! `wait_for_channel_above`: above this many free extents a collection starts only while no host
+//! operation is queued or running on its channel (the authors' simulator: 10 %; the paper never
+//! waits: 100 %). Yan et al., FAST'17 section 4.4 and Figure 11; `dynamic` after the TOS'17 version
+//! and the authors' simulator.
 //!
-//! **Left out.** The order in which the lanes of a group take turns: the one with the least
-//! free space goes first.
+//! **Left out.** The order in which the lanes of a group collect: here the one with the least free
+//! space goes first.
 //!
 //! **Checked by** `policy_laws`, `rain` (never two while rotation holds).
 
@@ -28,15 +29,16 @@ use super::{GcSchedule, PolicyContext, SpaceView};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity::Level;
 
-/// What happens when collecting in turn frees too little.
+/// What happens when one collection at a time per group frees too little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// A lane at `hard` collects beside others.
+    /// A lane at or below `hard` collects beside others of its group.
     Yielding,
     /// Never more than one lane of a group collects.
     Forced,
-    /// As `yielding`, while many lanes are at `hard` and turns do not keep up.
+    /// As `yielding`, but only while many lanes are at or below `hard` and rotation does not keep
+    /// up with the writes.
     Dynamic,
 }
 
@@ -44,22 +46,24 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// At and below this many free extents a collection starts, in its turn.
+    /// A collection starts at or below this many free extents, if no other lane of the group
+    /// collects.
     ///
     /// - Range: at least 1; at least `hard`
     pub start: Level,
-    /// At and below this many free extents a collection may start out of turn.
+    /// At or below this many free extents a collection may start beside others of the group: see
+    /// `mode`.
     ///
     /// - Range: at least 1; at most `start`, at least `stop`
     pub hard: Level,
-    /// At and below this many free extents host writes to the lane wait.
+    /// At or below this many free extents host writes to the lane wait.
     ///
     /// - Range: at least 1; at most `hard`
     pub stop: Level,
-    /// What happens at and below `hard`.
+    /// What happens at or below `hard`.
     pub mode: Mode,
-    /// Above this many free extents a collection starts only while its channel is free of
-    /// host operations.
+    /// Above this many free extents a collection starts only while no host operation is queued or
+    /// running on its channel.
     pub wait_for_channel_above: Level,
 }
 
@@ -75,7 +79,7 @@ impl Default for Config {
     }
 }
 
-/// The limits in extents.
+/// The limits in extents, and the mode.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     start: u32,
@@ -86,11 +90,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when the limits are out of order, or without groups.
+    /// Build the policy; an error if the limits are out of order, or without plane groups.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         let (start, hard) = limits(c.start, c.hard, "rotating", x)?;
         let (_, stop) = limits(c.hard, c.stop, "rotating", x).map_err(|_| {
-            "policy.gc_schedule.rotating.stop lies at 0 or above hard: writes would stop before collections may run side by side".to_string()
+            "policy.gc_schedule.rotating.stop is 0 or above hard: writes would stop before collections of one group may run at the same time".to_string()
         })?;
         if x.groups == 0 {
             return Err(

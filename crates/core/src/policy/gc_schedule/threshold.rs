@@ -1,16 +1,16 @@
 //! Threshold: collect while free extents are at or below a limit.
 //!
-//! **What it does.** A lane starts a collection when its free extents fall to `start`
-//! and collects until they lie above it; a collection once begun runs to its end. At
-//! `hard` host writes to the lane wait for it.
+//! **What it does.** A lane starts a collection when its free extents fall to `start`, and collects
+//! until they are above it. A collection that has started runs to its end. At `hard` host writes to
+//! the lane wait for collection.
 //!
-//! **Why it matters for the tail.** Collections compete with host work whenever they
-//! happen to run: the ordinary drive.
+//! **Why it matters for the tail.** Collections compete with host operations at any time, as in an
+//! ordinary drive.
 //!
 //! **Parameters and source.** `start`, `hard`: extents, or shares of the lane's extents;
-//! `wait_for_channel_above`: above so many free extents a collection starts only while no
-//! host operation waits or runs on its channel (100 %: it waits for nothing). MQSim's GC
-//! threshold; ttFlash's authors start at 30 % and wait for the channel above 10 %.
+//! `wait_for_channel_above`: above this many free extents a collection starts only while no host
+//! operation is queued or running on its channel (100 %: it never waits). MQSim's GC threshold;
+//! ttFlash's authors start at 30 % and wait for the channel above 10 %.
 //!
 //! **Left out.** Idle-time collection.
 //!
@@ -24,20 +24,20 @@ use tailcut_units::quantity::Level;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// At and below this many free extents a collection starts.
+    /// A collection starts at or below this many free extents.
     ///
     /// - Range: at least 1; at least `hard`
     pub start: Level,
-    /// At and below this many free extents host writes to the lane wait.
+    /// At or below this many free extents host writes to the lane wait.
     ///
     /// - Range: at least 1; at most `start`
     pub hard: Level,
-    /// Above this many free extents a collection starts only while its channel is free of
-    /// host operations.
+    /// Above this many free extents a collection starts only while no host operation is queued or
+    /// running on its channel.
     pub wait_for_channel_above: Level,
 }
 
-/// Above all extents: a start never waits for its channel.
+/// 100 % of the extents: free extents never exceed it, so a start never waits for its channel.
 pub(super) const ALWAYS: Level = Level::Share(1_000_000);
 
 impl Default for Config {
@@ -46,7 +46,7 @@ impl Default for Config {
     }
 }
 
-/// The two limits.
+/// The limits in extents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     start: u32,
@@ -55,7 +55,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `hard` is 0 or above `start`.
+    /// Build the policy; an error if `hard` is 0 extents or above `start`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         let (start, hard) = limits(c.start, c.hard, "threshold", x)?;
         let wait_for_channel_above = c.wait_for_channel_above.of(x.extents_per_lane);
@@ -63,7 +63,8 @@ impl Policy {
     }
 }
 
-/// Both limits in extents, under the condition that every member shares.
+/// Both limits in extents. All members with two limits share this check: an error if `hard` is 0
+/// extents or above `start`.
 pub(super) fn limits(
     start: Level,
     hard: Level,
@@ -78,7 +79,7 @@ pub(super) fn limits(
     }
     if h > s {
         return Err(format!(
-            "policy.gc_schedule.{member}.hard ({h} extents) lies above policy.gc_schedule.{member}.start ({s} extents): writes would stop before collection begins"
+            "policy.gc_schedule.{member}.hard ({h} extents) is above policy.gc_schedule.{member}.start ({s} extents): writes would stop before collection begins"
         ));
     }
     Ok((s, h))

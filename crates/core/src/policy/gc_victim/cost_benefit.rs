@@ -1,16 +1,16 @@
-//! Cost-benefit: space won times age, over the cost of winning it.
+//! Cost-benefit: space gained times age, divided by the cost of gaining it.
 //!
-//! **What it does.** Takes the extent with the largest (1 − u) / 2u × age, where u is
-//! its share of valid units and age counts the extents closed since it was. An extent
-//! without valid units always wins.
+//! **What it does.** Takes the extent with the largest (1 − u) / 2u × age, where u is its share of
+//! valid units and age is the number of extents closed since it was closed. An extent without valid
+//! units always wins.
 //!
-//! **Why it matters for the tail.** Under skewed writes cold extents are collected at
-//! higher occupancy than hot ones, so fewer hot units are copied just before they die.
+//! **Why it matters for the tail.** Under skewed writes cold extents are collected at a higher
+//! share of valid units than hot ones, so fewer hot units are copied just before they are
+//! overwritten.
 //!
 //! **Parameters and source.** None. Kawaguchi et al. (USENIX'95).
 //!
-//! **Left out.** Age in seconds: closings stand for time, so that idle time does not
-//! count.
+//! **Left out.** Age in seconds: age counts closed extents, so that idle time does not count.
 //!
 //! **Checked by** `policy_laws`.
 
@@ -26,7 +26,7 @@ impl GcVictim for Policy {
             if valid > view.most_valid {
                 continue;
             }
-            // Compare (n − v) × age / v as fractions, exactly; v = 0 is infinitely good.
+            // Compare (n − v) × age / v exactly, as fractions; v = 0 counts as infinity.
             let gain = u128::from(n - valid) * u128::from(view.now - closed);
             let cost = u128::from(valid);
             if best.is_none_or(|(g, c, _)| gain * c > g * cost) {

@@ -1,14 +1,13 @@
 //! d choices: the best of a few extents drawn at random.
 //!
-//! **What it does.** Draws `d` extents of the lane uniformly, with replacement, and
-//! takes the collectable one with the fewest valid units; falls back to a full scan when
-//! all draws miss.
+//! **What it does.** Draws `d` extents of the lane uniformly, with replacement, and takes the
+//! collectable one with the fewest valid units. If no drawn extent is collectable, it scans the
+//! whole lane.
 //!
-//! **Why it matters for the tail.** Nearly greedy's write amplification at a constant
-//! cost of choice.
+//! **Why it matters for the tail.** Write amplification close to that of `greedy`, at a constant
+//! cost per choice.
 //!
-//! **Parameters and source.** `d`, 1 to 1,024; MQSim calls it RGA. Van Houdt
-//! (SIGMETRICS'13).
+//! **Parameters and source.** `d`, 1 to 1,024; MQSim calls it RGA. Van Houdt (SIGMETRICS'13).
 //!
 //! **Left out.** Nothing.
 //!
@@ -18,7 +17,7 @@ use super::{GcVictim, PolicyContext, VictimView, fewest_valid};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 
-/// The most draws: beyond it, the scan of `greedy` costs less and finds more.
+/// The most draws: above it, the scan of `greedy` costs less and finds more.
 const D_MAX: u32 = 1024;
 
 /// The number of draws.
@@ -37,7 +36,7 @@ impl Default for Config {
     }
 }
 
-/// The number of draws, and the seed of their streams.
+/// The number of draws, and the seed of the random streams.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     d: u32,
@@ -45,7 +44,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `d` is out of bounds.
+    /// Build the policy; an error if `d` is out of range.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         if !(1..=D_MAX).contains(&c.d) {
             return Err(format!("policy.gc_victim.d-choices.d is {}; it takes 1 to {D_MAX}", c.d));

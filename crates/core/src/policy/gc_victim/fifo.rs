@@ -1,9 +1,9 @@
 //! FIFO: the extent closed longest ago.
 //!
-//! **What it does.** Takes the oldest closed extent that has anything to win.
+//! **What it does.** Takes the extent closed longest ago among those whose collection gains space.
 //!
-//! **Why it matters for the tail.** Evens out wear without counting it, at the price of
-//! more copies.
+//! **Why it matters for the tail.** Evens out wear without counting it, at the price of more
+//! copies.
 //!
 //! **Parameters and source.** None.
 //!

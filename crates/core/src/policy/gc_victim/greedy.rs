@@ -2,8 +2,8 @@
 //!
 //! **What it does.** Scans the lane's counts of valid units for the minimum.
 //!
-//! **Why it matters for the tail.** The fewest copies for each block won, so collections
-//! are short; optimal for uniform random writes.
+//! **Why it matters for the tail.** The fewest copies for each freed block, so collections are
+//! short; optimal for uniform random writes.
 //!
 //! **Parameters and source.** None. Rosenblum and Ousterhout (SOSP'91); the mean-field
 //! limit is in Van Houdt (SIGMETRICS'13).

@@ -7,29 +7,29 @@ pub mod greedy;
 
 use super::PolicyContext;
 
-/// The extents of one lane, as slices by index in the lane.
+/// The extents of one lane. The slices are indexed by the extent's position in the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// Valid mapping units; 2^31 or more where the extent cannot be collected (free,
+    /// Valid mapping units of each extent; 2^31 or more if the extent cannot be collected (free,
     /// open, or being collected).
     pub valid: &'a [u32],
-    /// Serial number of each extent's closing, growing over the drive's life.
+    /// Serial number given to each extent when it was closed; it grows over the drive's life.
     pub closed: &'a [u64],
-    /// Serial number the next closing will get.
+    /// Serial number that the next closed extent will get.
     pub now: u64,
-    /// A number that no other choice of the drive's life has: what is drawn is drawn by it,
-    /// so that a drive from a snapshot chooses as the one it was taken of.
+    /// Serial number of this choice, unique over the drive's life. Random draws are keyed by it, so
+    /// that a drive restored from a snapshot makes the same choices as the original.
     pub choice: u64,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
-    /// Most valid units with which collecting an extent still wins a row.
+    /// The most valid units that an extent may have for its collection to gain a row.
     pub most_valid: u32,
 }
 
-/// The contract: an index whose `valid` is at most `most_valid` (a row is won, so that
-/// collection always ends), or `None` when no such extent exists.
+/// The contract: `pick` returns an index whose `valid` is at most `most_valid`, or `None` if no
+/// such extent exists. Each collection then gains at least a row, so that collecting always ends.
 pub trait GcVictim {
-    /// The extent to collect.
+    /// The index of the extent to collect.
     fn pick(&self, view: &VictimView<'_>) -> Option<u32>;
 }
 

@@ -11,13 +11,13 @@ use tailcut_units::Span;
 pub struct Striping {
     /// Units of a stripe, parity included.
     pub width: u32,
-    /// Time to compute one unit from the rest of its stripe, once they are there.
+    /// Time to compute one unit from the others of its stripe, once those are in the controller.
     pub xor: Span,
 }
 
 /// The contract: the layout is fixed for the drive's life.
 pub trait Redundancy {
-    /// The stripes, if there are any.
+    /// The layout of the stripes; `None` without parity.
     fn striping(&self) -> Option<Striping>;
 }
 

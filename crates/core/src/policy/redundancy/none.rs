@@ -1,9 +1,9 @@
-//! No parity: a page that is lost, or kept busy, is waited for.
+//! No parity: a page whose plane is busy can only be waited for, and a lost page stays lost.
 //!
 //! **What it does.** Nothing.
 //!
-//! **Why it matters for the tail.** The whole flash is data, and no write needs another; but
-//! a read has one place to go.
+//! **Why it matters for the tail.** All flash holds data, and no write has to write parity; but a
+//! unit can be read in one place only.
 //!
 //! **Parameters and source.** None.
 //!

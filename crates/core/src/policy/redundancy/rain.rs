@@ -1,24 +1,24 @@
-//! RAIN: one parity for each stripe of consecutive units, one unit a channel.
+//! RAIN: one parity for each stripe of consecutive units, one unit on each channel.
 //!
-//! **What it does.** `width − 1` consecutive mapping units and their parity lie on one
-//! plane each, of the planes at one position on `width` channels (a plane group); the
-//! parity's channel moves by one from stripe to stripe of a group and differs from group
-//! to group. A unit is bound to its plane and free inside it. A written member is read at
-//! its new place as soon as it is programmed; what parity covers switches to the new members
-//! with the last program, and until then the old ones stay readable.
+//! **What it does.** A stripe is `width − 1` consecutive mapping units and their parity. Each of
+//! them lies on a plane of its own; these planes have the same position on `width` channels (a
+//! plane group). The channel of the parity moves by one from stripe to stripe of a group, and
+//! differs from group to group. A unit is bound to its plane, but not to a place inside it. When a
+//! stripe is written, each member is read at its new address as soon as it is programmed there. The
+//! parity covers the old copies of the members until the last program has ended, and the new ones
+//! from then on. Until then the old copies stay readable.
 //!
-//! **Why it matters for the tail.** A page whose plane is busy can be computed from the
-//! rest of its stripe (`read_path`), if no other plane of the group is busy
-//! (`gc_schedule`).
+//! **Why it matters for the tail.** A page whose plane is busy can be computed from the rest of its
+//! stripe (`read_path`), if no other plane of the group is busy (`gc_schedule`).
 //!
-//! **Parameters and source.** `width`: 3 to 32, a divisor of the channels; `xor`: the
-//! time to compute a unit once the others are there, less than 3 us up to a width of 8
-//! (FAST'17 section 4.3). Placement of Yan et al. (FAST'17) Figure 4, rotation as in the
-//! authors' simulator. The host has (width − 1)/width of what over-provisioning leaves.
+//! **Parameters and source.** `width`: 3 to 32, a divisor of the channels; `xor`: the time to
+//! compute a unit once the others are in the controller, less than 3 us up to a width of 8 (FAST'17
+//! section 4.3). Placement of Yan et al. (FAST'17) Figure 4, rotation as in the authors' simulator.
+//! The host capacity is (width − 1)/width of what over-provisioning leaves.
 //!
-//! **Left out.** Computing parity costs a write no time of its own: it is done while the
-//! pages pass. A TRIM frees whole stripes at rest; of others it is not heeded, since their
-//! parity covers the data.
+//! **Left out.** Computing parity adds no time to a write: it is done while the pages pass through
+//! the controller. A TRIM frees only whole stripes of which nothing is in the write buffer or on
+//! its way to flash. In other stripes it is ignored, since their parity covers the data.
 //!
 //! **Checked by** `rain` (a rebuilt page is what was written), `stripes` unit tests.
 
@@ -55,7 +55,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when the stripes do not fit the channels.
+    /// Build the policy; an error if the stripes do not fit the channels, extents or write units,
+    /// or if `xor` is too long.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         const KEY: &str = "policy.redundancy.rain";
         if !(3..=32).contains(&c.width) {

@@ -1,7 +1,7 @@
-//! Inter-phase suspension (IPS): finish the phase under way, then give way.
+//! Inter-phase suspension (IPS): finish the phase under way, then suspend.
 //!
-//! **What it does.** A program alternates between a pulse and its verify; when a read arrives, the
-//! phase under way ends, reads are served, the page register is filled again
+//! **What it does.** A program alternates between a pulse and its verify. When a read arrives, the
+//! phase under way is completed, reads are served, the page register is filled again
 //! (`suspend.program.reload`, or a second transfer) and the next phase begins.
 //!
 //! **Why it helps the tail.** A read waits for one phase at most, and no work is lost.

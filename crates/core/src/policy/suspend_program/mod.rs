@@ -1,4 +1,4 @@
-//! What a busy program does when something urgent waits for its die.
+//! What a busy program does when an urgent operation waits for its die.
 
 pub mod inter_phase;
 pub mod intra_phase;
@@ -6,25 +6,25 @@ pub mod never;
 
 use super::PolicyContext;
 
-/// How a busy program gives way.
+/// How a busy program is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramStop {
-    /// When the phase under way (a pulse, or its verify) is over.
+    /// After the phase under way (a pulse, or its verify).
     AfterPhase,
     /// At once; the phase under way is lost.
     CancelPhase,
 }
 
-/// The contract: the answer is fixed for the drive's life. A suspended program resumes
-/// when nothing waits that may interrupt it.
+/// The contract: the answer is fixed for the drive's life. A suspended program resumes when no
+/// operation waits that may interrupt it.
 pub trait SuspendProgram {
-    /// How it gives way; `None` if it does not.
+    /// How a program is suspended; `None` if it never is.
     fn stop(&self) -> Option<ProgramStop>;
 }
 
 family! {
     key: "suspend_program",
-    decides: "What a busy program does when something urgent waits for its die.",
+    decides: "What a busy program does when an urgent operation waits for its die.",
     config: SuspendProgramConfig,
     policy: SuspendProgramPolicy: SuspendProgram,
     context: PolicyContext,

@@ -1,9 +1,9 @@
 //! Never: a program runs to its end.
 //!
-//! **What it does.** Whatever waits for the die waits for the whole program.
+//! **What it does.** An operation that waits for the die waits for the whole program.
 //!
-//! **Why it matters for the tail.** With page programs of hundreds of microseconds, most reads that
-//! are not fast waited for one.
+//! **Why it matters for the tail.** Page programs take hundreds of microseconds, so most slow reads
+//! are reads that waited for a program.
 //!
 //! **Parameters and source.** None.
 //!
