@@ -1,4 +1,4 @@
-//! What the drive does while the host leaves it alone.
+//! What the drive does while the host is idle.
 
 pub mod none;
 pub mod scrub;
@@ -6,24 +6,24 @@ pub mod scrub;
 use super::PolicyContext;
 use tailcut_units::Span;
 
-/// How moved data are read again.
+/// When and how fast data moved by collections are read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scrubbing {
-    /// The host has left the drive alone for so long.
+    /// How long the host must have been idle before scrubbing begins.
     pub idle: Span,
-    /// From one page of a lane to its next.
+    /// Time from one scrub read of a lane to the next.
     pub pause: Span,
 }
 
-/// The contract: fixed for the drive's life.
+/// The contract: the answer is fixed for the drive's life.
 pub trait Background {
-    /// Whether what collections have moved is read again, and how.
+    /// When and how fast data moved by collections are read again; `None` if they are not.
     fn scrubbing(&self) -> Option<Scrubbing>;
 }
 
 family! {
     key: "background",
-    decides: "What the drive does while the host leaves it alone.",
+    decides: "What the drive does while the host is idle.",
     config: BackgroundConfig,
     policy: BackgroundPolicy: Background,
     context: PolicyContext,

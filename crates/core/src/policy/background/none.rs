@@ -2,8 +2,8 @@
 //!
 //! **What it does.** Nothing.
 //!
-//! **Why it matters for the tail.** A request never finds a die busy with upkeep; but pages
-//! that move inside their plane are not checked before a host reads them.
+//! **Why it matters for the tail.** A request never waits for background work; but pages that move
+//! inside their plane are not checked before a host reads them.
 //!
 //! **Parameters and source.** None.
 //!

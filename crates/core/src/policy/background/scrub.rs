@@ -1,19 +1,19 @@
 //! Scrub: blocks that collection has filled are read through the decoder in idle time.
 //!
-//! **What it does.** Once collection has filled a block it is due. After `idle` without host
-//! operations each plane reads the valid units of its due blocks, one every `pause`, oldest
-//! block first, and stops with the next host operation; a block that is erased before is due
-//! no more.
+//! **What it does.** A block is due once collection has filled it. After `idle` without host
+//! operations each plane reads the valid units of its due blocks, one every `pause`, in the order
+//! in which the blocks were filled. It stops at the next host operation. A block that is erased is
+//! no longer due.
 //!
-//! **Why it matters for the tail.** Copybacks skip the decoder, so errors would gather in data
-//! that nobody reads; scrubbing finds them, and a host read may wait for the one page that
-//! is being scrubbed on its plane.
+//! **Why it matters for the tail.** Copybacks skip the decoder, so errors would accumulate in data
+//! that nobody reads. Scrubbing finds them, but a host read may wait for the one page that is being
+//! scrubbed on its plane.
 //!
-//! **Parameters and source.** `idle`, `pause`. FAST'17 section 7 proposes it for recently
-//! collected blocks; it gives no times, so both are assumptions.
+//! **Parameters and source.** `idle`, `pause`. FAST'17 section 7 proposes it for recently collected
+//! blocks; it gives no times, so both are assumptions.
 //!
-//! **Left out.** Repair of what is found wrong: nothing is, as reads have no errors here.
-//! Choice by program/erase count.
+//! **Left out.** Repair of errors: reads have no errors here. Choice of blocks by program/erase
+//! count.
 //!
 //! **Checked by** `policy_laws`, `scrub`.
 
@@ -21,16 +21,16 @@ use super::{Background, PolicyContext, Scrubbing};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
 
-/// When and how fast.
+/// When scrubbing begins, and how fast it reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Time for which the host must have left the drive alone before scrubbing begins.
+    /// How long the host must have been idle before scrubbing begins.
     ///
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub idle: Span,
-    /// Time from one page of a plane to its next.
+    /// Time from one scrub read of a plane to the next.
     ///
     /// - Range: 10us to 1000s
     #[serde(with = "quantity::time")]
@@ -51,7 +51,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused with a pause below 10 us, or with times beyond 1000 s.
+    /// Build the policy; an error if `pause` is below 10 us or a time is above 1000 s.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
         let most = Span(1_000_000_000_000);
         if c.pause < Span(10_000) || c.pause > most {

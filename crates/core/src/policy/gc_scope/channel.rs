@@ -1,10 +1,10 @@
 //! Channel-blocking: a collection closes its whole channel.
 //!
-//! **What it does.** While it runs, host operations to every die of the lane's channels
-//! wait, and no other collection starts on them.
+//! **What it does.** While a collection runs, host operations to every die of the lane's channels
+//! wait, and no other collection starts on these channels.
 //!
-//! **Why it matters for the tail.** All dies of the channel stop for the collection of
-//! one: the ordinary drive of ttFlash's comparison.
+//! **Why it matters for the tail.** All dies of a channel wait for the collection of one die. This
+//! is the ordinary drive in ttFlash's comparison.
 //!
 //! **Parameters and source.** None. The Base of ttFlash (FAST'17) §3.
 //!

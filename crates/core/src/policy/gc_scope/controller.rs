@@ -1,10 +1,10 @@
 //! Controller-blocking: a collection closes the whole drive.
 //!
-//! **What it does.** While it runs, all host flash operations wait, and no other
+//! **What it does.** While a collection runs, all host operations to flash wait, and no other
 //! collection starts.
 //!
-//! **Why it matters for the tail.** The worst case: a single-threaded controller that
-//! cleans and does nothing else.
+//! **Why it matters for the tail.** The worst case: a single-threaded controller that does nothing
+//! else while it collects.
 //!
 //! **Parameters and source.** None. ttFlash (FAST'17) §3.
 //!

@@ -1,4 +1,4 @@
-//! What a collection blocks while it runs, beyond the dies its operations occupy.
+//! What a collection blocks while it runs, in addition to the dies that its operations occupy.
 
 pub mod channel;
 pub mod controller;
@@ -13,13 +13,12 @@ use serde::{Deserialize, Serialize};
 pub enum Scope {
     /// Nothing: its operations queue like any other.
     Operation,
-    /// The dies (or planes) of its lane; only one collection a channel at a time where
-    /// `alone`.
+    /// The dies (or planes) of its lane.
     Unit {
-        /// Collections of one channel take turns.
+        /// Whether only one collection per channel runs at a time.
         alone: bool,
     },
-    /// The channels of its lane; one collection a channel at a time.
+    /// The channels of its lane; one collection per channel at a time.
     Channel,
     /// The whole drive; one collection at a time.
     Controller,

@@ -1,10 +1,10 @@
 //! Operation: a collection blocks nothing by itself.
 //!
-//! **What it does.** Its reads, programs and erases queue at the dies like any other;
-//! the schedule policy decides between them.
+//! **What it does.** The reads, programs and erases of a collection queue at the dies like any
+//! other operation. The schedule policy decides between them.
 //!
-//! **Why it matters for the tail.** A host read can slip in between any two operations
-//! of a collection.
+//! **Why it matters for the tail.** A host read can be served between any two operations of a
+//! collection.
 //!
 //! **Parameters and source.** None. MQSim and most firmware.
 //!

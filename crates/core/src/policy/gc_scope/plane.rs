@@ -1,13 +1,13 @@
 //! Plane-blocking: a collection closes the dies of its lane.
 //!
-//! **What it does.** From its first read to its last erase, host operations to the
+//! **What it does.** From the first read of a collection to its last erase, host operations to the
 //! lane's dies (planes, where planes are the busy unit) wait.
 //!
-//! **Why it matters for the tail.** Only the collecting plane's data wait; with parity
-//! elsewhere they need not (ttFlash).
+//! **Why it matters for the tail.** Only requests for the collecting plane wait; with parity on
+//! other planes, reads need not wait either (ttFlash).
 //!
-//! **Parameters and source.** `one_per_channel`: collections of planes on one channel take
-//! turns, as in the authors' simulator. ttFlash (FAST'17) §4.1.
+//! **Parameters and source.** `one_per_channel`: only one plane per channel collects at a time, as
+//! in the authors' simulator. ttFlash (FAST'17) §4.1.
 //!
 //! **Left out.** Nothing.
 //!
@@ -16,11 +16,11 @@
 use super::{GcScope, PolicyContext, Scope};
 use serde::{Deserialize, Serialize};
 
-/// How many collect.
+/// How many planes of a channel collect at a time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Whether collections of planes on one channel take turns.
+    /// Whether only one plane per channel collects at a time.
     pub one_per_channel: bool,
 }
 

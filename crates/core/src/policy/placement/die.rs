@@ -1,17 +1,18 @@
 //! Static striping over dies; the planes of a die in turn.
 //!
-//! **What it does.** Consecutive pages of the address space go round the dies in a fixed order of
-//! channel (C), way or chip (W) and die (D); the first letter varies fastest. Inside its die a
-//! page goes to the plane that least has been written to, when it leaves the buffer: each in
-//! turn. A plane without room is passed over, and catches up when it has room again.
+//! **What it does.** Distributes consecutive pages of the address space over the dies, in a fixed
+//! order of channel (C), way or chip (W) and die (D); the first letter varies fastest. When a page
+//! leaves the buffer, it goes to the plane of its die that the fewest pages have gone to, so that
+//! the planes are written in turn. A plane without room is skipped, and catches up when it has room
+//! again.
 //!
-//! **Why it matters for the tail.** The planes of a die fill at one pace, so their programs are
-//! for one page index and may join (`ftl.join_programs`), and their collections come
-//! together and may join too. Under `static` random writes fill them at different paces.
+//! **Why it matters for the tail.** The planes of a die fill at the same rate. So their programs
+//! are for the same page index and may join (`ftl.join_programs`), and their collections start
+//! together and may join too. Under `static` random writes fill the planes at different rates.
 //!
-//! **Parameters and source.** `order`: a permutation of the letters C, W, D. The authors'
-//! simulator of ATC'19, as measured: the write frontiers of eight planes fill together.
-//! That a page has no plane of its own is inferred from that.
+//! **Parameters and source.** `order`: a permutation of the letters C, W, D. The authors' simulator
+//! of ATC'19, as measured: the write frontiers of eight planes fill together. That a page is not
+//! bound to a plane is inferred from that.
 //!
 //! **Left out.** Nothing.
 //!
@@ -37,7 +38,7 @@ impl Default for Config {
     }
 }
 
-/// The lanes in striping order, planes last, of which a unit keeps its die only.
+/// The lanes in striping order, planes last. The address of a unit fixes only its die.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     striping: Striping,
@@ -45,7 +46,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `order` is not a permutation of `CWD`.
+    /// Build the policy; an error if `order` is not a permutation of `CWD`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         Ok(Policy { striping: Striping::new(&c.order, "CWD", "die", x)?, planes: x.plane_lanes })
     }

@@ -1,15 +1,14 @@
 //! Dynamic placement: each write unit goes to the least loaded lane.
 //!
-//! **What it does.** Takes the lane with the fewest programs queued, starting the search
-//! behind the lane used last, so that an idle drive is written round-robin over channels
-//! first. A lane without room is passed over.
+//! **What it does.** Takes the lane with the fewest host programs queued or under way. The search
+//! starts after the lane used last, so that an idle drive is written round-robin, channels first. A
+//! lane without room is skipped.
 //!
-//! **Why it matters for the tail.** Writes avoid lanes that collect or erase, so they
-//! wait less; reads then find their data wherever the write happened to go.
+//! **Why it matters for the tail.** Writes avoid lanes that collect or erase, so they wait less. A
+//! read finds its data on the lane that was least loaded at the time of the write.
 //!
-//! **Parameters and source.** None. Dynamic allocation of MQSim-E and of most firmware;
-//! with `ftl.extent = 'line'` there is one lane and the line itself is written round-
-//! robin.
+//! **Parameters and source.** None. Dynamic allocation of MQSim-E and of most firmware; with
+//! `ftl.extent = 'line'` there is one lane, and the line itself is written round-robin.
 //!
 //! **Left out.** Separate streams by hotness.
 //!
@@ -23,11 +22,11 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// Where the next search begins.
+/// The search order, and the position where the next search begins.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     chunk: u32,
-    /// Lanes, channels first.
+    /// All lanes; the channel varies fastest.
     order: Vec<u32>,
     next: u32,
 }

@@ -1,15 +1,13 @@
 //! Static striping: the address alone decides the lane.
 //!
-//! **What it does.** Consecutive pages of the address space go round the lanes in a
-//! fixed order of channel (C), way or chip (W), die (D) and plane (P); the first letter
-//! varies fastest.
+//! **What it does.** Distributes consecutive pages of the address space over the lanes, in a fixed
+//! order of channel (C), way or chip (W), die (D) and plane (P); the first letter varies fastest.
 //!
-//! **Why it matters for the tail.** Reads of neighbouring addresses meet different dies;
-//! a hot address always meets the same one.
+//! **Why it matters for the tail.** Reads of neighbouring addresses go to different dies; reads of
+//! a hot address always go to the same one.
 //!
-//! **Parameters and source.** `order`: a permutation of the letters C, W, D, P, as in
-//! the MQSim configuration (Hu et al., ICS'11, compare all 24). Letters that an extent
-//! spans have no effect.
+//! **Parameters and source.** `order`: a permutation of the letters C, W, D, P, as in the MQSim
+//! configuration (Hu et al., ICS'11, compare all 24). Letters that an extent spans have no effect.
 //!
 //! **Left out.** Nothing.
 //!
@@ -41,7 +39,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `order` is not a permutation of `CWDP`.
+    /// Build the policy; an error if `order` is not a permutation of `CWDP`.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         Ok(Policy { striping: Striping::new(&c.order, "CWDP", "static", x)? })
     }
@@ -67,18 +65,18 @@ impl Placement for Policy {
     }
 }
 
-/// Consecutive chunks of the address space, round and round the lanes.
+/// Assigns consecutive chunks of the address space to the lanes, in a fixed order that repeats.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Striping {
-    /// Mapping units that stay together.
+    /// Consecutive mapping units that go to the same lane.
     pub chunk: u32,
-    /// The lanes in the order in which chunks meet them.
+    /// The lanes in the order of the chunks.
     pub order: Vec<u32>,
 }
 
 impl Striping {
-    /// In the order of `letters`, a permutation of `all`: the first letter varies fastest. Planes
-    /// follow last where they have no letter.
+    /// Build the striping in the order of `letters`; the first letter varies fastest. Planes come
+    /// last if they have no letter in `all`. An error if `letters` is not a permutation of `all`.
     pub fn new(letters: &str, all: &str, member: &str, x: &PolicyContext) -> Result<Striping, String> {
         let sorted = |s: &str| {
             let mut letters: Vec<char> = s.chars().collect();

@@ -1,4 +1,4 @@
-//! Where a write goes.
+//! Which lane a write goes to.
 //!
 //! A *lane* is a place where an extent can be open: a plane, a die, or the whole drive,
 //! as `ftl.extent` says. Placement chooses the lane; inside it, data are appended. It does so
@@ -11,42 +11,41 @@ pub mod fixed;
 
 use super::PolicyContext;
 
-/// Set in a lane's load once it was found without room.
+/// The bit that is set in a lane's load once the lane was found without room.
 pub const NO_ROOM: u32 = 1 << 31;
 
 /// What a placement sees when a write unit leaves for flash.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneView<'a> {
-    /// Host programs under way or queued by lane, with [`NO_ROOM`].
+    /// Host programs queued or under way by lane, with [`NO_ROOM`].
     pub load: &'a [u32],
-    /// Write units of the host that went to each lane.
+    /// Host write units that have gone to each lane.
     pub written: &'a [u64],
 }
 
-/// The contract: pool `p` is the lanes from `p * pool_lanes` on; the units of a sequential fill
-/// lie in their pools.
+/// The contract: pool `p` is the `pool_lanes` lanes from `p * pool_lanes` on. A sequential fill by
+/// `chunk` and `order` puts each unit into its pool.
 pub trait Placement {
-    /// Lanes of a pool, a divisor of all; fixed for the drive's life. With 1 the address
-    /// alone decides the lane.
+    /// Number of lanes in a pool, a divisor of the number of all lanes; fixed for the drive's life.
+    /// With 1 the address alone decides the lane.
     fn pool_lanes(&self) -> u32;
-    /// The pool of this mapping unit, whenever it is written.
+    /// The pool of a mapping unit, the same at each write.
     fn pool(&self, lpn: u32) -> u32;
-    /// The lane of the pool that the next write unit goes to: one with room, if any has.
+    /// The lane of the pool that the next write unit goes to: a lane with room, if there is one.
     fn lane(&mut self, pool: u32, view: &LaneView<'_>) -> u32;
-    /// Whether the lanes of a pool are kept level: equally much is written to each; fixed for
-    /// the drive's life.
+    /// Whether the lanes of a pool get equally many write units; fixed for the drive's life.
     fn levels(&self) -> bool {
         false
     }
-    /// Consecutive mapping units that stay together in one lane.
+    /// Consecutive mapping units that a sequential fill puts into one lane.
     fn chunk(&self) -> u32;
-    /// The lanes in the order in which consecutive chunks meet them.
+    /// The lanes in the order in which a sequential fill takes them, chunk by chunk.
     fn order(&self) -> Vec<u32>;
 }
 
 family! {
     key: "placement",
-    decides: "Where a write goes.",
+    decides: "Which lane a write goes to.",
     config: PlacementConfig,
     policy: PlacementPolicy: Placement,
     context: PolicyContext,

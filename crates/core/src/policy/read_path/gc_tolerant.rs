@@ -1,16 +1,16 @@
-//! GC-tolerant read: rebuild a unit whose plane collects, if that is worth its reads.
+//! GC-tolerant read: rebuild a unit whose plane collects, if that costs less than waiting.
 //!
-//! **What it does.** Reads the rest of the stripe instead, if the collection has longer to
-//! go than the extra reads hold up others: `left > B × (sense + transfer)`, B being how many
-//! of the extra reads meet a busy channel (on others they are free). A read of all the
-//! stripe's data needs the parity too, and nothing else.
+//! **What it does.** Reads the rest of the stripe instead, if the collection needs more time than
+//! the extra reads cost other requests: `left > B × (sense + transfer)`. B is the number of extra
+//! reads that meet a busy channel (on idle channels an extra read costs nothing). A request that
+//! reads all data of the stripe needs only the parity in addition.
 //!
-//! **Why it matters for the tail.** A collection of tens of milliseconds becomes one more
-//! page read; with one collecting plane a group there is always a way round.
+//! **Why it matters for the tail.** Instead of tens of milliseconds for a collection, a read takes
+//! one more page read. While only one plane of a group collects, a rebuild is always possible.
 //!
-//! **Parameters and source.** None. Yan et al. (FAST'17) section 4.3. Where another plane of
-//! the stripe collects too, its rest counts as part of the rebuilding; the paper says only
-//! that one parity cuts one tail.
+//! **Parameters and source.** None. Yan et al. (FAST'17) section 4.3. If another plane of the
+//! stripe collects too, the time until it is free is added to the cost of rebuilding; the paper
+//! says only that one parity cuts one tail.
 //!
 //! **Left out.** Nothing.
 //!

@@ -1,21 +1,22 @@
 //! GC-tolerant read as the authors' simulator decides it.
 //!
-//! **What it does.** Charges every extra read, whether its channel is busy or not. Where the
-//! planes of a group collect in turn: rebuild while pages are left to read; from the program of
-//! the last page on, only if the operation under way lasts longer than the extra reads. That
-//! program counts for itself: the erase behind it is overlooked, so a read that is told to wait
-//! for it waits for both. Otherwise: rebuild if the collection outlasts those of the planes
-//! that would be read in addition by more than the extra reads, both as predicted when they began;
-//! a prediction that has passed counts as no time left.
+//! **What it does.** Counts the cost of every extra read, whether its channel is busy or not. Where
+//! the planes of a group collect one at a time: rebuild while the collection has pages left to
+//! read. From the program of the last page on, rebuild only if the operation under way lasts longer
+//! than the extra reads. During that program only the rest of the program counts, and not the erase
+//! after it, so a read that the policy lets wait then waits for both. Otherwise: rebuild if the
+//! collection lasts longer than the collections of the planes of the extra reads, by more than the
+//! extra reads take. Both are the times predicted when these collections began; a predicted end
+//! that has passed counts as no time left.
 //!
-//! **Why it matters for the tail.** As `gc-tolerant`, but some reads wait for all of an erase,
-//! and of the page move before it: 2 to 3 ms on the drive of the paper.
+//! **Why it matters for the tail.** As `gc-tolerant`, but some reads wait for a whole erase, and
+//! for the page move before it: 2 to 3 ms on the drive of the paper.
 //!
 //! **Parameters and source.** None. The authors' SSDSim release of 2017, `convert_to_seq` with
 //! `nonblocking_gc`.
 //!
-//! **Left out.** There a stripe that is neither the first nor the last of its read is rebuilt
-//! whatever is left.
+//! **Left out.** In that simulator a stripe that is neither the first nor the last of its read is
+//! always rebuilt, whatever time is left.
 //!
 //! **Checked by** `policy_laws`, `rain`.
 

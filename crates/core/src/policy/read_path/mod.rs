@@ -1,4 +1,4 @@
-//! What a host read does whose plane is closed by a collection.
+//! What a host read does when a collection keeps its plane busy.
 
 pub mod gc_tolerant;
 pub mod gc_tolerant_authors;
@@ -7,47 +7,47 @@ pub mod wait;
 use super::PolicyContext;
 use tailcut_units::Span;
 
-/// What is known of one read of a unit whose plane a collection keeps busy. Times are
-/// predictions: what the collection has left to move and erase, at its unhindered pace.
+/// One read of a unit whose plane is kept busy by a collection. Times are predictions: they assume
+/// that the collection moves and erases what is left without delay by other operations.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockedView {
-    /// Until the plane is free again.
+    /// Time until the plane is free again.
     pub left: Span,
-    /// The same, as it was predicted when the collection began; zero once that has passed.
+    /// Time until the plane is free again, by the end predicted when the collection began; zero
+    /// once that has passed.
     pub left_as_begun: Span,
-    /// The collection reads no further page: it programs the last one, or erases.
+    /// Whether the collection has no further page to read: it programs the last one, or erases.
     pub last_step: bool,
-    /// Until the operation under way in the plane ends; zero while none is.
+    /// Time until the operation under way in the plane ends; zero if there is none.
     pub step_left: Span,
-    /// Until the last of the other members' planes is free of collections; zero where none
-    /// collects.
+    /// Time until no plane of the other members of the stripe collects; zero if none does.
     pub others_left: Span,
-    /// Until the last of the planes of the extra reads is free, as predicted when its
-    /// collection began.
+    /// Time until all planes of the extra reads are free, by the ends predicted when their
+    /// collections began.
     pub extra_left_as_begun: Span,
-    /// Members that would be read for this alone, the extra reads: all others but those that
-    /// the same request reads anyway.
+    /// Number of extra reads: the other members of the stripe on flash, without those that the same
+    /// request reads anyway.
     pub extra: u32,
-    /// How many of these have a busy channel.
+    /// Number of extra reads whose channel is busy.
     pub busy_channels: u32,
-    /// Command, sense and transfer of one unit.
+    /// Time for command, sense and transfer of one unit.
     pub read: Span,
-    /// The lanes of a group collect one at a time.
+    /// Whether the lanes of a group collect one at a time.
     pub rotates: bool,
 }
 
-/// The contract: a pure function of the view. Asked at the arrival of a read, and again
-/// when a collection closes a plane on which it waits.
+/// The contract: `rebuild` is a pure function of the view. It is asked when a read arrives, and
+/// again when a collection closes the plane on which the read waits.
 pub trait ReadPath {
-    /// Whether blocked reads are rebuilt at all; fixed for the drive's life.
+    /// Whether blocked reads are ever rebuilt; fixed for the drive's life.
     fn rebuilds(&self) -> bool;
-    /// Whether to read the rest of the stripe instead of waiting.
+    /// Whether to read the rest of the stripe instead of waiting for the plane.
     fn rebuild(&self, view: &BlockedView) -> bool;
 }
 
 family! {
     key: "read_path",
-    decides: "What a host read does whose plane a collection keeps busy.",
+    decides: "What a host read does when a collection keeps its plane busy.",
     config: ReadPathConfig,
     policy: ReadPathPolicy: ReadPath,
     context: PolicyContext,

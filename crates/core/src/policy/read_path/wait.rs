@@ -1,9 +1,10 @@
 //! Wait for the plane.
 //!
-//! **What it does.** A read queues at the plane that has its data, whatever keeps it busy.
+//! **What it does.** A read queues at the plane that holds its data, even while a collection keeps
+//! the plane busy.
 //!
-//! **Why it matters for the tail.** A read behind a collection waits for all of it, where
-//! `gc_scope` closes the plane.
+//! **Why it matters for the tail.** Where `gc_scope` closes the plane, a read that meets a
+//! collection waits for all of it.
 //!
 //! **Parameters and source.** None.
 //!

@@ -5,37 +5,40 @@ pub mod shift_migrate;
 
 use super::PolicyContext;
 
-/// What a stripe that is about to be flushed does to its planes, in programs since the drive
-/// began to work: erases follow programs, and these are known at once.
+/// Wear of the planes that the flush of a stripe would write. It is counted in programs since the
+/// drive's ageing, because erases follow programs and programs are known at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WearView {
-    /// Mean programs of the lanes that this flush writes (what is dirty, and parity) …
+    /// Mean programs of the lanes that this flush writes where the stripe is now (dirty units and
+    /// parity).
     pub own: u64,
-    /// … and of those that it would write in the best rotation of the stripe in its group.
+    /// Mean programs of the lanes that this flush would write in the best rotation of the stripe in
+    /// its group.
     pub best_rotation: u64,
-    /// Mean programs of the lanes of its group …
+    /// Mean programs of the lanes of the stripe's group.
     pub group: u64,
-    /// … and of the coldest other group that has room for it; its own, if there is none.
+    /// Mean programs of the lanes of the coldest other group with room for the stripe; equal to
+    /// `group` if there is none.
     pub coldest: u64,
 }
 
-/// Where a stripe goes.
+/// Where a stripe is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WearVerdict {
-    /// Where it was.
+    /// In its present place.
     Stay,
-    /// To the best rotation in its group.
+    /// In its group, in the best rotation there.
     Shift,
-    /// To the coldest group, in the best rotation there.
+    /// In the coldest group, in the best rotation there.
     Migrate,
 }
 
-/// The contract: asked once at each flush of a stripe that could be moved; moves only to
-/// where fewer programs were.
+/// The contract: `decide` is asked once at each flush of a stripe that could be moved. It moves a
+/// stripe only to lanes with fewer programs.
 pub trait Wear {
-    /// What becomes of this stripe.
+    /// Where the stripe of this flush is written.
     fn decide(&self, view: &WearView) -> WearVerdict;
-    /// Whether it ever moves anything: where not, it is not asked.
+    /// Whether the member ever moves a stripe; `decide` is asked only if it does.
     fn levels(&self) -> bool {
         true
     }

@@ -3,8 +3,8 @@
 //! **What it does.** Nothing: a stripe stays on its planes, and without parity the placement
 //! spreads the writes.
 //!
-//! **Why it matters for the tail.** Nothing is written but what must be; planes whose data
-//! are overwritten most are erased most, and wear out first.
+//! **Why it matters for the tail.** No additional data are written. But planes whose data are
+//! overwritten most are erased most, and wear out first.
 //!
 //! **Parameters and source.** None.
 //!
