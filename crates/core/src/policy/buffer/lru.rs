@@ -1,22 +1,21 @@
 //! A write-back buffer with in-place overwrite and least-recently-written eviction.
 //!
-//! **What it does.** A write completes when its units are in the buffer; a unit that is
-//! written again before it leaves is overwritten in place; the flush policy says when
-//! units leave, and the least recently written leave first. Reads hit it.
+//! **What it does.** A write completes when its units are in the buffer. A unit that is written
+//! again before it leaves is overwritten in place. The flush policy says when units leave; the
+//! least recently written leave first. Reads are served from the buffer where it holds their data.
 //!
-//! **Why it matters for the tail.** Writes are shielded from programs and collections until
-//! the buffer is full; overwrites cost no program at all.
+//! **Why it matters for the tail.** Writes do not wait for programs and collections until the
+//! buffer is full; overwrites cost no program at all.
 //!
-//! **Parameters and source.** `capacity`, of which no more is used than the drive's whole
-//! address space and the commands under way can fill (a larger one is warned of);
-//! `power_loss`: with `capacitor` held data survive a power cut and a FLUSH completes at
-//! once, with `volatile` a FLUSH waits until all that was held is on flash;
-//! `write_latency`: the time from when a write's data have arrived until the buffer holds
-//! them (the ttFlash authors' simulator: 1 us), of any number of writes at once;
-//! `queue_limit` (absent: none): while `bytes` or more are on their way to the die (or lane,
-//! by `of`) that a write is for, the write waits, and writes for others pass it (the
-//! authors' simulator of ATC'19: 2,047 pages a chip). Without it one die whose programs
-//! cannot run may take the whole buffer before any write waits.
+//! **Parameters and source.** `capacity`: no more is used than the drive's whole address space and
+//! the commands under way can fill (a warning is given if it is larger). `power_loss`: with
+//! `capacitor` held data survive a power cut and a FLUSH completes at once; with `volatile` a FLUSH
+//! waits until all data held when it arrived are on flash. `write_latency`: the time from when a
+//! write's data have arrived until the buffer holds them (the ttFlash authors' simulator: 1 us),
+//! for any number of writes at once. `queue_limit` (absent: none): while `bytes` or more are on
+//! their way to the die (or lane, by `of`) that a write is for, the write waits, and writes for
+//! others pass it (the authors' simulator of ATC'19: 2,047 pages a chip). Without a limit, one die
+//! whose programs cannot run may take the whole buffer before any write waits.
 //!
 //! **Left out.** Read caching: only written data are held.
 //!
@@ -36,7 +35,7 @@ pub enum PowerLoss {
     Volatile,
 }
 
-/// The buffer's size and nature.
+/// The size of the buffer, its behaviour at a power cut, and its delays and limits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -52,7 +51,7 @@ pub struct Config {
     /// - Range: 0ns to 1s
     #[serde(with = "quantity::time")]
     pub write_latency: Span,
-    /// Most data on their way to one die or lane before its writes wait.
+    /// The amount of data on their way to one die or lane at which further writes to it wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<QueueLimit>,
 }
@@ -68,7 +67,7 @@ impl Default for Config {
     }
 }
 
-/// The configured buffer.
+/// The parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     capacity: u64,
@@ -78,7 +77,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when the buffer or the queue cannot hold one write unit.
+    /// Build the policy; an error if the buffer or the queue limit is less than one write unit, or
+    /// if `write_latency` is above 1 s.
     pub fn new(c: &Config, context: &PolicyContext) -> Result<Policy, String> {
         let least = u64::from(context.units_per_write) * context.unit_bytes;
         if c.capacity < least {

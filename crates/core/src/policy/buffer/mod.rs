@@ -7,7 +7,7 @@ use super::PolicyContext;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
 
-/// When the host hears that its write is done.
+/// When a host write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledge {
     /// As soon as the buffer holds it.
@@ -39,21 +39,22 @@ pub struct QueueLimit {
     pub bytes: u64,
 }
 
-/// The contract: a buffer's nature is fixed for the drive's life.
+/// The contract: all answers are fixed for the drive's life.
 pub trait Buffer {
-    /// Bytes of host data held at once; `None`: as much as the queue can bring.
+    /// Bytes of host data that the buffer can hold; `None`: as much as the commands under way can
+    /// fill.
     fn capacity(&self) -> Option<u64>;
     /// When a write completes.
     fn acknowledge(&self) -> Acknowledge;
-    /// Whether a held unit that is not yet on its way to flash is overwritten in place.
+    /// Whether a write to a held unit that is not yet on its way to flash overwrites it in place.
     fn overwrites_in_place(&self) -> bool;
     /// Whether held data survive a power cut, so that a FLUSH need not wait for flash.
     fn survives_power_cut(&self) -> bool;
-    /// Time from when a write's data have arrived until they are held, on top of the
-    /// controller's own.
+    /// Time from when a write's data have arrived until they are held, in addition to the
+    /// controller's time.
     fn write_latency(&self) -> Span;
-    /// The limit on what may be on its way to each die or lane; `None`: only the capacity
-    /// holds writes back.
+    /// The limit on data on their way to each die or lane; `None`: only the capacity makes writes
+    /// wait.
     fn queue_limit(&self) -> Option<QueueLimit> {
         None
     }

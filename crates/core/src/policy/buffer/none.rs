@@ -1,10 +1,10 @@
 //! Write-through: a host write completes when the flash has programmed it.
 //!
-//! **What it does.** Data pass through controller staging memory that is as large as
-//! the device queue can fill; nothing is overwritten in place.
+//! **What it does.** Data pass through controller staging memory that is as large as the commands
+//! in the device queue can fill. Nothing is overwritten in place.
 //!
-//! **Why it matters for the tail.** Every write waits for its program, and whatever
-//! holds the die; reads never hit a buffer.
+//! **Why it matters for the tail.** Every write waits for its program, and for the operation that
+//! occupies the die before it; reads never hit a buffer.
 //!
 //! **Parameters and source.** None.
 //!

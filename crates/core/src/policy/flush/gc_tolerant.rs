@@ -1,20 +1,22 @@
-//! GC-tolerant flush: stripes leave, those first that no collection hinders.
+//! GC-tolerant flush: stripes leave, first those that no collection hinders.
 //!
-//! **What it does.** As `watermark`, but what leaves is chosen: whole stripes before parts of
-//! one, and among each those whose planes do not collect before the others; looked at are
-//! the least recently written whole and partial stripe of each plane group. What the parity
-//! of a partial stripe needs is read from planes that do not collect, where there is a
-//! choice: the old copies of what is written and the old parity, or the rest of the
-//! stripe, whichever is cheaper and free; or all but the page that is behind a collection.
+//! **What it does.** As `watermark`, but the policy chooses which stripe leaves: whole stripes go
+//! before partial ones, and among each of these a stripe whose planes do not collect goes before
+//! the others. It looks at the least recently written whole stripe and the least recently written
+//! partial stripe of each plane group. What the parity of a partial stripe needs is read from
+//! planes that do not collect, where there is a choice. It needs either the old copies of the
+//! written units and the old parity, or the rest of the stripe: whichever is cheaper and not behind
+//! a collection. If one page behind a collection is still needed, all others of the stripe are
+//! read, and that page is computed.
 //!
-//! **Why it matters for the tail.** Writes go on while planes collect, and the buffer need
-//! hold only what is bound for those.
+//! **Why it matters for the tail.** Writes continue while planes collect, and the buffer need hold
+//! only the data that are bound for collecting planes.
 //!
-//! **Parameters and source.** `high`, `low`: shares of the buffer. Yan et al. (FAST'17)
-//! section 4.5, in the background above 80 %.
+//! **Parameters and source.** `high`, `low`: shares of the buffer. Yan et al. (FAST'17) section
+//! 4.5, in the background above 80 %.
 //!
-//! **Left out.** The controller keeps the new parity of a stripe until it is programmed, beside
-//! the buffer: its memory is not counted.
+//! **Left out.** The controller keeps the new parity of a stripe until it is programmed, beside the
+//! buffer: its memory is not counted.
 //!
 //! **Checked by** `policy_laws`, `rain`.
 
@@ -52,11 +54,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `low` lies above `high`, or without parity.
+    /// Build the policy; an error if `low` is above `high`, or without parity.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         if x.groups == 0 {
             return Err(
-                "policy.flush.gc-tolerant flushes stripes: set policy.redundancy to rain, or take watermark"
+                "policy.flush.gc-tolerant flushes stripes: set policy.redundancy to rain, or use watermark"
                     .into(),
             );
         }

@@ -1,9 +1,9 @@
-//! Everything leaves at once, if need be in padded write units.
+//! Everything leaves at once, in padded write units if necessary.
 //!
-//! **What it does.** A write's units go to flash as soon as they are held; a write unit
-//! that a write does not fill is padded.
+//! **What it does.** A write's units go to flash as soon as they are held; a write unit that a
+//! write does not fill is padded.
 //!
-//! **Why it matters for the tail.** Nothing is gathered, so each write pays a program.
+//! **Why it matters for the tail.** Writes are not gathered, so each write costs a program.
 //!
 //! **Parameters and source.** None. The companion of `buffer = "none"`.
 //!

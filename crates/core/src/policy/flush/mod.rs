@@ -7,49 +7,50 @@ pub mod write_unit;
 
 use super::PolicyContext;
 
-/// What a flush policy sees: counts of mapping units.
+/// What a flush policy sees of the buffer, in mapping units.
 #[derive(Clone, Copy, Debug)]
 pub struct FlushView {
-    /// Held and not yet on their way to flash.
+    /// Units that are held and not yet on their way to flash.
     pub dirty: u32,
-    /// All that are held, those on their way included.
+    /// All units that are held, including those on their way to flash.
     pub held: u32,
     /// The buffer's size.
     pub capacity: u32,
-    /// Dirty units of the lane of the most recent write.
+    /// Dirty units of the pool of the most recent write; with parity, of its stripe.
     pub lane_dirty: u32,
     /// Mapping units in one write unit.
     pub units_per_write: u32,
 }
 
-/// What shall leave now. The mechanism asks again until the answer is `Hold`.
+/// What leaves the buffer now. The mechanism asks again until the answer is `Hold`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlushVerdict {
     /// Nothing.
     Hold,
-    /// One write unit of the lane of the least recently written unit; with parity, the
-    /// stripe of that unit.
+    /// One write unit of the pool of the least recently written unit; with parity, the stripe of
+    /// that unit.
     Oldest,
     /// One write unit of each lane of the die of the least recently written unit.
     OldestDie,
-    /// One write unit of the lane of the most recent write; with parity, its stripe.
+    /// One write unit of the pool of the most recent write; with parity, its stripe.
     SameLane,
-    /// The stripe that collections hinder least: whole ones before parts, those without a
-    /// collecting plane first among each, then the least recently written.
+    /// The stripe that collections hinder least: whole stripes before partial ones, among each of
+    /// these stripes without a collecting plane first, then the least recently written.
     LeastHindered,
 }
 
-/// The contract: a verdict but `Hold` only when `dirty` (`lane_dirty`) is not zero.
+/// The contract: `next` returns a verdict other than `Hold` only if `dirty` (for `SameLane`,
+/// `lane_dirty`) is not zero.
 pub trait Flush {
-    /// Asked after every write and after every verdict other than `Hold`.
+    /// What leaves now; asked after every write and after every verdict other than `Hold`.
     fn next(&mut self, view: &FlushView) -> FlushVerdict;
     /// Whether what parity needs is read from planes that do not collect, where there is a
     /// choice; fixed for the drive's life.
     fn avoids_collections(&self) -> bool {
         false
     }
-    /// Whether it ever answers `OldestDie`, for which each unit must have a lane when it is
-    /// written; fixed for the drive's life.
+    /// Whether `next` ever returns `OldestDie`; this needs each unit to have a lane when it is
+    /// written. Fixed for the drive's life.
     fn by_die(&self) -> bool {
         false
     }

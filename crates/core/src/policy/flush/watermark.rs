@@ -1,17 +1,17 @@
 //! Above a high watermark, the oldest units leave until a low watermark is reached.
 //!
-//! **What it does.** Watches the share of the buffer that is dirty (held and not yet on
-//! its way); past `high` it releases write units of the least recently written data
-//! until `low`: the one of the oldest unit's lane, or with `together = "die"` one of every
-//! lane of its die, so that the planes of a die fill at the same pace and their programs
-//! may join.
+//! **What it does.** Watches the share of the buffer that is dirty (held and not yet on its way to
+//! flash). Above `high` it releases write units of the least recently written data until `low` is
+//! reached. With `together = "lane"` it releases the write unit of the oldest unit's lane. With
+//! `together = "die"` it releases one of every lane of that unit's die, so that the planes of a die
+//! fill at the same rate and their programs may join.
 //!
-//! **Why it matters for the tail.** The gap above `high` absorbs bursts; a low `low` makes
-//! flushes long and rare, a `low` close to `high` spreads them.
+//! **Why it matters for the tail.** The gap above `high` absorbs bursts. A low `low` makes flushes
+//! long and rare, a `low` close to `high` spreads them.
 //!
-//! **Parameters and source.** `high`, `low`: shares of the buffer. ttFlash flushes in
-//! the background above 80 % (FAST'17 §4.5). `together`: `lane`, or `die` where planes are
-//! lanes (the authors' simulator of ATC'19: groups of eight a chip).
+//! **Parameters and source.** `high`, `low`: shares of the buffer. ttFlash flushes in the
+//! background above 80 % (FAST'17 §4.5). `together`: `lane`, or `die` where planes are lanes (the
+//! authors' simulator of ATC'19: groups of eight a chip).
 //!
 //! **Left out.** Idle-time flushing.
 //!
@@ -65,11 +65,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused when `low` lies above `high`, or where a die has one lane or less.
+    /// Build the policy; an error if `low` is above `high`, or if `together` is `die` and a die has
+    /// one lane or stripes are written.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         if c.together == Together::Die && (x.plane_lanes == 1 || x.groups > 0) {
             return Err(
-                "policy.flush.watermark.together is `die`, but a die is one lane at most, or stripes leave as a whole: it needs ftl.extent `block` on dies of several planes, and policy.redundancy `none`"
+                "policy.flush.watermark.together is `die`, but each die has at most one lane, or stripes leave as a whole: it needs ftl.extent `block` on dies of several planes, and policy.redundancy `none`"
                     .into(),
             );
         }
@@ -91,7 +92,7 @@ impl Flush for Policy {
     }
 }
 
-/// Two marks of the buffer's fill, and whether a flush is under way.
+/// Two marks for the dirty share of the buffer, and whether it is being drained to the low mark.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Marks {
     high_permille: u64,
@@ -100,11 +101,11 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// The marks of a member; refused when `low` lies above `high`.
+    /// Build the marks of a member; an error if `low` is above `high`.
     pub fn new(high: f64, low: f64, member: &str) -> Result<Marks, String> {
         if low > high {
             return Err(format!(
-                "policy.flush.{member}.low ({} %) lies above high ({} %)",
+                "policy.flush.{member}.low ({} %) is above high ({} %)",
                 low * 100.0,
                 high * 100.0
             ));
@@ -113,7 +114,7 @@ impl Marks {
         Ok(Marks { high_permille: permille(high), low_permille: permille(low), draining: false })
     }
 
-    /// Whether data shall leave.
+    /// Whether data should leave now.
     #[inline]
     pub fn drains(&mut self, view: &FlushView) -> bool {
         let dirty = u64::from(view.dirty) * 1000;

@@ -1,12 +1,12 @@
 //! A lane's data leave as soon as they fill a whole write unit.
 //!
-//! **What it does.** After each write, if the written unit's lane has gathered a full
-//! write unit, that write unit leaves.
+//! **What it does.** After each write, if the dirty data of the written unit's lane (or of its
+//! pool, where placement chooses the lane later) fill a write unit, that write unit leaves.
 //!
-//! **Why it matters for the tail.** The buffer stays nearly empty, so writes rarely wait
-//! for room, but nothing is overwritten in place and dies are always programming.
+//! **Why it matters for the tail.** The buffer stays nearly empty, so writes rarely wait for room.
+//! But nothing is overwritten in place, and dies are always programming.
 //!
-//! **Parameters and source.** None; the append-only host-side layers (pblk) write so.
+//! **Parameters and source.** None. Append-only host-side layers (pblk) write like this.
 //!
 //! **Left out.** A ring shared with collection.
 //!

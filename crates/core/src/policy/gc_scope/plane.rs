@@ -1,7 +1,8 @@
 //! Plane-blocking: a collection closes the dies of its lane.
 //!
 //! **What it does.** From the first read of a collection to its last erase, host operations to the
-//! lane's dies (planes, where planes are the busy unit) wait.
+//! lane's dies (planes, where planes are the busy unit) wait. Where reads may interrupt an erase,
+//! they wait only until the erases begin.
 //!
 //! **Why it matters for the tail.** Only requests for the collecting plane wait; with parity on
 //! other planes, reads need not wait either (ttFlash).

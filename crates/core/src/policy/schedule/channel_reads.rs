@@ -1,19 +1,20 @@
 //! Host reads first on the whole channel: while one waits, nothing else begins there.
 //!
-//! **What it does.** A queued host read keeps every program, erase and other read from
-//! beginning on any die of its channel. Without one, collection goes first: its reads,
-//! then its programs, but every `share`-th program is the host's; an erase begins only
-//! when no program of a collection waits for the die. A host read interrupts what
-//! `suspend_program` and `suspend_erase` let it.
+//! **What it does.** While a host read is queued, no program, erase or other read begins on any die
+//! of its channel. While none is queued, the reads of read-modify-writes go first, then the reads
+//! of collections, then their programs; but while both wait, every `share`-th program is the
+//! host's. All other operations follow in order of arrival, so an erase begins only when no program
+//! of a collection waits for the die. A host read interrupts an operation where `suspend_program`
+//! and `suspend_erase` allow it.
 //!
-//! **Why it matters for the tail.** The channel is free when a waiting read gets its die,
-//! and fewer programs have begun that a read could meet; but one read that waits for an
-//! erase stops its channel.
+//! **Why it matters for the tail.** The channel is free when a waiting read gets its die, and fewer
+//! programs are under way that a read could meet. But one read that waits for an erase stops its
+//! whole channel.
 //!
-//! **Parameters and source.** `share`. The authors' simulator of ATC'19 (their fork of
-//! MQSim, 2019), whose unit of scheduling is the channel.
+//! **Parameters and source.** `share`. The authors' simulator of ATC'19 (their fork of MQSim,
+//! 2019), which schedules by channel.
 //!
-//! **Left out.** That it suspends only when the channel is idle.
+//! **Left out.** In that simulator an operation is suspended only when the channel is idle.
 //!
 //! **Checked by** `policy_laws`, `suspension`.
 
@@ -21,11 +22,11 @@ use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants};
 
-/// How programs are shared out.
+/// How often a host program goes before a collection's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// One program in so many is the host's where a collection's waits too.
+    /// While programs of the host and of a collection wait, one program in this many is the host's.
     ///
     /// - Range: at least 1
     pub share: u32,
@@ -37,7 +38,7 @@ impl Default for Config {
     }
 }
 
-/// The parameter, and the programs since the host's last.
+/// The parameter, and how many collection programs in a row went before waiting host programs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     share: u32,
@@ -45,10 +46,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refused with a share of 0.
+    /// Build the policy; an error if `share` is 0.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
         if c.share == 0 {
-            return Err("policy.schedule.channel-reads.share is 0; it is at least 1".into());
+            return Err("policy.schedule.channel-reads.share is 0; it must be at least 1".into());
         }
         Ok(Policy { share: c.share, since: 0 })
     }
@@ -63,7 +64,8 @@ impl Schedule for Policy {
                 return first;
             }
         }
-        // Parity is the host's: it is part of what its writes take, page after page of one block.
+        // Parity programs count as the host's: host writes need them, and both kinds go to the
+        // pages of one block in order.
         let host = view.waiting & Occupants::HOST_PROGRAMS;
         match (has(Occupant::GcProgram), !host.is_empty()) {
             (true, true) if self.since + 1 < self.share => {

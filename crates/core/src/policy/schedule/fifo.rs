@@ -1,10 +1,10 @@
 //! First come, first served.
 //!
-//! **What it does.** Serves the operation that has waited longest, whatever it is; the
-//! channel too is served in order of asking.
+//! **What it does.** Serves the operation that has waited longest, of any kind. The channel too is
+//! granted in the order of the requests for it.
 //!
-//! **Why it matters for the tail.** A read waits for every program and erase that came
-//! before it: the reference point that all read-first schemes are compared with.
+//! **Why it matters for the tail.** A read waits for every program and erase that came before it:
+//! the reference point that all read-first schemes are compared with.
 //!
 //! **Parameters and source.** None. FIFO of Wu and He (FAST'12).
 //!

@@ -1,4 +1,4 @@
-//! The next operation of a die (or plane) among those queued on it.
+//! Which queued operation a die (or plane) executes next.
 
 pub mod channel_reads;
 pub mod fifo;
@@ -8,20 +8,22 @@ pub mod read_write_erase;
 use super::PolicyContext;
 use tailcut_units::{Occupant, Occupants};
 
-/// What waits at one die: a FIFO queue for each kind of work.
+/// The queues of one die: a FIFO for each kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView<'a> {
-    /// The kinds of work whose queue is not empty: at least one.
+    /// The kinds of work whose queue is not empty and may be served now; at least one.
     pub waiting: Occupants,
-    /// A collection on this die is short of space.
+    /// Whether a lane on this die is short of space, as `gc_schedule` says.
     pub urgent: bool,
-    /// Arrival order of each queue's head, smaller first; only for what waits.
+    /// Arrival number of the head of each queue, smaller if it arrived earlier; valid only for the
+    /// queues in `waiting`.
     pub arrived: &'a [u64; Occupant::COUNT],
 }
 
-/// The contract: `next` names a queue that is not empty, and does not depend on time;
-/// `first_on_channel` and `interrupters` are fixed for the drive's life. `interrupters` is empty for
-/// reads, and holds host operations only, each of which `next` puts before what it may interrupt.
+/// The contract: `next` names a queue that is not empty, and does not depend on time.
+/// `first_on_channel` and `interrupters` are fixed for the drive's life. `interrupters` is empty
+/// for reads. It holds host operations only, and `next` serves each of them before the kind of work
+/// that it may interrupt.
 pub trait Schedule {
     /// The queue whose head is served now.
     fn next(&mut self, view: &QueueView<'_>) -> Occupant;
@@ -30,14 +32,14 @@ pub trait Schedule {
     /// The kinds of work that may interrupt this kind, where `suspend_program` and
     /// `suspend_erase` let it be interrupted.
     fn interrupters(&self, holder: Occupant) -> Occupants;
-    /// Whether a host read that waits for a die keeps all other work from beginning on the
-    /// dies of its channel; fixed for the drive's life.
+    /// Whether no other work begins on the dies of a channel while a host read waits for one of
+    /// them; fixed for the drive's life.
     fn reads_close_channel(&self) -> bool {
         false
     }
 }
 
-/// The queue with the earliest head among those of a set that is not empty.
+/// The queue of the set `among` whose head arrived first. The set must not be empty.
 #[inline]
 fn earliest(among: Occupants, arrived: &[u64; Occupant::COUNT]) -> Occupant {
     let first = |o: &Occupant| arrived[*o as usize];
@@ -46,7 +48,7 @@ fn earliest(among: Occupants, arrived: &[u64; Occupant::COUNT]) -> Occupant {
 
 family! {
     key: "schedule",
-    decides: "The next operation of a die among those queued on it.",
+    decides: "Which queued operation a die executes next.",
     config: ScheduleConfig,
     policy: SchedulePolicy: Schedule,
     context: PolicyContext,

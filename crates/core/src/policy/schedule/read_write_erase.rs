@@ -1,17 +1,17 @@
 //! Reads before writes before erases, each of which may interrupt those after it.
 //!
-//! **What it does.** A queued host read is served first, an erase last, all else in
-//! between by arrival. Where `suspend_program` and `suspend_erase` allow it, a read
-//! interrupts a program or an erase and, with `write_suspends_erase`, the program of host
-//! data (or the read it needs first) interrupts an erase, if no read waits. A read may
-//! interrupt a program that itself interrupted an erase.
+//! **What it does.** A queued host read is served first and an erase last; all other operations are
+//! served in between, in order of arrival. Where `suspend_program` and `suspend_erase` allow it, a
+//! read interrupts a program or an erase. With `write_suspends_erase`, the program of host data (or
+//! the read that it needs first) also interrupts an erase, if no read waits. A read may interrupt a
+//! program that itself interrupted an erase.
 //!
-//! **Why it helps the tail.** Without suspension a write still waits for a whole erase; a
-//! drive without a write buffer shows that to its host.
+//! **Why it helps the tail.** Without suspension a write still waits for a whole erase; without a
+//! write buffer the host sees this wait.
 //!
 //! **Parameters and source.** `write_suspends_erase`. Wu and He, JSA'14 sections 4 and 5.
 //!
-//! **Left out.** A bound on how long writes and erases may be passed over.
+//! **Left out.** A bound on how long reads may delay writes and erases.
 //!
 //! **Checked by** `policy_laws`, `suspension`.
 
@@ -19,11 +19,11 @@ use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants};
 
-/// Who may interrupt an erase.
+/// Which operations may interrupt an erase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Whether writes interrupt an erase, beside reads.
+    /// Whether host writes interrupt an erase, in addition to host reads.
     pub write_suspends_erase: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Ideal: stop anywhere, resume anywhere, at no cost.
 //!
-//! **What it does.** The die is free at once and the erase goes on as soon as nothing waits that may
-//! interrupt it.
+//! **What it does.** The die is free at once. The erase continues as soon as no operation waits
+//! that may interrupt it.
 //!
-//! **Why it helps the tail.** The bound that real suspension is measured against.
+//! **Why it helps the tail.** The bound that real suspension is compared with.
 //!
 //! **Parameters and source.** None. Ideal-ES of ATC'19 section 3.1.
 //!

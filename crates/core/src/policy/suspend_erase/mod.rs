@@ -1,4 +1,4 @@
-//! What a busy erase does when something urgent waits for its die, and when it resumes.
+//! What a busy erase does when an urgent operation waits for its die, and when it resumes.
 
 pub mod arbitrary;
 pub mod deferred;
@@ -10,53 +10,53 @@ pub mod timeout;
 use super::PolicyContext;
 use serde::{Deserialize, Serialize};
 
-/// An erase that something urgent waits for, or that is suspended.
+/// An erase that an urgent operation waits for, or that is suspended.
 #[derive(Clone, Copy, Debug)]
 pub struct EraseView {
-    /// Since it was ready: nanoseconds in which it came no nearer to its end. Work that a
-    /// suspension threw away counts.
+    /// Time since the erase was queued in which it made no progress, ns. Work that a suspension
+    /// cancelled counts as no progress.
     pub delayed: u64,
-    /// How long the oldest of the host writes that wait for buffer room has waited, ns;
-    /// 0 when none waits.
+    /// How long the oldest host write that waits for buffer room has waited, ns; 0 if none waits.
     pub oldest_write: u64,
 }
 
-/// How a busy erase gives way.
+/// How a busy erase is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EraseStop {
-    /// At once; later the exact remainder.
+    /// At once; it resumes with the exact remainder.
     AtOnce,
-    /// At once and at no cost.
+    /// At once and at no cost; it resumes with the exact remainder.
     AtOnceFree,
     /// At once; the loop under way is lost.
     CancelLoop,
-    /// When the loop under way is over. A resume under way is not interrupted.
+    /// After the loop under way. A resume under way is not cancelled.
     AfterLoop,
 }
 
-/// Who is served before a suspended erase resumes.
+/// Which operations are served before a suspended erase resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Serve {
-    /// Whatever may interrupt it, until nothing of it waits.
+    /// All operations that may interrupt the erase; it resumes when none of them waits.
     All,
-    /// What may interrupt it and waits now.
+    /// The operations that may interrupt the erase and are queued when the policy is asked, and no
+    /// later arrival.
     Queued,
 }
 
-/// The contract: `stop` and `serve` are asked only where `suspends` is true, which is
-/// fixed for the drive's life, and answer by the view alone (`stop` is also asked for what
-/// would be); a policy that answers `AfterLoop` serves what the drive serves after a loop
+/// The contract: `suspends` is fixed for the drive's life. `stop` and `serve` are asked only where
+/// it is true, and their answers depend only on the view. (`stop` is also asked to predict when an
+/// erase would stop.) A policy that answers `AfterLoop` serves what the drive serves after a loop
 /// (`PolicyContext::served_after_loop`).
 pub trait SuspendErase {
     /// Whether an erase is ever suspended.
     fn suspends(&self) -> bool;
-    /// How it gives way now.
+    /// How the erase would be suspended now.
     fn stop(&self, view: &EraseView) -> EraseStop;
-    /// Who is served before it resumes; asked whenever its die is free.
+    /// Which operations are served before the erase resumes; asked when its die is free.
     fn serve(&self, view: &EraseView) -> Serve;
 }
 
-/// A member that always answers the same.
+/// A member whose answers never change.
 macro_rules! constant {
     ($stop:ident, $serve:ident) => {
         parameterless!();
@@ -87,7 +87,7 @@ use constant;
 
 family! {
     key: "suspend_erase",
-    decides: "What a busy erase does when something urgent waits for its die.",
+    decides: "What a busy erase does when an urgent operation waits for its die.",
     config: SuspendEraseConfig,
     policy: SuspendErasePolicy: SuspendErase,
     context: PolicyContext,

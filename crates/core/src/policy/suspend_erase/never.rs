@@ -1,9 +1,9 @@
 //! Never: an erase runs to its end.
 //!
-//! **What it does.** Whatever waits for the die waits for the whole erase.
+//! **What it does.** An operation that waits for the die waits for the whole erase.
 //!
-//! **Why it matters for the tail.** On a drive whose collection yields to reads, the erase
-//! is the longest thing a read can wait for: the baseline of ATC'19.
+//! **Why it matters for the tail.** On a drive whose collection yields to reads, the erase is the
+//! longest operation that a read can wait for: the baseline of ATC'19.
 //!
 //! **Parameters and source.** None.
 //!

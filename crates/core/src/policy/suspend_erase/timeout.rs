@@ -1,20 +1,20 @@
-//! Timeout (T-ES): immediate until the erase has been delayed for a while, then deferred.
+//! Timeout: immediate until the erase has been delayed for a while, then deferred.
 //!
-//! **What it does.** As `immediate` as long as the clock has not reached `after`, as
-//! `deferred` from then on (which reads are served between two loops then:
-//! `suspend.erase.serve`, see there). The clock is that of the erase: the time since it was ready in
-//! which it came no nearer to its end (a loop thrown away counts); or the time that the
-//! oldest host write has waited for room in the write buffer, anywhere on the drive.
+//! **What it does.** As `immediate` until the clock reaches `after`, and as `deferred` from then
+//! on. (Which reads are then served between two loops is `suspend.erase.serve`: see `deferred`.)
+//! With `clock = "erase"`, the clock is the time since the erase was queued in which it made no
+//! progress; a cancelled loop counts as no progress. With `clock = "oldest-write"`, it is the time
+//! that the oldest host write has waited for room in the write buffer, anywhere on the drive.
 //!
-//! **Why it helps the tail.** Reads are as fast as with `immediate` while there are gaps
-//! to erase in. By the clock of the oldest write, a write waits at most about `after` longer than
-//! with `deferred`; by that of the erase it may wait for several erases, each put off by `after`.
+//! **Why it helps the tail.** Reads are as fast as with `immediate` while there are gaps to erase
+//! in. With the clock `oldest-write`, a write waits at most about `after` longer than with
+//! `deferred`. With the clock `erase`, it may wait for several erases, each delayed by `after`.
 //!
-//! **Parameters and source.** `after`: 0 is `deferred`, a very long time `immediate`; 64 ms
-//! in ATC'19 section 2.4. `clock`: `erase` is the paper's text, section 2.4 ("performs I-ES
-//! until the erase operation is delayed for N ms"); `oldest-write` is the authors' simulator, and
-//! what the paper's numbers fit (Table 4: the longest write is a constant and N; see
-//! `atc19/table4` and `atc19/fig6` of the reproduction).
+//! **Parameters and source.** `after`: 0 is `deferred`, a very long time `immediate`; 64 ms in
+//! ATC'19 section 2.4. `clock`: `erase` is the paper's text, section 2.4 ("performs I-ES until the
+//! erase operation is delayed for N ms"). `oldest-write` is the authors' simulator, and it fits the
+//! paper's numbers (Table 4: the longest write is a constant and N; see `atc19/table4` and
+//! `atc19/fig6` of the reproduction).
 //!
 //! **Left out.** Nothing.
 //!
@@ -24,24 +24,25 @@ use super::{EraseStop, EraseView, PolicyContext, Serve, SuspendErase};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
 
-/// How long, and by which clock.
+/// How long an erase is suspended at once, and by which clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Delay after which the erase defers instead of giving way at once.
+    /// Delay from which on the erase completes the loop under way before it is suspended. Until
+    /// then the loop is cancelled.
     #[serde(with = "quantity::time")]
     pub after: Span,
-    /// Whose delay counts.
+    /// Which delay is compared with `after`.
     pub clock: Clock,
 }
 
-/// Whose delay counts.
+/// Which delay is compared with `after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
-    /// The erase's own.
+    /// The delay of the erase.
     Erase,
-    /// That of the oldest host write that waits for buffer room.
+    /// The wait of the oldest host write that waits for buffer room.
     OldestWrite,
 }
 
@@ -51,7 +52,7 @@ impl Default for Config {
     }
 }
 
-/// The parameters, and what the drive serves between two loops.
+/// The parameters, and which operations the drive serves between two loops.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     after: Span,
