@@ -1,8 +1,8 @@
-//! Large flat arrays that cost nothing until they are touched.
+//! Large flat arrays that take no memory and no time until they are touched.
 //!
-//! The one module with unsafe code: the map is read at random several times a request,
-//! and proving again at each access that a mapping is aligned and a whole number of
-//! elements long (as the safe cast does) costs a tenth of the run loop.
+//! The only module with unsafe code. The map is read at random several times per request. The safe
+//! cast checks at each access that the memory is aligned and a whole number of elements long, and
+//! this costs a tenth of the run loop.
 #![allow(unsafe_code)]
 
 use bytemuck::Pod;
@@ -10,35 +10,36 @@ use memmap2::{MmapMut, MmapOptions};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// A zero-filled array in anonymous memory: untouched parts take no physical memory,
-/// and on Linux huge pages are asked for, since access is random.
+/// A zero-filled array in anonymous memory. Untouched parts take no physical memory. On Linux a
+/// large array asks for huge pages, since access is random.
 pub struct BigArray<T> {
     /// First element, in `_memory`; dangling when the array is empty.
     start: NonNull<T>,
     len: usize,
-    /// Keeps the memory; never touched but through `start`.
+    /// Owns the memory, which is accessed only through `start`.
     _memory: Option<MmapMut>,
 }
 
-// SAFETY: a `BigArray` owns its memory alone, like a `Vec`.
+// SAFETY: a `BigArray` is the only owner of its memory, like a `Vec`.
 unsafe impl<T: Pod + Send> Send for BigArray<T> {}
 // SAFETY: as above; a shared reference gives shared access only.
 unsafe impl<T: Pod + Sync> Sync for BigArray<T> {}
 
 impl<T: Pod> BigArray<T> {
-    /// `len` zeros, or an error when the address space does not hold them.
+    /// `len` zeros; an error if the address space does not hold them.
     pub fn zeroed(len: usize) -> std::io::Result<BigArray<T>> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or(std::io::ErrorKind::OutOfMemory)?;
         if bytes == 0 {
             return Ok(BigArray { start: NonNull::dangling(), len: 0, _memory: None });
         }
         let mut map = MmapOptions::new().len(bytes).map_anon()?;
-        // Small arrays would waste a huge page; a refusal only costs speed.
+        // Small arrays would waste a huge page. If the kernel refuses huge pages, only speed is
+        // lost.
         #[cfg(target_os = "linux")]
         if bytes >= 4 << 20 {
             let _ = map.advise(memmap2::Advice::HugePage);
         }
-        // The cast proves alignment and size once, for good.
+        // The cast checks alignment and size once for the life of the array.
         let all: NonNull<[T]> = NonNull::from(bytemuck::cast_slice_mut::<u8, T>(&mut map[..]));
         Ok(BigArray { start: all.cast(), len, _memory: Some(map) })
     }
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_large_array_takes_no_time_and_is_zero() {
-        // Above the size from which huge pages are asked for.
+        // Large enough for huge pages.
         let mut array = BigArray::<u64>::zeroed(3 << 20).unwrap();
         let last = array.len() - 1;
         assert_eq!((array[0], array[last]), (0, 0));

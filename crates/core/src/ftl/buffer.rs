@@ -1,11 +1,11 @@
 //! The write buffer: slots that hold host data until they are on flash.
 //!
-//! A slot holds one mapping unit. It is *dirty* until it leaves for flash, then *in
-//! flight* until its program ends. Dirty slots hang in a list by age of their last
-//! write and, under static placement, in a list of their lane; with parity, of their stripe.
+//! A slot holds one mapping unit. It is *dirty* until it leaves for flash, then *in flight* until
+//! its program ends. Dirty slots are in a list ordered by their last write, and in a list of their
+//! pool of lanes or, with parity, of their stripe.
 //!
-//! Beside the host's there may be slots for units that only move from one place on flash to
-//! another: they are in flight from the first, and count nowhere as held.
+//! In addition to the slots for host data there may be slots for units that only move from one
+//! place on flash to another. They are in flight from the start and do not count as held.
 
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
@@ -16,20 +16,20 @@ use serde::{Deserialize, Serialize};
 pub struct Slot {
     /// The logical unit.
     pub lpn: u32,
-    /// The copy on flash that this one will replace, or `NONE`. With parity the stripe on its
-    /// way has it while the slot is in flight.
+    /// The copy on flash that this slot will replace, or `NONE`. With parity, the job of the stripe
+    /// keeps this address while the slot is in flight.
     pub old_ppa: u32,
     /// Which granules of the unit are held (see [`Buffer::mask`]).
     pub mask: u64,
-    /// The lane list the slot hangs in while dirty.
+    /// The list of its pool or stripe, which the slot is in while it is dirty.
     pub list: u32,
     /// Whether the slot is on its way to flash.
     pub in_flight: bool,
     /// The host request that waits for this slot's program, or `NONE`.
     pub waiter: u32,
-    /// The flush epoch of its last write.
+    /// The FLUSH epoch of the last write to the slot.
     pub epoch: u32,
-    /// Not the host's: the unit moves.
+    /// Whether the slot is for a moving unit and not for host data.
     pub moving: bool,
 }
 
@@ -44,20 +44,20 @@ pub struct Buffer {
     spare: Vec<u32>,
     granule: u64,
     full: u64,
-    /// Slots held in each of the epochs not yet durable, oldest first.
+    /// Slots held in each epoch that is still remembered, oldest first.
     epochs: std::collections::VecDeque<u32>,
     /// The number of the oldest epoch in `epochs`.
     oldest_epoch: u32,
-    /// Slots for units that move, and those of them in use.
+    /// Slots for moving units (`aside`), and those in use (`moving`).
     aside: u32,
     moving: u32,
 }
 
 impl Buffer {
-    /// `slots` slots for units of `unit_bytes`; `lists` lane lists (1 when lanes are
-    /// chosen only on leaving); at most `flushes` FLUSH commands outstanding.
+    /// A buffer of `slots` slots for units of `unit_bytes` bytes, with `lists` lists of pools or
+    /// stripes, for at most `flushes` outstanding FLUSH commands.
     pub fn new(slots: u32, unit_bytes: u64, lists: u32, flushes: u32) -> Buffer {
-        // Sectors are 512 bytes; a unit of more than 64 sectors has coarser granules.
+        // A granule is a sector of 512 bytes; a unit of more than 64 sectors has larger granules.
         let granule = (unit_bytes / 64).max(512).min(unit_bytes);
         let granules = unit_bytes.div_ceil(granule);
         let empty = Slot {
@@ -89,7 +89,7 @@ impl Buffer {
         }
     }
 
-    /// The same with slots for `aside` units that move.
+    /// Add slots for `aside` moving units.
     pub fn with_aside(mut self, aside: u32) -> Buffer {
         if aside == 0 {
             return self;
@@ -103,7 +103,7 @@ impl Buffer {
         self
     }
 
-    /// The granules that the bytes `from..to` of a unit cover wholly (`write`), or touch.
+    /// The granules that the bytes `from..to` of a unit cover completely (if `write`) or touch.
     #[inline]
     pub fn mask(&self, from: u64, to: u64, write: bool) -> u64 {
         let (first, end) = if write {
@@ -130,41 +130,41 @@ impl Buffer {
         &self.slots[i as usize]
     }
 
-    /// A slot, to change its old copy or waiter.
+    /// A slot, to change the address of its old copy, or its waiter.
     #[inline]
     pub fn slot_mut(&mut self, i: u32) -> &mut Slot {
         &mut self.slots[i as usize]
     }
 
-    /// Slots for the host's data.
+    /// Slots for host data.
     pub fn capacity(&self) -> u32 {
         self.slots() - self.aside
     }
 
-    /// Slots in all.
+    /// All slots, including those for moving units.
     pub fn slots(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// Slots that hold the host's data.
+    /// Slots that hold host data.
     #[inline]
     pub fn held(&self) -> u32 {
         self.slots() - self.spare.len() as u32 - self.moving
     }
 
-    /// Units that may begin to move.
+    /// Free slots for moving units.
     #[inline]
     pub fn room_aside(&self) -> u32 {
         self.aside - self.moving
     }
 
-    /// Slots not yet on their way.
+    /// Slots that are dirty.
     #[inline]
     pub fn dirty(&self) -> u32 {
         self.age.len()
     }
 
-    /// Dirty slots of one lane list.
+    /// Dirty slots in one list of a pool or stripe.
     #[inline]
     pub fn dirty_in(&self, list: u32) -> u32 {
         self.lanes[list as usize].len()
@@ -186,8 +186,8 @@ impl Buffer {
         Some(i)
     }
 
-    /// Take a slot for a unit that moves, of which nothing is held yet; there is room aside. No
-    /// FLUSH waits for it: what it moves is on flash.
+    /// Take an empty slot for a moving unit; [`Buffer::room_aside`] must not be 0. No FLUSH waits
+    /// for the slot, since the unit is on flash.
     pub fn take_moving(&mut self, lpn: u32, list: u32) -> u32 {
         debug_assert!(self.moving < self.aside);
         let i = self.spare.pop().expect("there is room aside");
@@ -205,7 +205,7 @@ impl Buffer {
         i
     }
 
-    /// Overwrite a dirty slot in place; it becomes the youngest.
+    /// Overwrite a dirty slot in place. It becomes the most recently written one.
     #[inline]
     pub fn overwrite(&mut self, i: u32, mask: u64) {
         self.leave_epoch(i);
@@ -221,7 +221,7 @@ impl Buffer {
         self.lanes[list].push_back(&mut self.by_lane, i);
     }
 
-    /// The lane list of the least recently written dirty slot.
+    /// The list (of a pool or stripe) of the least recently written dirty slot.
     #[inline]
     pub fn oldest_list(&self) -> Option<u32> {
         match self.age.head() {
@@ -230,7 +230,8 @@ impl Buffer {
         }
     }
 
-    /// Send the oldest dirty slot of a list on its way; `None` when the list is empty.
+    /// Take the oldest dirty slot of a list; it is in flight from now on. `None` if the list is
+    /// empty.
     #[inline]
     pub fn depart(&mut self, list: u32) -> Option<u32> {
         let i = self.lanes[list as usize].head();
@@ -248,7 +249,7 @@ impl Buffer {
         self.lanes[list].remove(&mut self.by_lane, i);
     }
 
-    /// Drop a slot: programmed (in flight) or trimmed (dirty).
+    /// Free a slot whose unit was programmed (in flight) or trimmed (dirty).
     #[inline]
     pub fn release(&mut self, i: u32) {
         if self.slots[i as usize].moving {
@@ -267,19 +268,20 @@ impl Buffer {
         self.epochs[(epoch - self.oldest_epoch) as usize] -= 1;
     }
 
-    /// Begin a new epoch and return the number of the one that a FLUSH must outwait.
+    /// Begin a new epoch. Returns the number of the previous one; a FLUSH waits until that epoch is
+    /// durable.
     pub fn fence(&mut self) -> u32 {
         self.epochs.push_back(0);
         self.oldest_epoch + self.epochs.len() as u32 - 2
     }
 
-    /// Whether everything written up to and in this epoch is on flash.
+    /// Whether all data written in this epoch and before it are on flash.
     pub fn is_durable(&self, epoch: u32) -> bool {
         let last = epoch.saturating_sub(self.oldest_epoch) as usize;
         epoch < self.oldest_epoch || self.epochs.iter().take(last + 1).all(|&n| n == 0)
     }
 
-    /// Forget epochs that nobody waits for any more: all before `epoch`.
+    /// Forget the empty epochs before `epoch`, which no FLUSH waits for any more.
     pub fn forget_before(&mut self, epoch: u32) {
         while self.oldest_epoch < epoch && self.epochs.len() > 1 && self.epochs[0] == 0 {
             self.epochs.pop_front();

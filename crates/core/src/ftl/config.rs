@@ -4,7 +4,7 @@ use crate::problem::{ConfigProblem, check_count, refuse};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity;
 
-/// What is opened, collected and erased as one.
+/// The blocks that are opened, written, collected and erased together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExtentKind {
@@ -22,7 +22,7 @@ pub enum ExtentKind {
 pub enum CopyMode {
     /// Read to the controller, decode, program.
     Controller,
-    /// Inside the plane, over its page register.
+    /// Move inside the plane, through its page register.
     Copyback,
 }
 
@@ -59,7 +59,7 @@ pub struct FtlConfig {
     /// - Read by: the capacity (`ftl::config`, `device::capacity`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_ratio")]
     pub over_provisioning_of_user: Option<f64>,
-    /// What is opened, collected and erased as one.
+    /// The blocks that are opened, written, collected and erased together.
     ///
     /// - Read by: the address arithmetic (`ftl::layout`)
     pub extent: ExtentKind,
@@ -68,21 +68,21 @@ pub struct FtlConfig {
     /// - Range: at least 1; divides `geometry.planes`; 1 where `ftl.extent = "block"`
     /// - Read by: the address arithmetic (`ftl::layout`)
     pub write_planes: u32,
-    /// Host reads queued at one die that address the same page of their blocks, on planes
-    /// of their own, join into one multi-plane read.
+    /// Whether host reads queued at one die join into one multi-plane read, if they address the
+    /// same page of their blocks and different planes.
     ///
     /// - Range: `true` needs `geometry.busy_unit = "die"` and several planes
     /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_reads: bool,
-    /// Programs queued at one die for the same page index of their blocks, on planes of their
-    /// own, join into one multi-plane program: the host's with the host's, a collection's with
-    /// those of other collections. For extents of one block.
+    /// Whether programs queued at one die join into one multi-plane program, if they are for the
+    /// same page index of their blocks and different planes. Host programs join host programs, and
+    /// programs of a collection join those of other collections. For extents of one block.
     ///
     /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes,
     ///   `ftl.gc.copy = "controller"` and no parity
     /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_programs: bool,
-    /// Collection mechanics.
+    /// How collection reads, programs and erases.
     pub gc: GcConfig,
 }
 
@@ -97,14 +97,14 @@ pub enum CapacityRule {
     OfUser(f64),
 }
 
-/// What the checks of the translation layer know of the dies below it.
+/// The geometry of a die, for the checks of the translation layer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DieGeometry {
     /// Bytes of user data in a page.
     pub page: u64,
     /// Planes of the die.
     pub planes: u32,
-    /// Whether its planes work independently.
+    /// Whether the planes work independently.
     pub independent: bool,
 }
 
@@ -116,10 +116,10 @@ impl DieGeometry {
 }
 
 impl FtlConfig {
-    /// The keys that give the capacity, of which exactly one is set.
+    /// The keys that can give the capacity; exactly one of them must be set.
     pub const CAPACITY_KEYS: [&str; 3] = ["user_capacity", "over_provisioning", "over_provisioning_of_user"];
 
-    /// The one of the keys that is set, and its value; `None` if none is, or several are.
+    /// The capacity key that is set, and its value; `None` if no key is set, or several are.
     pub fn capacity_rule(&self) -> Option<(&'static str, CapacityRule)> {
         let given = [
             self.user_capacity.map(CapacityRule::User),
@@ -130,12 +130,13 @@ impl FtlConfig {
         set.next().filter(|_| set.next().is_none())
     }
 
-    /// Bytes of a write unit, over pages of so many bytes.
+    /// Bytes of a write unit, for pages of `page` bytes.
     pub(crate) fn write_unit(&self, page: u64) -> u64 {
         u64::from(self.write_planes) * page
     }
 
-    /// The key that gives the capacity, and the user's bytes of so many raw ones.
+    /// The key that gives the capacity, and the bytes of user capacity for `raw` bytes of raw
+    /// capacity.
     pub(crate) fn user_bytes(&self, raw: u64) -> Result<(String, u64), ConfigProblem> {
         let Some((key, rule)) = self.capacity_rule() else {
             let keys = Self::CAPACITY_KEYS.map(|k| format!("ftl.{k}")).join(", ");
@@ -143,7 +144,7 @@ impl FtlConfig {
         };
         let key = format!("ftl.{key}");
         let Some(user) = rule.user_bytes(raw) else {
-            return refuse(&key, "a share from 0% up to, not including, 100%");
+            return refuse(&key, "must be at least 0% and less than 100%");
         };
         if user < self.mapping_unit {
             return refuse(&key, format!("{user} bytes is less than one mapping unit"));
@@ -154,22 +155,22 @@ impl FtlConfig {
         Ok((key, user))
     }
 
-    /// The map can address so many mapping units, and those of so many user bytes.
+    /// Check that the map can address `units` mapping units, and the mapping units of `user` bytes.
     pub(crate) fn check_addressable(&self, units: u64, user: u64) -> Result<(), ConfigProblem> {
-        // Map entries keep one bit for themselves.
+        // One bit of a map entry marks a buffer slot.
         const MOST: u64 = (1 << 31) - 4;
         if units.max(user / self.mapping_unit) > MOST {
             return refuse(
                 "ftl.mapping_unit",
                 format!(
-                    "the drive has {units} mapping units; at most {MOST} can be addressed, so take a larger unit"
+                    "the drive has {units} mapping units; at most {MOST} can be addressed, so use a larger unit"
                 ),
             );
         }
         Ok(())
     }
 
-    /// Mapping units and write units fit the pages and planes of a die, and each other.
+    /// Check that mapping units and write units fit the pages and planes of a die, and each other.
     pub(crate) fn check_units(&self, die: DieGeometry) -> Result<(), ConfigProblem> {
         let unit = self.mapping_unit;
         if unit < 512
@@ -179,7 +180,7 @@ impl FtlConfig {
             return refuse(
                 "ftl.mapping_unit",
                 format!(
-                    "{unit} bytes; it divides the page ({} bytes) or is a multiple of it, in steps of 512 B",
+                    "{unit} bytes; it must divide the page ({} bytes) or be a multiple of it, in steps of 512 B",
                     die.page
                 ),
             );
@@ -206,7 +207,7 @@ impl FtlConfig {
         Ok(())
     }
 
-    /// What is to join can join.
+    /// Check that the operations that are configured to join can join.
     pub(crate) fn check_joins(&self, die: DieGeometry, has_parity: bool) -> Result<(), ConfigProblem> {
         let one_plane = die.planes_together() == 1;
         if self.join_reads && one_plane {
@@ -234,7 +235,7 @@ impl FtlConfig {
         Ok(())
     }
 
-    /// An erase covers a share of the planes that may be erased together.
+    /// Check that the planes of an erase divide the planes that may be erased together.
     pub(crate) fn check_erases(&self, die: DieGeometry) -> Result<(), ConfigProblem> {
         let erased = match self.extent {
             ExtentKind::Block => die.planes_together(),
@@ -250,7 +251,7 @@ impl FtlConfig {
         Ok(())
     }
 
-    /// The reads and programs of a collection fit write units and mapping units.
+    /// Check that the reads and programs of a collection fit write units and mapping units.
     pub(crate) fn check_copies(&self, die: DieGeometry) -> Result<(), ConfigProblem> {
         let (gc, unit) = (&self.gc, self.mapping_unit);
         let shares = [("ftl.gc.copy_planes", gc.copy_planes), ("ftl.gc.program_planes", gc.program_planes)];
@@ -283,8 +284,9 @@ impl FtlConfig {
 }
 
 impl CapacityRule {
-    /// The user's bytes of so many raw ones; `None` where the rule leaves none. Shares are
-    /// taken in steps of 2^-32 and in integers, so that every machine agrees.
+    /// The bytes of user capacity for `raw` bytes of raw capacity; `None` if the share or ratio is
+    /// out of range. Computed in integers, in steps of 2^-32, so that every machine gets the same
+    /// result.
     pub fn user_bytes(self, raw: u64) -> Option<u64> {
         const ONE: f64 = 4_294_967_296.0;
         match self {
@@ -302,11 +304,11 @@ impl CapacityRule {
     }
 }
 
-/// Collection mechanics (who decides when and what is in `policy`).
+/// How collection reads, programs and erases. Members of `policy` decide when and what it collects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcConfig {
-    /// How a valid page moves.
+    /// How collection moves a valid page.
     ///
     /// - Range: `copyback` needs `ftl.extent = "block"` and a mapping unit of one page
     /// - Read by: collection (`device::gc::collect`)
@@ -317,20 +319,21 @@ pub struct GcConfig {
     ///   ones
     /// - Read by: collection (`device::gc::collect`), set up in `device::shape`
     pub copy_planes: u32,
-    /// Planes of a die that one collection program covers; a write unit takes several where
-    /// that is less than `ftl.write_planes`.
+    /// Planes of a die that one collection program covers. If they are fewer than
+    /// `ftl.write_planes`, a write unit takes several programs.
     ///
     /// - Range: at least 1; divides `ftl.write_planes`
     /// - Read by: programs (`device::write::write_unit`)
     pub program_planes: u32,
-    /// Reads of several collections queued at one die join as host reads do.
+    /// Whether reads of several collections queued at one die join, as host reads do under
+    /// `ftl.join_reads`.
     ///
     /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes
     ///   and `ftl.gc.copy = "controller"`
     /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_reads: bool,
-    /// Planes of a die that one erase covers at most. An extent of more planes is erased by several
-    /// erases; erases of single blocks queued at one die join up to that width.
+    /// The most planes of a die that one erase covers. An extent of more planes is erased by
+    /// several erases. Erases of single blocks queued at one die join, up to this number of planes.
     ///
     /// - Range: at least 1; divides `geometry.planes`; 1 where `geometry.busy_unit = "plane"`
     /// - Read by: joining (`flash::join`), set up in `device::drive`

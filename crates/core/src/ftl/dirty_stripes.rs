@@ -1,8 +1,9 @@
-//! The stripes of which the write buffer holds something.
+//! The stripes of which the write buffer holds units.
 //!
-//! Each has an entry; its parity's place in the map names it, as a host unit's names its
-//! buffer slot. An entry has a *job* from its flush until parity covers the new copies, and cannot be
-//! flushed again meanwhile; what is written to it then waits for the next flush.
+//! Each such stripe has an entry. The map entry of its parity gives the number of the entry, as the
+//! map entry of a host unit gives its buffer slot. An entry has a *job* from its flush until the
+//! parity covers the new copies. During that time it cannot be flushed again; units written to it
+//! wait for the next flush.
 
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
@@ -15,16 +16,16 @@ pub struct Entry {
     pub stripe: u32,
     /// The copy of its parity on flash, or `NONE`.
     pub old_ppa: u32,
-    /// The flush of it that is under way, or `NONE`.
+    /// The job of the flush under way, or `NONE`.
     pub job: u32,
-    /// Number of its last write.
+    /// Serial number of the last write to the stripe.
     pub written: u64,
-    /// The list it hangs in while it has no job.
+    /// The list that the entry is in while it has no job.
     list: u32,
 }
 
-/// All entries, and those that may be flushed by group: partial and whole stripes, the
-/// least recently written first.
+/// All entries, and by group the lists of the partial and of the whole stripes that may be flushed,
+/// the least recently written first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DirtyStripes {
     entries: Vec<Entry>,
@@ -36,7 +37,7 @@ pub struct DirtyStripes {
 }
 
 impl DirtyStripes {
-    /// At most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
+    /// For at most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
     pub fn new(entries: u32, groups: u32, whole: u32) -> DirtyStripes {
         let blank = Entry { stripe: NONE, old_ppa: NONE, job: NONE, written: 0, list: NONE };
         DirtyStripes {
@@ -55,7 +56,7 @@ impl DirtyStripes {
         &self.entries[i as usize]
     }
 
-    /// An entry, to change its parity's copy.
+    /// An entry, to change the address of its parity.
     #[inline]
     pub fn entry_mut(&mut self, i: u32) -> &mut Entry {
         &mut self.entries[i as usize]
@@ -66,12 +67,13 @@ impl DirtyStripes {
         (self.entries.len() - self.spare.len()) as u32
     }
 
-    /// Whether a whole stripe is held when `dirty` of its units are.
+    /// Whether `dirty` units are all data units of a stripe.
     pub fn is_whole(&self, dirty: u32) -> bool {
         dirty == self.whole
     }
 
-    /// Begin an entry, in no list yet: [`DirtyStripes::written`] follows.
+    /// Begin an entry and return its number. It is in no list until [`DirtyStripes::written`] is
+    /// called.
     #[inline]
     pub fn open(&mut self, stripe: u32, old_ppa: u32) -> u32 {
         let i = self.spare.pop().expect("an entry for each slot of the buffer and each job");
@@ -79,7 +81,7 @@ impl DirtyStripes {
         i
     }
 
-    /// A unit of this stripe was written; `dirty` of its units may be flushed now.
+    /// Note that a unit of this stripe was written; `dirty` of its units may be flushed now.
     #[inline]
     pub fn written(&mut self, i: u32, group: u32, dirty: u32) {
         let e = &mut self.entries[i as usize];
@@ -104,14 +106,14 @@ impl DirtyStripes {
         }
     }
 
-    /// A flush of this stripe begins.
+    /// Begin a flush of this stripe.
     pub fn departs(&mut self, i: u32, job: u32) {
         self.unlink(i);
         self.entries[i as usize].job = job;
     }
 
-    /// Its flush has ended, and `dirty` units were written meanwhile; with none the entry is
-    /// free.
+    /// End the flush of this stripe. `dirty` units were written meanwhile; if it is 0, the entry is
+    /// freed.
     pub fn arrived(&mut self, i: u32, group: u32, dirty: u32) {
         self.entries[i as usize].job = NONE;
         if dirty > 0 {
@@ -121,7 +123,8 @@ impl DirtyStripes {
         }
     }
 
-    /// The least recently written whole (or partial) stripe of a group that may be flushed.
+    /// The least recently written whole (or partial) stripe of a group among those that may be
+    /// flushed.
     #[inline]
     pub fn oldest(&self, group: u32, whole: bool) -> Option<u32> {
         Some(self.lists[(2 * group + u32::from(whole)) as usize].head()).filter(|&i| i != NONE)
@@ -159,7 +162,7 @@ mod tests {
     const GROUPS: u32 = 2;
     const WHOLE: u32 = 3;
 
-    /// An entry in use, and whether it may be flushed as a whole stripe or a partial one.
+    /// An entry in use.
     #[derive(Clone, Copy)]
     struct Held {
         stripe: u32,
@@ -168,7 +171,8 @@ mod tests {
         written: u64,
     }
 
-    /// Entries, a stack of the unused, and by group queues of partial and of whole stripes.
+    /// The entries, a stack of the unused ones, and by group the queues of partial and of whole
+    /// stripes.
     struct Model {
         entries: Vec<Option<Held>>,
         spare: Vec<u32>,
@@ -239,7 +243,8 @@ mod tests {
                         model.entries[i as usize].as_mut().unwrap().job = number;
                     }
                     (_, Some((i, held))) => {
-                        // Nothing was written meanwhile, or it goes behind those that wait.
+                        // If no unit was written meanwhile, the entry is freed; otherwise it joins
+                        // the end of a queue.
                         let dirty = if step == 3 { dirty } else { 0 };
                         real.arrived(i, held.stripe % GROUPS, dirty);
                         if dirty == 0 {

@@ -5,10 +5,11 @@ use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
-/// Set in an extent's count while it cannot be collected (free, open, or collected).
+/// Set in an extent's count of valid units while the extent cannot be collected (free, open, or
+/// being collected).
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
 
-/// Who writes to a frontier.
+/// Whose data are written to a frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Writer {
     /// Host data.
@@ -17,7 +18,7 @@ pub enum Writer {
     Collection,
 }
 
-/// The open extent of one writer in one lane.
+/// The open extent of one writer in one lane, and its next row.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Frontier {
     extent: u32,
@@ -34,19 +35,19 @@ struct Lane {
 /// All extents of the drive, lane by lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Extents {
-    /// Valid units, with [`CLOSED_TO_COLLECTION`].
+    /// By extent: valid units, with [`CLOSED_TO_COLLECTION`].
     valid: Vec<u32>,
-    /// Serial number of the closing.
+    /// By extent: serial number given when it was closed.
     closed: Vec<u64>,
-    /// Rows allocated and not yet programmed.
+    /// By extent: rows allocated and not yet programmed.
     pending_rows: Vec<u32>,
-    /// Flash reads issued and not yet sensed.
+    /// By extent: flash reads issued and not yet sensed.
     readers: Vec<u32>,
     links: Vec<Link>,
     lanes: Vec<Lane>,
-    /// Serial number of the next closing.
+    /// Serial number that the next closed extent gets.
     pub serial: u64,
-    /// Erases since the drive was made, by extent.
+    /// Extents erased since the drive was made.
     pub erases: u64,
 }
 
@@ -73,7 +74,8 @@ impl Extents {
         e
     }
 
-    /// A number for the choice of a lane's next victim: a lane chooses once an erase.
+    /// A serial number for the choice of a lane's next victim. It is unique, since a lane erases
+    /// its victim before it chooses the next one.
     pub fn choice(&self, layout: &Layout, lane: u32) -> u64 {
         self.erases * u64::from(layout.lanes) + u64::from(lane)
     }
@@ -89,7 +91,8 @@ impl Extents {
         self.lanes.iter().map(|l| u64::from(l.free.len())).sum()
     }
 
-    /// The counts and closings of a lane's extents, as victim policies see them.
+    /// The counts of valid units and the closing serial numbers of a lane's extents, as victim
+    /// policies see them.
     #[inline]
     pub fn lane_slices(&self, layout: &Layout, lane: u32) -> (&[u32], &[u64]) {
         let range = (lane * layout.stride) as usize..((lane + 1) * layout.stride) as usize;
@@ -102,13 +105,13 @@ impl Extents {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
     }
 
-    /// One more valid unit.
+    /// Count one more valid unit in an extent.
     #[inline]
     pub fn gain(&mut self, extent: u32) {
         self.valid[extent as usize] += 1;
     }
 
-    /// One valid unit less; returns how many are left, for a closed extent only.
+    /// Count one valid unit less in an extent. Returns how many are left if the extent is closed.
     #[inline]
     pub fn lose(&mut self, extent: u32) -> Option<u32> {
         debug_assert!(self.valid(extent) > 0);
@@ -116,20 +119,20 @@ impl Extents {
         Some(self.valid[extent as usize]).filter(|&n| n < CLOSED_TO_COLLECTION)
     }
 
-    /// A flash read of this extent was issued.
+    /// Count a flash read of this extent that was issued.
     #[inline]
     pub fn read_begins(&mut self, extent: u32) {
         self.readers[extent as usize] += 1;
     }
 
-    /// A flash read was sensed; true when it was the extent's last.
+    /// Count a flash read of this extent as sensed; true if no read of the extent is left.
     #[inline]
     pub fn read_ends(&mut self, extent: u32) -> bool {
         self.readers[extent as usize] -= 1;
         self.readers[extent as usize] == 0
     }
 
-    /// Whether flash reads of this extent are still to be sensed.
+    /// Whether flash reads of this extent are not yet sensed.
     pub fn has_readers(&self, extent: u32) -> bool {
         self.readers[extent as usize] != 0
     }
@@ -142,7 +145,8 @@ impl Extents {
         f.extent != NONE && f.next_row < layout.rows_per_extent || l.free.len() > reserve
     }
 
-    /// The address of the writer's next row, or `None` when only the reserve is left.
+    /// Take the writer's next row and return its address. Opens a free extent if the open one has
+    /// no row left; `None` if only `reserve` free extents are left.
     #[inline]
     pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {
         let l = &mut self.lanes[lane as usize];
@@ -161,17 +165,17 @@ impl Extents {
         Some(ppa)
     }
 
-    /// The address of the next row for what collection moves.
+    /// Take the next row for data moved by collection and return its address.
     ///
     /// # Panics
-    /// When the lane has none: host data always leave an extent to collect into.
+    /// If the lane has no row; host data always leave an extent to collect into.
     #[inline]
     pub fn take_collection_row(&mut self, layout: &Layout, lane: u32) -> u32 {
         let row = self.take_row(layout, lane, Writer::Collection, 0);
         row.expect("host data always leave an extent to collect into")
     }
 
-    /// A row taken before is programmed. Closes the extent when it was the last one.
+    /// Count a row taken before as programmed. Closes the extent if it was the last one.
     #[inline]
     pub fn row_programmed(&mut self, layout: &Layout, extent: u32) {
         let e = extent as usize;
@@ -199,18 +203,18 @@ impl Extents {
         self.valid[extent as usize] & CLOSED_TO_COLLECTION == 0
     }
 
-    /// A collection of this extent begins.
+    /// Begin a collection of this extent.
     pub fn begin_collection(&mut self, extent: u32) {
         debug_assert_eq!(self.valid[extent as usize] & CLOSED_TO_COLLECTION, 0);
         self.valid[extent as usize] |= CLOSED_TO_COLLECTION;
     }
 
-    /// A collection of this extent ends without having emptied it.
+    /// End a collection of this extent that has not emptied it.
     pub fn abandon_collection(&mut self, extent: u32) {
         self.valid[extent as usize] &= !CLOSED_TO_COLLECTION;
     }
 
-    /// The extent is erased and free again.
+    /// Free an extent that was erased.
     pub fn erased(&mut self, layout: &Layout, extent: u32) {
         debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
         self.erases += 1;
@@ -218,8 +222,8 @@ impl Extents {
         self.lanes[lane as usize].free.push_back(&mut self.links, extent);
     }
 
-    /// Put `units` units of a sequential fill into the first `rows` rows of an empty lane, the
-    /// last of them padded: whole extents closed, the rest on the host frontier.
+    /// Put `units` units of a sequential fill into the first `rows` rows of an empty lane, with
+    /// padding at the end. Full extents are closed; the last one is the host frontier.
     pub fn fill_lane(&mut self, layout: &Layout, lane: u32, units: u32, rows: u32) {
         let (whole, rest) = (units / layout.units_per_extent, units % layout.units_per_extent);
         debug_assert!(rows >= units.div_ceil(layout.units_per_row));
@@ -241,7 +245,8 @@ impl Extents {
         }
     }
 
-    /// The first extents of an empty lane are full, with so many valid units each.
+    /// Make the first extents of an empty lane full and closed, with the given numbers of valid
+    /// units.
     pub fn take_full(&mut self, layout: &Layout, lane: u32, valid: &[u32]) {
         for (i, &valid) in (0..).zip(valid) {
             let extent = lane * layout.stride + i;
@@ -252,7 +257,7 @@ impl Extents {
         }
     }
 
-    /// By extent, the rows that hold something: all of a closed one, none of a free one.
+    /// By extent, the number of rows written: all rows of a closed extent, none of a free one.
     pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
         let mut rows = vec![0; layout.extents() as usize];
         for (l, lane) in (0..).zip(&self.lanes) {
@@ -271,7 +276,8 @@ impl Extents {
         rows
     }
 
-    /// Whether restored tables can belong to this layout: nothing points outside.
+    /// Whether restored tables can belong to this layout: all sizes agree and no index points
+    /// outside.
     pub fn fits(&self, layout: &Layout) -> bool {
         let n = layout.extents() as usize;
         let inside = |e: u32| e == NONE || (e as usize) < n;

@@ -1,4 +1,4 @@
-//! Where physical addresses lie.
+//! The address arithmetic: where physical addresses lie.
 //!
 //! A *physical unit address* (PPA) numbers every mapping unit of the flash. Addresses
 //! are dense: extent by extent, and inside an extent in the order of programming, row
@@ -7,8 +7,8 @@
 
 use super::config::ExtentKind;
 
-/// Division by a number known when the drive is built, as one multiplication
-/// (Lemire, Kaser and Kurz 2019; exact for all 32-bit dividends).
+/// Division by a number that is known when the drive is built, as one multiplication (Lemire, Kaser
+/// and Kurz 2019; exact for all 32-bit dividends).
 #[derive(Clone, Copy, Debug)]
 pub struct Divider {
     magic: u64,
@@ -25,13 +25,13 @@ impl Divider {
     /// Quotient and remainder.
     #[inline]
     pub fn div_rem(&self, n: u32) -> (u32, u32) {
-        // For 1 the magic number overflows to 0.
+        // For a divisor of 1 the magic number overflows to 0.
         let q = if self.by == 1 { n } else { ((u128::from(self.magic) * u128::from(n)) >> 64) as u32 };
         (q, n - q * self.by)
     }
 }
 
-/// A place where a row lies.
+/// The place of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowPlace {
     /// The extent, counted over all lanes.
@@ -49,11 +49,11 @@ pub struct RowPlace {
 pub struct Layout {
     /// What an extent spans.
     pub kind: ExtentKind,
-    /// Lanes: places where an extent can be open.
+    /// Number of lanes: places where an extent can be open.
     pub lanes: u32,
-    /// Extent numbers reserved for each lane; lane `l` owns `l × stride ..`.
+    /// Extent numbers reserved for each lane; lane `l` has `l × stride .. (l + 1) × stride`.
     pub stride: u32,
-    /// Usable extents of each lane (bad blocks taken off).
+    /// Usable extents of each lane (without bad blocks).
     pub usable: Vec<u32>,
     /// Dies in an extent.
     pub luns: u32,
@@ -73,7 +73,7 @@ pub struct Layout {
     pub rows_per_extent: u32,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
-    /// Mapping units the host sees.
+    /// Mapping units of the host capacity.
     pub host_units: u32,
     by_extent: Divider,
     by_row: Divider,
@@ -84,7 +84,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The arithmetic for plain numbers; the caller has checked that they fit.
+    /// The arithmetic of a drive of the given dimensions. The caller has checked that they fit each
+    /// other.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         kind: ExtentKind,
@@ -127,8 +128,8 @@ impl Layout {
         }
     }
 
-    /// Most valid units of an extent whose collection wins a row: what it has is written
-    /// again in whole rows.
+    /// The most valid units that an extent may have for its collection to gain a row. Collection
+    /// writes the valid units again in whole rows.
     #[inline]
     pub fn most_valid(&self) -> u32 {
         self.units_per_extent - self.units_per_row
@@ -139,23 +140,23 @@ impl Layout {
         self.luns * if self.kind == ExtentKind::Block { 1 } else { self.planes }
     }
 
-    /// All extent numbers, the unusable ones of short lanes included.
+    /// Number of extent numbers, including the unusable ones of lanes with fewer extents.
     pub fn extents(&self) -> u32 {
         self.lanes * self.stride
     }
 
-    /// All physical unit addresses.
+    /// Number of physical unit addresses.
     pub fn units(&self) -> u32 {
         self.extents() * self.units_per_extent
     }
 
-    /// The extent of an address and the offset in it.
+    /// The extent of an address, and the offset of the address in it.
     #[inline]
     pub fn extent_of(&self, ppa: u32) -> (u32, u32) {
         self.by_extent.div_rem(ppa)
     }
 
-    /// The lane of an extent and its index there.
+    /// The lane of an extent, and the index of the extent in the lane.
     #[inline]
     pub fn lane_of(&self, extent: u32) -> (u32, u32) {
         self.by_stride.div_rem(extent)
@@ -167,13 +168,14 @@ impl Layout {
         self.lane_of(self.extent_of(ppa).0).0
     }
 
-    /// The row (numbered over the whole drive) of an address and the slot in it.
+    /// The row (numbered over the whole drive) of an address, and the position of the unit in the
+    /// row.
     #[inline]
     pub fn row_of(&self, ppa: u32) -> (u32, u32) {
         self.by_row.div_rem(ppa)
     }
 
-    /// Where a row lies.
+    /// The place of the row that an address is in.
     #[inline]
     pub fn place(&self, ppa: u32) -> RowPlace {
         let (extent, offset) = self.by_extent.div_rem(ppa);
@@ -205,7 +207,7 @@ impl Layout {
         }
     }
 
-    /// Mean and largest of one figure an extent, over the usable extents.
+    /// Mean and maximum of `figures` (one for each extent) over the usable extents.
     pub fn mean_and_most(&self, figures: &[u32]) -> (f64, u32) {
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
         for lane in 0..self.lanes {
@@ -259,12 +261,13 @@ mod tests {
 
     fn geometry() -> impl Strategy<Value = (ExtentKind, u32, u32, u32, u32, u32, u32)> {
         let kind = prop::sample::select(vec![ExtentKind::Block, ExtentKind::Superblock, ExtentKind::Line]);
-        // Kind, dies, write units of a die, planes of each, pages, units a page, extents a lane.
+        // Kind, dies, write units per die and page index, planes per write unit, pages, units per
+        // page, extents per lane.
         (kind, 1..5u32, 1..4u32, 1..4u32, 1..7u32, 1..4u32, 1..5u32)
     }
 
     proptest! {
-        /// Against nested loops over lanes, extents, pages, dies and planes, in the order of
+        /// Compares with nested loops over lanes, extents, pages, planes and dies, in the order of
         /// programming.
         #[test]
         fn addresses_are_where_nested_loops_put_them(
@@ -278,7 +281,7 @@ mod tests {
                 ExtentKind::Superblock => dies,
                 ExtentKind::Line => 1,
             };
-            // Every lane but the first is an extent short.
+            // Every lane but the first has one extent less.
             let usable = |lane| if lane == 0 { stride } else { stride - 1 };
             let page = 4096 * u64::from(per_page);
             let l = Layout::new(kind, dies, planes, pages, page, 4096, wide, (0..lanes).map(usable).collect(), 1);

@@ -1,8 +1,8 @@
 //! The map from logical to physical units and back.
 //!
-//! Both directions are flat arrays of four-byte entries. Zero means *where the
-//! sequential fill put it*, so a freshly filled drive needs no memory for its map, and
-//! regions never written afterwards never take any.
+//! Both directions are flat arrays of four-byte entries. Zero means *where the sequential fill put
+//! the unit*. So a freshly filled drive needs no memory for its map, and regions that are never
+//! written afterwards never take any.
 
 use super::big::BigArray;
 use super::layout::{Divider, Layout};
@@ -23,7 +23,7 @@ pub enum Place {
     Flash(u32),
 }
 
-/// The closed form of a sequential fill: chunks of consecutive units go round the lanes.
+/// The closed form of a sequential fill: consecutive chunks of units go to the lanes in turn.
 #[derive(Clone, Debug)]
 pub struct Fill {
     stride_units: u32,
@@ -38,8 +38,8 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// `order`: the lanes as consecutive chunks of `chunk` units meet them.
-    /// With `stripes` these decide instead.
+    /// `order`: the lanes in the order in which consecutive chunks of `chunk` units go to them.
+    /// With `stripes`, the layout of the stripes is used instead.
     pub fn new(layout: &Layout, chunk: u32, order: Vec<u32>, stripes: Option<Stripes>) -> Fill {
         let mut position_of_lane = vec![0; order.len()];
         for (i, &lane) in order.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Fill {
         }
     }
 
-    /// The address the fill gives a logical unit.
+    /// The address that the fill gives a logical unit.
     #[inline]
     pub fn ppa(&self, lpn: u32) -> u32 {
         if let Some(s) = &self.stripes {
@@ -71,7 +71,7 @@ impl Fill {
         lane * self.stride_units + round * self.chunk + within
     }
 
-    /// The logical unit the fill puts at an address; inverse of [`Fill::ppa`].
+    /// The logical unit that the fill puts at an address; inverse of [`Fill::ppa`].
     #[inline]
     pub fn lpn(&self, ppa: u32) -> u32 {
         let (lane, index) = self.by_lane_units.div_rem(ppa);
@@ -82,20 +82,20 @@ impl Fill {
         (round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within
     }
 
-    /// The data units of a stripe, for its parity.
+    /// The data units of the stripe whose parity `unit` is; `None` if it is not parity.
     pub fn covered(&self, unit: u32) -> Option<std::ops::Range<u32>> {
         let s = self.stripes.as_ref().filter(|s| s.is_parity(unit))?;
         let first = s.first_of(s.stripe_of(unit));
         Some(first..first + s.width - 1)
     }
 
-    /// The end of a fill of at least `units`: with stripes, whole ones.
+    /// The end of a fill of at least `units` units; with stripes, of whole stripes.
     pub fn end(&self, units: u32) -> u32 {
         self.stripes.as_ref().map_or(units, |s| units.div_ceil(s.width - 1) * (s.width - 1))
     }
 
-    /// Units of each lane that a fill of `0..filled` occupies, in lane order; `filled` is an
-    /// end.
+    /// Units that a fill of `0..filled` puts on each lane, in lane order; `filled` is a result of
+    /// [`Fill::end`].
     pub fn units_by_lane(&self, filled: u32) -> Vec<u32> {
         if let Some(s) = &self.stripes {
             let (rounds, rest) = s.rows_of_fill(filled / (s.width - 1));
@@ -113,26 +113,26 @@ impl Fill {
     }
 }
 
-/// The map itself.
+/// The map in both directions, with the valid bits.
 pub struct Map {
     /// Logical to physical.
     pub forward: BigArray<u32>,
     /// Physical to logical, meaningful where a unit is valid.
     pub reverse: BigArray<u32>,
-    /// One bit a physical unit: holds the current copy of a logical unit on flash.
+    /// One bit per physical unit: whether it holds the current copy of a logical unit on flash.
     pub valid: BigArray<u64>,
-    /// The closed form behind zero entries.
+    /// The closed form that zero entries refer to.
     pub fill: Fill,
-    /// The state that is not in the arrays.
+    /// The state of the map that is not in the arrays.
     pub state: MapState,
 }
 
-/// The small part of a map's state.
+/// The part of a map's state that is not in its arrays.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MapState {
-    /// Logical units `0..filled` were filled sequentially …
+    /// Logical units `0..filled` were filled sequentially.
     pub filled: u32,
-    /// … and so was the parity of these stripes, logical units `parity.0..parity.1`.
+    /// The parity of their stripes was filled with them: logical units `parity.0..parity.1`.
     pub parity: (u32, u32),
 }
 
@@ -164,8 +164,8 @@ impl Map {
         }
     }
 
-    /// Logical units `0..end` (an end of the fill) and their parity are where the fill puts
-    /// them.
+    /// Note that logical units `0..end` and their parity are where the fill puts them; `end` is a
+    /// result of [`Fill::end`].
     pub fn filled(&mut self, end: u32) {
         self.state.filled = end;
         if let Some(s) = &self.fill.stripes {
@@ -179,26 +179,26 @@ impl Map {
         self.decode(lpn, self.forward[lpn as usize])
     }
 
-    /// Point a logical unit at a physical one.
+    /// Map a logical unit to a physical address.
     #[inline]
     pub fn set_flash(&mut self, lpn: u32, ppa: u32) {
         self.forward[lpn as usize] = ppa + 1;
     }
 
-    /// Point a logical unit at a buffer slot; returns where it was.
+    /// Map a logical unit to a buffer slot; returns where it was.
     #[inline]
     pub fn set_buffer(&mut self, lpn: u32, slot: u32) -> Place {
         let entry = std::mem::replace(&mut self.forward[lpn as usize], BUFFERED | slot);
         self.decode(lpn, entry)
     }
 
-    /// Whether a logical unit points at this slot.
+    /// Whether a logical unit is mapped to this slot.
     #[inline]
     pub fn is_buffered_in(&self, lpn: u32, slot: u32) -> bool {
         self.forward[lpn as usize] == BUFFERED | slot
     }
 
-    /// Forget a logical unit; returns where it was.
+    /// Unmap a logical unit; returns where it was.
     pub fn trim(&mut self, lpn: u32) -> Place {
         let entry = std::mem::replace(&mut self.forward[lpn as usize], TRIMMED);
         self.decode(lpn, entry)
@@ -249,7 +249,8 @@ impl Map {
         }
     }
 
-    /// Whether a restored map of a drive at rest points inside the drive only.
+    /// Whether all entries of a restored map point inside the drive. The drive is idle, so no entry
+    /// names a buffer slot.
     pub fn is_sane(&self, layout: &Layout) -> bool {
         let units = layout.units();
         let logical = self.forward.len() as u32;
@@ -259,7 +260,7 @@ impl Map {
             && self.state.parity.1 <= logical
     }
 
-    /// The validity of the (at most 64) units `start .. start + count` as a mask.
+    /// The valid bits of the (at most 64) units `start .. start + count`, as a mask.
     #[inline]
     pub fn valid_mask(&self, start: u32, count: u32) -> u64 {
         let (word, shift) = ((start / 64) as usize, start % 64);

@@ -1,10 +1,10 @@
-//! A row that is filled unit by unit, in no time: by ageing, and by collections that take none.
+//! A row that is filled unit by unit in no simulated time, by ageing and by instant collections.
 
 use super::extents::Extents;
 use super::layout::Layout;
 use std::ops::Range;
 
-/// The units of a row that are still to be filled.
+/// The units of a row that are not yet filled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenRow {
     next: u32,
@@ -13,7 +13,7 @@ pub struct OpenRow {
 }
 
 impl OpenRow {
-    /// The row that begins at this unit.
+    /// The empty row whose first unit is at address `first`.
     pub fn new(first: u32, layout: &Layout) -> OpenRow {
         OpenRow { next: first, left: layout.units_per_row, extent: layout.extent_of(first).0 }
     }
@@ -24,13 +24,13 @@ impl OpenRow {
         self.extent
     }
 
-    /// Whether nothing is left to fill.
+    /// Whether all units are filled.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.left == 0
     }
 
-    /// Fill the next unit. With its last one the row is programmed.
+    /// Fill the next unit and return its address. Filling the last unit programs the row.
     #[inline]
     pub fn fill(&mut self, extents: &mut Extents, layout: &Layout) -> u32 {
         let unit = self.next;
@@ -42,7 +42,8 @@ impl OpenRow {
         unit
     }
 
-    /// Program the row, and leave the rest of it without data. Returns that rest.
+    /// Program the row and leave the rest of its units without data. Returns the addresses of that
+    /// rest.
     pub fn pad(&mut self, extents: &mut Extents, layout: &Layout) -> Range<u32> {
         let rest = self.next..self.next + std::mem::take(&mut self.left);
         if !rest.is_empty() {

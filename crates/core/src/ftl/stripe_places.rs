@@ -1,11 +1,11 @@
-//! Where stripes are that wear levelling has moved.
+//! The places of the stripes that wear levelling has moved.
 //!
-//! A stripe is where [`Stripes`] puts it until it moves; from then on an entry here names its
-//! group and the offset of its parity, after which its data follow round the group: {0 1 2 P}
-//! becomes {1 2 P 0} (Yan et al., FAST'17, section 7). The paper has a mapping-modified bit
-//! for each page and a table of the few stripes that have moved; here both are one flat table,
-//! in which 0 is a bit that is not set, so that no move allocates. It is there only on a drive
-//! that levels wear.
+//! Until it moves, a stripe is where [`Stripes`] puts it. From then on an entry here gives its
+//! group and the offset of its parity. The data follow the parity in order around the group: {0 1 2
+//! P} becomes {1 2 P 0} (Yan et al., FAST'17, section 7). The paper has a mapping-modified bit for
+//! each page and a table of the few stripes that have moved. Here both are one flat table, in which
+//! 0 means that the bit is not set, so that no move allocates memory. Only drives with wear
+//! levelling have the table.
 
 use super::stripes::Stripes;
 use crate::containers::NONE;
@@ -17,20 +17,20 @@ pub struct StripePlaces {
     width: u32,
     /// By stripe: 0, or 1 + group × width + offset of the parity.
     at: Vec<u32>,
-    /// By group: stripes that are in it, and those that are leaving it.
+    /// By group: stripes in the group, and stripes whose old copies have not yet left it.
     held: Vec<u32>,
-    /// By group: the most that it takes.
+    /// By group: the most stripes that it takes.
     most: Vec<u32>,
 }
 
 impl StripePlaces {
-    /// Nothing has moved, and nothing can.
+    /// For a drive without wear levelling: no stripe ever moves.
     pub fn fixed() -> StripePlaces {
         StripePlaces::default()
     }
 
-    /// Nothing has moved. `most`: stripes that each group takes, at least those that it has
-    /// from the first.
+    /// For a drive in which no stripe has moved yet. `most`: the most stripes that each group
+    /// takes, at least the number that it has at first.
     pub fn new(stripes: &Stripes, most: Vec<u32>) -> StripePlaces {
         let (rounds, rest) = stripes.rows_of_fill(stripes.count);
         let held: Vec<u32> = (0..stripes.groups).map(|g| rounds + u32::from(g < rest)).collect();
@@ -38,7 +38,7 @@ impl StripePlaces {
         StripePlaces { width: stripes.width, at: vec![0; stripes.count as usize], held, most }
     }
 
-    /// The group of a moved stripe and the offset of its parity there.
+    /// The group of a moved stripe and the offset of its parity there; `None` if it has not moved.
     #[inline]
     fn moved(&self, stripe: u32) -> Option<(u32, u32)> {
         let at = self.at.get(stripe as usize).copied().filter(|&at| at != 0)? - 1;
@@ -72,14 +72,15 @@ impl StripePlaces {
         stripes.lane(group, self.offset_of(stripes, unit))
     }
 
-    /// Whether a group takes another stripe.
+    /// Whether a group has room for another stripe.
     #[inline]
     pub fn has_room(&self, group: u32) -> bool {
         self.held[group as usize] < self.most[group as usize]
     }
 
-    /// A stripe is elsewhere from now on. Returns the group that it leaves (`NONE`
-    /// where it stays in its own), which still has its old copies: [`StripePlaces::left`] follows.
+    /// Move a stripe to a group and parity offset. Returns the group that it leaves, or `NONE` if
+    /// it stays in its group. The old group still holds the old copies until [`StripePlaces::left`]
+    /// is called.
     pub fn set(&mut self, stripes: &Stripes, stripe: u32, group: u32, parity: u32) -> u32 {
         let old_ppa = self.group_of(stripes, stripe);
         self.at[stripe as usize] = 1 + group * self.width + parity;
@@ -90,28 +91,29 @@ impl StripePlaces {
         old_ppa
     }
 
-    /// A group has nothing more of a stripe that was in it.
+    /// Count a stripe as gone from a group: the group holds no copies of it any more.
     pub fn left(&mut self, group: u32) {
         self.held[group as usize] -= 1;
     }
 
-    /// Stripes in each group, those that are leaving it included.
+    /// Stripes in each group, including those that are leaving it.
     pub fn held(&self) -> &[u32] {
         &self.held
     }
 
-    /// Most stripes of each group.
+    /// The most stripes that each group takes.
     pub fn most(&self) -> &[u32] {
         &self.most
     }
 
-    /// Stripes that have moved: each with its group and the offset of its parity.
+    /// All moved stripes: (stripe, group, offset of its parity).
     pub fn all_moved(&self) -> Vec<(u32, u32, u32)> {
         let stripes = 0..self.at.len() as u32;
         stripes.filter_map(|s| self.moved(s).map(|(group, parity)| (s, group, parity))).collect()
     }
 
-    /// Put stripes where they were on another drive like this one; false where it cannot be.
+    /// Move stripes to the places that they had on a drive of the same configuration; false if this
+    /// is not possible.
     pub fn restore(&mut self, stripes: &Stripes, moved: &[(u32, u32, u32)]) -> bool {
         if moved.is_empty() {
             return true;
@@ -132,7 +134,8 @@ impl StripePlaces {
     }
 }
 
-/// The offset of the data unit at a position of its stripe whose parity is at an offset.
+/// The offset in the group of the data unit at `position` of its stripe, if the parity is at offset
+/// `parity`.
 #[inline]
 pub fn rotated(width: u32, parity: u32, position: u32) -> u32 {
     let offset = parity + 1 + position;
@@ -147,7 +150,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Four channels of two planes: two groups.
+    /// Four channels with two planes each: two groups.
     fn stripes() -> Stripes {
         let layout = Layout::new(ExtentKind::Block, 8, 1, 8, 4096, 4096, 1, vec![100; 8], 3 * 21);
         Stripes::new(&layout, 4, 4, &[0, 1])
@@ -210,8 +213,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map of the moved stripes and a count of stripes a group, which each move and
-        /// each departure changes.
+        /// Compares with a map of the moved stripes and the number of stripes per group, both
+        /// updated at each move and each departure.
         #[test]
         fn places_are_what_the_model_says_after_any_moves(
             more in prop::collection::vec(0..4u32, 2),
@@ -222,7 +225,7 @@ mod tests {
             let most: Vec<u32> = held.iter().zip(&more).map(|(held, more)| held + more).collect();
             let mut real = StripePlaces::new(&s, most.clone());
             let mut moved: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-            // The groups that still have copies of stripes that left them.
+            // The groups that still have old copies of moved stripes.
             let mut leaving: Vec<u32> = Vec::new();
             for (moves, stripe, group, parity) in steps {
                 let now = moved.get(&stripe).map_or(stripe % 2, |&(group, _)| group);
@@ -254,7 +257,7 @@ mod tests {
                         continue;
                     };
                     prop_assert_eq!(real.group_of(&s, stripe), group);
-                    // The parity, then the data round the group.
+                    // The parity, then the data in order around the group.
                     let mut order = s.members(stripe).collect::<Vec<u32>>();
                     order.rotate_right(1);
                     for (step, unit) in (0..).zip(order) {
@@ -265,7 +268,8 @@ mod tests {
                 }
                 let all: Vec<(u32, u32, u32)> = moved.iter().map(|(&s, &(g, p))| (s, g, p)).collect();
                 prop_assert_eq!(real.all_moved(), &all[..]);
-                // On a like drive nothing is left of the moves themselves.
+                // After `restore` on a drive of the same configuration, no stripe is leaving a
+                // group.
                 let mut like = StripePlaces::new(&s, most.clone());
                 prop_assert!(like.restore(&s, &all));
                 let mut at_home = held.clone();

@@ -1,16 +1,16 @@
-//! Where the members of a stripe lie, with one parity in each.
+//! Where the members of each stripe lie.
 //!
-//! A stripe is `width − 1` consecutive logical units and their parity, one unit on each
-//! lane of a *group*: the lanes of one position on `width` channels (Yan et al., FAST'17,
-//! Figure 4). Parity is a logical unit like any other, numbered behind the host's, so
-//! that the map, collection and validity know no difference.
+//! A stripe is `width − 1` consecutive logical units and their parity, one unit on each lane of a
+//! *group*: the lanes of one position on `width` channels (Yan et al., FAST'17, Figure 4). Parity
+//! is a logical unit like any other, numbered after the host's units, so that the map, collection
+//! and the valid bits treat it like any other.
 
 use super::layout::{Divider, Layout};
 
-/// Where consecutive stripes go.
+/// The layout of the stripes.
 #[derive(Clone, Debug)]
 pub struct Stripes {
-    /// Units of a stripe, its parity included.
+    /// Units of a stripe, including its parity.
     pub width: u32,
     /// Groups of lanes.
     pub groups: u32,
@@ -27,8 +27,8 @@ pub struct Stripes {
 }
 
 impl Stripes {
-    /// `positions`: the lanes of one channel in the order in which stripes meet them.
-    /// `width` divides `channels`, and `width − 1` the host's units.
+    /// `positions`: the lanes of one channel, in the order in which consecutive stripes use them.
+    /// `width` divides `channels`, and `width − 1` divides the number of host units.
     pub fn new(layout: &Layout, channels: u32, width: u32, positions: &[u32]) -> Stripes {
         let per_channel = layout.lanes / channels;
         let sets = channels / width;
@@ -93,14 +93,14 @@ impl Stripes {
         self.group_of_lane[lane as usize]
     }
 
-    /// The lane of a group at an offset.
+    /// The lane at an offset in a group.
     #[inline]
     pub fn lane(&self, group: u32, offset: u32) -> u32 {
         self.first_lane[group as usize] + offset * self.lane_step
     }
 
-    /// The offset of a stripe's parity: it moves by one each row, and is another in each
-    /// group, as in the authors' simulator.
+    /// The offset of a stripe's parity in its group. It moves by one from row to row, and differs
+    /// from group to group, as in the authors' simulator.
     #[inline]
     fn parity_offset(&self, stripe: u32) -> u32 {
         let (row, group) = self.by_groups.div_rem(stripe);
@@ -118,7 +118,7 @@ impl Stripes {
         position + u32::from(position >= self.parity_offset(stripe))
     }
 
-    /// The lane of a unit.
+    /// The lane on which a sequential fill puts a unit.
     #[inline]
     pub fn fill_lane(&self, unit: u32) -> u32 {
         self.lane(self.group_of(self.stripe_of(unit)), self.offset_of(unit))
@@ -137,14 +137,14 @@ impl Stripes {
         (first..first + self.width - 1).chain(std::iter::once(self.host_units + stripe))
     }
 
-    /// Rows that the fill of the first `stripes` takes in every group, and the groups (the
-    /// first so many) that take one more.
+    /// The number of rows that a fill of the first `stripes` stripes takes in every group, and how
+    /// many groups, from the first on, take one more.
     pub fn rows_of_fill(&self, stripes: u32) -> (u32, u32) {
         self.by_groups.div_rem(stripes)
     }
 
-    /// A sequential fill puts one unit of each stripe on each lane of its group: the row of
-    /// a unit among them.
+    /// The row of its lane at which a sequential fill puts a unit. A fill puts one unit of each
+    /// stripe on each lane of the stripe's group.
     #[inline]
     pub fn fill_row(&self, unit: u32) -> u32 {
         self.by_groups.div_rem(self.stripe_of(unit)).0
@@ -220,8 +220,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of groups, each with its lanes, and stripes laid on them one after the
-        /// other.
+        /// Compares with a list of groups, each with its lanes, on which the stripes are placed one
+        /// after another.
         #[test]
         fn stripes_are_where_a_plain_list_puts_them(
             (width, sets) in (3..7u32, 1..3u32),
@@ -253,7 +253,7 @@ mod tests {
             for stripe in 0..count {
                 let group = stripe as usize % groups.len();
                 let parity = parity_at[group];
-                // One to the left in the next row.
+                // In the next row the parity is one offset lower.
                 parity_at[group] = (parity + width - 1) % width;
                 let mut next = stripe * data;
                 prop_assert_eq!((s.first_of(stripe), s.group_of(stripe)), (next, group as u32));

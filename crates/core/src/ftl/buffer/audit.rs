@@ -1,10 +1,10 @@
-//! The laws of the write buffer, checked on demand: for tests.
+//! The invariants of the write buffer, checked on demand, for tests.
 
 use super::{Buffer, Slot};
 use crate::containers::NONE;
 
 impl Buffer {
-    /// The slots that hold something, with their numbers.
+    /// The slots in use, with their numbers.
     pub fn in_use(&self) -> impl Iterator<Item = (u32, &Slot)> {
         let mut held = vec![true; self.slots.len()];
         for &i in &self.spare {
@@ -13,8 +13,9 @@ impl Buffer {
         (0..).zip(&self.slots).filter(move |&(i, _)| held[i as usize])
     }
 
-    /// A slot is spare, dirty (and listed) or in flight; epochs count their slots.
-    /// `acknowledged`: writes are acknowledged when they are held, so that nobody waits for a slot.
+    /// Check that each slot is spare, dirty (and listed) or in flight, and that the epochs count
+    /// their slots. `acknowledged`: writes are acknowledged when they are held, so that no request
+    /// waits for a slot.
     pub fn audit(&self, acknowledged: bool) -> Result<(), String> {
         let used: Vec<(u32, &Slot)> = self.in_use().collect();
         law!(used.len() + self.spare.len() == self.slots.len(), "a slot is spare twice");
@@ -29,18 +30,18 @@ impl Buffer {
         for (list, slots) in (0..).zip(&self.lanes) {
             for i in slots.walk(&self.by_lane, "a lane's list of dirty slots")? {
                 law!(dirty[i as usize], "slot {i} is listed as dirty and is not");
-                law!(self.slots[i as usize].list == list, "slot {i} hangs in list {list}");
+                law!(self.slots[i as usize].list == list, "slot {i} is wrongly in list {list}");
                 listed += 1;
             }
         }
-        law!(listed == expected, "{expected} slots are dirty and {listed} hang in lane lists");
+        law!(listed == expected, "{expected} slots are dirty and {listed} are in the lists of lanes");
         let mut epochs = vec![0; self.epochs.len()];
         let mut moving = 0;
         for &(i, slot) in &used {
             law!(slot.mask & !self.full == 0, "slot {i} holds granules beyond its unit");
             law!(
                 slot.mask == self.full || slot.old_ppa != NONE || slot.in_flight,
-                "slot {i} cannot be made whole"
+                "slot {i} lacks data and has no copy on flash"
             );
             law!(!slot.moving || slot.in_flight, "slot {i} moves a unit and is not in flight");
             if slot.moving {

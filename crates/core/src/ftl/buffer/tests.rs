@@ -1,4 +1,4 @@
-//! The write buffer by example, and against a plain model.
+//! Tests of the write buffer by example, and against a plain model.
 
 use super::*;
 use proptest::prelude::*;
@@ -65,7 +65,7 @@ fn a_fence_waits_for_what_was_written_before_it_only() {
     assert!(b.is_durable(second));
 }
 
-/// What a used slot holds. Epochs are numbered from the first, forgotten or not.
+/// What a used slot holds. Epochs are numbered from the first one, including forgotten ones.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     lpn: u32,
@@ -78,7 +78,7 @@ struct Held {
     epoch: u32,
 }
 
-/// Slots, queues of the dirty ones by age of their last write, and a stack of the unused.
+/// The slots, queues of the dirty ones ordered by their last write, and a stack of the unused ones.
 #[derive(Clone, Debug)]
 struct Model {
     slots: Vec<Option<Held>>,
@@ -116,7 +116,7 @@ impl Model {
         self.lists[list as usize].push_back(i);
     }
 
-    /// Any slot that fits, by a number drawn.
+    /// A slot for which `fits` is true, chosen by the random number `pick`.
     fn find(&self, pick: usize, fits: impl Fn(&Held) -> bool) -> Option<u32> {
         let fits = |i: &u32| self.slots[*i as usize].as_ref().is_some_and(&fits);
         let all: Vec<u32> = (0..self.slots.len() as u32).filter(fits).collect();
@@ -254,7 +254,8 @@ proptest! {
         }
     }
 
-    /// A granule is held when all its bytes were written, and read when one of them is asked for.
+    /// A granule counts as held if all its bytes were written, and as read if one of its bytes is
+    /// requested.
     #[test]
     fn masks_are_what_the_bytes_of_each_granule_say(
         unit in prop::sample::select(vec![512u64, 1024, 1536, 4096, 8192, 32_768, 65_536, 131_072]),
@@ -262,7 +263,7 @@ proptest! {
         aligned in any::<bool>(),
     ) {
         let buffer = Buffer::new(1, unit, 1, 1);
-        // At most 64 granules, of at least a sector.
+        // At most 64 granules of at least one sector.
         let granule = (unit / 64).max(512);
         let granules = unit / granule;
         let step = if aligned { granule } else { 1 };
@@ -280,8 +281,8 @@ proptest! {
     }
 }
 
-/// A host that writes without pause and flushes often: epochs are forgotten, and FLUSH commands
-/// outstanding bound how many are kept.
+/// The host writes without pause and flushes often. Old epochs are forgotten, so that the number
+/// kept is bounded by the outstanding FLUSH commands.
 #[test]
 fn forgotten_epochs_take_no_room() {
     let mut b = Buffer::new(2, 4096, 1, 1);

@@ -1,14 +1,14 @@
-//! The laws of extents, checked on demand: for tests.
+//! The invariants of extents, checked on demand, for tests.
 
 use super::{CLOSED_TO_COLLECTION, Extents};
 use crate::containers::NONE;
 use crate::ftl::layout::Layout;
 
-/// What extents must agree with.
+/// The state of the other parts that extents must agree with.
 pub struct Seen<'a> {
-    /// By extent: valid units, by the map.
+    /// By extent: valid units according to the map.
     pub valid: &'a [u32],
-    /// By extent: rows taken whose programs have not ended.
+    /// By extent: allocated rows whose programs have not ended.
     pub pending_rows: &'a [u32],
     /// By extent: flash reads not yet sensed.
     pub readers: &'a [u32],
@@ -17,7 +17,8 @@ pub struct Seen<'a> {
 }
 
 impl Extents {
-    /// Counts by extent are those seen; every usable extent is in exactly one state.
+    /// Check that the counts by extent agree with `seen`, and that every usable extent is in
+    /// exactly one state.
     pub fn audit(&self, layout: &Layout, seen: &Seen<'_>) -> Result<(), String> {
         let extents = layout.extents() as usize;
         law!(self.valid.len() == extents, "{} extents of {extents}", self.valid.len());
@@ -67,14 +68,14 @@ impl Extents {
         );
         law!(!free || count == 0, "free extent {extent} has {count} valid units");
         law!(!free || readers == 0, "free extent {extent} is being read");
-        law!(self.closed[x] <= self.serial, "extent {extent} closed in the future");
+        law!(self.closed[x] <= self.serial, "extent {extent} was closed with a serial number not yet given");
         Ok(())
     }
 
-    /// No row is pending and nobody reads.
+    /// Check that no row is pending and no read is outstanding, in an idle drive.
     pub fn audit_rest(&self) -> Result<(), String> {
-        law!(self.pending_rows.iter().all(|&n| n == 0), "rows pending at rest");
-        law!(self.readers.iter().all(|&n| n == 0), "readers at rest");
+        law!(self.pending_rows.iter().all(|&n| n == 0), "rows pending in an idle drive");
+        law!(self.readers.iter().all(|&n| n == 0), "readers in an idle drive");
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Extents against a plain model: a queue of free extents and two frontiers a lane, and a
-//! record an extent.
+//! Compares extents with a plain model: per lane a queue of free extents and two frontiers, and per
+//! extent a record.
 
 use super::*;
 use crate::ftl::config::ExtentKind;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 const USABLE: [u32; 2] = [5, 3];
 
-/// Two lanes; an extent has six rows of two units. The second lane has two bad extents.
+/// Two lanes with extents of six rows of two units. The second lane has two bad extents.
 fn layout() -> Layout {
     Layout::new(ExtentKind::Superblock, 2, 2, 3, 8192, 4096, 1, USABLE.to_vec(), 40)
 }
@@ -16,7 +16,7 @@ fn layout() -> Layout {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     Free,
-    /// Taken by a writer, with rows to take or to program.
+    /// Taken by a writer, with rows left to take or to program.
     Open,
     Closed,
     Collected,
@@ -37,7 +37,7 @@ struct Extent {
 struct Model {
     extents: Vec<Extent>,
     free: Vec<VecDeque<u32>>,
-    /// By lane and writer: the extent with rows left that it has.
+    /// By lane and writer: the open extent, if it has rows left.
     open: Vec<[Option<u32>; 2]>,
     serial: u64,
     erases: u64,
@@ -62,7 +62,7 @@ impl Model {
         self.serial += 1;
     }
 
-    /// The extent with rows left that a writer has.
+    /// The open extent of a writer, if it has rows left.
     fn with_rows(&self, l: &Layout, lane: u32, writer: Writer) -> Option<u32> {
         let e = self.open[lane as usize][writer as usize]?;
         assert!(self.extents[e as usize].taken < l.rows_per_extent);
@@ -97,7 +97,7 @@ impl Model {
         }
     }
 
-    /// An empty lane is full up to an extent and a row.
+    /// Fill the first `rows` rows of an empty lane with `units` units.
     fn fill(&mut self, l: &Layout, lane: u32, mut units: u32, mut rows: u32) {
         while rows > 0 {
             let e = self.free[lane as usize].pop_front().expect("it fits");
@@ -123,7 +123,7 @@ impl Model {
     }
 }
 
-/// What is tried; an extent is picked among those that it can be done to.
+/// A random step. Its extent is picked among those for which the step is possible.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Take(u32, Writer, u32),
@@ -154,11 +154,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// How an empty drive begins.
+/// The initial state of the drive.
 #[derive(Clone, Debug)]
 enum Start {
     Empty,
-    /// Units of each lane, and rows beyond those that they need.
+    /// Units of each lane, and the number of additional rows without data.
     Filled([u32; 2], u32),
     Full([Vec<u32>; 2]),
 }
@@ -179,7 +179,7 @@ fn begin(l: &Layout, start: &Start, real: &mut Extents, model: &mut Model) {
             Start::Filled(units, more) => {
                 let units = units[lane as usize];
                 let rows = (units.div_ceil(l.units_per_row) + more).min(30 - 12 * lane);
-                // All rows that a fill leaves without data are in its last extent.
+                // All rows that a fill leaves without data are in the last extent of the fill.
                 let rows = rows.min((units / l.units_per_extent + 1) * l.rows_per_extent);
                 real.fill_lane(l, lane, units, rows);
                 model.fill(l, lane, units, rows);
@@ -239,7 +239,7 @@ fn compare(l: &Layout, real: &Extents, model: &Model) {
     assert_eq!(l.mean_and_most(&readers), (f64::from(sum) / 8.0, most));
 }
 
-/// Do a step to both, if there is an extent for it.
+/// Do a step on `real` and `model`, if there is an extent for which it is possible.
 fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Model) {
     use Stage::{Bad, Closed, Collected, Free, Open};
     let find = |model: &Model, fits: &dyn Fn(&Extent) -> bool| {
@@ -321,7 +321,8 @@ proptest! {
     }
 }
 
-/// A snapshot of another drive is refused, whatever of it is too long or points too far.
+/// A snapshot of another drive is refused: any table that is too long, and any index that points
+/// outside.
 #[test]
 fn tables_of_another_layout_do_not_fit() {
     let l = layout();
@@ -344,7 +345,7 @@ fn tables_of_another_layout_do_not_fit() {
     assert!(damaged(&|e| e.valid.truncate(9)) && damaged(&|e| e.closed.truncate(9)));
     assert!(damaged(&|e| e.pending_rows.truncate(9)) && damaged(&|e| e.readers.truncate(9)));
     assert!(damaged(&|e| e.links.push(Link::default())) && damaged(&|e| e.lanes.truncate(1)));
-    // A list or a link that leads outside.
+    // A list or a link that points outside.
     let far = |e: &mut Extents| (List::default(), vec![Link::default(); 11], e.links.len() as u32);
     assert!(damaged(&|e| {
         let (mut list, mut links, outside) = far(e);

@@ -1,4 +1,4 @@
-//! The map by example, and against plain vectors.
+//! Tests of the map by example, and against a model of plain vectors.
 
 use super::*;
 use crate::ftl::config::ExtentKind;
@@ -36,8 +36,8 @@ fn valid_masks_cross_words() {
     assert!((0..640).all(|p| map.is_valid(p) == (60..130).contains(&p)));
 }
 
-/// Where a fill puts each of the first `filled` units and the parity of whole stripes, and how
-/// many it puts in each lane: chunk after chunk, or stripe after stripe.
+/// Where a fill puts each of the first `filled` units and the parity of whole stripes, and how many
+/// units it puts on each lane, computed chunk by chunk, or stripe by stripe.
 fn filled_by_hand(
     layout: &Layout,
     chunk: u32,
@@ -61,8 +61,7 @@ fn filled_by_hand(
     (places, in_lane)
 }
 
-/// Eight lanes of 15 extents of 8 units, on which 300 units of the host lie, with parity or
-/// without.
+/// Eight lanes of 15 extents of 8 units, with 300 host units, with or without parity.
 fn drive(with_parity: bool, chunk: u32, order: &[u32]) -> (Layout, Fill, Option<Stripes>) {
     let l = Layout::new(ExtentKind::Block, 8, 1, 8, 4096, 4096, 1, vec![15; 8], 300);
     let stripes = with_parity.then(|| Stripes::new(&l, 4, 4, &[1, 0]));
@@ -106,7 +105,8 @@ enum Step {
     Range { start: u32, count: u32 },
 }
 
-/// Steps on a map of 400 logical and 960 physical units; few of the latter, so that they meet.
+/// Steps on a map of 400 logical and 960 physical units. They use few of the physical units, so
+/// that several steps hit the same one.
 fn step() -> impl Strategy<Value = Step> {
     let ppa = || prop_oneof![0..70u32, 890..960u32];
     prop_oneof![
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// A damaged snapshot: each table points one past its end.
+/// Damaged snapshots: in each, an entry points one past the end of its table.
 #[test]
 fn a_map_that_points_outside_is_not_sane() {
     let order: Vec<u32> = (0..8).collect();
