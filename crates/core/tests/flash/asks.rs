@@ -1,5 +1,5 @@
-//! What the controller may ask of the flash while operations are under way, and what it may take
-//! back.
+//! The questions that the controller may ask the flash while operations are under way, and the
+//! operations that it may withdraw.
 
 use crate::driver::{Act, Stage};
 use crate::parts::*;
@@ -21,7 +21,7 @@ fn the_load_of_the_host_is_counted_from_its_submission_to_its_end() {
     assert_eq!([0, 1, 2].map(|u| stage.flash.host_load(u)), [load(4, 3, 1), load(0, 0, 0), load(1, 0, 0)]);
     assert_eq!((stage.flash.host_ops(), stage.flash.under_way()), (5, 6));
     assert_eq!(stage.flash.ops_in_use().len(), 6);
-    // The first is decoded 500 after its data are out, and no sooner gone.
+    // The first read ends when it is decoded, 500 after its data are out.
     stage.until(READ + DECODE - 1);
     assert_eq!(stage.flash.host_load(0), load(4, 3, 1));
     stage.until(READ + DECODE);
@@ -41,7 +41,7 @@ fn who_has_a_die_and_who_waits() {
     assert_eq!(stage.flash.op(holder).cmd.occupant, Occupant::UserProgram);
     assert_eq!(stage.flash.holder(1), None);
     assert_eq!(stage.flash.waiting(0), Occupants::of(&[Occupant::UserRead, Occupant::Erase]));
-    // Its data are on the channel until 4,100, and it is in the array until 84,100.
+    // The data of the program are on the channel until 4,100, and it is in the array until 84,100.
     assert!(stage.flash.channel_is_taken(1) && !stage.flash.channel_is_taken(2));
     stage.until(4_099);
     assert!(stage.flash.channel_is_taken(0));
@@ -60,7 +60,7 @@ fn a_queued_read_can_be_withdrawn_from_any_place() {
         let mut stage = Stage::new(&Parts::under("read-priority", "never", "never"));
         stage.ask(0, program(0));
         stage.until(10);
-        // Three reads that the script knows nothing of.
+        // Three reads that are not in the script.
         stage.flash.observer_mut().look_away();
         let ids = [0, 1, 2].map(|_| {
             let id = stage.flash.order(read(0));
@@ -76,7 +76,7 @@ fn a_queued_read_can_be_withdrawn_from_any_place() {
         stage.flash.withdraw(0, before, ids[place]);
         let ended = stage.flash.free(ids[place]).expect("it was the host's");
         assert!(ended.read && !ended.rebuilds && ended.unit == 0);
-        stage.flash.audit().expect("it is gone");
+        stage.flash.audit().expect("the read is withdrawn");
         let left: Vec<OpId> = ids.into_iter().filter(|&id| id != ids[place]).collect();
         assert_eq!(stage.flash.first_queued_read(0), Some(left[0]));
         assert_eq!(stage.flash.queued_after(left[0]), Some(left[1]));
@@ -92,10 +92,10 @@ fn an_order_can_be_changed_and_given_up_before_it_is_submitted() {
     assert_eq!((stage.flash.op(id).cmd.codewords, stage.flash.under_way()), (7, 1));
     stage.flash.cancel(id);
     assert_eq!(stage.flash.under_way(), 0);
-    stage.flash.audit_rest().expect("it is at rest");
+    stage.flash.audit_rest().expect("it is idle");
 }
 
-/// A read of a command that is tracked.
+/// A read of a tracked command.
 fn tracked(tag: u32, unit: u32) -> FlashCommand {
     FlashCommand { tag, bytes: 4_096, ..read(unit) }
 }
@@ -133,8 +133,8 @@ fn a_command_is_told_whether_it_met_a_collection() {
 
 #[test]
 fn a_collection_on_the_channel_is_met_too_and_by_who_queues_behind() {
-    // The collection's data keep the channel of another die; the second read queues behind the
-    // first.
+    // The data of the collection on another die occupy the channel. The second read queues behind
+    // the first.
     let mut stage = Stage::new(&Parts::new());
     stage.ask(0, of(Occupant::GcProgram, 1));
     stage.ask(10, tracked(0, 0));

@@ -1,8 +1,8 @@
-//! Drives a flash by a script and notes what becomes of each operation.
+//! Drives a flash by a script and records the outcome of each operation.
 //!
-//! At equal times timers fire before the script goes on, and what the script does at one time is
-//! one moment: what it queues at an idle die may join. After each event and each moment the flash
-//! is audited.
+//! At equal times timers fire before the script continues. All that the script does at one time is
+//! one moment: operations that it queues at an idle die may join. The flash is audited after each
+//! event and each moment.
 
 use crate::parts::Parts;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use tailcut_core::flash::{Fact, Flash, FlashCommand, FlashState, OpId, Submitted
 use tailcut_core::observer::{Closing, Observer, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::{Ledger, SimTime};
 
-/// What the controller does.
+/// An action of the controller.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     Submit(FlashCommand),
@@ -24,23 +24,23 @@ pub enum Act {
     OldestWrite(u64),
 }
 
-/// What happened, in order.
+/// An event that the observer recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     Step(StepEvent),
     QueueStep(QueueEvent),
-    /// It has left the queue to be done together with this one.
+    /// The operation has left the queue and joined this one.
     Joins(usize),
     Closing(u32, Closing),
-    /// One collection more, or fewer, closes a unit to host programs.
+    /// A collection has closed (true) or opened (false) a unit to host programs.
     Programs(u32, bool),
 }
 
-/// The observer: it writes all down.
+/// The observer, which records all events.
 #[derive(Default)]
 pub struct Log {
     events: Vec<Event>,
-    /// It does not: for what a test does beside its script.
+    /// Whether recording is off, for actions of a test outside its script.
     looks_away: bool,
 }
 
@@ -68,32 +68,32 @@ impl Observer for Log {
     }
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub cmd: FlashCommand,
-    /// When it was submitted, and what the flash said.
+    /// When it was submitted, and the answer of the flash.
     pub entered: u64,
     pub submitted: Submitted,
-    /// When it got its die; more than once if it gave it back.
+    /// When it got its die; several times if it gave the die back.
     pub grants: Vec<u64>,
     pub returned: Vec<u64>,
-    /// The operation it was done together with.
+    /// The operation that it joined.
     pub joined: Option<usize>,
-    /// Command cycles and data in.
+    /// When its command cycles and incoming data were on the channel.
     pub inward: Vec<(u64, u64)>,
-    /// Its time in the array, cut where it was interrupted.
+    /// When it was in the array; a span ends where the operation was interrupted.
     pub array: Vec<(u64, u64)>,
-    /// Data out.
+    /// When its outgoing data were on the channel.
     pub out: Option<(u64, u64)>,
     pub suspending: Vec<(u64, u64)>,
-    /// When its die was free for others.
+    /// When it was suspended and its die was free for others.
     pub suspended: Vec<u64>,
-    /// What resuming took, cut where it was cancelled.
+    /// When it was being resumed; a span ends where the resume was cancelled.
     pub resuming: Vec<(u64, u64)>,
-    /// When it ended: for a read, when its data were decoded.
+    /// When it ended; for a read, when its data were decoded.
     pub ended: Option<u64>,
-    /// How often the observer was told so.
+    /// How often the observer was told that it ended.
     pub ends: u32,
     pub ledger: Ledger,
 }
@@ -119,7 +119,7 @@ impl Outcome {
         }
     }
 
-    /// When it got its die for good.
+    /// When it got its die for the last time.
     pub fn granted(&self) -> u64 {
         *self.grants.last().expect("it got its die")
     }
@@ -129,7 +129,7 @@ impl Outcome {
         self.ended.expect("it ended")
     }
 
-    /// What it waited for and took, by name: the causes that are not 0.
+    /// Its ledger as names and nanoseconds, without the causes that are 0.
     pub fn account(&self) -> Vec<(String, u64)> {
         let some = self.ledger.iter().filter(|&(_, ns)| ns != 0);
         some.map(|(cause, ns)| (cause.name(), ns)).collect()
@@ -159,7 +159,7 @@ impl Outcome {
     }
 }
 
-/// The last of these ends at `at` at the latest, and is none if nothing is left of it.
+/// End the last span at `at` at the latest, and remove it if it is empty then.
 fn cut(spans: &mut Vec<(u64, u64)>, at: u64) {
     if let Some(last) = spans.last_mut() {
         last.1 = last.1.min(at);
@@ -169,13 +169,13 @@ fn cut(spans: &mut Vec<(u64, u64)>, at: u64) {
     }
 }
 
-/// An account as [`Outcome::account`] gives it, from the names and times of its causes in their
+/// An account in the form of [`Outcome::account`], from the names and times of its causes in their
 /// order.
 pub fn account(causes: &[(&str, u64)]) -> Vec<(String, u64)> {
     causes.iter().map(|&(name, ns)| (name.to_string(), ns)).collect()
 }
 
-/// A flash and the script it is driven by.
+/// A flash, and the script that drives it.
 pub struct Stage {
     pub flash: Flash<Log>,
     pub now: u64,
@@ -184,7 +184,7 @@ pub struct Stage {
     ops: Vec<Outcome>,
     /// The outcomes of operations under way, by their number in the flash.
     under_way: BTreeMap<u32, usize>,
-    /// What happened, with the operation it happened to.
+    /// All events, each with the number of its operation.
     pub events: Vec<(usize, Event)>,
 }
 
@@ -195,9 +195,9 @@ impl Index<usize> for Stage {
     }
 }
 
-/// The operation of events that are of none.
+/// The operation number of events without an operation.
 const NO_OP: usize = usize::MAX;
-/// More events than any script here leads to.
+/// More events than any script here causes.
 const PATIENCE: usize = 100_000;
 
 impl Stage {
@@ -213,14 +213,14 @@ impl Stage {
         }
     }
 
-    /// Submit an operation then. Returns its number here.
+    /// Submit an operation at a time. Returns its number in this driver.
     pub fn ask(&mut self, at: u64, cmd: FlashCommand) -> usize {
         self.ops.push(Outcome::new(cmd, at));
         self.insert(at, Act::Submit(cmd), self.ops.len() - 1);
         self.ops.len() - 1
     }
 
-    /// Do something else then.
+    /// Do another action at a time.
     pub fn act(&mut self, at: u64, act: Act) {
         self.insert(at, act, NO_OP);
     }
@@ -231,13 +231,13 @@ impl Stage {
         self.script.insert(place, (at, act, op));
     }
 
-    /// When something happens next.
+    /// The time of the next event or action.
     pub fn next_at(&self) -> u64 {
         let act = self.script.get(self.cursor).map_or(u64::MAX, |a| a.0);
         act.min(self.flash.next_timer().1.0)
     }
 
-    /// The next event or moment. Says whether there was one.
+    /// Process the next event or moment. Returns whether there was one.
     pub fn step(&mut self) -> bool {
         let at = self.next_at();
         if at == u64::MAX {
@@ -260,7 +260,7 @@ impl Stage {
         true
     }
 
-    /// All that happens up to and at this time; it is then.
+    /// Process all events up to and including this time, and advance the time to it.
     pub fn until(&mut self, at: u64) -> &mut Stage {
         while self.next_at() <= at {
             self.step();
@@ -270,18 +270,18 @@ impl Stage {
         self
     }
 
-    /// Go on with another flash that was made from the same parts, by what is saved of this one.
+    /// Continue with another flash of the same parts, restored from the saved state of this one.
     pub fn move_to(&mut self, mut flash: Flash<Log>, state: FlashState) {
         flash.restore(state);
         self.flash = flash;
     }
 
-    /// All that happens; every operation is over then, and ended once.
+    /// Process all events. Every operation has then ended exactly once.
     pub fn play(&mut self) -> &mut Stage {
         let mut steps = 0;
         while self.step() {
             steps += 1;
-            assert!(steps < PATIENCE, "there is no end of it: {:#?}", self.ops);
+            assert!(steps < PATIENCE, "the script does not end: {:#?}", self.ops);
         }
         for (i, op) in self.ops.iter().enumerate() {
             assert_eq!(op.ends, 1, "operation {i} ends once: {op:#?}");
@@ -351,7 +351,7 @@ impl Stage {
         }
     }
 
-    /// An operation is over: its account is complete.
+    /// An operation has ended and its account is complete.
     fn over(&mut self, id: OpId) {
         self.take_events();
         let index = self.under_way.remove(&id.number()).expect("it was under way");

@@ -1,4 +1,4 @@
-//! What closes a die to whom, and what they say they waited for.
+//! Which operations a closed die holds back, and which causes their waits are charged to.
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
@@ -25,7 +25,7 @@ fn a_closed_die_begins_nothing_but_collection() {
         assert_eq!(stage.flash.closed_by(0), (1, 0));
         assert_eq!(stage.flash.waiting(0).has(kind), !Occupants::COLLECTION.has(kind), "{kind:?}");
         stage.play();
-        stage.flash.audit_rest().expect("it is at rest");
+        stage.flash.audit_rest().expect("it is idle");
         let granted = if Occupants::COLLECTION.has(kind) { 20 } else { 400_000 };
         assert_eq!(stage[op].granted(), granted, "{kind:?}");
         assert_eq!(stage[op].ledger.get(Cause::GC_HOLD), granted - 20, "{kind:?}");
@@ -38,8 +38,8 @@ fn the_wait_is_split_by_what_the_collection_does() {
     let mut stage = Stage::new(&Parts::new());
     stage.act(10, CLOSE);
     let waits = stage.ask(20, read(0));
-    // The collection reads from 1,000 to 25,100 and goes on to its erase at 30,000, which is asked
-    // for at 40,000 and takes to 340,100.
+    // The collection reads from 1,000 to 25,100 and goes on to its erase at 30,000. The erase is
+    // submitted at 40,000 and ends at 340,100.
     stage.ask(1_000, of(Occupant::GcRead, 0));
     stage.act(30_000, Act::CloseToErase(0));
     stage.ask(40_000, of(Occupant::Erase, 0));
@@ -75,7 +75,7 @@ fn it_goes_on_to_its_erase_while_the_die_is_busy() {
 
 #[test]
 fn two_collections_close_a_die_until_both_open_it() {
-    // As long as one of them moves data, that is what is waited for.
+    // While one of the two collections moves data, the wait is charged to `gc_hold.copy`.
     let mut stage = Stage::new(&Parts::new());
     stage.act(0, CLOSE_TO_ERASE);
     let waits = stage.ask(1_000, read(0));
@@ -108,7 +108,7 @@ fn what_has_its_die_goes_on_when_it_closes() {
 
 #[test]
 fn time_before_it_closed_is_idle() {
-    // A program barred from a die that is idle, and that closes only later.
+    // The die is closed to programs while it is idle, and closes to all host operations only later.
     let mut stage = Stage::new(&Parts::new());
     stage.act(0, Act::CloseToPrograms(0));
     let waits = stage.ask(100, program(0));
@@ -139,7 +139,7 @@ fn whose_turn_it_is_when_a_die_opens_the_schedule_says() {
 fn a_die_that_is_closed_to_programs_begins_all_else() {
     for kind in Occupant::ALL {
         let mut stage = Stage::new(&Parts::new());
-        // Two collections do so.
+        // Two collections close it.
         stage.act(0, Act::CloseToPrograms(0));
         stage.act(0, Act::CloseToPrograms(0));
         let op = stage.ask(20, of(kind, 0));
@@ -167,7 +167,7 @@ fn a_program_that_is_barred_is_told_so_on_a_busy_die_too() {
     stage.play();
     assert_eq!((stage[busy].submitted, stage[waits].submitted), (Submitted::Taken, Submitted::ProgramClosed));
     assert_eq!(stage[after].submitted, Submitted::Taken);
-    // What came later passes it.
+    // The operation that came later passes the program.
     assert_eq!((stage[passes].granted(), stage[waits].granted()), (READ, 200_000));
     assert_eq!(stage[waits].ledger.get(Cause::DIE_IDLE), 200_000 - 2 * READ);
 }
@@ -184,7 +184,7 @@ fn a_read_of_a_closed_die_interrupts_nothing_and_takes_no_die() {
     assert!(stage[erases].suspended.is_empty());
     assert_eq!((stage[erases].end(), stage[waits].granted()), (300_100, 310_000));
     assert_eq!(stage[waits].ledger.get(Cause::die_wait(Occupant::Erase)), 270_100);
-    // The program of a collection waits for the channel, which a program of another die has.
+    // The program of a collection waits for the channel, which the program of another die occupies.
     let mut stage = Stage::new(&Parts::under("read-priority", "arbitrary", "intra-phase"));
     stage.act(0, CLOSE);
     stage.ask(0, program(1));

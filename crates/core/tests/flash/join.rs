@@ -1,16 +1,16 @@
-//! Operations of several planes of a die that are done as one.
+//! Operations on several planes of a die that join and are done as one.
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
 use tailcut_core::flash::{FlashCommand, Joins, Submitted};
 use tailcut_units::{Cause, Occupant, Occupants};
 
-/// Dies of so many planes, where these kinds join.
+/// Parts with dies of `planes` planes, where these kinds join.
 fn joining(kinds: &[Occupant], planes: u32) -> Parts {
     Parts::new().joining(kinds, planes)
 }
 
-/// On these planes, all at once, for the same page.
+/// Submit a command on each of these planes at one time, for the same page.
 fn together(stage: &mut Stage, at: u64, cmd: FlashCommand, planes: &[u32]) -> Vec<usize> {
     planes.iter().map(|&plane| stage.ask(at, on(plane, 0, cmd))).collect()
 }
@@ -29,7 +29,7 @@ fn programs_of_one_moment_and_page_are_one() {
         for &op in &ops {
             assert_eq!((stage[op].end(), stage[op].account()), (end, account(&causes)), "{occupant:?}");
         }
-        // What is told is told of the first.
+        // Events are reported for the first operation.
         assert_eq!(stage[ops[0]].inward, [(50, 12_350)]);
         assert_eq!([1, 2].map(|i| stage[ops[i]].joined), [Some(ops[0]), Some(ops[0])]);
         assert!(stage[ops[1]].inward.is_empty() && stage[ops[1]].grants.is_empty());
@@ -57,7 +57,7 @@ fn what_differs_does_not_join() {
         assert_eq!((stage[a].joined, stage[b].joined), (None, None), "{what}");
         assert_eq!((stage[a].end(), stage[b].granted()), (alone, alone), "{what}");
     }
-    // Nor do those of two dies, nor any where nothing joins.
+    // Operations of two dies do not join, nor do kinds that are not configured to join.
     let mut stage = Stage::new(&joining(&kinds, 2));
     let ops = [stage.ask(0, on(0, 0, program(0))), stage.ask(0, on(1, 0, program(2)))];
     stage.play();
@@ -78,7 +78,7 @@ fn what_waits_for_a_busy_die_joins_when_its_turn_comes() {
     stage.play();
     assert_eq!((stage[b].joined, stage[a].end()), (Some(a), stage[b].end()));
     assert_eq!(stage[between].granted(), READ + 2 * COMMAND + 2 * PAGE + PROGRAM);
-    // Each waited for itself.
+    // Each operation is charged its own wait.
     let waits = [a, b].map(|o| stage[o].ledger.get(Cause::die_wait(Occupant::UserRead)));
     assert_eq!(waits, [READ - 1_000, READ - 3_000]);
     assert_eq!(stage[a].submitted, Submitted::Taken, "nothing to begin at the moment's end");
@@ -86,7 +86,7 @@ fn what_waits_for_a_busy_die_joins_when_its_turn_comes() {
 
 #[test]
 fn what_comes_in_the_same_moment_as_a_gathering_waits_its_turn() {
-    // The moment ends with both queued, and the schedule chooses.
+    // At the end of the moment both are queued, and the schedule chooses.
     for (name, read_first) in [("fifo", false), ("read-priority", true), ("channel-reads", true)] {
         let parts = Parts::under(name, "never", "never").joining(&[Occupant::UserProgram], 2);
         let mut stage = Stage::new(&parts);
@@ -96,7 +96,7 @@ fn what_comes_in_the_same_moment_as_a_gathering_waits_its_turn() {
         assert_eq!(stage[first].granted(), 0, "{name}");
         assert_eq!(stage[p].granted() == 0, !read_first, "{name}");
     }
-    // It closes in that moment: nothing begins.
+    // The die closes in the same moment: no operation begins.
     let mut stage = Stage::new(&joining(&[Occupant::UserProgram], 2));
     let ops = together(&mut stage, 0, program(0), &[0, 1]);
     stage.act(0, Act::Close { unit: 0, erases: false });
@@ -130,7 +130,7 @@ fn reads_are_sensed_together_and_come_out_one_after_the_other() {
     let mut stage = Stage::new(&joining(&[Occupant::GcRead], 2));
     let gc = by(Occupant::GcRead, read(0));
     let ops = together(&mut stage, 0, gc, &[0, 1]);
-    // The channel is wanted by another die when they are sensed: it goes between.
+    // Another die requests the channel at about the time when they are sensed.
     let between = stage.ask(150, on(0, 0, read(1)));
     let behind = stage.ask(1_000, read(0));
     stage.play();
@@ -143,7 +143,8 @@ fn reads_are_sensed_together_and_come_out_one_after_the_other() {
     let own = [("command", 200), ("array", 20_000), ("transfer", 4_000), ("decode", 500)];
     assert_eq!(a.account(), account(&own));
     assert_eq!(b.account(), account(&[&own[..], &[("channel_wait.gc_read", 4_000)]].concat()));
-    // The die is free when the last is out; that one is told to have it from when its data move.
+    // The die is free when the data of the last read are out. That read is reported to hold the die
+    // from the start of its transfer.
     assert_eq!((stage[behind].granted(), &b.grants), (28_200, &vec![24_200]));
 }
 
@@ -152,7 +153,7 @@ fn a_die_is_kept_until_the_last_joined_read_is_out() {
     let parts = Parts::under("read-priority", "never", "never").joining(&[Occupant::GcRead], 2);
     let mut stage = Stage::new(&parts);
     let ops = together(&mut stage, 0, by(Occupant::GcRead, read(0)), &[0, 1]);
-    // A host read of the other die, sensed at 22,100, passes the second one's data.
+    // A host read on the other die, sensed at 22,100, goes before the data of the second read.
     let passes = stage.ask(2_000, read(1));
     let behind = stage.ask(3_000, read(0));
     stage.play();
@@ -169,7 +170,7 @@ fn a_host_read_begins_at_once_and_joins_from_any_place_in_the_queue() {
     let queued = [(1, 0), (1, 2), (2, 0), (3, 1), (3, 0)];
     let queued = queued.map(|(plane, page)| stage.ask(10, on(plane, page, read(0))));
     stage.play();
-    // Of the same moment or not, an idle die waits for none.
+    // An idle die does not wait for other reads of the same moment.
     assert_eq!((stage[first].submitted, stage[first].granted()), (Submitted::Taken, 0));
     let [a, other, b, odd, c] = queued;
     assert_eq!([a, b, c].map(|o| stage[o].joined), [None, Some(a), Some(a)]);
@@ -212,11 +213,11 @@ fn erases_join_over_so_many_planes() {
 fn what_gives_its_die_back_does_so_with_what_joined_it() {
     let parts = Parts { channels: 1, units: 2, ..Parts::under("read-priority", "never", "never") };
     let mut stage = Stage::new(&parts.joining(&[Occupant::UserProgram], 2));
-    // The other die's data keep the channel until 4,100.
+    // The data for the other die occupy the channel until 4,100.
     stage.ask(0, on(0, 0, program(1)));
     let ops = together(&mut stage, 10, program(0), &[0, 1]);
     let takes = stage.ask(40, read(0));
-    // Of a plane and a page of theirs: they return before it.
+    // For the same plane and page as one of the two. The two return to the queue in front of it.
     let late = stage.ask(50, on(1, 0, program(0)));
     stage.play();
     assert_eq!(stage[takes].granted(), 40);
@@ -225,7 +226,7 @@ fn what_gives_its_die_back_does_so_with_what_joined_it() {
     assert_eq!((stage[ops[1]].joined, stage[late].joined), (Some(ops[0]), None));
     let both = 2 * COMMAND + 2 * PAGE + PROGRAM;
     assert_eq!(stage[late].granted(), back + both);
-    // Both waited 30 for the channel, and then for the read.
+    // Both programs waited 30 for the channel, and then for the read.
     for &op in &ops {
         let causes = [
             ("command", 200),

@@ -1,4 +1,4 @@
-//! Any flash under any script: what holds after every event, and at the end.
+//! Random flashes under random scripts: the invariants after every event, and at the end.
 
 use crate::driver::{Act, Log, Stage};
 use crate::parts::*;
@@ -59,7 +59,8 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
     )
 }
 
-/// The place of a member in its family's list: the first, which does least, comes less often.
+/// The index of a member in its family's list. The first member, which does least, is drawn less
+/// often.
 fn place(members: &[&str]) -> impl Strategy<Value = usize> + use<> {
     let others = 1..members.len();
     prop_oneof![1 => Just(0), 8 => others]
@@ -91,7 +92,7 @@ fn suspend_program() -> impl Strategy<Value = SuspendProgramConfig> {
     place(SuspendProgramConfig::MEMBERS).prop_map(|i| member(SuspendProgramConfig::MEMBERS[i]))
 }
 
-/// What may join in a drive: reads of the host or of a collection, programs, erases.
+/// The sets of kinds that may join in a drive: host reads, collection reads, programs, erases.
 fn joins() -> impl Strategy<Value = Joins> {
     let sets = [
         &[Occupant::UserRead][..],
@@ -128,7 +129,7 @@ fn parts() -> impl Strategy<Value = Parts> {
     )
 }
 
-/// One thing that the controller does, to be fitted to the flash.
+/// The random numbers of one action of the controller, reduced later to the size of the flash.
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     gap: u64,
@@ -138,23 +139,23 @@ struct Draw {
     page: u32,
     codewords: u32,
     tag: u32,
-    /// Where it may join, it comes with others of its kind: so many in all.
+    /// If its kind joins, the number of operations of this kind that are submitted together.
     beside: u32,
 }
 
-/// What a script is made from.
+/// The random input of a script.
 #[derive(Clone, Debug)]
 struct Script {
     draws: Vec<Draw>,
-    /// Whether it closes dies.
+    /// Whether the script closes dies.
     closes: bool,
-    /// By how much all gaps are longer.
+    /// The factor by which all gaps are multiplied.
     pace: u64,
 }
 
 fn scripts() -> impl Strategy<Value = Script> {
     let gap = prop_oneof![2 => Just(0), 3 => 1..20u64, 4 => 20..150u64, 2 => 150..500u64];
-    // Most of it on one die, for one page, so that there is something to meet and to join.
+    // Most operations are on one die and for one page, so that they meet and join.
     let unit = prop_oneof![Just(0), 0..6u32];
     let page = prop_oneof![3 => Just(0), 1 => 1..4u32];
     let draw = (gap, 0..30u32, unit, 0..15u32, page, 1..6u32, 0..2 * COMMANDS, 1..5u32);
@@ -172,8 +173,8 @@ fn scripts() -> impl Strategy<Value = Script> {
     (draws, any::<bool>(), 1..4u64).prop_map(|(draws, closes, pace)| Script { draws, closes, pace })
 }
 
-/// The operation that a draw stands for. Kinds that line up by plane are of single planes, and
-/// copybacks join nothing: so drives have it.
+/// The command of a draw. As in drives, kinds that queue by plane are of single planes, and
+/// copybacks do not join.
 fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> FlashCommand {
     let unit = draw.unit % parts.units;
     let cmd = if copies { copyback(unit) } else { of(occupant, unit) };
@@ -197,7 +198,7 @@ fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> Fl
     }
 }
 
-/// The script of these draws. What it closes it opens, at the latest at the end.
+/// The script of these draws. It opens again what it closes, at the latest at the end.
 fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     let mut stage = Stage::new(parts);
     let mut at = 0;
@@ -211,7 +212,8 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
         let unit = draw.unit % parts.units;
         let kinds = Occupant::ALL;
         let act = match draw.what {
-            // Of each kind one, of these more, and copybacks where a collection's moves do not join.
+            // Each kind once, some kinds more often, and copybacks if collection reads and programs
+            // do not join.
             what @ 0..20 => {
                 let more = [Occupant::Erase, Occupant::UserProgram];
                 let occupant = match what {
@@ -228,7 +230,8 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
                         stage.ask(at, operation(parts, &shifted, occupant, what >= 18 && !joins_moves)),
                     );
                 }
-                // Another read soon after, when the first is served, or what it interrupted goes on.
+                // Another read soon after: while the first is served, or when the interrupted
+                // operation has resumed.
                 if occupant == Occupant::UserRead && asked.len() < OPS as usize {
                     let later = at + 12 * u64::from(draw.tag);
                     asked.push(stage.ask(later, operation(parts, draw, occupant, false)));
@@ -280,7 +283,7 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     (stage, asked)
 }
 
-/// The array time that an operation takes undisturbed.
+/// The array time of an operation that is not interrupted.
 fn array_ns(stage: &Stage, cmd: &FlashCommand) -> u64 {
     let t = stage.flash.timing();
     match cmd.kind {
@@ -291,7 +294,8 @@ fn array_ns(stage: &Stage, cmd: &FlashCommand) -> u64 {
     }
 }
 
-/// Run it all; the driver checks that operations end once and that their accounts are exact.
+/// Run the whole script. The driver checks that operations end once and that their accounts are
+/// exact.
 fn run(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     let (mut stage, asked) = stage(parts, script);
     let mut watch = Watch::new(parts.units, parts.channels, parts.joins);
@@ -299,7 +303,7 @@ fn run(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     while stage.step() {
         watch.look(&stage);
         steps += 1;
-        assert!(steps < 20_000, "there is no end of it");
+        assert!(steps < 20_000, "the script does not end");
     }
     stage.play();
     watch.conclude(&stage);
@@ -310,7 +314,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Do these scripts come to all that the laws are about?
+/// The random scripts reach all cases that the laws are about.
 #[test]
 fn the_scripts_reach_what_is_to_be_tried() {
     let mut runner = TestRunner::deterministic();
@@ -353,7 +357,7 @@ fn the_scripts_reach_what_is_to_be_tried() {
     let joins =
         [Occupant::UserRead, Occupant::GcRead, Occupant::UserProgram, Occupant::GcProgram, Occupant::Erase];
     wanted.extend(joins.map(|o| format!("joined: {}", o.name())));
-    // Every cause that is the flash's to charge.
+    // Every cause that the flash charges.
     let above = [
         Cause::HOST_QUEUE,
         Cause::HOST_LATENCY,
@@ -367,7 +371,7 @@ fn the_scripts_reach_what_is_to_be_tried() {
     ];
     wanted.extend(Cause::all().filter(|c| !above.contains(c)).map(|c| format!("cause: {}", c.name())));
     for what in wanted {
-        assert!(met.get(&what).is_some_and(|&n| n >= 10), "too little of {what}: {met:#?}");
+        assert!(met.get(&what).is_some_and(|&n| n >= 10), "{what}: met too rarely: {met:#?}");
     }
 }
 
@@ -375,11 +379,11 @@ proptest! {
     #![proptest_config(config())]
 
     /// The driver audits the flash after every event, and compares each account with the time that
-    /// its operation took; the watch keeps books of dies and channels.
+    /// its operation took. The watch keeps its own accounts of dies and channels.
     #[test]
     fn any_script_comes_to_its_end_by_the_books(parts in parts(), script in scripts()) {
         let (mut stage, asked) = run(&parts, &script);
-        stage.flash.audit_rest().expect("it is at rest");
+        stage.flash.audit_rest().expect("it is idle");
         prop_assert_eq!((stage.flash.under_way(), stage.flash.host_ops()), (0, 0));
         let end = stage.now + 1_000;
         stage.until(end);
@@ -404,7 +408,7 @@ proptest! {
         prop_assert_eq!(stage.flash.commands_blocked(), 0);
     }
 
-    /// A flash that is saved at any event and read back into another goes on as the first.
+    /// A flash that is saved at any event and restored into another continues as the first.
     #[test]
     fn a_flash_goes_on_from_what_is_saved_of_it(parts in parts(), script in scripts(), after in 0..200usize) {
         let whole = run(&parts, &script).0;

@@ -1,5 +1,5 @@
-//! The flash driven alone: no map, no buffer, no host. Every number is worked out by hand from
-//! the times in `parts`.
+//! Tests of the flash alone, without map, buffer and host. Every expected number is computed by
+//! hand from the times in `parts`.
 
 mod asks;
 mod driver;

@@ -1,4 +1,4 @@
-//! What the flashes of these tests are made from, and the operations that are asked of them.
+//! The configurations of the flashes in these tests, and the operations submitted to them.
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -13,41 +13,43 @@ use tailcut_core::policy::suspend_erase::{Serve, SuspendEraseConfig, SuspendEras
 use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
 use tailcut_units::{Occupant, Occupants, Span};
 
-/// Command cycles of one plane.
+/// Time of the command cycles of one plane, ns.
 pub const COMMAND: u64 = 100;
-/// Codewords of a page, one of them on the channel, and the page.
+/// Codewords in a page, and the time of one codeword and of one page on the channel.
 pub const CODEWORDS: u32 = 4;
 pub const CODEWORD: u64 = 1_000;
 pub const PAGE: u64 = 4_000;
-/// Decoding of a codeword: shorter than its transfer, so that only the last one's shows.
+/// Time to decode a codeword. It is shorter than a transfer, so that only the decoding of the last
+/// codeword adds to a latency.
 pub const DECODE: u64 = 500;
-/// The array, for a page of the first type.
+/// Time to sense a page of the first type.
 pub const SENSE: u64 = 20_000;
-/// … and of the second.
+/// Time to sense a page of the second type.
 pub const SENSE_2: u64 = 30_000;
-/// A program is so often a pulse and its verify: twice for the first type of page, three times
-/// for the second.
+/// A program is a number of steps of a pulse and its verify: two steps for the first type of page,
+/// three for the second.
 pub const PULSE: u64 = 30_000;
 pub const STEP: u64 = 40_000;
 pub const PROGRAM: u64 = 2 * STEP;
 pub const PROGRAM_2: u64 = 3 * STEP;
-/// Where the phases of an erase's loop end: ramp-up, execution, recovery; its verify ends it.
+/// The ends of the phases of an erase loop, from its start: ramp-up, execution, recovery and
+/// (`LOOP`) verify.
 pub const RAMP: u64 = 20_000;
 pub const EXECUTION: u64 = 80_000;
 pub const RECOVERY: u64 = 85_000;
 pub const LOOP: u64 = 100_000;
 pub const ERASE: u64 = 3 * LOOP;
-/// Suspending an erase, raising its voltage again, and the verify before a loop is repeated.
+/// Times to suspend an erase, to raise its voltage again, and to verify before a loop is repeated.
 pub const FALL: u64 = 4_000;
 pub const RAISE: u64 = 7_000;
 pub const VERIFY: u64 = 3_000;
-/// Cutting a phase of a program, and filling its page register again.
+/// Times to cancel a phase of a program, and to fill its page register again.
 pub const CUT: u64 = 2_000;
 pub const RELOAD: u64 = 1_500;
-/// A read of a page from its grant until its die is free, on a channel that is free.
+/// Time from the grant of a page read until its die is free, on an idle channel.
 pub const READ: u64 = COMMAND + SENSE + PAGE;
 
-/// What a flash is made from, as configurations have it.
+/// The configuration of a flash.
 #[derive(Clone, Debug)]
 pub struct Parts {
     pub channels: u32,
@@ -63,14 +65,14 @@ pub struct Parts {
     pub suspend_program: SuspendProgramConfig,
 }
 
-/// Most operations under way.
+/// The most operations under way at once.
 pub const OPS: u32 = 64;
-/// Host commands that are tracked.
+/// The number of host commands that are tracked.
 pub const COMMANDS: u32 = 8;
 
 impl Parts {
-    /// Two channels of two dies of two planes; first come, first served, nothing is suspended,
-    /// nothing joins.
+    /// Two channels of two dies of two planes. Operations are served in order of arrival; none is
+    /// suspended and none joins.
     pub fn new() -> Parts {
         let limits = SuspendLimits { most: None, spacing: None, least_left: None };
         Parts {
@@ -114,7 +116,7 @@ impl Parts {
         }
     }
 
-    /// The same under these members of the three families.
+    /// The same parts with these members of the three families.
     pub fn under(schedule: &str, suspend_erase: &str, suspend_program: &str) -> Parts {
         Parts {
             schedule: member(schedule),
@@ -124,7 +126,7 @@ impl Parts {
         }
     }
 
-    /// The same with operations of these kinds joining over so many planes of a die.
+    /// The same parts with dies of `planes` planes, in which operations of these kinds join.
     pub fn joining(self, kinds: &[Occupant], planes: u32) -> Parts {
         Parts { planes, joins: Joins { kinds: Occupants::of(kinds), erase_planes: planes }, ..self }
     }
@@ -196,12 +198,12 @@ pub fn copyback(unit: u32) -> FlashCommand {
     by(Occupant::GcRead, FlashCommand { kind: OpKind::Copyback, codewords: 0, to_page: 1, ..read(unit) })
 }
 
-/// The same on behalf of another.
+/// The same command for another occupant.
 pub fn by(occupant: Occupant, cmd: FlashCommand) -> FlashCommand {
     FlashCommand { occupant, ..cmd }
 }
 
-/// The operation of one plane that this kind of work has there.
+/// The single-plane command of an occupant on a unit.
 pub fn of(occupant: Occupant, unit: u32) -> FlashCommand {
     let cmd = match occupant {
         Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => read(unit),
@@ -211,7 +213,7 @@ pub fn of(occupant: Occupant, unit: u32) -> FlashCommand {
     by(occupant, cmd)
 }
 
-/// The same on another plane, and page.
+/// The same command on another plane and page.
 pub fn on(plane: u32, page: u32, cmd: FlashCommand) -> FlashCommand {
     FlashCommand { planes: 1 << plane, page, ..cmd }
 }

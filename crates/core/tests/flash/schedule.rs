@@ -1,5 +1,6 @@
-//! Which of the operations queued at a die is next, who passes whom on the way to the channel, and
-//! what a waiting read keeps from beginning: for each member of the schedule family.
+//! For each member of the schedule family: which operation queued at a die is next, which
+//! operations pass others on the way to the channel, and which operations a waiting read holds
+//! back.
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
@@ -10,7 +11,8 @@ fn under(schedule: &str) -> Parts {
     Parts::under(schedule, "never", "never")
 }
 
-/// The order in which queued operations get their die, which something else keeps busy meanwhile.
+/// The order in which queued operations get their die, which another operation keeps busy until all
+/// are queued.
 fn order(parts: &Parts, arrivals: &[Occupant], urgent: bool) -> Vec<Occupant> {
     let mut stage = Stage::new(parts);
     stage.ask(0, by(Occupant::Background, program(0)));
@@ -23,7 +25,7 @@ fn order(parts: &Parts, arrivals: &[Occupant], urgent: bool) -> Vec<Occupant> {
     asked.into_iter().map(|op| stage[op].cmd.occupant).collect()
 }
 
-/// One of each kind, no kind in the order of its index, nor last come first.
+/// One operation of each kind, in an order that is neither that of the indices nor its reverse.
 const ARRIVALS: [Occupant; Occupant::COUNT] = [
     Occupant::Erase,
     Occupant::GcProgram,
@@ -35,7 +37,7 @@ const ARRIVALS: [Occupant; Occupant::COUNT] = [
     Occupant::UserRead,
 ];
 
-/// These first, then the others as they came.
+/// `these`, then the other arrivals in their order, then `last`.
 fn first(these: &[Occupant], last: &[Occupant]) -> Vec<Occupant> {
     let named = Occupants::of(these) | Occupants::of(last);
     let rest = ARRIVALS.iter().filter(|&&o| !named.has(o));
@@ -49,14 +51,14 @@ fn who_is_next_at_a_die() {
             "fifo" => first(&[], &[]),
             "read-priority" => first(&[Occupant::UserRead], &[]),
             "read-write-erase" => first(&[Occupant::UserRead], &[Occupant::Erase]),
-            // Reads of the host, of its writes, of a collection; then that one's program.
+            // Host reads, reads of read-modify-writes, collection reads, collection programs.
             "channel-reads" => {
                 first(&[Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead, Occupant::GcProgram], &[])
             }
             other => panic!("{other} has no test: what is next at a die?"),
         };
         assert_eq!(order(&under(name), &ARRIVALS, false), calm, "{name}");
-        // Only one of them heeds that a collection is short of space.
+        // Only `read-priority` takes account of a collection that is short of space.
         let urgent = match name {
             "read-priority" => {
                 first(&[Occupant::UserRead, Occupant::Erase, Occupant::GcProgram, Occupant::GcRead], &[])
@@ -73,7 +75,7 @@ fn within_a_kind_all_come_in_turn() {
         let mut stage = Stage::new(&under(name));
         let mut asked: Vec<usize> = Vec::new();
         for at in 0..4 {
-            // Pages of the second type and of the first: it is not the shorter that goes first.
+            // Pages of both types in turn: the shorter operation does not go first.
             let page = u32::from(at % 2 == 0);
             asked.extend(
                 [of(Occupant::UserRead, 0), of(Occupant::UserProgram, 0)]
@@ -97,9 +99,10 @@ fn a_share_of_the_programs_is_the_hosts() {
     let mut parts = under("channel-reads");
     parts.schedule = ScheduleConfig::ChannelReads(channel_reads::Config { share: 3 });
     let (g, u, p) = (Occupant::GcProgram, Occupant::UserProgram, Occupant::ParityProgram);
-    // Every third where both wait; parity is the host's, by arrival. What is left comes at once.
+    // While both wait, every third program is the host's. Parity programs count as the host's, by
+    // arrival. At the end the remaining program follows.
     assert_eq!(order(&parts, &[p, u, u, g, g, g, g, g], false), [g, g, p, g, g, u, g, u]);
-    // The others know no share.
+    // Other members have no share.
     assert_eq!(order(&under("read-write-erase"), &[p, u, g, g, u], false), [p, u, g, g, u]);
 }
 
@@ -121,7 +124,7 @@ fn reads_pass(name: &str) -> bool {
 fn a_read_passes_what_waits_for_the_channel() {
     for &name in ScheduleConfig::MEMBERS {
         let mut stage = Stage::new(&three(name));
-        // The first one's data keep the channel until 4,100.
+        // The data of the first program occupy the channel until 4,100.
         stage.ask(0, program(0));
         let waits = stage.ask(10, program(1));
         let passes = stage.ask(20, read(2));
@@ -132,7 +135,7 @@ fn a_read_passes_what_waits_for_the_channel() {
         } else {
             assert_eq!(commands, ((4_100, 8_200), (8_200, 8_300)), "{name}");
         }
-        // Nothing gave its die back: they are three.
+        // No operation gave its die back: the three are on different dies.
         assert!(stage[waits].returned.is_empty() && stage[waits].granted() == 10, "{name}");
     }
 }
@@ -157,11 +160,12 @@ fn a_read_takes_its_die_from_what_has_not_begun() {
             continue;
         }
         assert_eq!((stage[takes].granted(), stage[takes].inward[0]), (20, (4_100, 4_200)), "{name}");
-        // It is back at the head of its queue, and begins when the read's data are out.
+        // The program is back at the head of its queue, and begins when the data of the read are
+        // out.
         let free = 4_100 + READ;
         assert_eq!((stage[waits].grants.as_slice(), &stage[waits].returned), (&[10, free][..], &vec![20]));
         assert_eq!(stage[behind].granted(), free + 4_100 + PROGRAM, "{name}");
-        // It waited 10 for the channel, and then for the read on its die.
+        // The program waited 10 for the channel, and then for the read on its die.
         let causes = [
             ("command", 100),
             ("array", PROGRAM),
@@ -181,7 +185,7 @@ fn a_read_takes_no_die_from_a_read_nor_from_what_has_begun() {
         stage.ask(0, program(0));
         let waits = stage.ask(10, read(1));
         let second = stage.ask(20, read(1));
-        // Its command is under way when another read comes.
+        // The command of the erase is under way when another read arrives.
         let begun = stage.ask(30_000, erase(2));
         let late = stage.ask(30_050, read(2));
         stage.play();
@@ -212,7 +216,7 @@ fn a_waiting_read_closes_its_channel() {
             let mut stage = Stage::new(&under(name));
             let busy = stage.ask(0, erase(0));
             let waits = stage.ask(1_000, read(0));
-            // The other die of the channel, and one of the other channel.
+            // One operation on the other die of the channel, and one on the other channel.
             let beside = stage.ask(2_000, of(kind, 1));
             let elsewhere = stage.ask(2_000, of(kind, 2));
             stage.play();
@@ -221,14 +225,15 @@ fn a_waiting_read_closes_its_channel() {
             assert_eq!(stage[elsewhere].granted(), 2_000, "{name}, {kind:?}");
             let idle = stage[beside].ledger.get(Cause::DIE_IDLE);
             if closes {
-                // It begins when the read has its die, and its command follows the read's.
+                // The operation begins when the read has its die, and its command follows that of
+                // the read.
                 assert_eq!((stage[beside].granted(), idle), (free, free - 2_000), "{kind:?}");
                 assert_eq!(stage[beside].inward[0].0, free + COMMAND, "{kind:?}");
             } else {
                 assert_eq!((stage[beside].granted(), idle), (2_000, 0), "{name}, {kind:?}");
             }
         }
-        // A read is not kept back, nor is what has its die already.
+        // A read is not held back, nor is an operation that has its die already.
         let mut stage = Stage::new(&under(name));
         stage.ask(0, erase(0));
         let begun = stage.ask(10, program(1));
@@ -253,14 +258,14 @@ fn two_waiting_reads_close_their_channel_until_both_have_their_dies() {
     let (a, b) = (stage.ask(1_000, read(0)), stage.ask(1_000, read(1)));
     let kept = stage.ask(2_000, program(2));
     stage.play();
-    // The program's die is free long before that of the erase.
+    // The die of the program is free long before that of the erase.
     assert_eq!((stage[a].granted(), stage[b].granted()), (COMMAND + ERASE, COMMAND + 4_100 + PROGRAM));
     assert_eq!(stage[kept].granted(), COMMAND + ERASE);
 }
 
 #[test]
 fn who_may_interrupt_whom() {
-    // As the three policies together have it: what suspends nothing interrupts nothing.
+    // An operation can be interrupted only if its suspension policy allows it.
     for &name in ScheduleConfig::MEMBERS {
         let programs = Occupants::of(&[Occupant::UserProgram, Occupant::ParityProgram, Occupant::GcProgram]);
         for (erases, suspends) in [("never", "never"), ("ideal", "never"), ("never", "inter-phase")] {
@@ -273,7 +278,7 @@ fn who_may_interrupt_whom() {
             }
         }
     }
-    // A write interrupts an erase under one of them only, and there only if it is said.
+    // A host write interrupts an erase only under `read-write-erase` with `write_suspends_erase`.
     for &name in ScheduleConfig::MEMBERS {
         for says in [true, false] {
             let mut parts = Parts::under(name, "ideal", "never");

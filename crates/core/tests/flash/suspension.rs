@@ -1,5 +1,6 @@
-//! What becomes of an erase or a program when something urgent comes, for each member of the two
-//! families: when the die is free, what is done again, what it costs, and who pays.
+//! What happens to an erase or a program when an urgent operation arrives, for each member of the
+//! two families: when the die is free, what is repeated, what it costs, and which operation is
+//! charged.
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
@@ -10,7 +11,7 @@ use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout};
 use tailcut_core::policy::suspend_program::SuspendProgramConfig;
 use tailcut_units::{Cause, Occupant, Span};
 
-/// When an erase that is submitted at 0 is in the array, and a program.
+/// When an erase submitted at 0 begins in the array, and when a program does.
 const E: u64 = COMMAND;
 const P: u64 = COMMAND + PAGE;
 
@@ -27,14 +28,14 @@ fn timing_out(after: u64, clock: timeout::Clock) -> Parts {
     Parts { suspend_erase: SuspendEraseConfig::Timeout(config), ..erasing("never") }
 }
 
-/// What becomes of an operation when a read comes.
+/// What happens to an operation when a read arrives. Times are from its beginning in the array, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
-    /// When it stops, from its beginning in the array.
+    /// When the operation stops.
     stops: u64,
     /// When the die is free.
     free: u64,
-    /// Where in its course it goes on.
+    /// The progress from which it continues.
     keep: u64,
     /// What resuming costs.
     resume: u64,
@@ -44,7 +45,8 @@ fn way(stops: u64, free: u64, keep: u64, resume: u64) -> Option<Way> {
     Some(Way { stops, free, keep, resume })
 }
 
-/// A read that comes `x` ns after the erase went into the array; none: it waits for the end.
+/// The outcome for a read that arrives `x` ns after the erase began in the array; `None` if the
+/// read waits for the end of the erase.
 fn erase_way(member: &str, x: u64) -> Option<Way> {
     let (begun, inside) = (x / LOOP * LOOP, x % LOOP);
     if x >= ERASE {
@@ -53,11 +55,11 @@ fn erase_way(member: &str, x: u64) -> Option<Way> {
     match member {
         "never" => None,
         "ideal" => way(x, x, x, 0),
-        // The loop that has begun is finished; the last one's end is the erase's.
+        // The loop under way is finished. The end of the last loop is the end of the erase.
         "deferred" if inside == 0 && x > 0 => way(x, x, x, 0),
         "deferred" if begun + LOOP == ERASE => None,
         "deferred" => way(begun + LOOP, begun + LOOP, begun + LOOP, 0),
-        // At the beginning of a loop there is nothing to take down.
+        // At the beginning of a loop there is no voltage to lower.
         "arbitrary" | "immediate" | "timeout" if inside == 0 => way(x, x, x, 0),
         "arbitrary" => match inside {
             0..RAMP => way(x, x + FALL, begun, 0),
@@ -65,7 +67,7 @@ fn erase_way(member: &str, x: u64) -> Option<Way> {
             EXECUTION..RECOVERY => way(begun + RECOVERY, begun + RECOVERY, begun + RECOVERY, 0),
             _ => way(x, x, begun + RECOVERY, 0),
         },
-        // Long before its timeout it is as immediate.
+        // Long before its timeout, `timeout` behaves as `immediate`.
         "immediate" | "timeout" => match inside {
             0..EXECUTION => way(x, x + FALL, begun, VERIFY + RAISE),
             EXECUTION..RECOVERY => way(x, begun + RECOVERY, begun, VERIFY + RAISE),
@@ -75,7 +77,7 @@ fn erase_way(member: &str, x: u64) -> Option<Way> {
     }
 }
 
-/// The same of a program of the first type of page.
+/// The same for a program of a page of the first type.
 fn program_way(member: &str, x: u64) -> Option<Way> {
     let (begun, inside) = (x / STEP * STEP, x % STEP);
     let (from, end) = if inside < PULSE { (begun, begun + PULSE) } else { (begun + PULSE, begun + STEP) };
@@ -90,7 +92,7 @@ fn program_way(member: &str, x: u64) -> Option<Way> {
     }
 }
 
-/// Around every boundary of phases, and inside each phase.
+/// Instants around every boundary of phases, and inside each phase.
 fn instants(boundaries: &[u64], step: u64, end: u64) -> Vec<u64> {
     let steps = (0..=end / step).map(|n| n * step);
     let all = steps.flat_map(|begun| boundaries.iter().map(move |b| begun + b));
@@ -105,7 +107,7 @@ fn erase_instants() -> Vec<u64> {
     instants(&[0, RAMP, EXECUTION, RECOVERY], LOOP, ERASE)
 }
 
-/// What was counted of the kind that is suspended.
+/// The suspension counters for the kind of a command.
 fn totals<O>(flash: &Flash<O>, cmd: &FlashCommand) -> Suspension {
     let c = flash.counters();
     if cmd.occupant == Occupant::Erase { c.erase_suspension.clone() } else { c.program_suspension.clone() }
@@ -115,13 +117,13 @@ fn suspends(n: u64, cancelled: u64, repeated: u64, overhead: u64) -> Suspension 
     Suspension { suspends: n, resumes_cancelled: cancelled, repeated_ns: repeated, overhead_ns: overhead }
 }
 
-/// Submitted at 0, in the array from `begun` on for `total`; a read comes `x` later. All that
-/// follows is checked.
+/// Submit `cmd` at 0, which is in the array from `begun` on for `total` ns, and a read `x` ns after
+/// `begun`. Check all consequences against `want`.
 fn meet(parts: &Parts, cmd: FlashCommand, begun: u64, total: u64, x: u64, want: Option<Way>, label: &str) {
     let mut stage = Stage::new(parts);
     let op = stage.ask(0, cmd);
     stage.until(begun + x);
-    // The flash says beforehand how long the read will wait.
+    // The flash predicts how long the read will wait.
     let asked = stage.flash.gives_way_in(0, Occupant::UserRead);
     assert_eq!(asked, want.map(|w| Span(w.free - x)), "{label}");
     assert_eq!(stage.flash.gives_way_in(0, Occupant::GcRead), None, "{label}");
@@ -183,18 +185,17 @@ fn a_read_meets_every_phase_of_a_program() {
     }
 }
 
-/// Some of these by hand: one read 30,000 ns into an erase, and one
-/// 10,000 ns into a program.
+/// Some cases in plain numbers: one read 30,000 ns into an erase, and one 10,000 ns into a program.
 #[test]
 fn the_same_in_numbers() {
     for (member, granted, end) in [
         // The read waits for the end.
         ("never", 300_100, 300_100),
-        // It has the die at once; 24,100 later the other 270,000 follow.
+        // The read has the die at once; 24,100 later the other 270,000 follow.
         ("ideal", 30_100, 30_100 + 24_100 + 270_000),
         // 4,000 for the voltage to fall, 7,000 to raise it.
         ("arbitrary", 34_100, 34_100 + 24_100 + 7_000 + 270_000),
-        // … and a verify of 3,000, and all 300,000 again.
+        // In addition a verify of 3,000, and all 300,000 again.
         ("immediate", 34_100, 34_100 + 24_100 + 3_000 + 7_000 + 300_000),
         ("timeout", 34_100, 34_100 + 24_100 + 3_000 + 7_000 + 300_000),
         // The loop ends at 100,100; two follow.
@@ -209,7 +210,7 @@ fn the_same_in_numbers() {
         ("never", 84_100, 84_100),
         // The pulse ends at 4,100 + 30,000; a reload of 1,500, a verify, a pulse and a verify follow.
         ("inter-phase", 34_100, 34_100 + 24_100 + 1_500 + 50_000),
-        // It is cut in 2,000 and done again.
+        // The pulse is cancelled in 2,000 and repeated.
         ("intra-phase", 16_100, 16_100 + 24_100 + 1_500 + 80_000),
     ] {
         let mut stage = Stage::new(&programming(member));
@@ -221,7 +222,7 @@ fn the_same_in_numbers() {
 
 #[test]
 fn a_read_during_the_command_is_served_before_the_first_phase() {
-    // A command that is under way cannot be taken back.
+    // A command that is under way cannot be cancelled.
     for &member in SuspendEraseConfig::MEMBERS {
         let (granted, resume) = match member {
             "never" => (E + ERASE, 0),
@@ -249,7 +250,7 @@ fn a_read_during_the_command_is_served_before_the_first_phase() {
 
 #[test]
 fn the_program_of_a_copyback_gives_way_and_its_read_does_not() {
-    // It programs a page of the second type from 20,200 on, in steps of 40,000.
+    // The copyback programs a page of the second type from 20,200 on, in steps of 40,000.
     let begun = COMMAND + SENSE + COMMAND;
     let run = |at: u64| {
         let mut stage = Stage::new(&programming("inter-phase"));
@@ -279,7 +280,7 @@ fn data_that_only_the_controller_has_come_in_again() {
             stage.play();
             let back = P + w.free + READ;
             assert_eq!(stage[r].granted(), P + w.free, "{member}, {x}");
-            assert_eq!(stage[p].resuming, [(back, back)], "{member}, {x}: nothing but its data");
+            assert_eq!(stage[p].resuming, [(back, back)], "{member}, {x}: only its data are transferred");
             assert_eq!(stage[p].inward[1], (back, back + P), "{member}, {x}");
             assert_eq!(stage[p].end(), back + P + PROGRAM - w.keep, "{member}, {x}");
             let counted = totals(&stage.flash, &program(0));
@@ -293,20 +294,24 @@ fn data_on_their_way_again_wait_for_the_channel_and_are_not_interrupted() {
     let mut parts = programming("intra-phase");
     parts.suspend.program.data = SuspendedData::Controller;
     let mut stage = Stage::new(&parts);
-    // Cut at 14,100, free at 16,100; the read has the channel from 36,200 to 40,200.
+    // The program is cancelled at 14,100 and the die is free at 16,100. The read has the channel
+    // from 36,200 to 40,200.
     let (p, r) = (stage.ask(0, program(0)), stage.ask(14_100, read(0)));
-    // A program of the other die asks for the channel meanwhile and has it to 44,300.
+    // A program of the other die requests the channel meanwhile, and has it until 44,300.
     stage.ask(40_000, program(1));
-    // Reads come while the data wait, and while they come: both begin with the first pulse.
+    // One read arrives while the data wait, and one while they are transferred. Neither interrupts
+    // the transfer. Both are served when the data are in, before the first pulse.
     let (early, late) = (stage.ask(41_000, read(0)), stage.ask(45_000, read(0)));
     stage.play();
     assert_eq!(stage[r].out, Some((36_200, 40_200)));
     assert_eq!(stage[p].inward, [(0, 4_100), (44_300, 48_400), (96_600, 100_700)]);
     assert_eq!((stage[early].granted(), stage[late].granted()), (48_400, 72_500));
     assert_eq!(stage[p].end(), 100_700 + PROGRAM);
-    // Of the pulse that was cut 10,000 were lost; the second suspension met it at its beginning.
+    // 10,000 of the cancelled pulse were lost. The second suspension came at the beginning of the
+    // pulse.
     assert_eq!(totals(&stage.flash, &program(0)), suspends(2, 0, 10_000, CUT + 2 * P));
-    // What the data waited for on the channel it says by name; all else was suspension.
+    // The wait of the data for the channel is charged to the channel; all the rest is charged to
+    // suspension.
     let own = COMMAND + PAGE + PROGRAM;
     assert_eq!(stage[p].ledger.get(Cause::channel_wait(Occupant::UserProgram)), 4_100);
     assert_eq!(stage[p].ledger.get(Cause::SUSPENDED), 100_700 + PROGRAM - own - 4_100);
@@ -324,7 +329,8 @@ fn all_that_comes_while_the_die_is_free_is_served_first() {
             let (a, b) = (stage.ask(E + x, read(0)), stage.ask(second, read(0)));
             stage.play();
             assert_eq!(stage[a].granted(), free, "{member}, {second}");
-            // Deferred serves what was queued when the loop ended, at that very time too.
+            // `deferred` serves the reads that were queued when the loop ended. A read submitted at
+            // that very time comes too late, since timers fire first.
             let waits = member == "deferred" && second >= free;
             let next = if waits { free + READ + LOOP } else { free + READ };
             assert_eq!(stage[b].granted(), next, "{member}, {second}");
@@ -344,7 +350,7 @@ fn a_loop_ends_for_all_where_that_is_said() {
     let free = E + LOOP;
     let reads = [E + 30_000, free + 1, free + READ + 1, free + 3 * READ].map(|at| stage.ask(at, read(0)));
     stage.play();
-    // The last one comes at the instant at which the erase has gone on, and waits for the loop.
+    // The last read arrives at the instant at which the erase has resumed, and waits for the loop.
     let granted = reads.map(|r| stage[r].granted());
     let last = free + 3 * READ + LOOP;
     assert_eq!(granted, [free, free + READ, free + 2 * READ, last]);
@@ -354,7 +360,8 @@ fn a_loop_ends_for_all_where_that_is_said() {
 #[test]
 fn a_read_during_the_resume_cancels_it() {
     let x = 30_000;
-    // What resuming begins with costs nothing to cancel; once the voltage rises it has to fall.
+    // The verify that begins a resume costs nothing to cancel. Once the voltage rises, it has to
+    // fall again.
     for (member, check, keep) in [("arbitrary", 0, x), ("immediate", VERIFY, 0), ("timeout", VERIFY, 0)] {
         let begins = E + x + FALL + READ;
         let whole = check + RAISE;
@@ -373,7 +380,7 @@ fn a_read_during_the_resume_cancels_it() {
             assert_eq!(totals(&stage.flash, &erase(0)), want, "{member}, {elapsed}");
             assert_eq!(stage.flash.blocks().suspensions()[0], 2, "{member}, {elapsed}");
         }
-        // One nanosecond later the pulse has begun again: it is stopped as at first.
+        // One nanosecond later the pulse has begun again, and it is stopped like the first time.
         let mut stage = Stage::new(&erasing(member));
         stage.ask(0, erase(0));
         stage.ask(E + x, read(0));
@@ -381,7 +388,7 @@ fn a_read_during_the_resume_cancels_it() {
         stage.play();
         assert_eq!(totals(&stage.flash, &erase(0)).resumes_cancelled, 0, "{member}");
     }
-    // A program's reload is cancelled at no cost.
+    // The reload of a program is cancelled at no cost.
     for (member, free, keep) in [("inter-phase", PULSE, PULSE), ("intra-phase", 10_000 + CUT, 0)] {
         let begins = P + free + READ;
         for elapsed in [0, 1, RELOAD - 1] {
@@ -398,8 +405,8 @@ fn a_read_during_the_resume_cancels_it() {
     }
 }
 
-/// Reads at these times from the beginning of an operation in the array: when they got the die,
-/// from there, and when it ended.
+/// Submit reads at these times after the beginning of an operation in the array. Returns when the
+/// reads got the die and when the operation ended, from the same beginning.
 fn met(parts: &Parts, cmd: FlashCommand, begun: u64, at: &[u64]) -> (Vec<u64>, u64) {
     let mut stage = Stage::new(parts);
     let op = stage.ask(0, cmd);
@@ -410,7 +417,7 @@ fn met(parts: &Parts, cmd: FlashCommand, begun: u64, at: &[u64]) -> (Vec<u64>, u
 
 #[test]
 fn the_timeout_is_tight() {
-    // Before it is in the array an erase has lost the time of its command: that is its delay.
+    // Before an erase is in the array, its delay is the time of its command.
     for x in erase_instants() {
         let label = |what: &str| format!("timeout, {what}, a read at {x}");
         let not_yet = timing_out(COMMAND + 1, timeout::Clock::Erase);
@@ -418,7 +425,7 @@ fn the_timeout_is_tight() {
         let over = timing_out(COMMAND, timeout::Clock::Erase);
         meet(&over, erase(0), E, ERASE, x, erase_way("deferred", x), &label("just now"));
     }
-    // A loop that was thrown away counts: 100 + 30,000 + 4,000 + 24,100 + 10,000 of resuming.
+    // A cancelled loop counts as delay: 100 + 30,000 + 4,000 + 24,100 + 10,000 for the resume.
     let (x, on) = (30_000, 30_000 + FALL + READ + VERIFY + RAISE);
     let delay = COMMAND + on;
     let second = on + 5_000;
@@ -440,7 +447,7 @@ fn the_other_clock_is_that_of_the_oldest_write() {
         stage.play();
         stage[r].granted() - E
     };
-    // It has waited for 20,100 when the read comes.
+    // The write has waited for 20,100 when the read arrives.
     assert_eq!(run(Some(10_000), 20_101), 30_000 + FALL);
     assert_eq!(run(Some(10_000), 20_100), LOOP);
     assert_eq!(run(None, 1), 30_000 + FALL, "none waits: none has waited");
@@ -461,19 +468,20 @@ fn an_erase_bears_no_more_than_is_said() {
         met(&limited(erasing("arbitrary"), set), erase(0), E, at)
     };
     assert_eq!(run(&|l| l.most = Some(0), &[x]), (vec![ERASE], ERASE));
-    // The second waits for the end; nor does it cancel the resume.
+    // The second read waits for the end of the erase, and does not cancel the resume.
     for second in [on - 1, on, on + 1_000] {
         assert_eq!(run(&|l| l.most = Some(1), &[x, second]), (vec![x + FALL, end], end), "{second}");
     }
     assert_eq!(run(&|l| l.most = Some(2), &[x, on + 1_000]).0, [x + FALL, on + 1_000 + FALL]);
-    // It is in the array for so long between a resume and the next suspension.
+    // Between a resume and the next suspension the erase is in the array for at least `spacing`.
     let spacing = |l: &mut SuspendLimits| l.spacing = Some(Span(15_000));
     for second in [on - RAISE, on - 1, on, on + 14_999, on + 15_000] {
         assert_eq!(run(&spacing, &[x, second]).0, [x + FALL, on + 15_000 + FALL], "{second}");
     }
     assert_eq!(run(&spacing, &[x, on + 15_001]).0[1], on + 15_001 + FALL);
     assert_eq!(run(&spacing, &[x]).0, [x + FALL], "the first is not spaced");
-    // What is left has to be worth it: in the last loop's pulse, 40,000 before the end.
+    // The erase is suspended only if at least `least_left` is left: in the pulse of the last loop,
+    // 40,000 before the end.
     let least = |l: &mut SuspendLimits| l.least_left = Some(Span(40_000));
     assert_eq!(run(&least, &[ERASE - 40_000]).0, [ERASE - 40_000 + FALL]);
     assert_eq!(run(&least, &[ERASE - 39_999]).0, [ERASE]);
@@ -500,7 +508,7 @@ fn a_program_bears_no_more_than_is_said() {
 
 #[test]
 fn what_is_left_counts_where_it_would_stop() {
-    // A read in the first loop: when that has ended two are left.
+    // A read in the first loop: when that loop has ended, two are left.
     let deferred = |least: u64| {
         met(&limited(erasing("deferred"), |l| l.least_left = Some(Span(least))), erase(0), E, &[1]).0
     };
@@ -525,17 +533,18 @@ fn nesting(erases: &str, programs: &str, write_suspends_erase: bool) -> Parts {
 fn a_read_over_a_program_over_an_erase() {
     let mut stage = Stage::new(&nesting("arbitrary", "inter-phase", true));
     let e = stage.ask(0, erase(0));
-    // 30,000 into the erase; 4,000 for the voltage to fall; its data are in at 38,200.
+    // 30,000 into the erase; the voltage falls for 4,000, and the data of the program are in at
+    // 38,200.
     let p = stage.ask(30_100, program(0));
-    // 10,000 into its first pulse, which ends at 68,200; the read is out at 92,300.
+    // 10,000 into the first pulse of the program, which ends at 68,200; the read is out at 92,300.
     let r = stage.ask(48_200, read(0));
-    // It comes meanwhile, and goes before the program too.
+    // A second read arrives meanwhile, and goes before the program too.
     let second = stage.ask(70_000, read(0));
     stage.play();
     assert_eq!((stage[p].granted(), stage[p].inward[0]), (34_100, (34_100, 38_200)));
     assert_eq!((stage[r].granted(), stage[second].granted()), (68_200, 92_300));
-    // The reload to 117,900; then a verify, a pulse and a verify; then the voltage rises for 7,000
-    // and 270,000 are left.
+    // The reload ends at 117,900. Then follow a verify, a pulse and a verify. Then the voltage
+    // rises for 7,000, and 270,000 of the erase are left.
     assert_eq!(stage[p].array, [(38_200, 68_200), (117_900, 167_900)]);
     assert_eq!((stage[p].resuming[0], stage[e].resuming[0]), ((116_400, 117_900), (167_900, 174_900)));
     assert_eq!(stage[e].array, [(100, 30_100), (174_900, 444_900)]);
@@ -549,7 +558,7 @@ fn a_read_over_a_program_over_an_erase() {
     assert_eq!(stage[p].account(), account(&causes));
     let causes = [("command", 100), ("array", 300_000), ("suspended", 444_900 - 300_100)];
     assert_eq!(stage[e].account(), account(&causes));
-    // The second read waited for the first alone.
+    // The second read waited only for the first.
     assert_eq!(stage[second].ledger.get(Cause::die_wait(Occupant::UserRead)), 92_300 - 70_000);
 }
 
@@ -571,12 +580,12 @@ fn a_write_does_not_interrupt_where_it_may_not() {
         let mut stage = Stage::new(&parts);
         let e = stage.ask(0, erase(0));
         let p = stage.ask(30_100, program(0));
-        // It waits while a read that came later interrupts the erase.
+        // The program waits, while a read that came later interrupts the erase.
         let r = stage.ask(40_100, read(0));
         stage.play();
         assert_eq!((stage[r].granted(), stage[p].granted()), (44_100, stage[e].end()));
     }
-    // Among what may, the schedule says who is first.
+    // Among the operations that may interrupt, the schedule chooses the first.
     let mut stage = Stage::new(&nesting("arbitrary", "never", true));
     stage.ask(0, erase(0));
     let (p, r) = (stage.ask(30_100, program(0)), stage.ask(34_099, read(0)));
@@ -589,7 +598,7 @@ fn deferred_serves_writes_that_were_queued_too() {
     let mut stage = Stage::new(&nesting("deferred", "inter-phase", true));
     let e = stage.ask(0, erase(0));
     let first = stage.ask(30_000, program(0));
-    // It comes while the first is programmed, after the loop ended.
+    // The second program arrives while the first is programmed, after the loop ended.
     let late = stage.ask(E + LOOP + 10_000, program(0));
     stage.play();
     let own = P + PROGRAM;
@@ -602,7 +611,7 @@ fn who_waits_behind_is_told_what_for() {
     let mut stage = Stage::new(&erasing("immediate"));
     let e = stage.ask(0, erase(0));
     let waits = stage.ask(10_100, program(0));
-    // Lost are 30,000; the second read comes 5,000 into a resume that begins at 58,200.
+    // 30,000 are lost. The second read arrives 5,000 into a resume that begins at 58,200.
     stage.ask(30_100, read(0));
     stage.ask(63_200, read(0));
     stage.play();
@@ -614,11 +623,11 @@ fn who_waits_behind_is_told_what_for() {
         ("transfer", 4_000),
         ("die_wait.suspend_overhead", FALL + 5_000 + FALL + VERIFY + RAISE),
         ("die_wait.user_read", 2 * READ),
-        // 20,000 of the first loop, and then all three.
+        // 20,000 of the first loop, and then all three loops.
         ("die_wait.erase", 20_000 + ERASE),
     ];
     assert_eq!(stage[waits].account(), account(&causes));
-    // On the way to the end of a loop, that is what for.
+    // The wait for the end of a loop is charged to `suspend_point`.
     let mut stage = Stage::new(&erasing("deferred"));
     stage.ask(0, erase(0));
     let waits = stage.ask(10_100, program(0));
@@ -642,7 +651,7 @@ fn what_is_joined_is_suspended_together() {
     assert_eq!((stage[a].account(), stage[b].account()), (account(&causes), account(&causes)));
     assert_eq!(stage.flash.blocks().suspensions()[..3], [1, 1, 0]);
     assert_eq!(stage.flash.counters().erase_suspension.suspends, 1);
-    // Programs: the data of both come again.
+    // Programs: the data of both are transferred again.
     let mut parts = programming("inter-phase").joining(&[Occupant::UserProgram], 2);
     parts.suspend.program.data = SuspendedData::Controller;
     let mut stage = Stage::new(&parts);

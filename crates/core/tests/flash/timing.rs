@@ -1,4 +1,4 @@
-//! How long does each operation take alone, and what does it wait for beside another?
+//! How long each operation takes alone, and what it waits for if there is another.
 
 use crate::driver::{Outcome, Stage, account};
 use crate::parts::*;
@@ -6,12 +6,12 @@ use tailcut_core::flash::FlashCommand;
 use tailcut_core::nand::OpKind;
 use tailcut_units::{Occupant, Span};
 
-/// One operation alone, from 50 on.
+/// The outcome of one operation alone, submitted at 50.
 fn alone(cmd: FlashCommand) -> Outcome {
     let mut stage = Stage::new(&Parts::new());
     let op = stage.ask(50, cmd);
     stage.play();
-    stage.flash.audit_rest().expect("it is at rest");
+    stage.flash.audit_rest().expect("it is idle");
     stage[op].clone()
 }
 
@@ -25,7 +25,7 @@ fn a_read_alone() {
         r.account(),
         account(&[("command", 100), ("array", 20_000), ("transfer", 4_000), ("decode", 500)])
     );
-    // A page of the second type, of which two codewords are wanted.
+    // A page of the second type, of which two codewords are read.
     let r = alone(FlashCommand { page: 7, codewords: 2, ..read(3) });
     assert_eq!((r.array[0], r.out, r.end()), ((150, 30_150), Some((30_150, 32_150)), 32_650));
 }
@@ -59,7 +59,8 @@ fn a_copyback_alone() {
 
 #[test]
 fn operations_of_two_planes_alone() {
-    // A command for each plane; the data of both one after the other; the array takes no longer.
+    // There is a command for each plane, and the data of both planes follow one another. The array
+    // time is the same.
     let wide = |cmd: FlashCommand| FlashCommand { planes: 3, codewords: 2 * cmd.codewords, ..cmd };
     let r = alone(wide(read(0)));
     assert_eq!((r.array[0], r.out, r.end()), ((250, 20_250), Some((20_250, 28_250)), 28_750));
@@ -69,7 +70,7 @@ fn operations_of_two_planes_alone() {
     assert_eq!(alone(wide(copyback(0))).end(), 50 + 200 + 20_000 + 200 + 120_000);
 }
 
-/// An operation, how long it has its die when it is alone, and how long its channel at first.
+/// An operation, how long it holds its die if it is alone, and how long it first holds the channel.
 type Hold = (fn(u32) -> FlashCommand, u64, u64);
 
 const HOLDS: [Hold; 4] = [
@@ -127,7 +128,8 @@ fn two_reads_of_one_die() {
     let (a, b) = (stage.ask(0, read(0)), stage.ask(1_000, read(0)));
     stage.play();
     assert_eq!((stage[a].out, stage[a].end()), (Some((20_100, 24_100)), 24_600));
-    // The die is free when the first one's data are out; they are decoded meanwhile.
+    // The die is free when the data of the first read are out. They are decoded while the second
+    // read begins.
     assert_eq!((stage[b].granted(), stage[b].array[0]), (24_100, (24_200, 44_200)));
     assert_eq!((stage[b].out, stage[b].end()), (Some((44_200, 48_200)), 48_700));
     let own = [("command", 100), ("array", 20_000), ("transfer", 4_000), ("decode", 500)];
@@ -142,7 +144,8 @@ fn two_reads_of_one_channel() {
     let c = stage.ask(0, read(2));
     stage.play();
     assert_eq!(stage[a].account(), stage[c].account(), "the other channel is another's");
-    // Its command waits for the first one's, its data for the first one's data: 100 + 3,900.
+    // The command of the second read waits for that of the first, and its data for the data of the
+    // first: 100 + 3,900.
     assert_eq!((stage[b].granted(), stage[b].inward[0], stage[b].array[0]), (0, (100, 200), (200, 20_200)));
     assert_eq!((stage[b].out, stage[b].end()), (Some((24_100, 28_100)), 28_600));
     let own = [("command", 100), ("array", 20_000), ("transfer", 4_000), ("decode", 500)];
@@ -153,7 +156,7 @@ fn two_reads_of_one_channel() {
 fn the_second_command_of_a_copyback_waits_for_the_channel() {
     let mut stage = Stage::new(&Parts::new());
     let copy = stage.ask(0, copyback(0));
-    // The data of a program pass when the copyback has sensed, at 20,100.
+    // The data of a program are on the channel when the copyback has sensed, at 20,100.
     stage.ask(18_000, program(1));
     stage.play();
     assert_eq!(stage[copy].inward, [(0, 100), (22_100, 22_200)]);
@@ -169,23 +172,18 @@ fn a_full_decoder_stalls_the_channel() {
     let (a, b) = (stage.ask(0, read(0)), stage.ask(0, read(1)));
     stage.play();
     // Sensed at s. A codeword takes 1,000 on the channel and 3,000 in the decoder, which holds two:
-    //   codeword   on the channel   decoded
-    //   1          s .. 1,000        1,000 ..  4,000
-    //   2          1,000 .. 2,000    4,000 ..  7,000
-    //   3          4,000 .. 5,000    7,000 .. 10,000    when the first has left
-    //   4          7,000 .. 8,000   10,000 .. 13,000
+    // codeword on the channel decoded 1 s .. 1,000 1,000 .. 4,000 2 1,000 .. 2,000 4,000 .. 7,000 3
+    // 4,000 .. 5,000 7,000 .. 10,000 when the first has left 4 7,000 .. 8,000 10,000 .. 13,000
     let s = COMMAND + SENSE;
     assert_eq!((stage[a].out, stage[a].end()), (Some((s, s + 8_000)), s + 13_000));
-    // The channel stood still for 2 x 2,000, and the last codeword waited for 2,000.
+    // The channel was stalled for 2 x 2,000, and the last codeword waited for 2,000.
     let causes =
         [("command", 100), ("array", 20_000), ("transfer", 4_000), ("ecc_queue", 6_000), ("decode", 3_000)];
     assert_eq!(stage[a].account(), account(&causes));
-    // The other die's page: its first codeword has no place before the third above is decoded.
-    //   1          10,000 .. 11,000  13,000 .. 16,000
-    //   2          13,000 .. 14,000  16,000 .. 19,000
-    //   3          16,000 .. 17,000  19,000 .. 22,000
-    //   4          19,000 .. 20,000  22,000 .. 25,000
-    // Four stalls of 2,000, and the last codeword waits 2,000. It was sensed 100 after the first.
+    // The page of the other die: its first codeword has no room in the decoder before the third
+    // above is decoded. 1 10,000 .. 11,000 13,000 .. 16,000 2 13,000 .. 14,000 16,000 .. 19,000 3
+    // 16,000 .. 17,000 19,000 .. 22,000 4 19,000 .. 20,000 22,000 .. 25,000 Four stalls of 2,000,
+    // and the last codeword waits 2,000. The page was sensed 100 after the first.
     assert_eq!((stage[b].out, stage[b].end()), (Some((s + 8_000, s + 20_000)), s + 25_000));
     let causes = [
         ("command", 100),
@@ -197,7 +195,7 @@ fn a_full_decoder_stalls_the_channel() {
     ];
     assert_eq!(stage[b].account(), account(&causes));
     assert_eq!(stage.flash.channel_time().stalled, 4_000 + 8_000);
-    // Decoded in the order in which they came, whose ends the flash tells.
+    // The pages are decoded in the order in which they came.
     assert!(stage[a].end() < stage[b].end());
 }
 
@@ -224,8 +222,8 @@ fn what_was_done_is_counted() {
     }
     assert_eq!(c.array_ns, [2 * SENSE, PROGRAM + PROGRAM_2, ERASE]);
     assert_eq!(stage.flash.planes_taken(), [SENSE, 2 * PROGRAM, ERASE, SENSE + PROGRAM_2]);
-    // The read waits for its data on their way out; the program's come first on the channel:
-    // the read's command, then 200 + 8,000, and the read is sensed long after.
+    // The channel moves the command of the read, then the commands and data of the program (200 +
+    // 8,000). The read is sensed only after that.
     let units = [READ, 100 + 8_200 + PROGRAM, COMMAND + ERASE, 100 + 2 * COMMAND + SENSE + PROGRAM_2];
     assert_eq!(stage.flash.units_taken(), units);
     assert_eq!(stage.flash.channels_taken(), [COMMAND + 8_200 + PAGE, 3 * COMMAND]);

@@ -1,4 +1,4 @@
-//! Watches the events of a flash and keeps its own books of dies, channels and decoders.
+//! Watches the events of a flash and keeps its own accounts of dies, channels and decoders.
 
 use crate::driver::{Event, Stage};
 use std::collections::{BTreeMap, VecDeque};
@@ -7,26 +7,26 @@ use tailcut_core::nand::OpKind;
 use tailcut_core::observer::{Closing, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::{Cause, Occupant, Occupants};
 
-/// A die, as its events tell it.
+/// The state of a die, derived from its events.
 #[derive(Default)]
 struct Die {
-    /// Since when something has it, and until when if that is known.
+    /// Since when the die is held, and until when if that is known.
     since: Option<u64>,
     until: Option<u64>,
-    /// Nanoseconds before that in which something had it.
+    /// How long the die was held before that, ns.
     taken: u64,
-    /// Reads of what has it whose data are still to come out, one not counted.
+    /// Reads of the holder whose data are not yet out, without one.
     along: usize,
-    /// What is suspended on it, the last one last.
+    /// The suspended operations, the last suspended one last.
     suspended: Vec<usize>,
-    /// What waits, by kind, in the order in which it came.
+    /// The queued operations by kind, in order of arrival.
     queues: BTreeMap<usize, VecDeque<usize>>,
     closed: u32,
     programs_closed: u32,
 }
 
 impl Die {
-    /// What had it has left, if it is past that time.
+    /// End the hold, if its end is reached.
     fn settle(&mut self, at: u64) {
         if let (Some(since), Some(until)) = (self.since, self.until)
             && until <= at
@@ -61,27 +61,27 @@ struct Channel {
     decoding: VecDeque<usize>,
 }
 
-/// What an operation waited, as its events tell it.
+/// The waits of an operation, derived from its events.
 #[derive(Clone, Default)]
 struct Waits {
-    /// In a die's queue: since when, and in all.
+    /// In the queue of its die: since when, and the total.
     queued: Option<u64>,
     die: u64,
-    /// For the channel.
+    /// For the channel: since when, and the total.
     asked: Option<u64>,
     channel: u64,
     ever_suspended: bool,
 }
 
-/// The books.
+/// The accounts.
 pub struct Watch {
     joins: Joins,
     dies: Vec<Die>,
     channels: Vec<Channel>,
     waits: BTreeMap<usize, Waits>,
-    /// By the operation that they joined: those that did.
+    /// By operation: the operations that joined it.
     joined: BTreeMap<usize, Vec<usize>>,
-    /// Events that were looked at.
+    /// Number of events processed.
     seen: usize,
 }
 
@@ -97,7 +97,7 @@ impl Watch {
         }
     }
 
-    /// Look at what has happened since, and compare the books with the flash's.
+    /// Process the new events, and compare the accounts with those of the flash.
     pub fn look(&mut self, stage: &Stage) {
         for &(op, event) in &stage.events[self.seen..] {
             match event {
@@ -123,7 +123,7 @@ impl Watch {
         assert_eq!(stage.flash.channel_time().granted, taken.iter().sum(), "at {now}");
     }
 
-    /// All is over: what each operation waited is what it was charged.
+    /// At the end, check that each operation was charged the time that it waited.
     pub fn conclude(&self, stage: &Stage) {
         for (&op, waits) in &self.waits {
             let done = &stage[op];
@@ -131,7 +131,8 @@ impl Watch {
                 done.ledger.iter().filter(|&(cause, _)| of(cause)).map(|(_, ns)| ns).sum()
             };
             assert_eq!(sum(|c| c.is_die_wait()), waits.die, "operation {op} waited for its die: {done:#?}");
-            // What joined another is charged with it, and a suspended one's data may wait again.
+            // An operation that joined another is charged with it, and the data of a suspended one
+            // may wait again.
             if done.joined.is_none() && !waits.ever_suspended {
                 assert_eq!(sum(|c| c.is_channel_wait()), waits.channel, "operation {op}: {done:#?}");
             }
@@ -176,9 +177,9 @@ impl Watch {
             Step::Array => {
                 if die.suspended.last() == Some(&op) {
                     die.suspended.pop();
-                    die.take(at, "an operation goes on");
+                    die.take(at, "an operation continues");
                 }
-                // The first half of a copyback is a collection's read.
+                // The first half of a copyback has the occupant of a collection read.
                 let goes_on = e.kind == OpKind::Read || e.occupant == Occupant::GcRead;
                 die.until = (!goes_on).then_some(until);
                 if goes_on {
@@ -194,7 +195,7 @@ impl Watch {
                 self.waits.entry(op).or_default().ever_suspended = true;
             }
             Step::Resuming => {
-                assert_eq!(die.suspended.pop(), Some(op), "the last suspended goes on first");
+                assert_eq!(die.suspended.pop(), Some(op), "the operation suspended last resumes first");
                 die.take(at, "an operation is resumed");
             }
         }
@@ -214,7 +215,7 @@ impl Watch {
         assert!(!barred, "at {at}: its die is closed to it");
         if !self.joins.kinds.has(e.occupant) {
             let first = die.queues.get_mut(&(e.occupant as usize)).and_then(VecDeque::pop_front);
-            assert_eq!(first, Some(op), "at {at}: within a kind all come in turn");
+            assert_eq!(first, Some(op), "at {at}: operations of one kind are granted in order of arrival");
         }
         self.waits.entry(op).or_default().asked = Some(at);
     }
@@ -224,7 +225,7 @@ impl Watch {
         let waits = self.waits.entry(op).or_default();
         match e.step {
             QueueStep::Arrives => {
-                // It may get its die at once: then it has not left a queue.
+                // If the operation gets its die at once, no `Leaves` follows.
                 waits.queued = Some(at);
                 if !self.joins.kinds.has(e.occupant) {
                     let queues = &mut self.dies[e.unit as usize].queues;
