@@ -1,4 +1,4 @@
-//! What a host asks of a drive.
+//! Host commands and how they end.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +12,14 @@ pub enum HostOp {
     Write,
     /// Declare a byte range unused (deallocate, discard).
     Trim,
-    /// Complete when everything acknowledged before is durable.
+    /// Complete when all writes acknowledged before are durable.
     Flush,
 }
 
 /// One host command. Offsets and lengths are bytes within the host capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// What to do.
+    /// The kind of the command.
     pub op: HostOp,
     /// First byte; ignored for a flush.
     pub offset: u64,
@@ -54,7 +54,7 @@ impl HostOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Done.
+    /// Completed.
     Ok,
     /// The range lies outside the drive.
     OutOfRange,

@@ -1,4 +1,4 @@
-//! The causes a request's latency is made of, and the account that adds up.
+//! The causes that make up a request's latency, and the ledger that adds them up.
 //!
 //! Every host request ends with a [`Ledger`] whose sum is exactly its latency.
 
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cause(pub u8);
 
-/// Define the causes that are not waits behind an occupant: for each its constant, its name in
-/// output, and a line for people.
+/// Define the causes that are not waits for an occupant. Each has its constant, its name in output,
+/// and a one-line description.
 macro_rules! causes {
     ($($constant:ident $name:literal $words:literal;)+) => {
         const FIXED: &[(&str, &str)] = &[$(($name, $words)),+];
@@ -39,28 +39,28 @@ causes! {
     DECODE "decode" "own error-correction decoding";
     BUFFER_FLUSH "buffer_flush" "waited for buffer room while the flush ahead transferred and programmed";
     FREE_SPACE "free_space" "waited for buffer room while no free block was left to flush into";
-    SUSPENDED "suspended" "own program suspended, or repeating what a suspension cost it";
+    SUSPENDED "suspended" "own program suspended, being resumed, or repeating cancelled work";
     RECONSTRUCTION "reconstruction" "own data computed from the rest of their stripe";
     GC_HOLD "gc_hold.copy" "held back by a collection that moves data and blocks its plane, channel or controller";
     GC_HOLD_ERASE "gc_hold.erase" "held back by a collection that erases and blocks its plane, channel or controller";
-    DIE_IDLE "die_wait.idle" "die idle by the schedule policy's choice";
-    SUSPEND_POINT "die_wait.suspend_point" "an operation that gave way was still on its way to a suspend point";
+    DIE_IDLE "die_wait.idle" "die idle, but closed to the operation";
+    SUSPEND_POINT "die_wait.suspend_point" "die busy with an operation on its way to a suspend point";
     SUSPEND_OVERHEAD "die_wait.suspend_overhead" "die busy suspending or resuming an operation";
 }
 
 impl Cause {
     const DIE_WAIT: usize = FIXED.len();
     const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
-    /// How many causes there are (at most 64: a ledger marks those in use in one word).
+    /// The number of causes (at most 64: a ledger marks those in use in one word).
     pub const COUNT: usize = Cause::CHANNEL_WAIT + Occupant::COUNT;
 
-    /// The die was busy for `occupant`.
+    /// The wait for a die that was busy for `occupant`.
     #[inline]
     pub const fn die_wait(occupant: Occupant) -> Cause {
         Cause((Cause::DIE_WAIT + occupant as usize) as u8)
     }
 
-    /// The channel was busy for `occupant`.
+    /// The wait for a channel that was busy for `occupant`.
     #[inline]
     pub const fn channel_wait(occupant: Occupant) -> Cause {
         Cause((Cause::CHANNEL_WAIT + occupant as usize) as u8)
@@ -93,7 +93,7 @@ impl Cause {
         }
     }
 
-    /// One line for people.
+    /// A one-line description.
     pub fn describe(self) -> String {
         let i = usize::from(self.0);
         match i {
@@ -106,8 +106,8 @@ impl Cause {
     }
 }
 
-/// Nanoseconds by cause. Only causes marked in `touched` hold a value, so clearing
-/// and walking a ledger costs what was used and not its size.
+/// Nanoseconds by cause. Only causes marked in `touched` hold a value, so the cost of clearing or
+/// walking a ledger depends on the causes in use and not on its size.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct Ledger {
@@ -150,18 +150,18 @@ impl PartialEq for Ledger {
 }
 
 impl Ledger {
-    /// An empty account.
+    /// An empty ledger.
     pub const fn new() -> Ledger {
         Ledger { touched: 0, ns: [0; Cause::COUNT] }
     }
 
-    /// Forget everything.
+    /// Remove all charges.
     #[inline]
     pub fn clear(&mut self) {
         self.touched = 0;
     }
 
-    /// Charge `ns` to `cause`, unless it is nothing: a cause of 0 ns is not listed.
+    /// Charge `ns` to `cause`, unless it is 0: a cause of 0 ns is not listed.
     #[inline]
     pub fn charge(&mut self, cause: Cause, ns: u64) {
         if ns != 0 {
@@ -178,7 +178,7 @@ impl Ledger {
         self.touched |= bit;
     }
 
-    /// What `cause` was charged.
+    /// The nanoseconds charged to `cause`.
     #[inline]
     pub fn get(&self, cause: Cause) -> u64 {
         if self.touched >> cause.0 & 1 != 0 { self.ns[usize::from(cause.0)] } else { 0 }
@@ -198,7 +198,7 @@ impl Ledger {
         })
     }
 
-    /// Add another account to this one.
+    /// Add another ledger to this one.
     #[inline]
     pub fn merge(&mut self, other: &Ledger) {
         for (cause, ns) in other.iter() {
@@ -206,7 +206,7 @@ impl Ledger {
         }
     }
 
-    /// The total: for a finished request, exactly its latency.
+    /// The total, ns; for a finished request exactly its latency.
     #[inline]
     pub fn sum(&self) -> u64 {
         self.iter().map(|(_, ns)| ns).sum()

@@ -1,5 +1,5 @@
-//! What every part of Tailcut speaks: virtual time, host commands, the causes a
-//! request's latency is made of, quantities with units, and keyed random streams.
+//! The types that all parts of Tailcut share: virtual time, host commands, the causes that make up
+//! a request's latency, quantities with units, and keyed random streams.
 //!
 //! This crate has no state and no I/O; everything else depends on it.
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::ops::{BitAnd, BitOr, Not};
 
-/// Define the kinds: for each its name in output, and a few words for people with the article.
+/// Define the kinds. Each has its name in output, and a short description with the article.
 macro_rules! occupants {
     ($($(#[$doc:meta])* $kind:ident $name:literal $words:literal;)+) => {
         /// On whose behalf a die or a channel is busy.
@@ -16,7 +16,7 @@ macro_rules! occupants {
         impl Occupant {
             /// All kinds, by index.
             pub const ALL: [Occupant; Occupant::COUNT] = [$(Occupant::$kind),+];
-            /// How many kinds there are.
+            /// The number of kinds.
             pub const COUNT: usize = [$($name),+].len();
 
             /// The name used in output.
@@ -24,7 +24,7 @@ macro_rules! occupants {
                 match self { $(Occupant::$kind => $name,)+ }
             }
 
-            /// A few words for people, with the article.
+            /// A short description, with the article.
             pub const fn describe(self) -> &'static str {
                 match self { $(Occupant::$kind => $words,)+ }
             }
@@ -37,7 +37,7 @@ occupants! {
     UserRead "user_read" "another host read";
     /// A program of host data.
     UserProgram "user_program" "a program of host data";
-    /// A read that a write needs first: of the rest of a mapping unit, or for its parity.
+    /// A read that a write needs first: the rest of a mapping unit, or data for its parity.
     RmwRead "rmw_read" "a read that a write needs first";
     /// A read of garbage collection.
     GcRead "gc_read" "a read of garbage collection";
@@ -70,14 +70,14 @@ impl Occupants {
     pub const NONE: Occupants = Occupants(0);
     /// Every kind.
     pub const ALL: Occupants = Occupants(((1u32 << Occupant::COUNT) - 1) as u16);
-    /// What garbage collection does on flash.
+    /// The operations of garbage collection.
     pub const COLLECTION: Occupants =
         Occupants::of(&[Occupant::GcRead, Occupant::GcProgram, Occupant::Erase]);
     /// Reads that a host command waits for.
     pub const HOST_READS: Occupants = Occupants::of(&[Occupant::UserRead, Occupant::RmwRead]);
-    /// Programs of what the host writes.
+    /// Programs of host data and of their parity.
     pub const HOST_PROGRAMS: Occupants = Occupants::of(&[Occupant::UserProgram, Occupant::ParityProgram]);
-    /// What is done for a host command.
+    /// The operations that serve host commands.
     pub const HOST: Occupants = Occupants(Occupants::HOST_READS.0 | Occupants::HOST_PROGRAMS.0);
 
     /// The set of these kinds.
@@ -120,13 +120,13 @@ impl Occupants {
         self.0 &= !(1 << kind as u8);
     }
 
-    /// The kind with the lowest index.
+    /// The kind with the lowest index; `None` if the set is empty.
     #[inline]
     pub fn first(self) -> Option<Occupant> {
         if self.0 == 0 { None } else { Some(Occupant::ALL[self.0.trailing_zeros() as usize]) }
     }
 
-    /// The only kind of a set of one.
+    /// The kind in a set of exactly one kind; otherwise `None`.
     #[inline]
     pub fn single(self) -> Option<Occupant> {
         if self.0 & self.0.wrapping_sub(1) == 0 { self.first() } else { None }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Against a plain set of numbers.
+    /// Compares the set with a plain set of numbers.
     #[test]
     fn it_is_a_set() {
         for bits in 0..1u32 << Occupant::COUNT {

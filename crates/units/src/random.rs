@@ -1,8 +1,8 @@
 //! Keyed random streams.
 //!
-//! A stream is named by (seed, purpose, id). Streams with different names are
-//! independent, so a policy that draws more or fewer numbers shifts nobody else's
-//! draws, and two schemes on one seed meet the same random numbers.
+//! A stream is named by (seed, purpose, id). Streams with different names are independent. So a
+//! policy that draws more or fewer numbers does not change the draws of others, and two schemes
+//! with one seed get the same random numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,15 +39,15 @@ impl Stream {
         mix(self.state)
     }
 
-    /// Uniform in `0..bound` by multiply-shift; the bias is below `bound / 2^64`.
-    /// `bound` must not be zero.
+    /// A uniform number in `0..bound` by multiply-shift; the bias is below `bound / 2^64`. `bound`
+    /// must not be zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0);
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Uniform in `[0, 1)` with 53 bits.
+    /// A uniform number in `[0, 1)` with 53 bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)

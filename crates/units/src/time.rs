@@ -17,7 +17,7 @@ pub struct Span(pub u64);
 impl SimTime {
     /// The start of every run.
     pub const ZERO: SimTime = SimTime(0);
-    /// A time no event ever has: "no deadline".
+    /// Later than any event: "no deadline".
     pub const NEVER: SimTime = SimTime(u64::MAX);
 }
 
@@ -25,8 +25,8 @@ impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
 
-    /// The time a payload needs on a link: `bytes / bytes_per_second`, rounded up once
-    /// to whole nanoseconds. A rate of `u64::MAX` is an infinitely fast link.
+    /// The time that a payload takes on a link: `bytes / bytes_per_second`, rounded up once to
+    /// whole nanoseconds. A rate of `u64::MAX` is an infinitely fast link.
     pub fn transfer(bytes: u64, bytes_per_second: u64) -> Span {
         if bytes_per_second == u64::MAX {
             return Span::ZERO;

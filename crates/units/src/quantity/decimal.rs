@@ -1,14 +1,15 @@
-//! Decimal numbers as they are written, so that no value passes through a float.
+//! Decimal numbers in the digits of the text, so that no value passes through a float.
 
 use super::error::{Kind, QuantityError};
 
-/// `whole.part`, without superfluous zeros: `part` does not end in 0.
+/// The number `whole.part`, without superfluous zeros: `whole` does not begin and `part` does not
+/// end with 0.
 pub(super) struct Decimal<'a> {
     pub(super) whole: &'a str,
     pub(super) part: &'a str,
 }
 
-/// Cut `text` into its number and what follows it.
+/// Split `text` into its number and the text after it.
 pub(super) fn split<'a>(kind: Kind, text: &'a str) -> Result<(Decimal<'a>, &'a str), QuantityError> {
     let t = text.trim();
     let begins = |s: &str| s.starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -29,7 +30,7 @@ pub(super) fn split<'a>(kind: Kind, text: &'a str) -> Result<(Decimal<'a>, &'a s
 }
 
 impl Decimal<'_> {
-    /// This many times `factor`, which must come out whole and fit.
+    /// This number times `factor`. An error if the product is not whole or exceeds a `u64`.
     pub(super) fn times(
         &self,
         kind: Kind,
@@ -57,8 +58,8 @@ impl Decimal<'_> {
     }
 }
 
-/// The shortest exact text of `value` among `units` (name, factor), the largest unit
-/// first among equals. One of the factors is 1.
+/// The shortest exact text of `value` in one of `units` (name, factor); among texts of equal
+/// length, that of the first unit. One of the factors is 1.
 pub(super) fn shortest(value: u64, units: &[(&str, u64)]) -> String {
     let texts = units
         .iter()
@@ -68,7 +69,7 @@ pub(super) fn shortest(value: u64, units: &[(&str, u64)]) -> String {
     texts.min_by_key(String::len).unwrap_or_else(|| value.to_string())
 }
 
-/// `value / factor` in decimal when that needs no more than nine places.
+/// `value / factor` in decimal, if nine decimal places are enough; otherwise `None`.
 fn quotient(value: u64, factor: u64) -> Option<String> {
     let mut text = (value / factor).to_string();
     let mut rest = u128::from(value % factor);

@@ -1,17 +1,17 @@
-//! What can be wrong with a quantity's text.
+//! Errors in the text of a quantity.
 
 use std::fmt;
 
-/// A kind of quantity, for messages: what it is called and which units it takes.
+/// A kind of quantity, for messages: its name and its units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// With its article: "a time".
+    /// The name with its article: "a time".
     pub name: &'static str,
-    /// A text that is right.
+    /// A valid text.
     pub example: &'static str,
-    /// The units, for people.
+    /// The units, as shown in messages.
     pub units: &'static str,
-    /// What values are whole multiples of.
+    /// The smallest step: values are whole multiples of it.
     pub finest: &'static str,
 }
 
@@ -28,9 +28,9 @@ impl Kind {
     };
     /// A share of a whole.
     pub const FRACTION: Kind = Kind { name: "a share", example: "7%", units: "%", finest: "0.0001 %" };
-    /// One quantity by another, which may exceed it.
+    /// One quantity divided by another; it may exceed 100 %.
     pub const RATIO: Kind = Kind { name: "a ratio", example: "28%", units: "%", finest: "0.0001 %" };
-    /// Bytes a second.
+    /// Bytes per second.
     pub const RATE: Kind = Kind {
         name: "a rate",
         example: "1.2GB/s",
@@ -40,27 +40,27 @@ impl Kind {
     /// Electrical power.
     pub const POWER: Kind =
         Kind { name: "a power", example: "82.5mW", units: "uW, mW, W", finest: "microwatt" };
-    /// Extents, counted or as a share.
+    /// A number of extents, as a count or as a share.
     pub const LEVEL: Kind =
         Kind { name: "a level", example: "30%", units: "a whole number, or %", finest: "0.0001 %" };
 }
 
-/// Why a text is not the quantity it should be.
+/// Why a text is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuantityError {
-    /// Digits, and nothing behind them.
+    /// A number without a unit.
     NoUnit(Kind, String),
-    /// A number, and behind it something that is no unit of this kind.
+    /// A number with a unit that is not one of this kind.
     WrongUnit(Kind, String, String),
-    /// Nothing that begins like a number.
+    /// A text that does not begin with a number.
     NotANumber(Kind, String),
     /// Below zero.
     Negative(Kind, String),
-    /// More than the program can hold, or than makes sense (a share above 100 %).
+    /// More than the type can hold, or more than is allowed (a share above 100 %).
     TooLarge(Kind, String, &'static str),
-    /// A part smaller than the finest that is kept.
+    /// Not a whole multiple of the smallest step.
     TooFine(Kind, String),
-    /// A rate of nothing, which would take for ever.
+    /// A rate of 0, at which a transfer would never end.
     Zero(Kind, String),
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for QuantityError {
                 write!(f, "`{t}` has no unit; write e.g. \"{}\" ({})", k.example, k.units)
             }
             WrongUnit(k, t, unit) => {
-                write!(f, "`{t}` is not {}: `{unit}` is none of its units ({})", k.name, k.units)
+                write!(f, "`{t}` is not {}: `{unit}` is not one of its units ({})", k.name, k.units)
             }
             NotANumber(k, t) => {
                 write!(f, "`{t}` is not {}; write e.g. \"{}\" ({})", k.name, k.example, k.units)
@@ -80,9 +80,9 @@ impl fmt::Display for QuantityError {
             Negative(k, t) => write!(f, "`{t}` is negative; {} is 0 or more", k.name),
             TooLarge(k, t, most) => write!(f, "`{t}` is too large; {} is at most {most}", k.name),
             TooFine(k, t) => {
-                write!(f, "`{t}` is too fine; {} is a whole number of times one {}", k.name, k.finest)
+                write!(f, "`{t}` is too fine; {} must be a whole multiple of one {}", k.name, k.finest)
             }
-            Zero(k, t) => write!(f, "`{t}` is zero; {} is more than that", k.name),
+            Zero(k, t) => write!(f, "`{t}` is zero; {} must be more than 0", k.name),
         }
     }
 }

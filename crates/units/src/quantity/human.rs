@@ -1,4 +1,4 @@
-//! Rounded texts for people; nothing reads them back.
+//! Rounded texts for display. They are never read back.
 
 use crate::time::Span;
 
@@ -7,13 +7,14 @@ pub fn human_time(span: Span) -> String {
     scaled(span.0, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// Three significant digits in the binary unit: `16 KiB`, `224 GiB`. Capacities, blocks and
-/// lengths are always binary, however a drive is sold.
+/// Three significant digits in the binary unit: `16 KiB`, `224 GiB`. Capacities, blocks and lengths
+/// are always shown in binary units, although drives are sold in decimal ones.
 pub fn human_bytes(bytes: u64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
 }
 
-/// Bytes a second, decimal as buses and links are: `1.2 GB/s`; `unlimited` for no limit.
+/// Bytes per second in decimal units, as is usual for buses and links: `1.2 GB/s`; `unlimited` for
+/// no limit.
 pub fn human_rate(rate: u64) -> String {
     match rate {
         u64::MAX => "unlimited".to_string(),

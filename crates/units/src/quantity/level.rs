@@ -1,22 +1,21 @@
-//! A number (of extents, or of whatever else), given as such or as a share.
+//! A number (of extents, for example), given as a count or as a share.
 
 use super::decimal::split;
 use super::error::{Kind, QuantityError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
-/// How many of a set of extents: a count, or a share of them.
+/// A number of extents of a set: a count, or a share of the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// This many.
+    /// A count.
     Count(u32),
-    /// This many millionths of all. An integer, so that 7 % of 100 is 7 and not the
-    /// next number above a rounded product.
+    /// A share in millionths. An integer, so that 7 % of 100 is 7 and not 8 by a rounding error.
     Share(u32),
 }
 
 impl Level {
-    /// How many of `total`; a share is rounded up.
+    /// The number out of `total`; a share is rounded up.
     pub fn of(self, total: u32) -> u32 {
         match self {
             Level::Count(n) => n,
@@ -87,7 +86,7 @@ impl de::Visitor<'_> for LevelVisitor {
 
 impl<'de> Deserialize<'de> for Level {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Level, D::Error> {
-        // Only the input knows which of the two it holds.
+        // The type of the input decides between count and share.
         d.deserialize_any(LevelVisitor)
     }
 }

@@ -3,7 +3,7 @@
 use super::decimal::{Decimal, split};
 use super::error::{Kind, QuantityError};
 
-/// Read a share such as `"7%"`, 0 to 100 %, as the float nearest to what is written.
+/// Read a share such as `"7%"`, 0 to 100 %, as the float nearest to the written number.
 pub fn parse_fraction(text: &str) -> Result<f64, QuantityError> {
     let number = percent(Kind::FRACTION, text)?;
     let above = match number.whole.len() {
@@ -17,7 +17,7 @@ pub fn parse_fraction(text: &str) -> Result<f64, QuantityError> {
     nearest(Kind::FRACTION, text, &number)
 }
 
-/// Read a ratio such as `"28%"` or `"150%"`, as the float nearest to what is written.
+/// Read a ratio such as `"28%"` or `"150%"`, as the float nearest to the written number.
 pub fn parse_ratio(text: &str) -> Result<f64, QuantityError> {
     let number = percent(Kind::RATIO, text)?;
     if number.whole.len() > 5 {

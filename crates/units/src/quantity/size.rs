@@ -1,4 +1,4 @@
-//! Bytes, and bytes a second.
+//! Bytes, and bytes per second.
 
 use super::decimal::{shortest, split};
 use super::error::{Kind, QuantityError};
@@ -28,8 +28,8 @@ pub fn format_bytes(bytes: u64) -> String {
     shortest(bytes, &UNITS)
 }
 
-/// Read a rate such as `"1.2GB/s"`, in bytes a second; `"inf"` is `u64::MAX`, a link
-/// that takes no time.
+/// Read a rate such as `"1.2GB/s"`, in bytes per second; `"inf"` is `u64::MAX`, a link that takes
+/// no time.
 pub fn parse_rate(text: &str) -> Result<u64, QuantityError> {
     if text.trim() == "inf" {
         return Ok(u64::MAX);
@@ -54,7 +54,7 @@ fn sized(kind: Kind, text: &str, suffix: &str) -> Result<u64, QuantityError> {
         return Err(QuantityError::NoUnit(kind, text.trim().to_string()));
     }
     let factor = unit.strip_suffix(suffix).and_then(|name| {
-        // "kB" is how the decimal unit is properly written.
+        // "kB" is the standard spelling of the decimal unit.
         let name = if name == "kB" { "KB" } else { name };
         UNITS.iter().find(|&&(u, _)| u == name)
     });

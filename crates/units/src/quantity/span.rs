@@ -4,7 +4,7 @@ use super::decimal::{shortest, split};
 use super::error::{Kind, QuantityError};
 use crate::time::Span;
 
-/// Largest first: what `format_time` prefers among texts of one length.
+/// Largest first: `format_time` prefers the first unit among texts of equal length.
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 
 /// Read a time such as `"100us"`: ns, us (or µs), ms, s; a whole number of nanoseconds.

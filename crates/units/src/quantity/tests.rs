@@ -1,4 +1,4 @@
-//! Whether every text reads back as written, and every wrong text is refused with the
+//! Tests that every text reads back as written, and that every wrong text is refused with the
 //! reason.
 
 use super::*;
@@ -6,7 +6,7 @@ use crate::time::Span;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Every field kind once, as the configuration uses them.
+/// One field of every kind, as configurations use them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct All {
     #[serde(with = "time")]
@@ -69,26 +69,26 @@ fn a_share_of_extents_rounds_up_exactly() {
 fn wrong_texts_are_refused_with_the_reason() {
     let table = [
         (parse_time("100").err(), "`100` has no unit; write e.g. \"100us\" (ns, us, ms, s)"),
-        (parse_time("100KiB").err(), "`100KiB` is not a time: `KiB` is none of its units (ns, us, ms, s)"),
+        (parse_time("100KiB").err(), "`100KiB` is not a time: `KiB` is not one of its units (ns, us, ms, s)"),
         (parse_time("-3us").err(), "`-3us` is negative; a time is 0 or more"),
         (parse_time("soon").err(), "`soon` is not a time; write e.g. \"100us\" (ns, us, ms, s)"),
         (parse_time("").err(), "`` is not a time; write e.g. \"100us\" (ns, us, ms, s)"),
         (parse_time("1.2.3us").err(), "`1.2.3us` is not a time; write e.g. \"100us\" (ns, us, ms, s)"),
-        (parse_time("0.1ns").err(), "`0.1ns` is too fine; a time is a whole number of times one nanosecond"),
+        (parse_time("0.1ns").err(), "`0.1ns` is too fine; a time must be a whole multiple of one nanosecond"),
         (
             parse_time("18446744073709551616ns").err(),
             "`18446744073709551616ns` is too large; a time is at most 584 years",
         ),
-        (parse_bytes("0.3B").err(), "`0.3B` is too fine; a size is a whole number of times one byte"),
+        (parse_bytes("0.3B").err(), "`0.3B` is too fine; a size must be a whole multiple of one byte"),
         (parse_fraction("101%").err(), "`101%` is too large; a share is at most 100%"),
         (parse_fraction("100.1%").err(), "`100.1%` is too large; a share is at most 100%"),
         (parse_ratio("100000%").err(), "`100000%` is too large; a ratio is at most 99999%"),
         (parse_ratio("1.5").err(), "`1.5` has no unit; write e.g. \"28%\" (%)"),
         (parse_fraction("0.07").err(), "`0.07` has no unit; write e.g. \"7%\" (%)"),
-        (parse_rate("0B/s").err(), "`0B/s` is zero; a rate is more than that"),
+        (parse_rate("0B/s").err(), "`0B/s` is zero; a rate must be more than 0"),
         (
             parse_level("100.00001%").err(),
-            "`100.00001%` is too fine; a level is a whole number of times one 0.0001 %",
+            "`100.00001%` is too fine; a level must be a whole multiple of one 0.0001 %",
         ),
         (parse_level("100.5%").err(), "`100.5%` is too large; a level is at most 100%"),
         (parse_level("4294967296").err(), "`4294967296` is too large; a level is at most 4294967295"),
@@ -97,7 +97,7 @@ fn wrong_texts_are_refused_with_the_reason() {
         assert_eq!(error.map(|e| e.to_string()).as_deref(), Some(text));
     }
     let rate = parse_rate("280MB").err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(rate.starts_with("`280MB` is not a rate: `MB` is none of its units (B/s, "), "{rate}");
+    assert!(rate.starts_with("`280MB` is not a rate: `MB` is not one of its units (B/s, "), "{rate}");
 }
 
 #[test]

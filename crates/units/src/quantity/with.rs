@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What reading a value of one kind needs; a type, so that it can sit in a `Vec` or an
-/// `Option` that serde reads itself.
+/// How to read a value of one kind. A type, so that it can be in a `Vec` or an `Option` that serde
+/// reads itself.
 trait Quantity {
     type Value;
     const KIND: Kind;
@@ -34,7 +34,7 @@ impl<Q: Quantity> de::Visitor<'_> for Visit<Q> {
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Q::Value, E> {
         Q::parse(text).map_err(E::custom)
     }
-    // Formats that know numbers offer a bare one here: "no unit" is what is wrong with it.
+    // Formats with numbers offer a bare number here. It is refused with "no unit".
     fn visit_i64<E: de::Error>(self, n: i64) -> Result<Q::Value, E> {
         self.visit_str(&n.to_string())
     }
@@ -88,11 +88,11 @@ macro_rules! maybe {
         $(#[$doc])*
         pub mod $module {
             use super::*;
-            /// Write the shortest exact text, or nothing.
+            /// Write the shortest exact text; `None` if there is no value.
             pub fn serialize<S: Serializer>(value: &Option<$value>, s: S) -> Result<S::Ok, S::Error> {
                 value.map($format).serialize(s)
             }
-            /// Read a text with a unit, if there is one.
+            /// Read a text with a unit, if the value is present.
             pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<$value>, D::Error> {
                 Ok(Option::<Read<$tag>>::deserialize(d)?.map(|r| r.0))
             }
@@ -113,7 +113,7 @@ plain!(
     fraction Fraction f64, format_fraction
 );
 plain!(
-    /// A `u64` of bytes a second as `"1.2GB/s"`; `u64::MAX` as `"inf"`.
+    /// A `u64` of bytes per second as `"1.2GB/s"`; `u64::MAX` as `"inf"`.
     rate Rate u64, format_rate
 );
 plain!(
