@@ -1,8 +1,9 @@
-//! What recording one request costs: `cargo run --release -p tailcut-stats --example record_cost`.
+//! Measures the cost of recording one request:
+//! `cargo run --release -p tailcut-stats --example record_cost`.
 //!
-//! Prints ns per call for a steady mix, for an overloaded drive (each request slower than
-//! all before), for a constant latency, with a fine series of 1,000 requests an interval,
-//! and for the digest.
+//! Prints ns per call for a steady mix (of one job and of four), for an overloaded drive (each
+//! request slower than all before), for a constant latency, with a fine series of 1,000 requests
+//! per interval, and for the digest.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime, Span, Status, Stre
 const REQUESTS: u64 = 20_000_000;
 const PREPARED: usize = 4096;
 
-/// Ledgers as a busy drive makes them: six to nine causes each.
+/// Ledgers like those of a busy drive, with six to nine causes each.
 fn ledgers(latency: impl Fn(&mut Stream) -> u64) -> Vec<Ledger> {
     let mut stream = Stream::new(1, "record cost", 0);
     let own = [Cause::HOST_LATENCY, Cause::CONTROLLER, Cause::HOST_LINK, Cause::COMMAND, Cause::TRANSFER];

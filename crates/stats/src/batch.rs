@@ -1,11 +1,12 @@
-//! Batch means: confidence intervals for latencies that depend on one another.
+//! Batch means: confidence intervals for latencies that are correlated.
 //!
-//! One slow collection delays many requests, so neighbouring latencies are alike and
-//! order statistics of independent samples promise too much. A run is cut into twenty
-//! consecutive batches, long against that memory, whose means are nearly independent.
+//! One slow collection delays many requests, so neighbouring latencies are correlated, and
+//! intervals that assume independent samples are too narrow. A run is therefore cut into twenty
+//! consecutive batches. They are much longer than the correlation, so that their means are nearly
+//! independent.
 //!
-//! The length of a run is not known beforehand: forty batches are kept, and when all are
-//! full, neighbours are merged and batches become twice as long.
+//! The length of a run is not known beforehand. So up to forty batches are kept; when all are full,
+//! neighbours are merged and batches become twice as long.
 
 use crate::bucket;
 use crate::confidence::{Ci95, t95};
@@ -16,10 +17,10 @@ const BITS: u32 = 8;
 const BUCKETS: usize = bucket::count::<BITS>();
 const KEPT: usize = 40;
 
-/// How many batches an interval is computed from.
+/// The number of batches that an interval is computed from.
 pub const BATCHES: usize = 20;
 
-/// Requests in a batch at first. Fewer than twenty of these and there is no interval.
+/// Requests in a batch at first. With fewer than twenty full batches there is no interval.
 const FIRST_SIZE: u64 = 16;
 
 /// The batches of one direction.
@@ -39,7 +40,8 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// No batch yet. Allocates about 1.4 MiB (touched as it is used), nothing afterwards.
+    /// An empty set of batches. Allocates about 1.4 MiB (touched as it is used), and nothing
+    /// afterwards.
     pub fn new() -> Batches {
         Batches {
             size: FIRST_SIZE,
@@ -50,7 +52,7 @@ impl Batches {
         }
     }
 
-    /// Take in the next latency in ns.
+    /// Add the next latency, ns.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         let bucket = bucket::index::<BITS>(ns.min(bucket::LONGEST));
@@ -82,14 +84,14 @@ impl Batches {
         self.current = KEPT / 2;
     }
 
-    /// The twenty batches, ready for intervals. `None` for fewer than 320 requests.
+    /// The twenty batches from which intervals are computed. `None` for fewer than 320 requests.
     pub fn group(&self) -> Option<Groups> {
         if self.current < BATCHES {
             return None;
         }
         let mut groups =
             Groups { requests: [0; BATCHES], sums: [0; BATCHES], beyond: vec![[0; BATCHES]; BUCKETS + 1] };
-        // A batch not yet full counts with the last full one.
+        // A batch that is not yet full is added to the last full one.
         let slots = self.current + usize::from(self.in_current > 0);
         for slot in 0..slots {
             let group = slot.min(self.current - 1) * BATCHES / self.current;
@@ -132,16 +134,17 @@ impl Groups {
 
     /// The 95 % interval of percentile `percent` of `all` (the same requests), in ns.
     ///
-    /// The batch means are of "this request lies beyond the percentile", whose average
-    /// is known to be `1 - p`; their spread says how far `p` may be off, and the
-    /// distribution of all requests turns that into latency. So no batch needs to be
-    /// long enough to hold the percentile itself. An upper end equal to the maximum means
-    /// that the run is too short to bound it.
+    /// The value of each batch is the share of its requests that lie beyond the percentile. The
+    /// average of these shares is known to be `1 - p`. Their spread gives an interval for `p`, and
+    /// the distribution of all requests turns this interval into latencies. So no batch needs to be
+    /// long enough to hold the percentile itself. If the upper end equals the maximum, the run is
+    /// too short to bound it.
     pub fn percentile(&self, percent: f64, all: &Population) -> (u64, u64) {
         let n: u64 = self.requests.iter().sum();
         let over = percentile::beyond(percent, n);
         let total = |bucket: usize| self.beyond[bucket].iter().sum::<u64>();
-        // The bucket that holds the percentile: the last with more than `over` from it up.
+        // The bucket that holds the percentile: the last one for which more than `over` requests
+        // are in it or above.
         let bucket = self.beyond.partition_point(|b| b.iter().sum::<u64>() > over) - 1;
         let (from, after) = (total(bucket), total(bucket + 1));
         let share = (over - after) as f64 / (from - after) as f64;
@@ -175,8 +178,8 @@ mod tests {
     use super::*;
     use tailcut_units::Stream;
 
-    /// Draws `n` exponential latencies of mean 100 us; with `memory`, each value is
-    /// repeated for a random while, so that neighbours are alike.
+    /// Draws `n` exponential latencies with a mean of 100 us. With `memory`, each value is repeated
+    /// a random number of times, so that neighbours are correlated.
     fn run(seed: u64, n: usize, memory: u64) -> (Groups, Population) {
         let mut s = Stream::new(seed, "batch test", 0);
         let (mut batches, mut all) = (Batches::new(), Population::new());

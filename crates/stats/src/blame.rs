@@ -1,19 +1,19 @@
-//! What the latency above a percentile was made of.
+//! Blame: the latency above a percentile by cause.
 
 use crate::bucket;
 use crate::percentile;
 use tailcut_units::{Cause, Ledger};
 
-/// Resolution of the threshold: buckets an octave, as a power of two.
+/// Resolution of the threshold: `2^BITS` buckets per octave.
 const BITS: u32 = 6;
 const BUCKETS: usize = bucket::count::<BITS>();
 
-/// Cause means are multiples of `1 / GRID` ns. As a power of two it makes every mean and
-/// every partial sum of means exact in an f64, so they add up in whatever order.
+/// Cause means are multiples of `1 / GRID` ns. `GRID` is a power of two, so every mean and every
+/// partial sum of means is exact in an f64, and the sum does not depend on the order.
 const GRID: u128 = 1024;
 
-/// One bucket of latency. The count, the total and the causes that most requests touch
-/// share the first cache lines.
+/// One latency bucket. The count, the total and the causes of most requests share the first cache
+/// lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 struct Row {
@@ -22,9 +22,9 @@ struct Row {
     causes: [u64; Cause::COUNT],
 }
 
-/// Cause sums by latency bucket (64 an octave) of one direction.
+/// Sums by cause in each latency bucket (64 per octave) of one direction.
 ///
-/// Sums are u64 ns a bucket: 584 years of added-up latency in each.
+/// Each bucket has sums in u64 ns, enough for a total latency of 584 years.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlameTable {
     rows: Vec<Row>,
@@ -33,16 +33,16 @@ pub struct BlameTable {
 /// The causes of the latency of all requests at or above a threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blame {
-    /// The percentile asked for, in percent.
+    /// The requested percentile, in percent.
     pub above: f64,
-    /// The true lower bound in ns: that of the bucket which holds the percentile.
+    /// The actual lower bound of latency in ns: that of the bucket that holds the percentile.
     pub threshold_ns: u64,
-    /// How many requests took at least that long.
+    /// Number of requests that took at least `threshold_ns`.
     pub requests: u64,
     /// Their mean latency in ns, rounded to 1/1024 ns.
     pub mean_ns: f64,
-    /// Mean ns by cause in ledger order, without those that are zero throughout. They
-    /// add up to exactly `mean_ns`.
+    /// Mean ns by cause, in ledger order, without causes that are zero in all requests. Their sum
+    /// is exactly `mean_ns`.
     pub causes: Vec<(Cause, f64)>,
 }
 
@@ -59,7 +59,7 @@ impl BlameTable {
         BlameTable { rows: vec![row; BUCKETS] }
     }
 
-    /// Take in one request that took `ns`, which its ledger must add up to.
+    /// Add one request that took `ns`. The sum of its ledger must be `ns`.
     #[inline]
     pub fn record(&mut self, ns: u64, ledger: &Ledger) {
         debug_assert_eq!(ledger.sum(), ns, "a ledger must add up to its request's latency");
@@ -71,7 +71,7 @@ impl BlameTable {
         }
     }
 
-    /// Add another table: the result is as if one had recorded both.
+    /// Add another table. The result is the same as if all requests had been recorded in one.
     pub fn merge(&mut self, other: &BlameTable) {
         for (row, more) in self.rows.iter_mut().zip(&other.rows) {
             row.requests += more.requests;
@@ -82,13 +82,13 @@ impl BlameTable {
         }
     }
 
-    /// How many requests.
+    /// Number of requests.
     pub fn requests(&self) -> u64 {
         self.rows.iter().map(|r| r.requests).sum()
     }
 
-    /// The blame above percentile `percent` (0 for every request): all requests from the
-    /// bucket that holds the percentile upward. `None` when there are no requests.
+    /// The blame above percentile `percent` (0 for all requests). It covers all requests in the
+    /// bucket that holds the percentile and in higher buckets. `None` if there are no requests.
     ///
     /// # Panics
     ///
@@ -143,8 +143,9 @@ impl Blame {
         (requests > 0).then(|| Blame::from_sums(above, threshold_ns, requests, total, &causes))
     }
 
-    /// Divides integer sums by the number of requests on the grid, giving what rounding
-    /// leaves over to the largest remainders, so that the parts add up to the whole.
+    /// Divides integer sums by the number of requests, in steps of `1 / GRID` ns. The steps left
+    /// over by rounding go to the causes with the largest remainders, so that the parts add up to
+    /// the whole.
     fn from_sums(
         above: f64,
         threshold_ns: u64,

@@ -1,16 +1,16 @@
-//! Log-linear buckets: every octave is cut into `2^BITS` equal parts, and values
-//! below `2^(BITS+1)` are exact.
+//! Log-linear buckets: every octave is divided into `2^BITS` equal buckets, and values below
+//! `2^(BITS+1)` are exact.
 //!
-//! The index needs one leading-zero count and no branch, so several resolutions of the
-//! same value cost little more than one. HdrHistogram at 3 digits is `BITS = 10`.
+//! The index needs one leading-zero count and no branch, so computing several resolutions of a
+//! value costs little more than computing one. HdrHistogram at 3 digits is `BITS = 10`.
 
-/// The longest latency the histograms tell apart: one hour, in ns.
+/// The longest latency that the histograms resolve: one hour, in ns.
 pub const LONGEST: u64 = 3_600_000_000_000;
 
-/// Bits a [`LONGEST`] value needs.
+/// Bits of the value [`LONGEST`].
 const TOP_BITS: u32 = u64::BITS - LONGEST.leading_zeros();
 
-/// How many buckets values up to [`LONGEST`] need at `2^BITS` an octave.
+/// The number of buckets for values up to [`LONGEST`], with `2^BITS` per octave.
 pub const fn count<const BITS: u32>() -> usize {
     index::<BITS>((1 << TOP_BITS) - 1) + 1
 }
@@ -31,7 +31,7 @@ pub const fn lowest<const BITS: u32>(index: usize) -> u64 {
     ((index & ((1 << BITS) - 1)) as u64 | 1 << BITS) << shift
 }
 
-/// How many values bucket `index` holds.
+/// The number of values in bucket `index`.
 pub const fn width<const BITS: u32>(index: usize) -> u64 {
     lowest::<BITS>(index + 1) - lowest::<BITS>(index)
 }

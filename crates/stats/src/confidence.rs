@@ -1,4 +1,4 @@
-//! 95 % confidence intervals and the Student-t quantile they need.
+//! 95 % confidence intervals, and the Student-t quantile for them.
 
 use libm::{exp, fabs, lgamma, log, sqrt};
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ pub struct Ci95 {
     pub high: f64,
 }
 
-/// The interval of a figure from its values in independent runs (`--runs`), by Student's
-/// t with `values.len() - 1` degrees of freedom. `None` for fewer than two runs.
+/// The interval of a figure from its values in independent runs (`--runs`), by Student's t
+/// distribution with `values.len() - 1` degrees of freedom. `None` for fewer than two runs.
 pub fn across_runs(values: &[f64]) -> Option<Ci95> {
     if values.len() < 2 {
         return None;
@@ -35,7 +35,8 @@ pub fn t95(dof: usize) -> f64 {
 /// The `p` quantile of Student's t, for `p` in `0.5..1`, to about 1e-9 of its value.
 pub fn t_quantile(p: f64, dof: f64) -> f64 {
     assert!((0.5..1.0).contains(&p) && dof >= 1.0, "t quantile of p {p}, {dof} degrees");
-    // The CDF is monotonic, so bisection cannot fail, and it is called once a report.
+    // The CDF is monotonic, so bisection cannot fail. Its cost does not matter, since it is called
+    // once per report.
     let (mut low, mut high) = (0.0, 1.0);
     while t_cdf(high, dof) < p {
         high *= 2.0;
@@ -61,7 +62,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges fast only below the mean; mirror above it.
+    // The fraction converges fast only below the mean; above it, use the mirrored function.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }

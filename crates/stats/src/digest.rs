@@ -1,4 +1,4 @@
-//! The digest of a run: what two runs are compared by.
+//! The digest of a run, by which runs are compared.
 
 use tailcut_units::{Status, random::mix};
 
@@ -13,9 +13,9 @@ use tailcut_units::{Status, random::mix};
 /// value = mix(h ^ count)                                mix: the SplitMix64 finaliser
 /// ```
 ///
-/// `status` is 0 for ok and 1 for out of range; later statuses take later numbers. Every
-/// step is a bijection of `h`, so one changed completion always changes the value. It is
-/// not a cryptographic hash: nobody gains by forging one.
+/// `status` is 0 for ok and 1 for out of range; later statuses take later numbers. Every step is a
+/// bijection of `h`, so one changed completion always changes the value. It is not a cryptographic
+/// hash, since nobody gains by forging a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     state: u64,
@@ -34,15 +34,15 @@ impl Digest {
         Digest { state: 0x6A09_E667_F3BC_C908, count: 0 }
     }
 
-    /// Take in one completion. Order matters.
+    /// Add one completion. The order of completions matters.
     #[inline]
     pub fn push(&mut self, index: u64, completed_ns: u64, status: Status) {
         let status = match status {
             Status::Ok => 0u64,
             Status::OutOfRange => 1,
         };
-        // The word does not depend on the state, so only one multiplication is on the
-        // chain from one completion to the next.
+        // The word does not depend on the state. So the dependency chain from one completion to the
+        // next has only one multiplication.
         let word = index
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(32)
@@ -57,7 +57,7 @@ impl Digest {
         mix(self.state ^ self.count)
     }
 
-    /// How many completions were taken in.
+    /// The number of completions added.
     pub fn count(&self) -> u64 {
         self.count
     }

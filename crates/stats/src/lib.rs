@@ -1,13 +1,13 @@
-//! What is measured while a simulated drive runs: latency histograms, the blame of
-//! every cause for the tail, the slowest requests, series over virtual time,
-//! confidence intervals, and the digest that tells two runs apart.
+//! The measurements of a simulated run: latency histograms, the blame of every cause for the tail,
+//! the slowest requests, series over virtual time, confidence intervals, and the digest by which
+//! runs are compared.
 //!
-//! Times are integer nanoseconds of virtual time. This crate does no I/O; the report
-//! crate turns what it finds into files and tables.
+//! Times are integer nanoseconds of virtual time. This crate does no I/O; the report crate turns
+//! its results into files and tables.
 //!
-//! Reading order: [`Recorder`] takes one [`Sample`] a finished request and ends as
-//! [`Measured`], which holds two [`Side`]s (reads and writes) with a [`Population`],
-//! a [`BlameTable`], the slowest requests (found by [`Worst`]) and [`Batches`] each.
+//! Reading order: [`Recorder`] takes one [`Sample`] per finished request and ends as [`Measured`].
+//! This holds two [`Side`]s (reads and writes), each with a [`Population`], a [`BlameTable`], the
+//! slowest requests (found by [`Worst`]) and [`Batches`].
 
 pub mod batch;
 pub mod blame;

@@ -1,7 +1,7 @@
-//! Ranks of percentiles, in integers, so that "the 99.9th of 1,000" is never decided by
-//! how a fraction rounds.
+//! Ranks of percentiles, computed in integers, so that "the 99.9th of 1,000" does not depend on
+//! rounding errors.
 
-/// The percentiles every report gives, in percent.
+/// The percentiles in every report, in percent.
 pub const LEVELS: [f64; 22] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 96.0, 97.0, 98.0, 99.0, 99.5, 99.9,
     99.95, 99.99, 99.999, 99.9999,
@@ -10,11 +10,11 @@ pub const LEVELS: [f64; 22] = [
 /// The levels (percent) above which a report gives the blame; 0 is every request.
 pub const BLAME_LEVELS: [f64; 7] = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
 
-/// Fewer samples than this beyond a percentile and it is marked as uncertain.
+/// A percentile with fewer samples than this beyond it is marked as uncertain.
 pub const MIN_BEYOND: u64 = 10;
 
-/// 100 % in the unit ranks are computed in, a millionth of a percent: the six decimals
-/// in which percentiles are printed.
+/// 100 % in millionths of a percent. Ranks are computed in this unit, since percentiles are printed
+/// with six decimals.
 const WHOLE: u128 = 100_000_000;
 
 /// The 1-based rank of percentile `percent` among `n` samples: the smallest `r` with
@@ -26,12 +26,12 @@ pub fn rank(percent: f64, n: u64) -> u64 {
     r.max(1).min(n)
 }
 
-/// How many of `n` samples lie beyond percentile `percent`.
+/// The number of samples, out of `n`, that lie beyond percentile `percent`.
 pub fn beyond(percent: f64, n: u64) -> u64 {
     n - rank(percent, n)
 }
 
-/// Whether percentile `percent` of `n` samples rests on too few to be trusted.
+/// Whether percentile `percent` of `n` samples has too few samples beyond it to be trusted.
 pub fn is_thin(percent: f64, n: u64) -> bool {
     beyond(percent, n) < MIN_BEYOND
 }

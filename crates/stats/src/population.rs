@@ -4,8 +4,8 @@ use crate::bucket::LONGEST;
 use crate::percentile;
 use hdrhistogram::Histogram;
 
-/// Latencies in ns: an HdrHistogram (1 ns to 1 h, 3 significant digits) beside exact
-/// count, sum, sum of squares, minimum and maximum.
+/// Latencies in ns: an HdrHistogram (1 ns to 1 h, 3 significant digits), with exact count, sum, sum
+/// of squares, minimum and maximum.
 #[derive(Clone, Debug)]
 pub struct Population {
     histogram: Histogram<u64>,
@@ -39,8 +39,8 @@ impl Population {
         }
     }
 
-    /// Take in one request of `bytes` that took `ns`. Above one hour the histogram
-    /// saturates (and counts it); the exact figures do not.
+    /// Add one request of `bytes` bytes that took `ns`. Above one hour the histogram saturates, and
+    /// such requests are counted; the exact figures do not saturate.
     #[inline]
     pub fn record(&mut self, ns: u64, bytes: u32) {
         self.count += 1;
@@ -53,7 +53,7 @@ impl Population {
         self.histogram.saturating_record(ns);
     }
 
-    /// Add another population: the result is as if one had recorded both.
+    /// Add another population. The result is the same as if all requests had been recorded in one.
     pub fn merge(&mut self, other: &Population) {
         self.histogram.add(&other.histogram).expect("all populations have the same bounds");
         self.count += other.count;
@@ -65,17 +65,17 @@ impl Population {
         self.saturated += other.saturated;
     }
 
-    /// How many requests.
+    /// Number of requests.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many bytes they moved.
+    /// Bytes of all requests.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many were longer than the histogram's hour.
+    /// Number of requests that took longer than the histogram's limit of one hour.
     pub fn saturated(&self) -> u64 {
         self.saturated
     }
@@ -101,7 +101,8 @@ impl Population {
             return 0.0;
         }
         let n = u128::from(self.count);
-        // Whole part and remainder apart: a sum beyond 2^53 keeps its fraction.
+        // Whole part and remainder are divided separately, so that a sum above 2^53 keeps its
+        // fraction.
         (self.sum / n) as f64 + (self.sum % n) as f64 / n as f64
     }
 
@@ -136,7 +137,7 @@ impl Population {
         if rank == self.count {
             return self.max;
         }
-        // Half a rank down, so that the histogram's own rounding up lands on the rank.
+        // Half a rank lower, so that the histogram, which rounds up, returns the rank itself.
         let quantile = (rank as f64 - 0.5) / self.count as f64;
         self.histogram.value_at_quantile(quantile).clamp(self.min, self.max)
     }
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn stddev_is_exact_where_floats_cancel() {
-        // Far from zero and a spread of one: naive double sums of squares give nonsense.
+        // Large values with a spread of one: naive sums of squares in doubles give nonsense.
         let base = 3_000_000_000_000;
         let p = of(&[base, base + 1, base + 2]);
         assert_eq!((p.mean(), p.stddev()), (base as f64 + 1.0, 1.0));

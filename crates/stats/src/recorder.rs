@@ -1,4 +1,4 @@
-//! The one call per finished request, and what stands at the end.
+//! The recorder: one call per finished request, and the results at the end.
 
 use crate::batch::Batches;
 use crate::blame::BlameTable;
@@ -12,21 +12,21 @@ use tailcut_units::{Direction, HostOp, Ledger, SimTime, Span, Status};
 pub struct Sample<'a> {
     /// Submission index within the run.
     pub index: u64,
-    /// Which job sent it: an index into the recorder's jobs.
+    /// The job that sent the request: an index into the recorder's jobs.
     pub job: u16,
-    /// What it asked.
+    /// The kind of request.
     pub op: HostOp,
     /// First byte.
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u32,
-    /// When the host had it ready.
+    /// When the host had the request ready.
     pub arrived: SimTime,
-    /// When it was done.
+    /// When the request completed.
     pub completed: SimTime,
-    /// How it ended.
+    /// How the request ended.
     pub status: Status,
-    /// What the time between went to; adds up to it exactly.
+    /// The latency by cause; the sum is exactly `completed - arrived`.
     pub ledger: &'a Ledger,
 }
 
@@ -38,16 +38,16 @@ impl Sample<'_> {
     }
 }
 
-/// What to measure, and how finely.
+/// The options of a recorder.
 #[derive(Clone, Copy, Debug)]
 pub struct RecorderOptions {
-    /// When measurement starts: the origin of the series.
+    /// Start of the measurement, and origin of the series.
     pub start: SimTime,
-    /// How many of the slowest requests to keep for each direction.
+    /// The number of slowest requests kept for each direction.
     pub worst: usize,
-    /// First length of the coarse intervals; doubles as the run grows.
+    /// First length of the coarse intervals; it doubles as the run grows.
     pub coarse: Span,
-    /// Length of the fine intervals, if a fine series is wanted.
+    /// Length of the fine intervals; `None` for no fine series.
     pub fine: Option<Span>,
 }
 
@@ -57,7 +57,7 @@ impl Default for RecorderOptions {
     }
 }
 
-/// What is kept for all jobs of one direction together.
+/// The measurements of one direction over all jobs.
 #[derive(Clone, Debug)]
 struct Shared {
     blame: BlameTable,
@@ -67,9 +67,9 @@ struct Shared {
 
 /// Measures one run of one scheme.
 ///
-/// Everything is allocated at construction, but for up to 200 coarse intervals (19 KiB
-/// each) and the fine intervals not yet drained. Recording touches the histogram of the
-/// job and direction, and what is kept by direction; totals are added up at the end.
+/// Everything is allocated at construction, except up to 200 coarse intervals (19 KiB each) and the
+/// fine intervals not yet drained. Recording updates the histogram of the job and direction, and
+/// the measurements of the direction. Totals over jobs are computed at the end.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     jobs: Vec<String>,
@@ -84,7 +84,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for these jobs (at least one; names are printed as given).
+    /// A recorder for these jobs. There must be at least one; names are printed as given.
     pub fn new(jobs: &[String], options: RecorderOptions) -> Recorder {
         assert!(!jobs.is_empty(), "a run has at least one job");
         let shared =
@@ -102,8 +102,8 @@ impl Recorder {
         }
     }
 
-    /// Take in a finished request, in order of completion. TRIM and FLUSH are counted; so
-    /// are requests that failed, which have no latency.
+    /// Add a finished request, in order of completion. TRIM and FLUSH commands and failed requests
+    /// are only counted; they have no latency.
     ///
     /// # Panics
     ///
@@ -144,29 +144,28 @@ impl Recorder {
         }
     }
 
-    /// Report the state of the device at `at`, in order of time.
+    /// Report the state of the device at `at`. Calls are in order of time.
     pub fn gauge(&mut self, at: SimTime, gauges: &Gauges) {
         self.series.gauge(at, gauges);
     }
 
-    /// Report what groups of planes did within the interval being filled since the last
-    /// report: see [`Series::groups`].
+    /// Report the collections of plane groups since the last report: see [`Series::groups`].
     pub fn groups(&mut self, most: u64, collecting: u64, plane_ns: impl Iterator<Item = u64>) {
         self.series.groups(most, collecting, plane_ns);
     }
 
-    /// The end of the interval being filled: the last moment for its gauge.
+    /// The end of the interval being filled. Its last gauge must be reported before.
     #[inline]
     pub fn interval_end(&self) -> SimTime {
         self.series.interval_end()
     }
 
-    /// Hand out the fine intervals finished since the last call, in order.
+    /// Pass the fine intervals finished since the last call to `each`, in order.
     pub fn drain_fine(&mut self, each: impl FnMut(&Interval)) {
         self.series.drain_fine(each);
     }
 
-    /// End the measurement at `end`; `fine` gets the fine intervals not yet drained.
+    /// End the measurement at `end`. `fine` is called with the fine intervals not yet drained.
     pub fn finish(mut self, end: SimTime, fine: impl FnMut(&Interval)) -> Measured {
         let series = self.series.finish(end);
         self.series.drain_fine(fine);
@@ -234,26 +233,26 @@ impl Measured {
 /// All requests of one direction.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Their latencies.
+    /// The latencies.
     pub population: Population,
-    /// What their latencies were made of.
+    /// The latencies by cause.
     pub blame: BlameTable,
-    /// The slowest, the slowest first.
+    /// The slowest requests, the slowest first.
     pub slowest: Vec<SlowRequest>,
-    /// Their batches, for confidence intervals.
+    /// The batches, for confidence intervals.
     pub batches: Batches,
 }
 
 /// The latencies of one job.
 #[derive(Clone, Debug)]
 pub struct JobStats {
-    /// Its name.
+    /// The job's name.
     pub name: String,
-    /// Virtual time that it was measured in.
+    /// Virtual time from the start to the end of the measurement.
     pub runtime: Span,
-    /// Its reads.
+    /// The job's reads.
     pub read: Population,
-    /// Its writes.
+    /// The job's writes.
     pub write: Population,
 }
 

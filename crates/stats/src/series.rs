@@ -1,8 +1,8 @@
-//! What happened when: figures by interval of virtual time.
+//! Series: figures by interval of virtual time.
 //!
-//! Two resolutions come from one pass. The *coarse* series has at most [`COARSE`]
-//! intervals over the whole run, whose length doubles as the run goes on; it goes into
-//! the summary. The *fine* series has a length the user gives and is drained as it grows.
+//! One pass gives two resolutions. The *coarse* series has at most [`COARSE`] intervals over the
+//! whole run; their length doubles as the run grows. It goes into the summary. The *fine* series
+//! has intervals of a length that the user gives, and is drained as it grows.
 
 use crate::bucket;
 use crate::percentile;
@@ -12,10 +12,10 @@ use tailcut_units::{Direction, SimTime, Span};
 const BITS: u32 = 6;
 const BUCKETS: usize = bucket::count::<BITS>();
 
-/// The most intervals the coarse series has.
+/// The most intervals of the coarse series.
 pub const COARSE: usize = 200;
 
-/// The state of the device at one moment. Counters count from the start of measurement.
+/// The state of the device at one time. Counters count from the start of measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gauges {
     /// Free blocks of the drive.
@@ -30,18 +30,18 @@ pub struct Gauges {
     pub erases: u64,
     /// Mapping units programmed for the host.
     pub programs_user: u64,
-    /// Mapping units programmed in all.
+    /// All mapping units programmed.
     pub programs_total: u64,
 }
 
-/// One direction in one interval. Percentiles are within 1.6 %.
+/// One direction in one interval. Percentiles are accurate to 1.6 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IntervalSide {
     /// Requests completed.
     pub requests: u64,
-    /// Requests a second.
+    /// Requests per second.
     pub iops: f64,
-    /// Mean latency in ns; 0 when there was no request, as the following.
+    /// Mean latency in ns; 0 if there was no request. The same holds for the fields below.
     pub mean_ns: f64,
     /// Median in ns.
     pub p50_ns: u64,
@@ -53,39 +53,39 @@ pub struct IntervalSide {
     pub max_ns: u64,
 }
 
-/// Collection by group of planes in one interval, of a drive with parity.
+/// Collection by plane group in one interval, for a drive with parity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupsCollecting {
-    /// Most planes of one group that collected at once at any time in it.
+    /// The most planes of one group that collected at the same time in the interval.
     pub most_in_group: u64,
-    /// Groups with a collecting plane at its end.
+    /// Groups with a collecting plane at the end of the interval.
     pub groups_collecting: u64,
-    /// By group: planes that collected, mean over its time.
+    /// By group: collecting planes, averaged over the interval.
     pub planes: Vec<f64>,
 }
 
 /// One interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// Its start in ns from the start of measurement.
+    /// Start of the interval in ns from the start of measurement.
     pub at_ns: u64,
-    /// Its length in ns; the last one of a run may be cut short.
+    /// Length of the interval in ns; the last interval of a run may be shorter than the others.
     pub length_ns: u64,
-    /// Reads completed in it.
+    /// Reads completed in the interval.
     pub read: IntervalSide,
-    /// Writes completed in it.
+    /// Writes completed in the interval.
     pub write: IntervalSide,
-    /// The last state of the device reported in it.
+    /// The last state of the device reported in the interval.
     pub gauges: Option<Gauges>,
-    /// What its groups of planes did, if they were reported.
+    /// The collections by plane group, if they were reported.
     pub groups: Option<GroupsCollecting>,
 }
 
-/// What was reported of groups in one interval.
+/// The reports on plane groups in one interval.
 #[derive(Clone, Debug, Default)]
 struct Groups {
     most: u64,
-    /// Groups that collect, by the last report, if there was one.
+    /// Groups that collect, from the last report; `None` if there was none.
     collecting: Option<u64>,
     /// By group: time of its planes' collections, ns.
     plane_ns: Vec<u64>,
@@ -232,7 +232,7 @@ pub struct Series {
     origin: u64,
     /// Length of the coarse intervals, ns.
     coarse_ns: u64,
-    /// Length of the fine intervals, ns, if they are wanted.
+    /// Length of the fine intervals, ns, if there is a fine series.
     fine_ns: Option<u64>,
     /// Start and end of the interval being filled, ns of virtual time.
     from: u64,
@@ -243,8 +243,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series that starts at `origin`. Coarse intervals begin with length `coarse`, or
-    /// with `fine` where fine intervals are wanted, so that they hold whole fine ones.
+    /// A series that starts at `origin`. The first length of coarse intervals is `coarse`, or
+    /// `fine` if there are fine intervals, so that each coarse interval holds whole fine ones.
     pub fn new(origin: SimTime, coarse: Span, fine: Option<Span>) -> Series {
         let fine_ns = fine.map(|f| f.0.max(1));
         let coarse_ns = fine_ns.unwrap_or(coarse.0.max(1));
@@ -260,8 +260,8 @@ impl Series {
         }
     }
 
-    /// Take in a request that completed at `at` after `ns`. Times do not go back by more
-    /// than the interval; an earlier one counts in the interval being filled.
+    /// Add a request that completed at `at` after `ns`. Times do not go back by more than an
+    /// interval. A time before the interval being filled counts in that interval.
     #[inline]
     pub fn record(&mut self, at: SimTime, direction: Direction, ns: u64) {
         if at.0 >= self.until {
@@ -276,7 +276,7 @@ impl Series {
         sums.max = sums.max.max(ns);
     }
 
-    /// Report the state of the device. The last state in an interval is the one shown.
+    /// Report the state of the device. The series shows the last state reported in each interval.
     pub fn gauge(&mut self, at: SimTime, gauges: &Gauges) {
         if at.0 >= self.until {
             self.roll(at.0);
@@ -284,25 +284,26 @@ impl Series {
         self.current.gauges = Some(*gauges);
     }
 
-    /// Report what groups of planes did since the last report, all of it within the interval
-    /// being filled: most planes of one group that collected at once, groups that collect
-    /// now, and by group the time of its planes' collections, ns.
+    /// Report the collections of plane groups since the last report, which must lie in the interval
+    /// being filled: the most planes of one group that collected at once (`most`), the groups that
+    /// collect now (`collecting`), and by group the time of the collections of its planes, ns
+    /// (`plane_ns`).
     pub fn groups(&mut self, most: u64, collecting: u64, plane_ns: impl Iterator<Item = u64>) {
         self.current.groups.add(most, collecting, plane_ns);
     }
 
-    /// When the interval being filled ends: a good moment for the next gauge is before it.
+    /// The end of the interval being filled. The next gauge should be reported before it.
     pub fn interval_end(&self) -> SimTime {
         SimTime(self.until)
     }
 
-    /// Hand out the fine intervals finished since the last call, in order. Intervals in
-    /// which nothing completed and no gauge was reported are left out.
+    /// Pass the fine intervals finished since the last call to `each`, in order. Intervals without
+    /// completions and reports are left out.
     pub fn drain_fine(&mut self, mut each: impl FnMut(&Interval)) {
         self.fine.drain(..).for_each(|i| each(&i));
     }
 
-    /// End at `end` and give the coarse series from the start to the end of the run.
+    /// End the series at `end`. Returns the coarse series from the start to the end of the run.
     pub fn finish(&mut self, end: SimTime) -> Vec<Interval> {
         self.flush(end.0);
         let end = end.0.saturating_sub(self.origin);
@@ -325,7 +326,7 @@ impl Series {
         self.until = self.from.saturating_add(step);
     }
 
-    /// Moves the interval being filled, which ends at `end`, to both series.
+    /// Add the interval being filled, which ends at `end`, to both series.
     fn flush(&mut self, end: u64) {
         if self.current.is_empty() {
             return;
@@ -343,7 +344,7 @@ impl Series {
         self.current.clear();
     }
 
-    /// Twice the interval length, half the intervals.
+    /// Double the length of the coarse intervals and merge them in pairs.
     fn double(&mut self) {
         for pair in 0..self.coarse.len().div_ceil(2) {
             let (left, right) = self.coarse.split_at_mut(2 * pair + 1);
@@ -386,7 +387,7 @@ mod tests {
         assert_eq!(rows[0].gauges.unwrap().free_blocks, 7);
         assert_eq!((rows[1].gauges, rows[2].length_ns), (None, 7 * US));
         assert_eq!(rows[0].read.iops, 100_000.0);
-        // Here the coarse series is as fine, and has no holes.
+        // Here the coarse intervals are as long as the fine ones. The coarse series has no holes.
         assert_eq!(coarse.len(), 6);
         assert_eq!(coarse[3].read, IntervalSide::default());
     }

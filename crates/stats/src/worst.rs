@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use tailcut_units::{HostOp, Ledger, SimTime};
 
-/// One request as it happened.
+/// One slow request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowRequest {
     /// Submission index within the run.
     pub index: u64,
-    /// Which job sent it.
+    /// The job that sent the request.
     pub job: u16,
-    /// What it asked.
+    /// The kind of request.
     pub op: HostOp,
     /// First byte.
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u32,
-    /// When the host had it ready.
+    /// When the host had the request ready.
     pub arrived: SimTime,
-    /// When it was done.
+    /// When the request completed.
     pub completed: SimTime,
-    /// What the time between went to.
+    /// The latency by cause.
     pub ledger: Ledger,
 }
 
@@ -32,18 +32,19 @@ impl SlowRequest {
     }
 }
 
-/// What requests are ordered by: the slowest first, then the earliest submitted.
+/// The sort key of requests: the slowest first, then the earliest submitted.
 type Key = (Reverse<u64>, u64);
 
 /// The `capacity` slowest requests of one direction.
 ///
-/// Twice as many are held; when they are full the slower half stays. That is a constant
-/// time per request even where each is slower than all before (an overloaded drive),
-/// which costs a heap its whole depth every time.
+/// Up to `2 * capacity` requests are held; when this is full, only the slower half is kept. This
+/// takes constant time per request even if each request is slower than all before (an overloaded
+/// drive). A heap would then need its whole depth for each request.
 #[derive(Clone, Debug)]
 pub struct Worst {
     capacity: usize,
-    /// The least slow request that is sure to be kept; later equals are not.
+    /// The fastest request that is sure to be kept. A request is offered a place only if it sorts
+    /// before this one.
     threshold: Key,
     keys: Vec<(Key, u32)>,
     slots: Vec<SlowRequest>,
@@ -51,7 +52,8 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// Keeps the `capacity` slowest; about 560 bytes each, all allocated here.
+    /// Keeps the `capacity` slowest requests. All memory is allocated here, about 560 bytes for
+    /// each.
     pub fn new(capacity: usize) -> Worst {
         let held = capacity * 2;
         Worst {
@@ -91,7 +93,7 @@ impl Worst {
         self.keys.push((key, slot));
     }
 
-    /// Keep the slower half.
+    /// Keep only the slower half.
     fn prune(&mut self) {
         if self.keys.len() <= self.capacity {
             return;
@@ -101,7 +103,7 @@ impl Worst {
         self.free.extend(self.keys.drain(self.capacity..).map(|(_, slot)| slot));
     }
 
-    /// The slowest, the slowest first; equals by submission index.
+    /// The slowest requests, the slowest first; requests of equal latency in order of submission.
     pub fn sorted(&self) -> Vec<SlowRequest> {
         let mut keys = self.keys.clone();
         keys.sort_unstable();

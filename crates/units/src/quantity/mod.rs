@@ -1,11 +1,11 @@
 //! Quantities with units: `"100us"`, `"16KiB"`, `"7%"`, `"1.2GB/s"`.
 //!
 //! [`time`], [`times`], [`time_limit`], [`count_limit`], [`bytes`], [`maybe_bytes`], [`fraction`],
-//! [`maybe_fraction`], [`maybe_ratio`], [`rate`] and [`power`] are for `#[serde(with =
-//! "quantity::…")]`; [`Level`] is a type of its own. The `parse_*` functions read what the
-//! `format_*` functions write, to the last bit, and fit clap's value parsers. The `human_*`
-//! functions round values for display: capacities and lengths in binary units, rates in decimal
-//! units, as is usual in the field.
+//! [`maybe_fraction`], [`maybe_ratio`], [`rate`] and [`power`] are for
+//! `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The `parse_*` functions read
+//! what the `format_*` functions write, to the last bit, and fit clap's value parsers. The
+//! `human_*` functions round values for display: capacities and lengths in binary units, rates in
+//! decimal units, as is usual in the field.
 //!
 //! A bare number is always refused, since a reader could not tell microseconds from nanoseconds.
 
