@@ -91,7 +91,7 @@ impl StripePlaces {
         old_ppa
     }
 
-    /// Count a stripe as gone from a group: the group holds no copies of it any more.
+    /// Note that a group holds no copies any more of a stripe that was moved to another group.
     pub fn left(&mut self, group: u32) {
         self.held[group as usize] -= 1;
     }

@@ -10,7 +10,7 @@
 //!
 //! **Why it matters for the tail.** While free space lasts, a host request waits for at most one
 //! page move or one erase instead of a whole collection. When free space runs out, the postponed
-//! collections all come together.
+//! collections all run at the same time.
 //!
 //! **Parameters and source.** `start` (their soft limit), `hard`: extents, or shares of the lane's
 //! extents; `states`: two or four; `high_priority_writes`. Lee et al. (TCAD'13) call it PGC. With

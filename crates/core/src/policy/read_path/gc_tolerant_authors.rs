@@ -16,7 +16,7 @@
 //! `nonblocking_gc`.
 //!
 //! **Left out.** In that simulator a stripe that is neither the first nor the last of its read is
-//! always rebuilt, whatever time is left.
+//! always rebuilt, regardless of the time left.
 //!
 //! **Checked by** `policy_laws`, `rain`.
 

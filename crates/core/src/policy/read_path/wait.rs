@@ -3,8 +3,8 @@
 //! **What it does.** A read queues at the plane that holds its data, even while a collection keeps
 //! the plane busy.
 //!
-//! **Why it matters for the tail.** Where `gc_scope` closes the plane, a read that meets a
-//! collection waits for all of it.
+//! **Why it matters for the tail.** Where `gc_scope` closes the plane, a read that arrives during a
+//! collection waits until all of it has ended.
 //!
 //! **Parameters and source.** None.
 //!

@@ -5,8 +5,8 @@
 //! no later arrival, with `"all"` every read until none waits.
 //!
 //! **Why it helps the tail.** A read waits for one loop at most. With `queued` every erase ends in
-//! bounded time whatever arrives, at no cost and no wear. With `all` an erase under reads without a
-//! pause stays suspended between two loops, as with `arbitrary`.
+//! bounded time regardless of later arrivals, at no cost and no wear. With `all` an erase under
+//! reads without a pause stays suspended between two loops, as with `arbitrary`.
 //!
 //! **Parameters and source.** `suspend.erase.serve` of the device, as the paper can be read both
 //! ways. ATC'19 section 2.3: "in lieu of proceeding to the next erase step, the read request(s) is
