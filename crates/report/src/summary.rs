@@ -77,11 +77,11 @@ pub struct Scheme {
     pub runs: Option<u32>,
     /// Length of the measurement in virtual time, ns.
     pub runtime_ns: u64,
-    /// Real time of the run, seconds.
+    /// Real time of the run without preconditioning, seconds.
     pub wall_seconds: f64,
-    /// Processor time of the run, seconds.
+    /// Processor time of the run without preconditioning, seconds.
     pub cpu_seconds: f64,
-    /// Requests simulated in a second of processor time.
+    /// Requests measured, divided by `cpu_seconds`.
     pub requests_per_cpu_second: f64,
     /// Largest resident memory of the process, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub struct Scheme {
     /// Write amplification: all programs divided by host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
-    /// Mapping units programmed by class.
+    /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear` and `pad`.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub programs: Ordered<u64>,
     /// Garbage collection.
@@ -276,11 +276,11 @@ pub struct SeriesPoint {
 pub struct Precondition {
     /// `none`, `sequential`, `steady` or `scattered`.
     pub kind: String,
-    /// Processor time of ageing, seconds.
+    /// Processor time of preconditioning, seconds.
     pub cpu_seconds: f64,
-    /// Whether the state came from the snapshot cache.
+    /// Whether the state came from a snapshot.
     pub cached: bool,
-    /// Write amplification at the end of ageing.
+    /// Write amplification at the end of overwriting; with `steady` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
 }
@@ -332,8 +332,8 @@ pub struct Gc {
     /// Stripes that wear levelling migrated to another plane group; with levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes_migrated: Option<u64>,
-    /// Collections that began while another of their plane group was under way; with parity
-    /// only.
+    /// Collections that began while another plane of their plane group was collecting; counted
+    /// only if collections rotate, otherwise 0; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation_broken: Option<u64>,
     /// The most planes of one group that collected at once; with parity only.
@@ -368,15 +368,15 @@ pub struct Suspends {
     pub repeated_ns: u64,
     /// Die time spent on suspending and resuming, ns.
     pub overhead_ns: u64,
-    /// Energy of suspending and resuming, millijoules.
+    /// Energy of suspending, resuming and repeated array time, millijoules.
     pub energy_mj: f64,
-    /// Mean number of suspensions of a block since the drive was made.
+    /// Mean number of erase suspensions of a block since the drive was made.
     pub per_block_mean: f64,
-    /// Largest number of suspensions of a block since the drive was made.
+    /// Largest number of erase suspensions of a block since the drive was made.
     pub per_block_max: u64,
-    /// Factor on the raw bit error rate of a block with `per_block_mean` suspensions.
+    /// Factor on the raw bit error rate of a block with `per_block_mean` erase suspensions.
     pub rber_factor_mean: f64,
-    /// Factor on the raw bit error rate of a block with `per_block_max` suspensions.
+    /// Factor on the raw bit error rate of a block with `per_block_max` erase suspensions.
     pub rber_factor_max: f64,
 }
 
@@ -402,8 +402,8 @@ pub struct Load {
     pub backlog: u64,
     /// Time from the last arrival to the last completion, ns.
     pub behind_ns: u64,
-    /// The longest time without a break in which more requests were waiting than the drive's
-    /// queue holds, ns.
+    /// The longest time without a break in which requests waited outside the drive's queue, or
+    /// for a free place in the queue depth of their job, ns.
     pub longest_backlog_ns: u64,
     /// Start of `longest_backlog_ns`, ns of the run.
     pub longest_backlog_since_ns: u64,
@@ -471,7 +471,7 @@ pub struct Utilisation {
 pub struct Use {
     /// Mean over all parts of the kind.
     pub mean: f64,
-    /// The part that was in use most.
+    /// Share of the part that was in use most.
     pub busiest: f64,
 }
 
