@@ -81,7 +81,9 @@ fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
     let at = found.and_then(|f| Some((f.axis.as_str(), f.value.as_deref()?)));
     let unit = unit(c);
     let taken = match (&c.found, at) {
-        (Some(name), None) => Err(format!("at no value of the axis has every check of `{name}` a value")),
+        (Some(name), None) => Err(format!(
+            "find `{name}` has no result: at each value of its axis, some check has no measured value"
+        )),
         _ => value(e, c, at, results),
     };
     let runs = e.about(c, at);
@@ -129,7 +131,7 @@ fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results:
     let about: Vec<_> = e.run.iter().filter(|r| runs.contains(&r.name)).collect();
     let stand_in = about.iter().find_map(|r| r.stand_in.as_ref()).filter(|_| kind == CheckKind::Value);
     if let Some(why) = stand_in {
-        return Some(format!("a stand-in: {why}"));
+        return Some(format!("stand-in for the paper's workload: {why}"));
     }
     about.iter().find_map(|run| results.lacks(run))
 }
@@ -155,7 +157,7 @@ pub(crate) fn value(
     let scheme = e.scheme(c).unwrap_or_default();
     let runs = e.about(c, found);
     if runs.len() != c.named().count() {
-        return Err("a sweep has no run at these values".to_string());
+        return Err("the sweep has no run at these axis values".to_string());
     }
     let mut sum = 0.0;
     for run in &runs {
@@ -163,9 +165,9 @@ pub(crate) fn value(
         if let Some(to) = &c.relative_to {
             let other = to.measure.as_ref().map_or(Ok(measure.clone()), |m| Measure::parse(m))?;
             let at = match &to.run {
-                Some(name) => {
-                    e.point(name, c, found).ok_or_else(|| format!("`{name}` has no run at these values"))?
-                }
+                Some(name) => e
+                    .point(name, c, found)
+                    .ok_or_else(|| format!("`{name}` has no run at these axis values"))?,
                 None => run.clone(),
             };
             let run = &at;
@@ -173,7 +175,7 @@ pub(crate) fn value(
             if to.difference {
                 one -= by;
             } else if by == 0.0 {
-                return Err("what it is relative to is zero".to_string());
+                return Err("the value to divide by is zero".to_string());
             } else {
                 one /= by;
             }

@@ -78,7 +78,9 @@ impl Results {
             measure.is_ok_and(|m| ran.schemes.iter().any(|s| m.of(s).is_ok_and(|v| v > 0.0)))
         };
         let missing = run.needs.iter().find(|name| !above_zero(name))?;
-        Some(format!("the run shows nothing of it: `{missing}` is zero under every scheme"))
+        Some(format!(
+            "the run does not show what the figure is about: `{missing}` is zero under every scheme"
+        ))
     }
 
     /// The value of a measure, in the unit of the measure's kind.
@@ -89,14 +91,14 @@ impl Results {
         if let Some((_, ratings)) = self.searches.iter().find(|(name, _)| name == run) {
             let ratings = ratings.as_ref().map_err(String::clone)?;
             let rating = ratings.iter().find(|r| r.scheme == scheme);
-            return measure.of_rating(rating.ok_or_else(|| format!("`{scheme}` was not searched"))?);
+            return measure.of_rating(rating.ok_or_else(|| format!("the search has no scheme `{scheme}`"))?);
         }
         let run = self.run(run).ok_or_else(|| format!("there is no run `{run}`"))?;
         if let Some(why) = &run.missing {
             return Err(why.clone());
         }
         let found = run.schemes.iter().find(|s| s.name == scheme);
-        measure.of(found.ok_or_else(|| format!("`{scheme}` did not run"))?)
+        measure.of(found.ok_or_else(|| format!("scheme `{scheme}` did not run"))?)
     }
 
     /// The schemes that ran under a run or a search, in order.
@@ -320,7 +322,7 @@ fn scheme_spec(
 fn missing_trace(name: &str, folder: Option<&Path>) -> String {
     match folder {
         Some(_) => format!("trace {name} is not in the folder of traces"),
-        None => format!("trace {name} is not there (--traces DIR or TAILCUT_TRACES)"),
+        None => format!("trace {name} is missing: give a folder of traces (--traces DIR or TAILCUT_TRACES)"),
     }
 }
 

@@ -17,30 +17,32 @@ use tailcut_sim::MODEL_VERSION;
 const COMPARISONS: &str = "\
 # Composed
 
-Published ways to cut the tail, laid over one another on one drive. Nobody published these
-figures, so that nothing here is judged. Each section is made by the command in it, with
-`--report docs/composed.md`, from its file in `experiments/`; do not edit it here.
+Published ways to shorten the tail, combined on one drive. There are no published values for
+these combinations, so nothing here is judged. The command in each section writes that section,
+with `--report docs/composed.md`, from its file in `experiments/`; do not edit it here.
 ";
 
 const HEAD: &str = "\
 # Reproduction
 
-What the papers publish, beside what the model gives. Made by `tailcut reproduce --report
-docs/reproduction.md` (`make reproduce`) from the files in `experiments/`; do not edit it
-here: texts belong to those files.
+The values that the papers publish, beside the values that the model gives. `tailcut reproduce
+--report docs/reproduction.md` (`make reproduce`) writes this document from the files in
+`experiments/`. Do not edit it here: its texts are in those files.
 
-A check is of one of three kinds. A **value** compares with what was published in figures or in
-words, and could have come out otherwise. An **order** is a direction: which of two is longer.
-What is **structural** is true by construction and tests the bookkeeping alone.
+There are three kinds of checks. A **value** check compares with what was published in numbers or
+in words, and the model could miss it. An **order** check compares a direction: for example, which
+of two latencies is longer. A **structural** check is true by construction of the model and tests
+only the bookkeeping.
 
-Every check has a band, set from the paper's own stated error or from the precision of its
-words before the result was seen, and with its reason beside it. A value outside its band is
-a miss and is shown as one. *Not comparable* says why a comparison would mean nothing.
+Every check has a band and the reason for it. The band was set before the result was seen, from
+the error that the paper states or from the precision of its words. A value outside its band is a
+miss and is shown as one. A check is *not comparable* if a comparison would mean nothing; the
+reason is in the notes.
 
-How far a published value is to be trusted: **stated** in the paper; **implied** by its text
-(read off the prose, since a figure gives no numbers); **found** in other public material,
-such as the authors' code; **inferred** for the reason given; **remembered**, confirmed by no
-source, and never compared with.
+The column *trust* says how far a published value can be trusted: **stated** in the paper;
+**implied** by its text (read from the prose, because a figure gives no numbers); **found** in
+other public material, such as the authors' code; **inferred**, for the reason given;
+**remembered**, confirmed by no source, and never compared.
 ";
 
 /// A section of a document.
@@ -159,7 +161,7 @@ fn remarks(outcomes: &[Outcome]) -> String {
         gather(&mut sources, o.source.clone(), &o.label);
     }
     let said: Vec<&str> = sources.iter().map(|s| s.0.as_str()).collect();
-    out.push_str(&format!("Published values: {}.\n\n", said.join("; ")));
+    out.push_str(&format!("Sources of the published values: {}.\n\n", said.join("; ")));
     let mut notes = Vec::new();
     for o in outcomes {
         if let Verdict::NotComparable(why) = &o.verdict {
@@ -265,7 +267,7 @@ fn totals(all: &Tally) -> String {
     let Tally { values, orders, structural, not_comparable, full_only } = all;
     let broken = match structural.missed {
         0 => String::new(),
-        n => format!(" ({n} broken)"),
+        n => format!(" ({n} out of band)"),
     };
     let full = match full_only {
         0 => String::new(),

@@ -127,8 +127,8 @@ const GIB: f64 = 1_073_741_824.0;
 /// The names of measures for error messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress; or [job.NAME.] read or write with .mean, .min, .max, .p99.9, \
-     .iops, .bw";
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     .iops or .bw";
 
 impl Measure {
     /// Parses the name of a measure.
@@ -165,7 +165,7 @@ impl Measure {
         if let Some(measure) = whole {
             return Ok(measure);
         }
-        let unknown = || format!("there is no measure `{text}`; there are {NAMES}");
+        let unknown = || format!("there is no measure `{text}`; the measures are {NAMES}");
         let (job, rest) = match text.strip_prefix("job.") {
             Some(rest) => {
                 let (name, rest) = rest.split_once('.').ok_or_else(unknown)?;
@@ -189,7 +189,7 @@ impl Measure {
                 let level = what.strip_prefix('p').and_then(|p| p.parse::<f64>().ok()).ok_or_else(unknown)?;
                 if !percentile::LEVELS.contains(&level) {
                     let levels = percentile::LEVELS.map(|l| format!("p{l}")).join(", ");
-                    return Err(format!("`{what}` is not kept; the percentiles are {levels}"));
+                    return Err(format!("`{what}` is not recorded; the percentiles are {levels}"));
                 }
                 Of::Percentile(level)
             }
@@ -255,7 +255,7 @@ impl Measure {
                 what.of(if *write { write_side } else { read_side })
             }
             Measure::Iops => Ok(scheme.read.iops + scheme.write.iops),
-            Measure::Waf => scheme.waf.ok_or_else(|| missing("programs for the host")),
+            Measure::Waf => scheme.waf.ok_or_else(|| missing("programs of host data")),
             Measure::Erases => erases().map(|n| n as f64),
             Measure::ErasesPerGib => {
                 let written = scheme.write.bw_bytes * scheme.runtime_ns as f64 / 1e9 / GIB;
@@ -280,7 +280,7 @@ impl Measure {
                 let operations = scheme.operations.get(occupant);
                 operations.map(|o| o.planes).ok_or_else(|| missing(&format!("operation of {occupant}")))
             }
-            _ => Err(missing("search")),
+            _ => Err("only a search gives ratings".to_string()),
         }
     }
 }
@@ -311,7 +311,7 @@ impl OfGc {
 impl Of {
     fn of(self, side: &DirectionSummary) -> Result<f64, String> {
         if side.total_ios == 0 {
-            return Err("no such request completed".to_string());
+            return Err("no request of this kind completed".to_string());
         }
         let lat = &side.lat_ns;
         match self {

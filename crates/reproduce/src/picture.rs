@@ -231,11 +231,11 @@ pub(crate) fn over_time(
     whole_ns: u64,
 ) -> Option<Chart> {
     let (what, log) = match table.of {
-        SeriesOf::WriteMax => ("longest write that ended", true),
-        SeriesOf::WriteMean => ("mean write", true),
-        SeriesOf::ReadMax => ("longest read that ended", true),
-        SeriesOf::ReadMean => ("mean read", true),
-        SeriesOf::WriteIops => ("writes a second", false),
+        SeriesOf::WriteMax => ("longest write latency", true),
+        SeriesOf::WriteMean => ("mean write latency", true),
+        SeriesOf::ReadMax => ("longest read latency", true),
+        SeriesOf::ReadMean => ("mean read latency", true),
+        SeriesOf::WriteIops => ("writes per second", false),
         SeriesOf::FreeBlocks => ("free blocks", false),
     };
     let at = |y: f64| if log { y.log10() } else { y };
@@ -284,7 +284,7 @@ pub fn checks(e: &Experiment, results: &Results) -> Option<Chart> {
     let at = |ratio: f64| if ratio > 0.0 { ratio.log10().clamp(-reach, reach) } else { -reach };
     let ticks = [0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0].into_iter();
     let ticks = ticks.filter(|t: &f64| t.log10().abs() <= reach && (reach < 0.5 || ![0.8, 1.25].contains(t)));
-    let label = "measured by published (or by the limit); what lies beyond is at the edge".to_string();
+    let label = "measured / published (or limit); values beyond the scale are at its edge".to_string();
     let x =
         Axis { label, from: -reach, to: reach, ticks: ticks.map(|t| (t.log10(), format!("{t}x"))).collect() };
     let row = |i: usize| -(i as f64);

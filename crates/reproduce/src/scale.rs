@@ -15,7 +15,10 @@ impl Scale {
     pub fn value(&self) -> Result<f64, String> {
         let value = self.0.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0);
         value.ok_or_else(|| {
-            format!("`{}` is neither a number above zero nor an axis as in `\"{{load}}\"`", self.0)
+            format!(
+                "`{}` is neither a number above zero nor an axis name in braces such as `\"{{load}}\"`",
+                self.0
+            )
         })
     }
 }
@@ -32,7 +35,7 @@ impl Visitor<'_> for Factor {
     type Value = Scale;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, or an axis as in \"{load}\"")
+        f.write_str("a number, or an axis name in braces such as \"{load}\"")
     }
 
     fn visit_f64<E: de::Error>(self, v: f64) -> Result<Scale, E> {

@@ -103,17 +103,17 @@ impl Axis {
     fn check(&self) -> Result<(), String> {
         let wrong = |why: String| Err(format!("axis `{}`: {why}", self.name));
         if self.name.is_empty() || self.name.contains(['{', '}', '*']) {
-            return wrong("name: it has at least one character and none of `{`, `}`, `*`".to_string());
+            return wrong("name: must not be empty and must not contain `{`, `}` or `*`".to_string());
         }
         if self.values.is_empty() == self.point.is_empty() {
             return wrong("give either values or point".to_string());
         }
         let all: Vec<&str> = self.all().collect();
         if let Some(twice) = all.iter().enumerate().find(|(i, v)| all[..*i].contains(v)) {
-            return wrong(format!("`{}` is there twice", twice.1));
+            return wrong(format!("value `{}` is given twice", twice.1));
         }
         if let Some(other) = self.quick.iter().find(|q| !all.contains(&q.as_str())) {
-            return wrong(format!("quick: `{other}` is not one of its values: {}", all.join(", ")));
+            return wrong(format!("quick: `{other}` is not one of the values {}", all.join(", ")));
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, Strin
     for (i, axis) in axes.iter().enumerate() {
         axis.check()?;
         if axes[..i].iter().any(|other| other.name == axis.name) {
-            return Err(format!("axis `{}` is there twice", axis.name));
+            return Err(format!("axis `{}` is given twice", axis.name));
         }
         let mut next = Vec::new();
         for (values, base) in &all {
@@ -243,7 +243,7 @@ fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, Strin
             }
         }
         if next.len() > MOST {
-            return Err(format!("axis: {} runs; at most {MOST} make a sweep", next.len()));
+            return Err(format!("axis: the sweep has {} runs; at most {MOST} are allowed", next.len()));
         }
         all = next;
     }
@@ -273,7 +273,10 @@ fn at<T: Swept>(base: &T, axis: &Axis, value: &str) -> Result<T, String> {
         filled |= axis.point.iter().any(|p| !p.set.is_empty());
     }
     if !filled {
-        return Err(format!("axis `{}`: `{{{0}}}` stands nowhere, so that it changes nothing", axis.name));
+        return Err(format!(
+            "axis `{}`: `{{{0}}}` occurs nowhere and no point sets a key, so the axis changes nothing",
+            axis.name
+        ));
     }
     if !axis.quick.is_empty() && !axis.quick.iter().any(|q| q == value) {
         one.no_quick();
@@ -287,7 +290,7 @@ fn fill(text: &str, axis: &str, value: &str) -> Result<String, String> {
     let open = format!("{{{axis}*");
     while let Some(from) = out.find(&open) {
         let factor = out[from + open.len()..].split('}').next().unwrap_or_default().to_string();
-        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"));
         let product = (number(value)? * number(factor.trim())? * 1e6).round() / 1e6;
         let end = from + open.len() + factor.len();
         if !out[end..].starts_with('}') {
@@ -353,14 +356,14 @@ point = [{ name = \"1\", set = [\"ftl.extent=block\"] }, { name = \"2\", set = [
     #[test]
     fn an_axis_that_makes_no_sense_is_refused() {
         let wrong = [
-            (TWO.replace("\"20\"]\nquick", "\"10\"]\nquick"), "`10` is there twice"),
-            (TWO.replace("quick = [\"20\"]", "quick = [\"30\"]"), "quick: `30` is not one of its values"),
-            (TWO.replace("{load*50}", "{load*x}"), "`x` is no number"),
+            (TWO.replace("\"20\"]\nquick", "\"10\"]\nquick"), "`10` is given twice"),
+            (TWO.replace("quick = [\"20\"]", "quick = [\"30\"]"), "quick: `30` is not one of the values"),
+            (TWO.replace("{load*50}", "{load*x}"), "`x` is not a number"),
             (TWO.replace("{load*50}", "{laod}"), "`{laod}`"),
             (TWO.replace("{load*50},{size}", "{size}{load*2"), "is not closed"),
             (TWO.replace("values = [\"10\", \"20\"]", ""), "give either values or point"),
-            (TWO.replace("{load*50}", "50").replace("={load}", "=1"), "stands nowhere"),
-            (TWO.replace("name = \"width\"", "name = \"load\""), "axis `load` is there twice"),
+            (TWO.replace("{load*50}", "50").replace("={load}", "=1"), "occurs nowhere"),
+            (TWO.replace("name = \"width\"", "name = \"load\""), "axis `load` is given twice"),
         ];
         for (text, needle) in wrong {
             let error = file(&text).expect_err(needle);

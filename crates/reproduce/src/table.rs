@@ -86,7 +86,7 @@ impl Column {
         };
         // The name of a scheme may contain blanks.
         let (name, unit) = match text.contains('/') {
-            true => text.rsplit_once(' ').ok_or("behind the scheme stands `x` or `%`")?,
+            true => text.rsplit_once(' ').ok_or("after the scheme, give the unit `x` or `%`")?,
             false => text.split_once(' ').unwrap_or((text, "")),
         };
         let head = run.as_ref().map_or(name.to_string(), |run| format!("{name}, {run}"));
@@ -96,7 +96,7 @@ impl Column {
         }
         if let Some(level) = name.strip_prefix("left.p") {
             let level = level.parse().ok().filter(|l| BLAME_LEVELS.contains(l));
-            let level = level.ok_or_else(|| format!("`{name}`: blame is kept above {BLAME_LEVELS:?}"))?;
+            let level = level.ok_or_else(|| format!("`{name}`: blame is recorded above {BLAME_LEVELS:?}"))?;
             return Ok(column(Of::Left(level), None));
         }
         if let Some((measure, scheme)) = name.split_once('/') {
@@ -163,7 +163,7 @@ impl Column {
 
 /// Parses a range: `30..40`, `..40` or `30..`.
 fn limits(text: &str) -> Result<[f64; 2], String> {
-    let wrong = || format!("`in {text}`: it is a range such as `in 30..40`, `in ..40` or `in 30..`");
+    let wrong = || format!("`in {text}` is not a range such as `in 30..40`, `in ..40` or `in 30..`");
     let (from, to) = text.trim().split_once("..").ok_or_else(wrong)?;
     let number = |text: &str, open: f64| match text.trim() {
         "" => Ok(open),
@@ -208,7 +208,7 @@ fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
         let counted = columns.iter().filter(|c| c.within.is_some()).count();
         head.push("scheme".to_string());
         head.extend(columns.iter().map(|c| c.head.clone()));
-        head.extend((counted > 0).then(|| format!("of {counted}")));
+        head.extend((counted > 0).then(|| format!("in range, of {counted}")));
         for (values, run) in &ran {
             for scheme in wanted(run) {
                 let mut row = values.clone();
@@ -256,11 +256,11 @@ fn other(e: &Experiment, column: &Column, (run, values, sweep): At<'_>) -> Strin
 /// A table of the largest miss for each value of an axis.
 fn misses(found: &Found) -> Shown {
     let title = format!(
-        "{}: the largest miss of its {} checks, in parts of what is published; least at {}, which is \
-         fitted to them, and where they are judged",
-        found.name, found.checks, found.said
+        "{}: the largest relative deviation of its {} checks from the published values or limits, by {}. \
+         The checks are judged at {}, which has the smallest deviation and is thus fitted to them",
+        found.name, found.checks, found.axis, found.said
     );
-    let mut rows = vec![vec![found.axis.clone(), "largest miss".to_string()]];
+    let mut rows = vec![vec![found.axis.clone(), "largest deviation".to_string()]];
     for (value, miss) in &found.misses {
         rows.push(vec![value.clone(), miss.map_or("-".to_string(), |m| format!("{} %", Short(100.0 * m)))]);
     }
@@ -345,15 +345,15 @@ fn tried(searches: &[(&String, &Vec<Rating>)]) -> Shown {
         "small reads, mean",
         "large reads, mean",
         "large writes, mean",
-        "longest large",
+        "longest large request",
         "free blocks, first third",
-        "last third",
-        "first free blocks used up",
+        "free blocks, last third",
+        "initial free blocks used up",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
     let yes = |passed: bool| if passed { "passed" } else { "failed" }.to_string();
     let both = |p: Option<Passed>| match p {
-        None => "not asked".to_string(),
+        None => "not tested".to_string(),
         Some(Passed { stress: true, performance: false }) => "stress only".to_string(),
         Some(p) => yes(p.performance),
     };

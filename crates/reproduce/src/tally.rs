@@ -72,7 +72,7 @@ impl Tally {
             parts.push(format!("{} structural", self.structural.all()));
         }
         if self.structural.missed > 0 {
-            parts.push(format!("{} of them broken", self.structural.missed));
+            parts.push(format!("{} of them out of band", self.structural.missed));
         }
         let rest = [(self.not_comparable, "not comparable"), (self.full_only, "judged at full size only")];
         parts.extend(rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));

@@ -19,7 +19,7 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     let all = e.run.iter().map(|r| &r.name).chain(e.search.iter().map(|s| &s.name));
     for name in all.chain(e.sweeps.iter().map(|s| &s.name)) {
         if !names.insert(name.as_str()) {
-            return Err(format!("two runs are called `{name}`"));
+            return Err(format!("two runs, searches or sweeps are called `{name}`"));
         }
     }
     for run in &e.run {
@@ -34,7 +34,7 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
             return wrong(format!("axis: no sweep has an axis `{}`", find.axis));
         }
         if e.check.iter().filter(|c| c.found.as_ref() == Some(&find.name)).count() < 2 {
-            return wrong("fewer than two checks are of it, so that it predicts nothing".to_string());
+            return wrong("fewer than two checks use it, so it predicts nothing".to_string());
         }
     }
     for check in &e.check {
@@ -53,22 +53,22 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
 pub(crate) fn unit_of(name: &str, kind: Kind) -> Result<Unit, String> {
     Unit::of(name, kind).ok_or_else(|| {
         let names = Unit::names(kind).iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-        format!("unit: `{name}` does not fit the measure; it takes {names}")
+        format!("unit: `{name}` does not fit the measure; possible units are {names}")
     })
 }
 
 fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
     let known = schemes(e, &table.run)?;
     if let Some(other) = table.schemes.iter().find(|s| !known.contains(&s.as_str())) {
-        return Err(format!("schemes: `{}` has no `{other}`", table.run));
+        return Err(format!("schemes: `{}` has no scheme `{other}`", table.run));
     }
     if table.by_scheme && table.columns.len() != 1 {
-        return Err("columns: by scheme it shows one measure".to_string());
+        return Err("columns: a table with `by_scheme` has exactly one column".to_string());
     }
     for column in &table.columns {
         let column = Column::parse(column)?;
         if let Some(other) = column.relative_to.filter(|s| !known.contains(&s.as_str())) {
-            return Err(format!("columns: `{}` has no `{other}`", table.run));
+            return Err(format!("columns: `{}` has no scheme `{other}`", table.run));
         }
         column.run.map_or(Ok(()), |run| schemes(e, &run).map(|_| ()))?;
     }
@@ -89,10 +89,10 @@ fn check_names<'a>(all: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for name in all {
         if !names.insert(name) {
-            return Err(format!("schemes: `{name}` is there twice"));
+            return Err(format!("schemes: `{name}` is given twice"));
         }
     }
-    if names.is_empty() { Err("schemes: at least one".to_string()) } else { Ok(()) }
+    if names.is_empty() { Err("schemes: give at least one".to_string()) } else { Ok(()) }
 }
 
 /// Checks that no placeholder other than `known` is left.
@@ -103,7 +103,7 @@ fn check_filled<'a>(texts: impl Iterator<Item = &'a String>, known: &[&str]) -> 
             let end = rest[from..].find('}').map_or(rest.len(), |end| from + end + 1);
             let found = &rest[from..end];
             if !known.contains(&found) {
-                return Err(format!("`{found}` is no axis of it; known are {}", known.join(", ")));
+                return Err(format!("unknown placeholder `{found}`; known are {}", known.join(", ")));
             }
             rest = &rest[end..];
         }
@@ -116,16 +116,16 @@ fn check_search(search: &Search) -> Result<(), String> {
     let texts = [&search.workload, &search.full].into_iter().chain(&search.quick).chain(&search.set);
     check_filled(texts, &["{multiplier}", "{size}"])?;
     if !search.workload.contains("{multiplier}") || !search.workload.contains("{size}") {
-        return Err("workload: it holds `{multiplier}` and `{size}`".to_string());
+        return Err("workload: must contain `{multiplier}` and `{size}`".to_string());
     }
     if search.step == 0 || search.most < search.step {
-        return Err("step: at least 1 and at most `most`".to_string());
+        return Err("step: must be at least 1 and at most `most`".to_string());
     }
     for text in search.after.iter().chain([&search.slice]) {
         tailcut_units::quantity::parse_time(text)
             .ok()
             .filter(|t| t.0 > 0)
-            .ok_or_else(|| format!("slice, after: `{text}` is no length of time"))?;
+            .ok_or_else(|| format!("slice, after: `{text}` is not a time above zero"))?;
     }
     Ok(())
 }
@@ -143,15 +143,21 @@ fn check_run(run: &Run) -> Result<(), String> {
     match (&run.workload, &run.trace) {
         (Some(text), None) => {
             if run.replay.is_some() {
-                return Err("replay: only a trace is replayed".to_string());
+                return Err("replay: only allowed with a trace".to_string());
             }
             if text.contains("{size}") != run.full.is_some() || (run.quick.is_some() && run.full.is_none()) {
-                return Err("full: it is what `{size}` in the workload stands for".to_string());
+                return Err(
+                    "full, quick: they replace `{size}` in the workload; give `full` if and only if the \
+                     workload contains `{size}`, and `quick` only with `full`"
+                        .to_string(),
+                );
             }
         }
         (None, Some(_)) if run.full.is_none() && run.quick.is_none() => {}
         (None, Some(_)) => {
-            return Err("full, quick: a trace has replay.loop and replay.quick_loop".to_string());
+            return Err(
+                "full, quick: not allowed with a trace; use replay.loop and replay.quick_loop".to_string()
+            );
         }
         _ => return Err("give either workload or trace".to_string()),
     }
@@ -186,12 +192,14 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
         if !to.difference {
             kind = Kind::Ratio;
         } else if kind != other.kind() {
-            return Err("relative_to: a difference is of two measures of one unit".to_string());
+            return Err(
+                "relative_to: the two measures of a difference must have the same kind of unit".to_string()
+            );
         }
     }
     unit_of(&c.unit, kind)?;
     if c.published.is_none() && c.says.is_none() {
-        return Err("published or says: what does the paper have?".to_string());
+        return Err("published or says is missing: give the value or the words of the paper".to_string());
     }
     if c.source.is_none() && e.defaults.source.is_none() {
         return Err("source is missing".to_string());
@@ -201,7 +209,7 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
         return Ok(());
     }
     if trust == Trust::Remembered {
-        return Err("trust: what is only remembered is nothing to compare with; say not_comparable".into());
+        return Err("trust: a value that is only remembered cannot be compared; give not_comparable".into());
     }
     let band = e.band(c).ok_or("band is missing")?;
     check_band(band, c.published).map_err(|why| format!("band: {why}"))?;
@@ -213,13 +221,13 @@ fn check_kind(c: &Check, band: &Band) -> Result<(), String> {
     let said = c.says.as_ref().is_some_and(|says| says.contains(|ch: char| ch.is_ascii_digit()));
     match c.kind(Some(band)) {
         CheckKind::Value if c.published.is_none() && !said => {
-            Err("no value is published, in `published` or as a number in `says`; is it an order?".to_string())
+            Err("there is no number in `published` or `says`; is it an order?".to_string())
         }
         CheckKind::Order if c.published.is_some() => {
-            Err("a published value is more than an order".to_string())
+            Err("a check with a published value is not an order".to_string())
         }
         CheckKind::Order if !band.is_one_sided() => {
-            Err("an order has one limit, at_most or at_least".to_string())
+            Err("an order has exactly one limit, at_most or at_least".to_string())
         }
         _ => Ok(()),
     }
@@ -240,13 +248,13 @@ fn check_at(e: &Experiment, c: &Check) -> Result<Option<(String, String)>, Strin
     let of_find = found.as_ref().map(|(axis, _)| axis.as_str());
     for name in c.at.keys().map(String::as_str).chain(of_find) {
         if !axes.contains(&name) {
-            return Err(format!("at, found: no sweep that it names has an axis `{name}`"));
+            return Err(format!("at, found: no sweep of this check has an axis `{name}`"));
         }
     }
     let example = found.as_ref().map(|(axis, value)| (axis.as_str(), value.as_str()));
     if e.about(c, example).len() != c.named().count() {
         let axes = axes.join("`, `");
-        return Err(format!("at: give one of the values of each axis of the sweep: `{axes}`"));
+        return Err(format!("at: give one of the values of each axis of the sweep; the axes are `{axes}`"));
     }
     Ok(found)
 }
@@ -254,16 +262,16 @@ fn check_at(e: &Experiment, c: &Check) -> Result<Option<(String, String)>, Strin
 fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
     let given = [b.relative.is_some(), b.range.is_some(), b.at_most.is_some() || b.at_least.is_some()];
     if given.into_iter().filter(|g| *g).count() != 1 {
-        return Err("give one of relative, range, and at_most with at_least".to_string());
+        return Err("give exactly one of: relative; range; at_most, at_least or both".to_string());
     }
     if b.relative.is_some() && published.is_none() {
-        return Err("relative to what? there is no published value".to_string());
+        return Err("relative: there is no published value".to_string());
     }
     if b.range.is_some_and(|[from, to]| from > to) {
-        return Err("range: from lies above to".to_string());
+        return Err("range: the lower limit is above the upper limit".to_string());
     }
     if b.because.as_ref().is_none_or(String::is_empty) {
-        return Err("because is missing: where does the band come from?".to_string());
+        return Err("because is missing: give the reason for the band".to_string());
     }
     Ok(())
 }
@@ -275,11 +283,11 @@ fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(
             return Err(format!("measure: `{run}` is a search, which gives ratings only"));
         }
         let known = search.names().any(|s| s == scheme);
-        return known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no `{scheme}`"));
+        return known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no scheme `{scheme}`"));
     }
     if measure.is_rating() {
-        return Err(format!("measure: a rating comes of a search, and `{run}` is none"));
+        return Err(format!("measure: only a search gives ratings, and `{run}` is a run"));
     }
     let known = run_of(e, run)?.names().any(|s| s == scheme);
-    known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no `{scheme}`"))
+    known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no scheme `{scheme}`"))
 }

@@ -95,7 +95,7 @@ fn checks_say_what_they_decide() {
     assert!(count.iter().all(|n| *n > 0), "{count:?}");
     let (_, good) = list::EXPERIMENTS[0];
     for (kind, needle) in
-        [("order", "a published value is more than an order"), ("odd", "unknown variant `odd`")]
+        [("order", "a check with a published value is not an order"), ("odd", "unknown variant `odd`")]
     {
         let text = good.replacen("published =", &format!("kind = \"{kind}\"\npublished ="), 1);
         let message = list::parse("x.toml", &text).expect_err("refused").to_string();

@@ -36,7 +36,7 @@ fn no_section_is_older_than_the_model_that_could_change_it() {
             )),
         }
     }
-    assert!(old.is_empty(), "`make reproduce` makes anew:\n{}", old.join("\n"));
+    assert!(old.is_empty(), "`make reproduce` renews these sections:\n{}", old.join("\n"));
 }
 
 /// Sections of removed experiments, and sections made at the quick size, are not allowed.
@@ -66,5 +66,5 @@ fn every_picture_is_shown_and_every_picture_shown_is_there() {
     let files = std::fs::read_dir(&folder).map_or(Vec::new(), Iterator::collect);
     let there: BTreeSet<String> =
         files.into_iter().map(|f| f.expect("readable").file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(shown, there, "`make reproduce` writes them; what is in no document is to be deleted");
+    assert_eq!(shown, there, "`make reproduce` writes the pictures; delete pictures that no document shows");
 }

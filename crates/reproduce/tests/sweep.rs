@@ -137,7 +137,7 @@ fn a_sweep_is_shown_by_its_axes_and_judged_at_the_value_that_is_found() {
     assert_eq!(grid.rows.len(), 1 + 3 * 2 * 2, "depths, delays, schemes");
     assert_eq!(
         grid.rows[0],
-        ["depth", "delay", "scheme", "read.mean", "read.mean, alone", "read.mean/fifo", "of 2"]
+        ["depth", "delay", "scheme", "read.mean", "read.mean, alone", "read.mean/fifo", "in range, of 2"]
     );
     let row = &grid.rows[1];
     assert_eq!(row[..3], ["1", "20", "fifo"]);
@@ -158,16 +158,16 @@ fn a_sweep_is_shown_by_its_axes_and_judged_at_the_value_that_is_found() {
 fn a_check_of_a_sweep_names_a_value_of_every_axis() {
     let wrong = [
         (FILE.replacen("\"delay\" = \"20\"", "\"delay\" = \"30\"", 1), "give one of the values of each axis"),
-        (FILE.replacen("found = \"where it slows\"", "", 1), "fewer than two checks are of it"),
+        (FILE.replacen("found = \"where it slows\"", "", 1), "fewer than two checks use it"),
         (
             FILE.replacen("measure = \"read.p50\"", "found = \"x\"\nmeasure = \"read.p50\"", 1),
             "there is no find `x`",
         ),
         (FILE.replacen("axis = \"depth\"", "axis = \"dept\"", 1), "no sweep has an axis `dept`"),
         (FILE.replacen("depth = \"1\"", "deep = \"1\"", 1), "has an axis `deep`"),
-        (FILE.replacen("in ..100", "in 100", 1), "it is a range"),
-        (FILE.replacen("read.mean/fifo", "read.mean/fif", 1), "`reads` has no `fif`"),
-        (FILE.replacen("by_scheme = true", "by_scheme = true\nschemes = [\"es\"]", 1), "has no `es`"),
+        (FILE.replacen("in ..100", "in 100", 1), "is not a range"),
+        (FILE.replacen("read.mean/fifo", "read.mean/fif", 1), "`reads` has no scheme `fif`"),
+        (FILE.replacen("by_scheme = true", "by_scheme = true\nschemes = [\"es\"]", 1), "has no scheme `es`"),
     ];
     for (text, needle) in wrong {
         assert_ne!(text, FILE);
