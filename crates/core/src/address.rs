@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::ops::Add;
+use std::ops::{Add, Sub};
 
 macro_rules! address {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub u32);
 
@@ -23,6 +23,12 @@ macro_rules! address {
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
+
+            /// The `count` addresses from this one on.
+            #[inline]
+            pub fn run(self, count: u32) -> impl Iterator<Item = $name> + Clone {
+                (self.0..self.0 + count).map($name)
+            }
         }
 
         impl Add<u32> for $name {
@@ -30,6 +36,14 @@ macro_rules! address {
             #[inline]
             fn add(self, rhs: u32) -> $name {
                 $name(self.0 + rhs)
+            }
+        }
+
+        impl Sub for $name {
+            type Output = u32;
+            #[inline]
+            fn sub(self, rhs: $name) -> u32 {
+                self.0 - rhs.0
             }
         }
 

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use tailcut_core::address::Lpn;
 use tailcut_core::device::medium::filled_bytes;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp};
@@ -198,7 +199,7 @@ fn bytes_of(source: Source, range: Range<u64>, unit_bytes: u64) -> Vec<u8> {
             while at < range.end {
                 let end = range.end.min((at / unit_bytes + 1) * unit_bytes);
                 let part = &mut out[(at - range.start) as usize..(end - range.start) as usize];
-                filled_bytes((at / unit_bytes) as u32, (at % unit_bytes) as usize, part);
+                filled_bytes(Lpn((at / unit_bytes) as u32), (at % unit_bytes) as usize, part);
                 at = end;
             }
         }

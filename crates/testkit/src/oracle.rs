@@ -4,6 +4,7 @@
 //! whether the unit must be mapped. It knows no bytes; these are checked by [`crate::bytes`].
 //! It checks order, counts, durability and lower bounds of latency.
 
+use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Medium, Observer, Shape};
 use tailcut_core::ftl::map::Place;
@@ -168,7 +169,7 @@ impl Oracle {
             match command.op {
                 HostOp::Read => {
                     let quiet = u.touches == 0;
-                    on_flash &= quiet && matches!(device.whereabouts(lpn as u32), Place::Flash(_));
+                    on_flash &= quiet && matches!(device.whereabouts(Lpn(lpn as u32)), Place::Flash(_));
                     absent &= quiet && u.content == Content::Absent;
                 }
                 HostOp::Write | HostOp::Trim => {
@@ -214,7 +215,7 @@ impl Oracle {
                 u.touched = self.events;
             }
             if changes && u.touches == 0 {
-                let place = device.whereabouts(lpn as u32);
+                let place = device.whereabouts(Lpn(lpn as u32));
                 let absent = place == Place::Unmapped;
                 expect!(
                     u.content == Content::Open || absent == (u.content == Content::Absent),
@@ -278,7 +279,7 @@ impl Oracle {
         }
         for (lpn, u) in self.units.iter().enumerate() {
             if u.touches == 0 && u.touched < event && u.content == Content::Present {
-                let place = device.whereabouts(lpn as u32);
+                let place = device.whereabouts(Lpn(lpn as u32));
                 expect!(
                     matches!(place, Place::Flash(_)),
                     "{name} ended, and unit {lpn}, acknowledged before it, is {place:?}"
@@ -302,7 +303,7 @@ impl Oracle {
     pub fn finish<O: Observer, M: Medium>(&self, device: &Device<O, M>) -> Result<(), String> {
         expect!(self.pending.is_empty(), "{} commands never ended", self.pending.len());
         for (lpn, u) in self.units.iter().enumerate() {
-            let place = device.whereabouts(lpn as u32);
+            let place = device.whereabouts(Lpn(lpn as u32));
             expect!(
                 (place == Place::Unmapped) == (u.content == Content::Absent),
                 "unit {lpn} is {place:?} and should be {:?}",

@@ -4,7 +4,7 @@
 //! byte with an oracle. The medium itself detects a program over programmed data, a read of an
 //! erased page, and data of another unit at the place where the map has a unit.
 
-use tailcut_core::containers::NONE;
+use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::medium::{Kind, filled_bytes};
 use tailcut_core::device::{Device, InMemory, Medium, NoData};
@@ -154,13 +154,13 @@ fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
     let stripes = device.shape().stripes.as_ref();
     let parities = stripes.map_or(0, |s| s.count);
     let mut newest = vec![0; (layout.host_units + parities) as usize];
-    for ppa in 0..layout.units() {
-        if let Some(unit) = device.medium().unit(ppa).filter(|u| u.oob.lpn != NONE) {
-            let n = &mut newest[unit.oob.lpn as usize];
+    for ppa in Ppa(0).run(layout.units()) {
+        if let Some(unit) = device.medium().unit(ppa).filter(|u| u.oob.lpn != Lpn::NONE) {
+            let n = &mut newest[unit.oob.lpn.index()];
             *n = unit.oob.sequence.max(*n);
         }
     }
-    for (lpn, newest) in (0..).zip(newest) {
+    for (lpn, newest) in Lpn(0).run(newest.len() as u32).zip(newest) {
         if let Place::Flash(ppa) = device.whereabouts(lpn) {
             let unit = device.medium().unit(ppa).ok_or(format!("unit {ppa} of {lpn} is erased"))?;
             let oob = unit.oob;
@@ -221,8 +221,8 @@ fn a_part_of_a_unit_keeps_the_rest() {
         d.device.fill(d.device.host_bytes());
         let unit = config.ftl.mapping_unit as u32;
         let mut should = vec![0; 2 * unit as usize];
-        filled_bytes(0, 0, &mut should[..unit as usize]);
-        filled_bytes(1, 0, &mut should[unit as usize..]);
+        filled_bytes(Lpn(0), 0, &mut should[..unit as usize]);
+        filled_bytes(Lpn(1), 0, &mut should[unit as usize..]);
         assert_eq!(d.read(0, 2 * unit), should, "{name}: as filled");
         for (offset, bytes, value) in [(7, 1, 0xAA), (500, 600, 0xBB), (unit as usize - 3, 9, 0xCC)] {
             let data = vec![value; bytes];
@@ -265,8 +265,8 @@ fn what_the_map_says_is_what_the_flash_holds() {
         other.device.load_aged(1, &mut saved.as_slice()).expect("it is loaded");
         check(&other, "loaded");
         let unit = config.ftl.mapping_unit as u32;
-        for lpn in [0, 5, 77] {
-            let offset = u64::from(lpn * unit);
+        for lpn in [0, 5, 77].map(Lpn) {
+            let offset = u64::from(lpn.0 * unit);
             let mut should = vec![0; unit as usize];
             filled_bytes(lpn, 0, &mut should);
             assert_eq!(other.read(offset, unit), should);
@@ -283,7 +283,7 @@ fn a_damaged_bit_is_noticed() {
     let mut d = Rig::new(&config);
     d.one(HostOp::Write, 0, 2048, &[1; 2048]);
     d.one(HostOp::Flush, 0, 0, &[]);
-    let Place::Flash(ppa) = d.device.whereabouts(0) else { panic!("it was flushed") };
+    let Place::Flash(ppa) = d.device.whereabouts(Lpn(0)) else { panic!("it was flushed") };
     d.device.medium_mut().damage(ppa, 9);
     d.read(0, 2048);
     assert!(d.faults()[0].contains("the bytes of unit"), "{:?}", d.faults());

@@ -6,6 +6,7 @@
 //! the same die the read waits for the rest of the operation. At another die of the channel it
 //! waits for the rest of the command (and of a program's data).
 
+use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{OpKind, Step, StepEvent};
 use tailcut_core::ftl::map::Place;
@@ -68,7 +69,7 @@ fn play(c: &DeviceConfig, probe: Option<Probe>) -> (Vec<StepEvent>, Option<Ledge
             host.advance(p.at);
             let on_unit = |lpn: &u64| {
                 let shape = host.device.shape();
-                let Place::Flash(ppa) = host.device.whereabouts(*lpn as u32) else { return false };
+                let Place::Flash(ppa) = host.device.whereabouts(Lpn(*lpn as u32)) else { return false };
                 let place = shape.layout.place(ppa);
                 shape.unit_of(place.die, place.plane) == p.unit && (place.page ^ p.page) & 1 == 1
             };

@@ -4,6 +4,7 @@
 //! written, nothing may be read from the plane any more (checked by the audit), and at the end
 //! no data may be left on the plane.
 
+use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory};
 use tailcut_core::ftl::config::CopyMode;
@@ -102,7 +103,7 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
     let ordinary = host.one(100_000, HostOp::Read, 0, PAGE as u32);
     assert_eq!(ordinary.ledger.get(Cause::RECONSTRUCTION), 0);
     let lost_before = host.device.lost_units();
-    let Place::Flash(ppa) = host.device.whereabouts(0) else { panic!("the drive was filled") };
+    let Place::Flash(ppa) = host.device.whereabouts(Lpn(0)) else { panic!("the drive was filled") };
     host.device.fail_plane(host.device.shape().layout.lane_at(ppa)).unwrap();
     assert!(lost_before == 0 && host.device.lost_units() > 0);
     // Before any stripe was rewritten.

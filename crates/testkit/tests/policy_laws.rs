@@ -6,6 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use tailcut_core::address::Lpn;
 use tailcut_core::device::Shape;
 use tailcut_core::policy::background::{BackgroundConfig, BackgroundPolicy};
 use tailcut_core::policy::buffer::{Acknowledge, BufferConfig, BufferPolicy};
@@ -213,8 +214,8 @@ fn placement(name: &str, x: &PolicyContext) {
         assert!(chunk > 0 && x.units_per_extent.is_multiple_of(chunk), "{name}: a chunk crosses extents");
         let (lanes, levels) = (p.pool_lanes(), p.levels());
         assert!(x.lanes.is_multiple_of(lanes), "{name}: pools of {lanes} lanes of {}", x.lanes);
-        for lpn in 0..(3 * x.lanes * chunk).min(5_000) {
-            let filled = order[(lpn / chunk) as usize % order.len()];
+        for lpn in Lpn(0).run((3 * x.lanes * chunk).min(5_000)) {
+            let filled = order[(lpn.0 / chunk) as usize % order.len()];
             assert_eq!(
                 p.pool(lpn),
                 filled / lanes,

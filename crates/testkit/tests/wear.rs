@@ -4,6 +4,7 @@
 //! the rest. With levelling the numbers of programs of the planes come closer, at the cost of
 //! additional programs. All bytes and the parity of moved stripes must be preserved.
 
+use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Counters, Device, InMemory};
 use tailcut_core::policy::buffer::BufferConfig;
@@ -210,7 +211,7 @@ fn a_drive_is_aged_where_its_stripes_are() {
     let mut other = Device::new(&c, 3, ()).expect("a valid drive");
     other.load_aged(7, &mut saved.as_slice()).expect("it is like the first");
     other.audit().expect("every stripe is on the lanes of its place");
-    for unit in 0..(device.host_bytes() / PAGE) as u32 {
+    for unit in Lpn(0).run((device.host_bytes() / PAGE) as u32) {
         assert_eq!(other.whereabouts(unit), device.whereabouts(unit));
     }
     // A drive without levelling cannot load stripes that have moved.

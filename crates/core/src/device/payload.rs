@@ -4,6 +4,7 @@
 use super::drive::{Device, State};
 use super::medium::{Below, Kind, Medium, Oob, Size};
 use super::shape::Shape;
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::host::commands::Request;
 use crate::device::write::stripe::{Basis, Member};
@@ -74,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Tell the medium that a slot was taken for a unit that was at `place`. `old_ppa` is the
     /// unit's copy on flash.
     #[inline]
-    pub(super) fn data_below(&mut self, slot: u32, place: Place, old_ppa: u32) {
+    pub(super) fn data_below(&mut self, slot: u32, place: Place, old_ppa: Ppa) {
         if M::HOLDS_DATA {
             let below = match place {
                 Place::Unmapped => Below::Zeros,
@@ -95,14 +96,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The offset of byte `from` of a logical unit in the request's data.
-    fn data_at(&self, id: u32, lpn: u32, from: u64) -> u32 {
-        let unit = u64::from(lpn) * self.shape.layout.unit_bytes;
+    fn data_at(&self, id: u32, lpn: Lpn, from: u64) -> u32 {
+        let unit = u64::from(lpn.0) * self.shape.layout.unit_bytes;
         (unit + from - self.state.host.requests[id].command.offset) as u32
     }
 
     /// Tell the medium that a slot in flight lacks bytes, which are being read at `old_ppa`.
     #[inline]
-    pub(super) fn data_wanted(&mut self, slot: u32, old_ppa: u32) {
+    pub(super) fn data_wanted(&mut self, slot: u32, old_ppa: Ppa) {
         if M::HOLDS_DATA {
             self.medium.want(slot, old_ppa);
         }
@@ -124,7 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let (lpn, source) = s.write.members[(write_unit * upr + i) as usize];
             match g.writer {
                 Writer::Host => self.medium.program_slot(g.ppa + i, source, lpn),
-                Writer::Collection => self.medium.program_staged(g.ppa + i, source, lpn, Kind::Gc),
+                Writer::Collection => self.medium.program_staged(g.ppa + i, Ppa(source), lpn, Kind::Gc),
             }
         }
         for i in g.count..upr {
@@ -165,7 +166,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 while left != 0 {
                     let ppa = o.ppa + left.trailing_zeros();
                     left &= left - 1;
-                    let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { NONE };
+                    let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
                     self.medium.stage(ppa, lpn);
                 }
             }
@@ -174,7 +175,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium that a unit is copied: in its plane by a copyback, or anywhere in zero time.
     #[inline]
-    pub(super) fn data_copied(&mut self, from: u32, to: u32) {
+    pub(super) fn data_copied(&mut self, from: Ppa, to: Ppa) {
         if M::HOLDS_DATA {
             self.medium.copy_back(from, to);
         }
@@ -190,7 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium that a logical unit is trimmed.
     #[inline]
-    pub(super) fn data_trimmed(&mut self, lpn: u32) {
+    pub(super) fn data_trimmed(&mut self, lpn: Lpn) {
         if M::HOLDS_DATA {
             self.medium.trim(lpn);
         }
@@ -206,7 +207,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium where the bytes `from..to` of a logical unit are for a read.
     #[inline]
-    pub(super) fn data_read(&mut self, id: u32, lpn: u32, from: u64, to: u64) {
+    pub(super) fn data_read(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) {
         if !M::HOLDS_DATA {
             return;
         }
@@ -230,7 +231,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium that ageing has written a logical unit.
     #[inline]
-    pub(super) fn data_aged(&mut self, ppa: u32, lpn: u32) {
+    pub(super) fn data_aged(&mut self, ppa: Ppa, lpn: Lpn) {
         if !M::HOLDS_DATA {
             return;
         }
@@ -245,9 +246,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium that units are programmed without data.
     #[inline]
-    pub(super) fn data_padded(&mut self, ppas: Range<u32>) {
+    pub(super) fn data_padded(&mut self, ppas: Range<Ppa>) {
         if M::HOLDS_DATA {
-            ppas.for_each(|ppa| self.medium.program_pad(ppa));
+            ppas.start.run(ppas.end - ppas.start).for_each(|ppa| self.medium.program_pad(ppa));
         }
     }
 
@@ -262,10 +263,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let rows = self.state.extents.rows_written(&self.shape.layout);
         let (upr, upe) = (self.shape.layout.units_per_row, self.shape.layout.units_per_extent);
         for (extent, rows) in (0..).zip(rows) {
-            let units = extent * upe..extent * upe + rows * upr;
+            let units = Ppa(extent * upe).run(rows * upr);
             let as_filled = |ppa| {
                 let (lpn, parity) = (self.map.fill.lpn(ppa), self.map.state.parity);
-                let filled = lpn < filled || (parity.0..parity.1).contains(&lpn);
+                let filled = lpn.0 < filled || (parity.0..parity.1).contains(&lpn);
                 self.map.is_valid(ppa) && filled && self.map.owner(ppa) == lpn
             };
             if rows * upr == upe && units.clone().all(as_filled) {
@@ -296,12 +297,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The slot in which a job holds a unit; `NONE` if the job does not write the unit.
-    fn slot_in_job(&self, job: u32, unit: u32) -> u32 {
+    fn slot_in_job(&self, job: u32, unit: Lpn) -> u32 {
         self.member_of(job, unit).map_or(NONE, |i| self.state.parity.stripes.members[i].slot)
     }
 
     /// Add a sensed unit to what a job computes, and fill the unit's slot from it.
-    fn data_of_stripe_sensed(&mut self, job: u32, ppa: u32) {
+    fn data_of_stripe_sensed(&mut self, job: u32, ppa: Ppa) {
         let unit = self.map.owner(ppa);
         let slot = self.slot_in_job(job, unit);
         let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
@@ -357,17 +358,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The data units that a parity covers, one bit each: those on flash and those that the job
     /// (`NONE`: no job) writes.
-    fn members_of_parity(&self, parity: u32, job: u32) -> u64 {
+    fn members_of_parity(&self, parity: Lpn, job: u32) -> u64 {
         let stripes = self.shape.striped();
         let units = stripes.members(stripes.stripe_of(parity)).filter(|&u| u != parity);
         let is_covered =
-            |unit: u32| self.flash_copy(unit).is_some() || job != NONE && self.slot_in_job(job, unit) != NONE;
+            |unit: Lpn| self.flash_copy(unit).is_some() || job != NONE && self.slot_in_job(job, unit) != NONE;
         units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
     }
 
     /// Begin the reconstruction of the unit at this address from the rest of its stripe.
     #[inline]
-    pub(super) fn data_rebuilding(&mut self, rid: u32, ppa: u32) {
+    pub(super) fn data_rebuilding(&mut self, rid: u32, ppa: Ppa) {
         if M::HOLDS_DATA {
             self.medium.xor_aim(self.acc_of_rebuild(rid), ppa);
         }
@@ -376,7 +377,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Add a member of the stripe to a reconstruction. The member is in the controller, because a
     /// job writes it.
     #[inline]
-    pub(super) fn data_rebuilds_with(&mut self, rid: u32, job: u32, unit: u32) {
+    pub(super) fn data_rebuilds_with(&mut self, rid: u32, job: u32, unit: Lpn) {
         if M::HOLDS_DATA {
             match self.slot_in_job(job, unit) {
                 NONE => self.medium.xor_with(self.acc_of_rebuild(rid), accs_of(job).0),

@@ -2,6 +2,7 @@
 
 use super::drive::{Device, TIMER_SCRUB};
 use super::medium::Medium;
+use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::flash::{OpId, Owner};
@@ -114,7 +115,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             let start = self.state.scrub.cursor[l];
             let failed = self.has_failed(lane);
-            let next = (start..units).find(|&at| !failed && self.map.is_valid(extent * units + at));
+            let next = (start..units).find(|&at| !failed && self.map.is_valid(Ppa(extent * units + at)));
             let Some(at) = next else {
                 self.state.scrub.leave(lane, extent);
                 continue;
@@ -122,7 +123,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.scrub.cursor[l] = at + 1;
             self.state.scrub.reading[l] = true;
             self.state.counters.scrub_reads += 1;
-            let op = self.new_unit_read(Occupant::Background, Owner::Scrub(lane), extent * units + at);
+            let op = self.new_unit_read(Occupant::Background, Owner::Scrub(lane), Ppa(extent * units + at));
             return self.submit_op(op);
         }
     }

@@ -1,6 +1,7 @@
 //! Flash operations: the controller's command, and the state of its execution.
 
 use super::account::SLOTS;
+use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use serde::{Deserialize, Serialize};
@@ -63,9 +64,9 @@ pub struct FlashCommand {
     /// only a part of it.
     pub block: u32,
     /// First physical unit of the row that is read or programmed.
-    pub ppa: u32,
+    pub ppa: Ppa,
     /// Copyback: first physical unit of the row that is programmed.
-    pub to: u32,
+    pub to: Ppa,
     /// Copyback: the page that is programmed.
     pub to_page: u32,
     /// Reads of a collection: mask of the units from `ppa` on that were valid.
@@ -92,8 +93,8 @@ impl FlashCommand {
         planes: 0,
         codewords: 0,
         block: NONE,
-        ppa: NONE,
-        to: NONE,
+        ppa: Ppa::NONE,
+        to: Ppa::NONE,
         to_page: 0,
         units: 0,
         bytes: 0,

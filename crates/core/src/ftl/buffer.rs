@@ -7,6 +7,7 @@
 //! In addition to the slots for host data there may be slots for units that only move from one
 //! place on flash to another. They are in flight from the start and do not count as held.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Slot {
     /// The logical unit.
-    pub lpn: u32,
+    pub lpn: Lpn,
     /// The copy on flash that this slot will replace, or `NONE`. With parity, the job of the stripe
     /// keeps this address while the slot is in flight.
-    pub old_ppa: u32,
+    pub old_ppa: Ppa,
     /// Which granules of the unit are held (see [`Buffer::mask`]).
     pub mask: u64,
     /// The list of its pool or stripe, which the slot is in while it is dirty.
@@ -61,8 +62,8 @@ impl Buffer {
         let granule = (unit_bytes / 64).max(512).min(unit_bytes);
         let granules = unit_bytes.div_ceil(granule);
         let empty = Slot {
-            lpn: 0,
-            old_ppa: NONE,
+            lpn: Lpn(0),
+            old_ppa: Ppa::NONE,
             mask: 0,
             list: 0,
             in_flight: false,
@@ -172,7 +173,7 @@ impl Buffer {
 
     /// Hold a unit in a new dirty slot; `None` when the buffer is full.
     #[inline]
-    pub fn insert(&mut self, lpn: u32, old_ppa: u32, mask: u64, list: u32, waiter: u32) -> Option<u32> {
+    pub fn insert(&mut self, lpn: Lpn, old_ppa: Ppa, mask: u64, list: u32, waiter: u32) -> Option<u32> {
         if self.held() == self.capacity() {
             return None;
         }
@@ -188,12 +189,12 @@ impl Buffer {
 
     /// Take an empty slot for a moving unit; [`Buffer::room_aside`] must not be 0. No FLUSH waits
     /// for the slot, since the unit is on flash.
-    pub fn take_moving(&mut self, lpn: u32, list: u32) -> u32 {
+    pub fn take_moving(&mut self, lpn: Lpn, list: u32) -> u32 {
         debug_assert!(self.moving < self.aside);
         let i = self.spare.pop().expect("there is room aside");
         self.slots[i as usize] = Slot {
             lpn,
-            old_ppa: NONE,
+            old_ppa: Ppa::NONE,
             mask: 0,
             list,
             in_flight: true,

@@ -5,6 +5,7 @@
 //! parity covers the new copies. During that time it cannot be flushed again; units written to it
 //! wait for the next flush.
 
+use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ pub struct Entry {
     /// The stripe.
     pub stripe: u32,
     /// The copy of its parity on flash, or `NONE`.
-    pub old_ppa: u32,
+    pub old_ppa: Ppa,
     /// The job of the flush under way, or `NONE`.
     pub job: u32,
     /// Serial number of the last write to the stripe.
@@ -39,7 +40,7 @@ pub struct DirtyStripes {
 impl DirtyStripes {
     /// For at most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
     pub fn new(entries: u32, groups: u32, whole: u32) -> DirtyStripes {
-        let blank = Entry { stripe: NONE, old_ppa: NONE, job: NONE, written: 0, list: NONE };
+        let blank = Entry { stripe: NONE, old_ppa: Ppa::NONE, job: NONE, written: 0, list: NONE };
         DirtyStripes {
             entries: vec![blank; entries as usize],
             links: vec![Link::default(); entries as usize],
@@ -75,7 +76,7 @@ impl DirtyStripes {
     /// Begin an entry and return its number. It is in no list until [`DirtyStripes::written`] is
     /// called.
     #[inline]
-    pub fn open(&mut self, stripe: u32, old_ppa: u32) -> u32 {
+    pub fn open(&mut self, stripe: u32, old_ppa: Ppa) -> u32 {
         let i = self.spare.pop().expect("an entry for each slot of the buffer and each job");
         self.entries[i as usize] = Entry { stripe, old_ppa, job: NONE, written: 0, list: NONE };
         i
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn the_oldest_of_each_kind_lead_and_those_in_flight_are_out_of_reach() {
         let mut d = DirtyStripes::new(4, 2, 3);
-        let (a, b) = (d.open(8, NONE), d.open(10, 77));
+        let (a, b) = (d.open(8, Ppa::NONE), d.open(10, Ppa(77)));
         d.written(a, 0, 1);
         d.written(b, 0, 1);
         assert_eq!(d.oldest(0, false), Some(a));
@@ -166,7 +167,7 @@ mod tests {
     #[derive(Clone, Copy)]
     struct Held {
         stripe: u32,
-        old_ppa: u32,
+        old_ppa: Ppa,
         job: u32,
         written: u64,
     }
@@ -225,8 +226,8 @@ mod tests {
                 match (step, found) {
                     (0, _) => {
                         let Some(i) = model.spare.pop() else { continue };
-                        prop_assert_eq!(real.open(number, number + 1), i);
-                        let held = Held { stripe: number, old_ppa: number + 1, job: NONE, written: 0 };
+                        prop_assert_eq!(real.open(number, Ppa(number + 1)), i);
+                        let held = Held { stripe: number, old_ppa: Ppa(number + 1), job: NONE, written: 0 };
                         model.entries[i as usize] = Some(held);
                         real.written(i, number % GROUPS, dirty);
                         model.written(i, number % GROUPS, dirty);
@@ -234,8 +235,8 @@ mod tests {
                     (1, Some((i, held))) => {
                         real.written(i, held.stripe % GROUPS, dirty);
                         model.written(i, held.stripe % GROUPS, dirty);
-                        real.entry_mut(i).old_ppa = number;
-                        model.entries[i as usize].as_mut().unwrap().old_ppa = number;
+                        real.entry_mut(i).old_ppa = Ppa(number);
+                        model.entries[i as usize].as_mut().unwrap().old_ppa = Ppa(number);
                     }
                     (2, Some((i, _))) => {
                         real.departs(i, number);

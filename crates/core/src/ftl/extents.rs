@@ -1,6 +1,7 @@
 //! Extents: their valid units, free space and write frontiers.
 
 use super::layout::Layout;
+use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,7 @@ impl Extents {
     /// Take the writer's next row and return its address. Opens a free extent if the open one has
     /// no row left; `None` if only `reserve` free extents are left.
     #[inline]
-    pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {
+    pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<Ppa> {
         let l = &mut self.lanes[lane as usize];
         let f = &mut l.frontiers[writer as usize];
         if f.extent == NONE || f.next_row == layout.rows_per_extent {
@@ -159,7 +160,7 @@ impl Extents {
             l.free.remove(&mut self.links, extent);
             *f = Frontier { extent, next_row: 0 };
         }
-        let ppa = f.extent * layout.units_per_extent + f.next_row * layout.units_per_row;
+        let ppa = Ppa(f.extent * layout.units_per_extent + f.next_row * layout.units_per_row);
         f.next_row += 1;
         self.pending_rows[f.extent as usize] += 1;
         Some(ppa)
@@ -170,7 +171,7 @@ impl Extents {
     /// # Panics
     /// If the lane has no row; host data always leave an extent to collect into.
     #[inline]
-    pub fn take_collection_row(&mut self, layout: &Layout, lane: u32) -> u32 {
+    pub fn take_collection_row(&mut self, layout: &Layout, lane: u32) -> Ppa {
         let row = self.take_row(layout, lane, Writer::Collection, 0);
         row.expect("host data always leave an extent to collect into")
     }

@@ -6,6 +6,7 @@
 //! `write_planes` planes of one die.
 
 use super::config::ExtentKind;
+use crate::address::Ppa;
 
 /// Division by a number that is known when the drive is built, as one multiplication (Lemire, Kaser
 /// and Kurz 2019; exact for all 32-bit dividends).
@@ -152,8 +153,8 @@ impl Layout {
 
     /// The extent of an address, and the offset of the address in it.
     #[inline]
-    pub fn extent_of(&self, ppa: u32) -> (u32, u32) {
-        self.by_extent.div_rem(ppa)
+    pub fn extent_of(&self, ppa: Ppa) -> (u32, u32) {
+        self.by_extent.div_rem(ppa.0)
     }
 
     /// The lane of an extent, and the index of the extent in the lane.
@@ -164,21 +165,21 @@ impl Layout {
 
     /// The lane of an address.
     #[inline]
-    pub fn lane_at(&self, ppa: u32) -> u32 {
+    pub fn lane_at(&self, ppa: Ppa) -> u32 {
         self.lane_of(self.extent_of(ppa).0).0
     }
 
     /// The row (numbered over the whole drive) of an address, and the position of the unit in the
     /// row.
     #[inline]
-    pub fn row_of(&self, ppa: u32) -> (u32, u32) {
-        self.by_row.div_rem(ppa)
+    pub fn row_of(&self, ppa: Ppa) -> (u32, u32) {
+        self.by_row.div_rem(ppa.0)
     }
 
     /// The place of the row that an address is in.
     #[inline]
-    pub fn place(&self, ppa: u32) -> RowPlace {
-        let (extent, offset) = self.by_extent.div_rem(ppa);
+    pub fn place(&self, ppa: Ppa) -> RowPlace {
+        let (extent, offset) = self.by_extent.div_rem(ppa.0);
         let (row, _) = self.by_row.div_rem(offset);
         let (lane, _) = self.by_stride.div_rem(extent);
         match self.kind {
@@ -248,7 +249,7 @@ mod tests {
             let mut last_page = [0; 6 * 4];
             let base = 3 * l.units_per_extent;
             for row in 0..l.rows_per_extent {
-                let p = l.place(base + row * l.units_per_row + 1);
+                let p = l.place(Ppa(base + row * l.units_per_row + 1));
                 assert_eq!(p.extent, 3);
                 assert!(seen.insert((p.die, p.plane, p.page)));
                 let block = (p.die * 4 + p.plane) as usize;
@@ -286,7 +287,7 @@ mod tests {
             let page = 4096 * u64::from(per_page);
             let l = Layout::new(kind, dies, planes, pages, page, 4096, wide, (0..lanes).map(usable).collect(), 1);
             let row = wide * per_page;
-            let (mut ppa, mut rows, mut extent) = (0, 0, 0);
+            let (mut ppa, mut rows, mut extent) = (Ppa(0), 0, 0);
             for lane in 0..lanes {
                 for index in 0..stride {
                     let first = ppa;
@@ -306,7 +307,7 @@ mod tests {
                                     prop_assert_eq!(l.row_of(ppa), (rows, slot));
                                     prop_assert_eq!(l.extent_of(ppa), (extent, ppa - first));
                                     prop_assert_eq!(l.lane_at(ppa), lane);
-                                    ppa += 1;
+                                    ppa = ppa + 1;
                                 }
                                 rows += 1;
                             }
@@ -316,9 +317,9 @@ mod tests {
                     prop_assert_eq!(l.lane_of(extent), (lane, index));
                     extent += 1;
                 }
-                prop_assert_eq!(l.first_die(lane), l.place(lane * stride * l.units_per_extent).die);
+                prop_assert_eq!(l.first_die(lane), l.place(Ppa(lane * stride * l.units_per_extent)).die);
             }
-            prop_assert_eq!((l.units(), l.extents(), l.lanes, l.stride), (ppa, extent, lanes, stride));
+            prop_assert_eq!((l.units(), l.extents(), l.lanes, l.stride), (ppa.0, extent, lanes, stride));
             prop_assert_eq!((l.units_per_row, l.rows_per_extent * row), (row, l.units_per_extent));
             prop_assert_eq!(l.most_valid() + row, l.units_per_extent);
             prop_assert_eq!(l.blocks_per_extent() * pages * per_page, l.units_per_extent);

@@ -7,6 +7,7 @@
 use super::big::BigArray;
 use super::layout::{Divider, Layout};
 use super::stripes::Stripes;
+use crate::address::{Lpn, Ppa};
 use serde::{Deserialize, Serialize};
 
 const TRIMMED: u32 = 0x7FFF_FFFF;
@@ -20,7 +21,7 @@ pub enum Place {
     /// In this slot of the write buffer.
     Buffer(u32),
     /// At this physical unit address.
-    Flash(u32),
+    Flash(Ppa),
 }
 
 /// The closed form of a sequential fill: consecutive chunks of units go to the lanes in turn.
@@ -61,32 +62,32 @@ impl Fill {
 
     /// The address that the fill gives a logical unit.
     #[inline]
-    pub fn ppa(&self, lpn: u32) -> u32 {
+    pub fn ppa(&self, lpn: Lpn) -> Ppa {
         if let Some(s) = &self.stripes {
-            return s.fill_lane(lpn) * self.stride_units + s.fill_row(lpn);
+            return Ppa(s.fill_lane(lpn) * self.stride_units + s.fill_row(lpn));
         }
-        let (chunk, within) = self.by_chunk.div_rem(lpn);
+        let (chunk, within) = self.by_chunk.div_rem(lpn.0);
         let (round, position) = self.by_lanes.div_rem(chunk);
         let lane = self.lanes_in_order[position as usize];
-        lane * self.stride_units + round * self.chunk + within
+        Ppa(lane * self.stride_units + round * self.chunk + within)
     }
 
     /// The logical unit that the fill puts at an address; inverse of [`Fill::ppa`].
     #[inline]
-    pub fn lpn(&self, ppa: u32) -> u32 {
-        let (lane, index) = self.by_lane_units.div_rem(ppa);
+    pub fn lpn(&self, ppa: Ppa) -> Lpn {
+        let (lane, index) = self.by_lane_units.div_rem(ppa.0);
         if let Some(s) = &self.stripes {
             return s.filled_at(lane, index);
         }
         let (round, within) = self.by_chunk.div_rem(index);
-        (round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within
+        Lpn((round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within)
     }
 
     /// The data units of the stripe whose parity `unit` is; `None` if it is not parity.
-    pub fn covered(&self, unit: u32) -> Option<std::ops::Range<u32>> {
+    pub fn covered(&self, unit: Lpn) -> Option<std::ops::Range<Lpn>> {
         let s = self.stripes.as_ref().filter(|s| s.is_parity(unit))?;
         let first = s.first_of(s.stripe_of(unit));
-        Some(first..first + s.width - 1)
+        Some(first..first + (s.width - 1))
     }
 
     /// The end of a fill of at least `units` units; with stripes, of whole stripes.
@@ -133,7 +134,7 @@ pub struct MapState {
     /// Logical units `0..filled` were filled sequentially.
     pub filled: u32,
     /// The parity of their stripes was filled with them: logical units `parity.0..parity.1`.
-    pub parity: (u32, u32),
+    pub parity: (Lpn, Lpn),
 }
 
 impl Map {
@@ -150,17 +151,17 @@ impl Map {
     }
 
     #[inline]
-    fn decode(&self, lpn: u32, entry: u32) -> Place {
+    fn decode(&self, lpn: Lpn, entry: u32) -> Place {
         if entry & BUFFERED != 0 {
             Place::Buffer(entry & !BUFFERED)
         } else if entry == 0 {
             let parity = self.state.parity;
-            let filled = lpn < self.state.filled || parity.0 <= lpn && lpn < parity.1;
+            let filled = lpn.0 < self.state.filled || parity.0 <= lpn && lpn < parity.1;
             if filled { Place::Flash(self.fill.ppa(lpn)) } else { Place::Unmapped }
         } else if entry == TRIMMED {
             Place::Unmapped
         } else {
-            Place::Flash(entry - 1)
+            Place::Flash(Ppa(entry - 1))
         }
     }
 
@@ -175,73 +176,74 @@ impl Map {
 
     /// Where a logical unit is.
     #[inline]
-    pub fn lookup(&self, lpn: u32) -> Place {
-        self.decode(lpn, self.forward[lpn as usize])
+    pub fn lookup(&self, lpn: Lpn) -> Place {
+        self.decode(lpn, self.forward[lpn.index()])
     }
 
     /// Map a logical unit to a physical address.
     #[inline]
-    pub fn set_flash(&mut self, lpn: u32, ppa: u32) {
-        self.forward[lpn as usize] = ppa + 1;
+    pub fn set_flash(&mut self, lpn: Lpn, ppa: Ppa) {
+        self.forward[lpn.index()] = ppa.0 + 1;
     }
 
     /// Map a logical unit to a buffer slot; returns where it was.
     #[inline]
-    pub fn set_buffer(&mut self, lpn: u32, slot: u32) -> Place {
-        let entry = std::mem::replace(&mut self.forward[lpn as usize], BUFFERED | slot);
+    pub fn set_buffer(&mut self, lpn: Lpn, slot: u32) -> Place {
+        let entry = std::mem::replace(&mut self.forward[lpn.index()], BUFFERED | slot);
         self.decode(lpn, entry)
     }
 
     /// Whether a logical unit is mapped to this slot.
     #[inline]
-    pub fn is_buffered_in(&self, lpn: u32, slot: u32) -> bool {
-        self.forward[lpn as usize] == BUFFERED | slot
+    pub fn is_buffered_in(&self, lpn: Lpn, slot: u32) -> bool {
+        self.forward[lpn.index()] == BUFFERED | slot
     }
 
     /// Unmap a logical unit; returns where it was.
-    pub fn trim(&mut self, lpn: u32) -> Place {
-        let entry = std::mem::replace(&mut self.forward[lpn as usize], TRIMMED);
+    pub fn trim(&mut self, lpn: Lpn) -> Place {
+        let entry = std::mem::replace(&mut self.forward[lpn.index()], TRIMMED);
         self.decode(lpn, entry)
     }
 
     /// The logical unit at a valid physical address.
     #[inline]
-    pub fn owner(&self, ppa: u32) -> u32 {
-        match self.reverse[ppa as usize] {
+    pub fn owner(&self, ppa: Ppa) -> Lpn {
+        match self.reverse[ppa.index()] {
             0 => self.fill.lpn(ppa),
-            entry => entry - 1,
+            entry => Lpn(entry - 1),
         }
     }
 
     /// Record the logical unit at a physical address.
     #[inline]
-    pub fn set_owner(&mut self, ppa: u32, lpn: u32) {
-        self.reverse[ppa as usize] = lpn + 1;
+    pub fn set_owner(&mut self, ppa: Ppa, lpn: Lpn) {
+        self.reverse[ppa.index()] = lpn.0 + 1;
     }
 
     /// Whether the unit at this address is current.
     #[inline]
-    pub fn is_valid(&self, ppa: u32) -> bool {
-        self.valid[(ppa / 64) as usize] >> (ppa % 64) & 1 != 0
+    pub fn is_valid(&self, ppa: Ppa) -> bool {
+        self.valid[(ppa.0 / 64) as usize] >> (ppa.0 % 64) & 1 != 0
     }
 
     /// Mark a unit current.
     #[inline]
-    pub fn set_valid(&mut self, ppa: u32) {
-        self.valid[(ppa / 64) as usize] |= 1 << (ppa % 64);
+    pub fn set_valid(&mut self, ppa: Ppa) {
+        self.valid[(ppa.0 / 64) as usize] |= 1 << (ppa.0 % 64);
     }
 
     /// Mark a unit stale.
     #[inline]
-    pub fn clear_valid(&mut self, ppa: u32) {
-        self.valid[(ppa / 64) as usize] &= !(1 << (ppa % 64));
+    pub fn clear_valid(&mut self, ppa: Ppa) {
+        self.valid[(ppa.0 / 64) as usize] &= !(1 << (ppa.0 % 64));
     }
 
     /// Mark `start .. start + count` current.
-    pub fn set_valid_range(&mut self, start: u32, count: u32) {
+    pub fn set_valid_range(&mut self, start: Ppa, count: u32) {
         if count == 0 {
             return;
         }
+        let start = start.0;
         let end = start + count;
         for word in start / 64..end.div_ceil(64) {
             let (from, to) = (start.max(word * 64) - word * 64, end.min(word * 64 + 64) - word * 64);
@@ -257,13 +259,13 @@ impl Map {
         self.forward.iter().all(|&e| e <= units || e == TRIMMED)
             && self.reverse.iter().all(|&e| e <= logical)
             && self.state.filled <= layout.host_units
-            && self.state.parity.1 <= logical
+            && self.state.parity.1.0 <= logical
     }
 
     /// The valid bits of the (at most 64) units `start .. start + count`, as a mask.
     #[inline]
-    pub fn valid_mask(&self, start: u32, count: u32) -> u64 {
-        let (word, shift) = ((start / 64) as usize, start % 64);
+    pub fn valid_mask(&self, start: Ppa, count: u32) -> u64 {
+        let (word, shift) = ((start.0 / 64) as usize, start.0 % 64);
         let mut bits = self.valid[word] >> shift;
         if shift + count > 64 {
             bits |= self.valid[word + 1] << (64 - shift);

@@ -8,6 +8,7 @@
 //! levelling have the table.
 
 use super::stripes::Stripes;
+use crate::address::Lpn;
 use crate::containers::NONE;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +54,7 @@ impl StripePlaces {
 
     /// The offset of a unit in its group.
     #[inline]
-    pub fn offset_of(&self, stripes: &Stripes, unit: u32) -> u32 {
+    pub fn offset_of(&self, stripes: &Stripes, unit: Lpn) -> u32 {
         let stripe = stripes.stripe_of(unit);
         match self.moved(stripe) {
             None => stripes.offset_of(unit),
@@ -64,7 +65,7 @@ impl StripePlaces {
 
     /// The lane of a unit.
     #[inline]
-    pub fn lane(&self, stripes: &Stripes, unit: u32) -> u32 {
+    pub fn lane(&self, stripes: &Stripes, unit: Lpn) -> u32 {
         if self.at.is_empty() {
             return stripes.fill_lane(unit);
         }
@@ -258,7 +259,7 @@ mod tests {
                     };
                     prop_assert_eq!(real.group_of(&s, stripe), group);
                     // The parity, then the data in order around the group.
-                    let mut order = s.members(stripe).collect::<Vec<u32>>();
+                    let mut order = s.members(stripe).collect::<Vec<Lpn>>();
                     order.rotate_right(1);
                     for (step, unit) in (0..).zip(order) {
                         let offset = (parity + step) % 4;

@@ -6,6 +6,7 @@
 //! and the valid bits treat it like any other.
 
 use super::layout::{Divider, Layout};
+use crate::address::Lpn;
 
 /// The layout of the stripes.
 #[derive(Clone, Debug)]
@@ -65,20 +66,20 @@ impl Stripes {
 
     /// The stripe of a unit.
     #[inline]
-    pub fn stripe_of(&self, unit: u32) -> u32 {
-        if unit < self.host_units { self.by_data.div_rem(unit).0 } else { unit - self.host_units }
+    pub fn stripe_of(&self, unit: Lpn) -> u32 {
+        if unit.0 < self.host_units { self.by_data.div_rem(unit.0).0 } else { unit.0 - self.host_units }
     }
 
     /// The parity of a stripe.
     #[inline]
-    pub fn parity(&self, stripe: u32) -> u32 {
-        self.host_units + stripe
+    pub fn parity(&self, stripe: u32) -> Lpn {
+        Lpn(self.host_units + stripe)
     }
 
     /// Whether a unit is parity.
     #[inline]
-    pub fn is_parity(&self, unit: u32) -> bool {
-        unit >= self.host_units
+    pub fn is_parity(&self, unit: Lpn) -> bool {
+        unit.0 >= self.host_units
     }
 
     /// The group of a stripe.
@@ -110,31 +111,31 @@ impl Stripes {
 
     /// The offset of a unit in its group.
     #[inline]
-    pub fn offset_of(&self, unit: u32) -> u32 {
-        if unit >= self.host_units {
-            return self.parity_offset(unit - self.host_units);
+    pub fn offset_of(&self, unit: Lpn) -> u32 {
+        if unit.0 >= self.host_units {
+            return self.parity_offset(unit.0 - self.host_units);
         }
-        let (stripe, position) = self.by_data.div_rem(unit);
+        let (stripe, position) = self.by_data.div_rem(unit.0);
         position + u32::from(position >= self.parity_offset(stripe))
     }
 
     /// The lane on which a sequential fill puts a unit.
     #[inline]
-    pub fn fill_lane(&self, unit: u32) -> u32 {
+    pub fn fill_lane(&self, unit: Lpn) -> u32 {
         self.lane(self.group_of(self.stripe_of(unit)), self.offset_of(unit))
     }
 
     /// The first unit of a stripe.
     #[inline]
-    pub fn first_of(&self, stripe: u32) -> u32 {
-        stripe * (self.width - 1)
+    pub fn first_of(&self, stripe: u32) -> Lpn {
+        Lpn(stripe * (self.width - 1))
     }
 
     /// The units of a stripe, parity last.
     #[inline]
-    pub fn members(&self, stripe: u32) -> impl Iterator<Item = u32> + use<> {
-        let first = stripe * (self.width - 1);
-        (first..first + self.width - 1).chain(std::iter::once(self.host_units + stripe))
+    pub fn members(&self, stripe: u32) -> impl Iterator<Item = Lpn> + use<> {
+        let first = Lpn(stripe * (self.width - 1));
+        first.run(self.width - 1).chain(std::iter::once(Lpn(self.host_units + stripe)))
     }
 
     /// The number of rows that a fill of the first `stripes` stripes takes in every group, and how
@@ -146,20 +147,20 @@ impl Stripes {
     /// The row of its lane at which a sequential fill puts a unit. A fill puts one unit of each
     /// stripe on each lane of the stripe's group.
     #[inline]
-    pub fn fill_row(&self, unit: u32) -> u32 {
+    pub fn fill_row(&self, unit: Lpn) -> u32 {
         self.by_groups.div_rem(self.stripe_of(unit)).0
     }
 
     /// The unit that a fill puts at a row of a lane; inverse of [`Stripes::fill_lane`] and
     /// [`Stripes::fill_row`].
     #[inline]
-    pub fn filled_at(&self, lane: u32, row: u32) -> u32 {
+    pub fn filled_at(&self, lane: u32, row: u32) -> Lpn {
         let stripe = row * self.groups + self.group_of_lane(lane);
         let (offset, parity) = (self.offset_of_lane[lane as usize], self.parity_offset(stripe));
         if offset == parity {
-            return self.host_units + stripe;
+            return Lpn(self.host_units + stripe);
         }
-        stripe * (self.width - 1) + offset - u32::from(offset > parity)
+        Lpn(stripe * (self.width - 1) + offset - u32::from(offset > parity))
     }
 }
 
@@ -186,7 +187,7 @@ mod tests {
             let c = stripe % 8;
             let parity = (7 + 8 - c % 8 + 8 - (stripe / 8) % 8) % 8;
             let channel = if p < parity { p } else { p + 1 };
-            assert_eq!(s.fill_lane(lpn), channel * 8 + c, "unit {lpn}");
+            assert_eq!(s.fill_lane(Lpn(lpn)), channel * 8 + c, "unit {lpn}");
             assert_eq!(s.fill_lane(s.parity(stripe)), parity * 8 + c);
         }
     }
@@ -255,18 +256,18 @@ mod tests {
                 let parity = parity_at[group];
                 // In the next row the parity is one offset lower.
                 parity_at[group] = (parity + width - 1) % width;
-                let mut next = stripe * data;
+                let mut next = Lpn(stripe * data);
                 prop_assert_eq!((s.first_of(stripe), s.group_of(stripe)), (next, group as u32));
-                prop_assert_eq!(s.parity(stripe), host_units + stripe);
-                let members: Vec<u32> = (next..next + data).chain([host_units + stripe]).collect();
-                prop_assert_eq!(s.members(stripe).collect::<Vec<u32>>(), members);
+                prop_assert_eq!(s.parity(stripe), Lpn(host_units + stripe));
+                let members: Vec<Lpn> = next.run(data).chain([Lpn(host_units + stripe)]).collect();
+                prop_assert_eq!(s.members(stripe).collect::<Vec<Lpn>>(), members);
                 let before = rows.iter().map(|&r| r as u64).sum::<u64>() / u64::from(width);
                 prop_assert_eq!(before, u64::from(stripe));
                 let full = groups.iter().filter(|lanes| rows[lanes[0] as usize] > stripe / s.groups).count();
                 prop_assert_eq!(s.rows_of_fill(stripe), (stripe / s.groups, full as u32));
                 for (offset, &lane) in (0..).zip(&groups[group]) {
-                    let unit = if offset == parity { host_units + stripe } else { next };
-                    next += u32::from(offset != parity);
+                    let unit = if offset == parity { Lpn(host_units + stripe) } else { next };
+                    next = next + u32::from(offset != parity);
                     prop_assert_eq!(s.is_parity(unit), offset == parity);
                     prop_assert_eq!((s.stripe_of(unit), s.offset_of(unit), s.fill_lane(unit)), (stripe, offset, lane));
                     let row = rows[lane as usize];

@@ -1,6 +1,7 @@
 //! The aged state of a drive, made without the timing model: a sequential fill, and functional
 //! overwrites with the drive's own placement and victim policies.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::config::DeviceConfig;
 use crate::device::drive::Device;
@@ -61,7 +62,7 @@ struct Pass {
     erased: Vec<bool>,
     erased_extents: u64,
     extents: u64,
-    moved: Vec<(u32, u32)>,
+    moved: Vec<(Lpn, Ppa)>,
     /// The stripe of the last write, whose parity is still to be written, or `NONE`.
     stripe: u32,
     /// Whether a lane could not collect up to its start level.
@@ -82,7 +83,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
             let rows = most.div_ceil(self.shape.layout.units_per_row);
             self.state.extents.fill_lane(&self.shape.layout, lane, units, rows);
-            let start = lane * self.shape.layout.stride * self.shape.layout.units_per_extent;
+            let start = Ppa(lane * self.shape.layout.stride * self.shape.layout.units_per_extent);
             self.map.set_valid_range(start, units);
         }
         self.map.filled(units);
@@ -114,7 +115,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     at = first + stream.below(places) * per_write;
                     left = per_write;
                 }
-                *lpn = at as u32;
+                *lpn = Lpn(at as u32);
                 at += 1;
                 left -= 1;
             }
@@ -141,7 +142,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     pending = command.offset / unit..end;
                     continue;
                 }
-                batch[filled] = pending.start as u32;
+                batch[filled] = Lpn(pending.start as u32);
                 pending.start += 1;
                 filled += 1;
             }
@@ -153,14 +154,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn age(
         &mut self,
         progress: &mut dyn FnMut(f64) -> bool,
-        next: &mut dyn FnMut(&mut [u32; BATCH]) -> usize,
+        next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
         // A run must not depend on whether its aged drive came from a snapshot, which holds no
         // state of policies.
         let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
         let raw = u64::from(self.shape.layout.units());
-        let mut batch = [0u32; BATCH];
+        let mut batch = [Lpn(0); BATCH];
         let (mut tell, mut collections) = (0, 0);
         let mut steady = false;
         while pass.programs < BOUND * raw {
@@ -197,14 +198,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Touch the map entries and validity words that a batch needs, so that all cache misses
     /// overlap.
     #[inline]
-    fn warm(&self, lpns: &[u32]) {
+    fn warm(&self, lpns: &[Lpn]) {
         let mut old = [0u32; BATCH];
         for (o, &lpn) in old.iter_mut().zip(lpns) {
-            *o = self.map.forward[lpn as usize];
+            *o = self.map.forward[lpn.index()];
         }
         let mut sum = 0;
         for (&entry, &lpn) in old.iter().zip(lpns) {
-            let ppa = if entry == 0 { self.map.fill.ppa(lpn) } else { entry - 1 };
+            let ppa = if entry == 0 { self.map.fill.ppa(lpn).0 } else { entry - 1 };
             sum ^= self.map.valid.get((ppa / 64) as usize).copied().unwrap_or(0);
         }
         std::hint::black_box(sum);
@@ -212,7 +213,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// One functional write of a logical unit.
     #[inline]
-    fn overwrite(&mut self, pass: &mut Pass, lpn: u32) {
+    fn overwrite(&mut self, pass: &mut Pass, lpn: Lpn) {
         if let Some(stripes) = &self.shape.stripes {
             let stripe = stripes.stripe_of(lpn);
             if pass.stripe != stripe {
@@ -237,7 +238,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Program a unit in zero time.
     #[inline]
-    fn put(&mut self, pass: &mut Pass, lpn: u32) {
+    fn put(&mut self, pass: &mut Pass, lpn: Lpn) {
         let pool = match &self.shape.stripes {
             Some(stripes) => self.state.parity.places.lane(stripes, lpn),
             None => self.state.policies.placement.pool(lpn),
@@ -305,7 +306,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         pass.collections += 1;
         self.state.extents.begin_collection(victim);
         let n = self.shape.layout.units_per_extent;
-        let base = victim * n;
+        let base = Ppa(victim * n);
         let mut at = 0;
         while at < n {
             // Gather a batch of valid units, touch their map entries, then move them.
@@ -322,7 +323,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             let mut sum = 0;
             for &(lpn, _) in &pass.moved {
-                sum ^= self.map.forward[lpn as usize];
+                sum ^= self.map.forward[lpn.index()];
             }
             std::hint::black_box(sum);
             let moved = std::mem::take(&mut pass.moved);
@@ -338,7 +339,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     #[inline]
-    fn move_unit(&mut self, pass: &mut Pass, lane: u32, lpn: u32, from: u32) {
+    fn move_unit(&mut self, pass: &mut Pass, lane: u32, lpn: Lpn, from: Ppa) {
         let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
         let row = &mut pass.collection[lane as usize];
         if row.is_full() {

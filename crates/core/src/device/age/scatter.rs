@@ -1,6 +1,7 @@
 //! The `scattered` aged state, which is made directly: every lane has the same share of its extents
 //! free, and the other extents hold valid and stale units at random.
 
+use crate::address::{Lpn, Ppa};
 use crate::device::capacity::kept_extents;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -74,10 +75,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> bool {
         let upe = self.shape.layout.units_per_extent;
-        let first = lane * self.shape.layout.stride * upe;
+        let first = Ppa(lane * self.shape.layout.stride * upe);
         let mut stream = Stream::new(self.shape.context.seed, "scatter", u64::from(lane));
         // What a sequential fill would put here, shuffled (Fisher and Yates).
-        let mut owners: Vec<u32> = (first..first + valid).map(|ppa| self.map.fill.lpn(ppa)).collect();
+        let mut owners: Vec<Lpn> = first.run(valid).map(|ppa| self.map.fill.lpn(ppa)).collect();
         for i in (1..owners.len()).rev() {
             if i % SLICE as usize == 0 && !progress(0.0) {
                 return false;

@@ -1,6 +1,7 @@
 //! Audits of the map, stripes, extents and rows: the owner of each unit, and the state of each
 //! extent and row.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
@@ -17,18 +18,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let layout = &self.shape.layout;
         let mut claimed = vec![false; layout.units() as usize];
         let mut claims = 0u64;
-        let mut claim = |lpn: u32, ppa: u32, how: &str| -> Result<(), String> {
-            law!(ppa < layout.units(), "unit {lpn} is {how} {ppa}, which does not exist");
+        let mut claim = |lpn: Lpn, ppa: Ppa, how: &str| -> Result<(), String> {
+            law!(ppa.0 < layout.units(), "unit {lpn} is {how} {ppa}, which does not exist");
             law!(self.map.is_valid(ppa), "unit {lpn} is {how} {ppa}, which is stale");
             law!(self.map.owner(ppa) == lpn, "unit {lpn} is {how} {ppa}, which {} owns", self.map.owner(ppa));
-            law!(!claimed[ppa as usize], "unit {lpn} is {how} {ppa}, which is claimed twice");
-            claimed[ppa as usize] = true;
+            law!(!claimed[ppa.index()], "unit {lpn} is {how} {ppa}, which is claimed twice");
+            claimed[ppa.index()] = true;
             claims += 1;
             Ok(())
         };
         let buffer = &self.state.write.buffer;
         let mut mapped = vec![false; buffer.slots() as usize];
-        for lpn in 0..self.map.forward.len() as u32 {
+        for lpn in Lpn(0).run(self.map.forward.len() as u32) {
             let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
@@ -41,7 +42,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         "parity {lpn} is in entry {entry}, of stripe {}",
                         e.stripe
                     );
-                    if e.old_ppa != NONE {
+                    if e.old_ppa != Ppa::NONE {
                         claim(lpn, e.old_ppa, "parity under way, formerly at")?;
                     }
                 }
@@ -50,7 +51,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     let held = buffer.slot(slot);
                     law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);
                     mapped[slot as usize] = true;
-                    if held.old_ppa != NONE {
+                    if held.old_ppa != Ppa::NONE {
                         claim(lpn, held.old_ppa, "buffered, formerly at")?;
                     }
                 }
@@ -58,7 +59,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         for job in self.state.parity.stripes.jobs.in_use() {
             for m in &self.state.parity.stripes.members[self.state.parity.stripes.members_of(job)] {
-                if m.old_ppa != NONE {
+                if m.old_ppa != Ppa::NONE {
                     claim(m.unit, m.old_ppa, "on its way, formerly at")?;
                 }
             }
@@ -68,7 +69,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (i, slot) in buffer.in_use() {
             let mapped = std::mem::take(&mut mapped[i as usize]);
             law!(
-                mapped || slot.old_ppa == NONE,
+                mapped || slot.old_ppa == Ppa::NONE,
                 "slot {i} keeps {} for unit {}, which is elsewhere",
                 slot.old_ppa,
                 slot.lpn
@@ -85,7 +86,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn audit_parity(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         for stripe in 0..stripes.count {
-            let ppas: Vec<u32> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
+            let ppas: Vec<Ppa> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
             let has_parity = self.flash_copy(stripes.parity(stripe)).is_some();
             law!(ppas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
             law!(self.medium.cancels(&ppas), "the parity of stripe {stripe} is not that of {ppas:?}");
@@ -107,7 +108,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let home = self.target_lane(unit);
                 let there = match self.member_of(job, unit).map(|i| s.parity.stripes.members[i].ppa) {
                     None => self.copy_beside(job, unit),
-                    Some(ppa) => Some(ppa).filter(|&ppa| ppa != NONE),
+                    Some(ppa) => Some(ppa).filter(|&ppa| ppa != Ppa::NONE),
                 };
                 let there = there.filter(|_| job == NONE || self.member_of(job, unit).is_some());
                 law!(
@@ -143,7 +144,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn audit_extents(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
         let n = layout.extents() as usize;
-        let units = |extent: u32| extent * layout.units_per_extent..(extent + 1) * layout.units_per_extent;
+        let units = |extent: u32| Ppa(extent * layout.units_per_extent).run(layout.units_per_extent);
         let valid_units = |extent| units(extent).filter(|&ppa| self.map.is_valid(ppa)).count() as u32;
         let valid: Vec<u32> = (0..layout.extents()).map(valid_units).collect();
         let (mut pending_rows, mut readers) = (vec![0; n], vec![0; n]);
@@ -197,8 +198,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             written[row as usize] = false;
         }
         for (row, _) in written.iter().enumerate().filter(|&(_, &w)| !w) {
-            let start = row as u32 * layout.units_per_row;
-            let valid = (start..start + layout.units_per_row).find(|&p| self.map.is_valid(p));
+            let start = Ppa(row as u32 * layout.units_per_row);
+            let valid = start.run(layout.units_per_row).find(|&p| self.map.is_valid(p));
             law!(valid.is_none(), "unit {valid:?} is valid in row {row}, which is not programmed");
         }
         for id in self.flash.ops_in_use() {

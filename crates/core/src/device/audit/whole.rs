@@ -1,6 +1,6 @@
 //! The whole audit: every check in order, the totals, and what must hold in an idle drive.
 
-use crate::containers::NONE;
+use crate::address::{Lpn, Ppa};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::map::Place;
@@ -9,12 +9,12 @@ use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Where a logical unit's data are now. A unit that is being moved still counts where it was.
-    pub fn whereabouts(&self, lpn: u32) -> Place {
+    pub fn whereabouts(&self, lpn: Lpn) -> Place {
         let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
             Place::Buffer(slot) if !is_parity && self.state.write.buffer.slot(slot).moving => {
                 match self.copy_below(lpn, slot) {
-                    NONE => Place::Buffer(slot),
+                    Ppa::NONE => Place::Buffer(slot),
                     old_ppa => Place::Flash(old_ppa),
                 }
             }

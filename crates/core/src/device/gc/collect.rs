@@ -1,5 +1,6 @@
 //! Collection: empty a victim, erase it, free it.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
@@ -38,7 +39,7 @@ pub(in crate::device) struct Collection {
     pub(super) programs: u32,
     pub(super) erases: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
-    pub(super) staged: Vec<(u32, u32)>,
+    pub(super) staged: Vec<(Lpn, Ppa)>,
     /// Whether an instant collection is to be made at the end of this event.
     pub due: bool,
     /// When the collection began, ns, and the units that it wins.
@@ -252,7 +253,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let width = self.shape.copy_units;
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
-        let base = c.victim * end;
+        let base = Ppa(c.victim * end);
         while c.cursor < end {
             let start = base + c.cursor;
             let mask = self.map.valid_mask(start, width);
@@ -268,7 +269,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    fn read_segment(&mut self, lane: u32, start: u32, mask: u64) {
+    fn read_segment(&mut self, lane: u32, start: Ppa, mask: u64) {
         let (_, first_slot) = self.shape.layout.row_of(start);
         let place = self.shape.layout.place(start);
         let unit_bytes = self.shape.layout.unit_bytes;
@@ -325,8 +326,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         g.count = count as u32;
         g.ledger.clear();
         let at = (write_unit * upr) as usize;
-        s.write.members[at..at + count].copy_from_slice(&c.staged[..count]);
-        c.staged.drain(..count);
+        for (member, (lpn, ppa)) in s.write.members[at..].iter_mut().zip(c.staged.drain(..count)) {
+            *member = (lpn, ppa.0);
+        }
         c.programs += 1;
         let ppa = s.extents.take_collection_row(&self.shape.layout, lane);
         self.note_space(lane);
@@ -341,7 +343,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Map a logical unit to its new copy at `new`, if its copy at `old_ppa` is still valid.
     #[inline]
-    pub(in crate::device) fn moved(&mut self, lpn: u32, old_ppa: u32, new: u32) {
+    pub(in crate::device) fn moved(&mut self, lpn: Lpn, old_ppa: Ppa, new: Ppa) {
         if !self.map.is_valid(old_ppa) {
             return;
         }
@@ -363,7 +365,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.invalidate(old_ppa);
     }
 
-    fn copy_back(&mut self, lane: u32, source: u32) {
+    fn copy_back(&mut self, lane: u32, source: Ppa) {
         let place = self.shape.layout.place(source);
         let unit = self.shape.unit_of(place.die, place.plane);
         let target = self.state.extents.take_collection_row(&self.shape.layout, lane);

@@ -1,6 +1,7 @@
 //! Collections that take no time and no resource: the bound with which others are compared.
 
 use super::collect::Stage;
+use crate::address::Ppa;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::open_row::OpenRow;
@@ -23,7 +24,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn move_instantly(&mut self, lane: u32, victim: u32) {
         let units = self.shape.layout.units_per_extent;
         let (mut row, mut rows) = (OpenRow::default(), 0);
-        for ppa in victim * units..(victim + 1) * units {
+        for ppa in Ppa(victim * units).run(units) {
             if !self.map.is_valid(ppa) {
                 continue;
             }

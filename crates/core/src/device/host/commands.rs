@@ -1,6 +1,7 @@
 //! The host side: the device queue, the controller, the two directions of the link, and
 //! completions. All are FIFO servers without preemption, so their times are computed directly.
 
+use crate::address::Lpn;
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
@@ -49,7 +50,7 @@ pub(in crate::device) struct Request {
     /// Operations and reconstructions (reads) or slots (write-through) still to end.
     pub remaining: u32,
     /// Write: the next logical unit to hold.
-    pub next_lpn: u32,
+    pub next_lpn: Lpn,
     /// When its wait for room in the buffer began, or that of a FLUSH, ns.
     pub room_since: u64,
     /// FLUSH: the epoch it waits for.
@@ -71,7 +72,7 @@ impl Request {
             status: Status::Ok,
             ledger: Ledger::new(),
             remaining: 0,
-            next_lpn: 0,
+            next_lpn: Lpn(0),
             room_since: 0,
             epoch: 0,
             rebuilt: false,

@@ -1,5 +1,6 @@
 //! Host reads: look-up, one flash operation for each row, decoder, host link.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -21,8 +22,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(self.state.host.scratch.is_empty());
         self.data_asked(id);
         while at < end {
-            let lpn = (at / unit_bytes) as u32;
-            let base = u64::from(lpn) * unit_bytes;
+            let lpn = Lpn((at / unit_bytes) as u32);
+            let base = u64::from(lpn.0) * unit_bytes;
             let (from, to) = (at - base, (end - base).min(unit_bytes));
             if !self.read_unit(id, lpn, from, to) {
                 from_memory += to - from;
@@ -53,7 +54,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Find bytes `from..to` of one logical unit for a read. Returns false when memory has them.
     #[inline]
-    fn read_unit(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> bool {
+    fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> bool {
         self.data_read(id, lpn, from, to);
         let ppa = match self.map.lookup(lpn) {
             Place::Flash(ppa) => ppa,
@@ -65,8 +66,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let b = &self.state.write.buffer;
                 let held = b.slot(slot);
                 let whole = b.mask(from, to, false) & !held.mask == 0;
-                match if whole { NONE } else { self.copy_below(lpn, slot) } {
-                    NONE => {
+                match if whole { Ppa::NONE } else { self.copy_below(lpn, slot) } {
+                    Ppa::NONE => {
                         self.state.counters.buffer_hits += 1;
                         return false;
                     }
@@ -80,7 +81,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Add bytes of a physical unit to the request's operation on that row, or reserve one.
     #[inline]
-    fn add_flash_read(&mut self, id: u32, ppa: u32, from: u64, to: u64) {
+    fn add_flash_read(&mut self, id: u32, ppa: Ppa, from: u64, to: u64) {
         let (row, slot) = self.shape.layout.row_of(ppa);
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
@@ -91,7 +92,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             && let Some(op) = op
         {
             let cmd = self.flash.order_mut(op);
-            if cmd.ppa == row * self.shape.layout.units_per_row {
+            if cmd.ppa == Ppa(row * self.shape.layout.units_per_row) {
                 cmd.planes |= planes;
                 cmd.codewords += codewords;
                 cmd.bytes += (to - from) as u32;
@@ -129,7 +130,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read of the row of `ppa`, without planes or codewords yet.
     #[inline]
-    pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, ppa: u32) -> FlashCommand {
+    pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
         let (row, _) = self.shape.layout.row_of(ppa);
         let place = self.shape.layout.place(ppa);
         FlashCommand {
@@ -139,7 +140,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             unit: self.shape.unit_of(place.die, place.plane),
             page: place.page,
             block: place.extent,
-            ppa: row * self.shape.layout.units_per_row,
+            ppa: Ppa(row * self.shape.layout.units_per_row),
             ..FlashCommand::BLANK
         }
     }
@@ -152,7 +153,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A read of one whole unit.
-    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, ppa: u32) -> FlashCommand {
+    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
         let (_, slot) = self.shape.layout.row_of(ppa);
         let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
@@ -160,7 +161,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Reserve a read of one whole unit.
-    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, ppa: u32) -> OpId {
+    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, ppa: Ppa) -> OpId {
         let read = self.unit_read_of(occupant, owner, ppa);
         self.order_read(read)
     }

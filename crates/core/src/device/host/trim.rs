@@ -1,5 +1,6 @@
 //! The TRIM command.
 
+use crate::address::Lpn;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
@@ -12,7 +13,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let first = command.offset.div_ceil(unit_bytes);
         let end = (command.offset + u64::from(command.bytes)) / unit_bytes;
         if first < end {
-            let kept = u64::from(self.trim_units(first as u32, end as u32));
+            let kept = u64::from(self.trim_units(Lpn(first as u32), Lpn(end as u32)));
             self.state.counters.trimmed += end - first - kept;
             self.state.counters.trims_kept += kept;
         }

@@ -9,7 +9,7 @@ use super::pages::{Pages, Unit};
 use super::transfer::{Piece, Slot, Transfer};
 use super::xor::Accumulator;
 use super::{Below, Medium, Range, Size};
-use crate::containers::NONE;
+use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Fill;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct InMemory {
     slots: Vec<Slot>,
     requests: Vec<Transfer>,
     /// Units in the controller that are being moved, by their source address.
-    staged: BTreeMap<u32, Unit>,
+    staged: BTreeMap<Ppa, Unit>,
     accumulators: Vec<Accumulator>,
     /// Sequence number of the data that entered last.
     sequence: u64,
@@ -38,7 +38,7 @@ impl InMemory {
     }
 
     /// The unit at an address; `None` if it is erased.
-    pub fn unit(&self, ppa: u32) -> Option<Unit> {
+    pub fn unit(&self, ppa: Ppa) -> Option<Unit> {
         self.pages.unit(ppa)
     }
 
@@ -49,7 +49,7 @@ impl InMemory {
     }
 
     /// Flip a bit of a unit on flash that a command wrote.
-    pub fn damage(&mut self, ppa: u32, byte: usize) {
+    pub fn damage(&mut self, ppa: Ppa, byte: usize) {
         self.pages.damage(ppa, byte);
     }
 
@@ -67,7 +67,7 @@ impl InMemory {
 
     /// Return the unit at an address that should hold `lpn` (`NONE`: any unit), and record a fault
     /// if it does not.
-    fn look(&mut self, ppa: u32, lpn: u32, why: &str) -> Option<Unit> {
+    fn look(&mut self, ppa: Ppa, lpn: Lpn, why: &str) -> Option<Unit> {
         let Some(unit) = self.pages.unit(ppa) else {
             self.fault(|| format!("{why}: unit {ppa} is erased"));
             return None;
@@ -76,9 +76,9 @@ impl InMemory {
         Some(unit)
     }
 
-    fn check(&mut self, unit: &Unit, ppa: u32, lpn: u32, why: &str) {
+    fn check(&mut self, unit: &Unit, ppa: Ppa, lpn: Lpn, why: &str) {
         let oob = unit.oob;
-        if lpn != NONE && (oob.lpn != lpn || oob.kind == Kind::Pad) {
+        if lpn != Lpn::NONE && (oob.lpn != lpn || oob.kind == Kind::Pad) {
             self.fault(|| format!("{why}: unit {ppa} should be logical unit {lpn} and is {oob:?}"));
         }
         if !unit.is_sound() {
@@ -86,7 +86,7 @@ impl InMemory {
         }
     }
 
-    fn program(&mut self, ppa: u32, unit: Unit) {
+    fn program(&mut self, ppa: Ppa, unit: Unit) {
         let oob = unit.oob;
         if let Some(old_ppa) = self.pages.program(ppa, unit) {
             self.fault(|| format!("unit {ppa} is programmed with {oob:?} over {:?}", old_ppa.oob));
@@ -94,12 +94,12 @@ impl InMemory {
     }
 
     /// Fill the missing bytes of a slot from the unit at an address.
-    fn complete_slot(&mut self, slot: u32, ppa: u32, why: &str) {
+    fn complete_slot(&mut self, slot: u32, ppa: Ppa, why: &str) {
         let lpn = self.slots[slot as usize].lpn;
         let unit = self.look(ppa, lpn, why);
         let all = self.size.unit_bytes;
         let s = &mut self.slots[slot as usize];
-        s.wants = NONE;
+        s.wants = Ppa::NONE;
         if let Some(unit) = unit {
             for gap in s.held.gaps(0..all) {
                 unit.read(gap.start as usize, &mut s.bytes[gap.start as usize..gap.end as usize]);
@@ -112,7 +112,7 @@ impl InMemory {
     }
 
     /// Record a fault if an accumulator differs from this unit.
-    fn compare(&mut self, acc: u32, unit: &Unit, ppa: u32) {
+    fn compare(&mut self, acc: u32, unit: &Unit, ppa: Ppa) {
         let a = &self.accumulators[acc as usize];
         let (same, lpns, oob) = (a.is(unit), a.lpns, unit.oob);
         if !same {
@@ -145,7 +145,7 @@ impl Medium for InMemory {
         self.requests[request as usize].begin(bytes, data);
     }
 
-    fn hold(&mut self, slot: u32, lpn: u32, below: Below) {
+    fn hold(&mut self, slot: u32, lpn: Lpn, below: Below) {
         let all = self.size.unit_bytes;
         self.slots[slot as usize].take(lpn, all);
         match below {
@@ -183,18 +183,18 @@ impl Medium for InMemory {
         s.written = true;
     }
 
-    fn want(&mut self, slot: u32, ppa: u32) {
+    fn want(&mut self, slot: u32, ppa: Ppa) {
         self.slots[slot as usize].wants = ppa;
     }
 
-    fn fill_slot(&mut self, slot: u32, sensed: Range<u32>) {
+    fn fill_slot(&mut self, slot: u32, sensed: Range<Ppa>) {
         let wants = self.slots[slot as usize].wants;
-        if wants != NONE && sensed.contains(&wants) {
+        if wants != Ppa::NONE && sensed.contains(&wants) {
             self.complete_slot(slot, wants, "a slot filled up");
         }
     }
 
-    fn program_slot(&mut self, ppa: u32, slot: u32, lpn: u32) {
+    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
         // A unit that moves keeps its number.
@@ -206,18 +206,18 @@ impl Medium for InMemory {
         self.program(ppa, unit);
     }
 
-    fn program_pad(&mut self, ppa: u32) {
+    fn program_pad(&mut self, ppa: Ppa) {
         let sequence = self.next();
         self.program(ppa, Unit::implied(Oob::pad(sequence)));
     }
 
-    fn stage(&mut self, ppa: u32, lpn: u32) {
+    fn stage(&mut self, ppa: Ppa, lpn: Lpn) {
         if let Some(unit) = self.look(ppa, lpn, "a unit to be moved") {
             self.staged.insert(ppa, unit);
         }
     }
 
-    fn program_staged(&mut self, ppa: u32, from: u32, lpn: u32, kind: Kind) {
+    fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {
         let Some(mut unit) = self.staged.remove(&from) else {
             return self.fault(|| format!("unit {from} moves to {ppa} and was never sensed"));
         };
@@ -228,8 +228,8 @@ impl Medium for InMemory {
         self.program(ppa, unit);
     }
 
-    fn copy_back(&mut self, from: u32, to: u32) {
-        if let Some(mut unit) = self.look(from, NONE, "a unit copied back") {
+    fn copy_back(&mut self, from: Ppa, to: Ppa) {
+        if let Some(mut unit) = self.look(from, Lpn::NONE, "a unit copied back") {
             if unit.oob.kind == Kind::User {
                 unit.oob.kind = Kind::Gc;
             }
@@ -249,7 +249,7 @@ impl Medium for InMemory {
         self.requests[request as usize].begin(bytes, &[]);
     }
 
-    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: u32) {
+    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: Ppa) {
         let s = &self.slots[slot as usize];
         let t = &mut self.requests[request as usize];
         let held = &s.bytes[range.start as usize..range.end as usize];
@@ -263,11 +263,11 @@ impl Medium for InMemory {
         }
     }
 
-    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: u32, lpn: u32) {
+    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: Ppa, lpn: Lpn) {
         self.requests[request as usize].waits.push(Piece { ppa, lpn, range, at });
     }
 
-    fn sense(&mut self, request: u32, sensed: Range<u32>) {
+    fn sense(&mut self, request: u32, sensed: Range<Ppa>) {
         for Piece { ppa, lpn, range, at } in self.take_waits(request, |p| sensed.contains(&p.ppa)) {
             if let Some(unit) = self.look(ppa, lpn, "a host read") {
                 let out = self.requests[request as usize].part_mut(at, range.end - range.start);
@@ -289,12 +289,12 @@ impl Medium for InMemory {
         self.sequence = self.sequence.max(u64::from(units));
     }
 
-    fn age(&mut self, ppa: u32, lpn: u32) {
+    fn age(&mut self, ppa: Ppa, lpn: Lpn) {
         let sequence = self.next();
         self.program(ppa, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
     }
 
-    fn age_parity(&mut self, ppa: u32, oob: Oob, first: u32) {
+    fn age_parity(&mut self, ppa: Ppa, oob: Oob, first: Lpn) {
         let sequence = self.next();
         self.program(ppa, Unit::implied_parity(Oob { sequence, ..oob }, first));
     }
@@ -311,22 +311,22 @@ impl Medium for InMemory {
         self.accumulators[acc as usize].clear();
     }
 
-    fn xor_aim(&mut self, acc: u32, ppa: u32) {
-        let unit = self.look(ppa, NONE, "a unit to be rebuilt");
+    fn xor_aim(&mut self, acc: u32, ppa: Ppa) {
+        let unit = self.look(ppa, Lpn::NONE, "a unit to be rebuilt");
         let a = &mut self.accumulators[acc as usize];
         a.clear();
         a.aim = unit;
     }
 
-    fn xor_flash(&mut self, acc: u32, ppa: u32) {
-        if let Some(unit) = self.look(ppa, NONE, "a member of a stripe") {
+    fn xor_flash(&mut self, acc: u32, ppa: Ppa) {
+        if let Some(unit) = self.look(ppa, Lpn::NONE, "a member of a stripe") {
             self.accumulators[acc as usize].add_unit(&unit);
         }
     }
 
     fn xor_slot(&mut self, acc: u32, slot: u32) {
         let s = &self.slots[slot as usize];
-        self.accumulators[acc as usize].add(&s.bytes, s.lpn);
+        self.accumulators[acc as usize].add(&s.bytes, s.lpn.0);
         if !s.is_whole() {
             self.fault(|| format!("slot {slot} joins a stripe and is not whole"));
         }
@@ -338,23 +338,23 @@ impl Medium for InMemory {
         self.accumulators[acc as usize].add(&bytes, lpns);
     }
 
-    fn xor_staged(&mut self, acc: u32, ppa: u32) {
+    fn xor_staged(&mut self, acc: u32, ppa: Ppa) {
         match self.staged.get(&ppa) {
             Some(unit) => self.accumulators[acc as usize].add_unit(unit),
             None => self.fault(|| format!("unit {ppa} joins a stripe and was never sensed")),
         }
     }
 
-    fn program_xor(&mut self, acc: u32, ppa: u32, oob: Oob) {
+    fn program_xor(&mut self, acc: u32, ppa: Ppa, oob: Oob) {
         let sequence = self.next();
         let a = &self.accumulators[acc as usize];
         let unit = Unit::new(Oob { lpns: a.lpns, sequence, ..oob }, a.bytes.as_slice().into());
         self.program(ppa, unit);
     }
 
-    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: u32) {
+    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: Ppa) {
         let aim = self.accumulators[acc as usize].aim.take();
-        if let Some(unit) = aim.or_else(|| self.look(ppa, NONE, "a rebuilt unit")) {
+        if let Some(unit) = aim.or_else(|| self.look(ppa, Lpn::NONE, "a rebuilt unit")) {
             self.compare(acc, &unit, ppa);
         }
         let inside = |p: &Piece| p.ppa == ppa && p.range.start < range.end && range.start < p.range.end;
@@ -373,7 +373,7 @@ impl Medium for InMemory {
         }
     }
 
-    fn complete_xor(&mut self, acc: u32, slot: u32, ppa: u32) {
+    fn complete_xor(&mut self, acc: u32, slot: u32, ppa: Ppa) {
         if let Some(unit) = self.look(ppa, self.slots[slot as usize].lpn, "an old copy") {
             self.compare(acc, &unit, ppa);
             let s = &mut self.slots[slot as usize];
@@ -390,7 +390,7 @@ impl Medium for InMemory {
         s.held.set_all(self.size.unit_bytes);
     }
 
-    fn cancels(&self, ppas: &[u32]) -> bool {
+    fn cancels(&self, ppas: &[Ppa]) -> bool {
         let mut sum = Accumulator::new(self.size.unit_bytes);
         for &ppa in ppas {
             match self.pages.unit(ppa) {

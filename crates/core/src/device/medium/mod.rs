@@ -20,6 +20,7 @@ mod tests;
 mod transfer;
 mod xor;
 
+use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Fill;
 pub use content::filled_bytes;
 pub use in_memory::InMemory;
@@ -60,7 +61,7 @@ pub enum Below {
         /// The older slot.
         older: u32,
         /// The copy on flash with the bytes that the older slot lacks.
-        old_ppa: u32,
+        old_ppa: Ppa,
     },
 }
 
@@ -77,41 +78,41 @@ pub trait Medium {
     /// A write of `bytes` bytes is submitted. If `data` is shorter, the rest is zeros.
     fn begin_write(&mut self, request: u32, bytes: u32, data: &[u8]) {}
     /// A slot of the buffer is taken for a logical unit.
-    fn hold(&mut self, slot: u32, lpn: u32, below: Below) {}
+    fn hold(&mut self, slot: u32, lpn: Lpn, below: Below) {}
     /// The bytes `range` of a slot are set to the request's data from `at` on.
     fn write_slot(&mut self, slot: u32, range: Range<u32>, request: u32, at: u32) {}
     /// A slot that leaves the buffer needs its missing bytes from this address.
-    fn want(&mut self, slot: u32, ppa: u32) {}
+    fn want(&mut self, slot: u32, ppa: Ppa) {}
     /// A read of missing bytes of slots has sensed these addresses.
-    fn fill_slot(&mut self, slot: u32, sensed: Range<u32>) {}
+    fn fill_slot(&mut self, slot: u32, sensed: Range<Ppa>) {}
     /// A slot is programmed.
-    fn program_slot(&mut self, ppa: u32, slot: u32, lpn: u32) {}
+    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn) {}
     /// A unit of a row is programmed without data.
-    fn program_pad(&mut self, ppa: u32) {}
+    fn program_pad(&mut self, ppa: Ppa) {}
 
     /// A unit is sensed to be moved, and is in the controller. `lpn` is its logical unit by the
     /// map, or `NONE` if the unit is stale by now.
-    fn stage(&mut self, ppa: u32, lpn: u32) {}
+    fn stage(&mut self, ppa: Ppa, lpn: Lpn) {}
     /// A staged unit is programmed elsewhere.
-    fn program_staged(&mut self, ppa: u32, from: u32, lpn: u32, kind: Kind) {}
+    fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {}
     /// A unit is sensed and programmed elsewhere without leaving the die.
-    fn copy_back(&mut self, from: u32, to: u32) {}
+    fn copy_back(&mut self, from: Ppa, to: Ppa) {}
     /// An extent is erased.
     fn erase(&mut self, extent: u32) {}
     /// A logical unit is forgotten.
-    fn trim(&mut self, lpn: u32) {}
+    fn trim(&mut self, lpn: Lpn) {}
 
     /// The look-up of a host read of `bytes` bytes begins. Bytes for which no other call follows
     /// are zeros.
     fn begin_read(&mut self, request: u32, bytes: u32) {}
     /// Bytes `range` of a logical unit, at `at` in the request's data, come from this slot as it is
     /// now. Bytes that the slot lacks come from `old_ppa` when that is sensed.
-    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: u32) {}
+    fn read_slot(&mut self, request: u32, at: u32, range: Range<u32>, slot: u32, old_ppa: Ppa) {}
     /// Bytes `range` of a logical unit, at `at` in the request's data, come from this address
     /// when it is sensed.
-    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: u32, lpn: u32) {}
+    fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: Ppa, lpn: Lpn) {}
     /// These addresses are sensed for the request.
-    fn sense(&mut self, request: u32, sensed: Range<u32>) {}
+    fn sense(&mut self, request: u32, sensed: Range<Ppa>) {}
     /// A read ends. Returns its bytes.
     fn read_data(&mut self, request: u32) -> &[u8] {
         &[]
@@ -121,11 +122,11 @@ pub trait Medium {
     /// them. Their bytes are those of [`filled_bytes`].
     fn fill(&mut self, order: &Fill, units: u32) {}
     /// A logical unit is overwritten functionally, with the bytes of [`filled_bytes`].
-    fn age(&mut self, ppa: u32, lpn: u32) {}
+    fn age(&mut self, ppa: Ppa, lpn: Lpn) {}
 
     /// The parity of a stripe that begins with the logical unit `first` is written
     /// functionally: its members, by the bits of `oob`, have the bytes of [`filled_bytes`].
-    fn age_parity(&mut self, ppa: u32, oob: Oob, first: u32) {}
+    fn age_parity(&mut self, ppa: Ppa, oob: Oob, first: Lpn) {}
 
     /// The first few faults: accesses that should not have happened.
     fn faults(&self) -> &[String] {
@@ -137,29 +138,29 @@ pub trait Medium {
     /// Clear an accumulator: all zeros, and no members.
     fn xor_clear(&mut self, acc: u32) {}
     /// Clear an accumulator, and note the unit that is now at this address as its expected result.
-    fn xor_aim(&mut self, acc: u32, ppa: u32) {}
+    fn xor_aim(&mut self, acc: u32, ppa: Ppa) {}
     /// Add the unit that is now at this address to an accumulator: its bytes and its LPN. Call it
     /// when the sense ends.
-    fn xor_flash(&mut self, acc: u32, ppa: u32) {}
+    fn xor_flash(&mut self, acc: u32, ppa: Ppa) {}
     /// Add a slot, which must hold its whole unit, to an accumulator.
     fn xor_slot(&mut self, acc: u32, slot: u32) {}
     /// Add the accumulator `other` to an accumulator.
     fn xor_with(&mut self, acc: u32, other: u32) {}
     /// Add a staged unit to an accumulator.
-    fn xor_staged(&mut self, acc: u32, ppa: u32) {}
+    fn xor_staged(&mut self, acc: u32, ppa: Ppa) {}
     /// Program an accumulator. `oob` gives the kind, the number under which the unit is known (as
     /// LPN) and its member bitmap. The medium sets the exclusive or of its members' LPNs, the
     /// sequence number and the checksum.
-    fn program_xor(&mut self, acc: u32, ppa: u32, oob: Oob) {}
+    fn program_xor(&mut self, acc: u32, ppa: Ppa, oob: Oob) {}
     /// Deliver the bytes `range` of the unit at `ppa`, for which the request waits, from an
     /// accumulator. The accumulator is compared with its expected result, or else with the unit at
     /// `ppa`.
-    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: u32) {}
+    fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: Ppa) {}
     /// Fill the missing bytes of a slot from an accumulator, which must equal the unit at this
     /// address.
-    fn complete_xor(&mut self, acc: u32, slot: u32, ppa: u32) {}
+    fn complete_xor(&mut self, acc: u32, slot: u32, ppa: Ppa) {}
     /// Whether the units at these addresses cancel out: the members of a stripe and its parity.
-    fn cancels(&self, ppas: &[u32]) -> bool {
+    fn cancels(&self, ppas: &[Ppa]) -> bool {
         true
     }
 }

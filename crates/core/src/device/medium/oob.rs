@@ -1,6 +1,6 @@
 //! The out-of-band record that is programmed beside a unit's bytes.
 
-use crate::containers::NONE;
+use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
 /// Why a unit was programmed.
@@ -22,7 +22,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Oob {
     /// The logical unit of the data; for parity its own number; `NONE` for padding.
-    pub lpn: u32,
+    pub lpn: Lpn,
     /// The order in which the host's data entered the buffer. Of two copies of a logical unit, the
     /// one with the higher number is the newer. A moved unit keeps its number.
     pub sequence: u64,
@@ -38,17 +38,17 @@ pub struct Oob {
 
 impl Oob {
     /// The record of a logical unit's data.
-    pub fn data(kind: Kind, lpn: u32, sequence: u64, checksum: u64) -> Oob {
+    pub fn data(kind: Kind, lpn: Lpn, sequence: u64, checksum: u64) -> Oob {
         Oob { lpn, sequence, kind, members: 0, lpns: 0, checksum }
     }
 
     /// The record of padding.
     pub fn pad(sequence: u64) -> Oob {
-        Oob::data(Kind::Pad, NONE, sequence, 0)
+        Oob::data(Kind::Pad, Lpn::NONE, sequence, 0)
     }
 
     /// The record with which a parity unit is programmed.
-    pub fn parity(number: u32, members: u64) -> Oob {
+    pub fn parity(number: Lpn, members: u64) -> Oob {
         Oob { members, ..Oob::data(Kind::Parity, number, 0, 0) }
     }
 
@@ -56,7 +56,7 @@ impl Oob {
     /// stripe.
     pub fn share(&self) -> u32 {
         match self.kind {
-            Kind::User | Kind::Gc | Kind::Wear => self.lpn,
+            Kind::User | Kind::Gc | Kind::Wear => self.lpn.0,
             Kind::Parity => self.lpns,
             Kind::Pad => 0,
         }

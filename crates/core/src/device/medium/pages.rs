@@ -3,7 +3,7 @@
 use super::content::filled_bytes;
 use super::oob::{Kind, Oob};
 use super::{Range, Size};
-use crate::containers::NONE;
+use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Fill;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
@@ -16,25 +16,25 @@ pub struct Unit {
     /// The bytes; `None` if they follow from the record: zeros of padding, else [`filled_bytes`].
     bytes: Option<Arc<[u8]>>,
     /// The first logical unit of its stripe, for parity without bytes of its own.
-    first: u32,
+    first: Lpn,
 }
 
 impl Unit {
     /// Create a unit with bytes. The checksum is computed from them.
     pub fn new(oob: Oob, bytes: Arc<[u8]>) -> Unit {
-        Unit { oob: Oob { checksum: xxh3_64(&bytes), ..oob }, bytes: Some(bytes), first: NONE }
+        Unit { oob: Oob { checksum: xxh3_64(&bytes), ..oob }, bytes: Some(bytes), first: Lpn::NONE }
     }
 
     /// A unit whose bytes follow from its record.
     pub fn implied(oob: Oob) -> Unit {
-        Unit { oob, bytes: None, first: NONE }
+        Unit { oob, bytes: None, first: Lpn::NONE }
     }
 
     /// Parity of units whose bytes follow from their records, in a stripe that begins with
     /// the logical unit `first`.
-    pub fn implied_parity(oob: Oob, first: u32) -> Unit {
+    pub fn implied_parity(oob: Oob, first: Lpn) -> Unit {
         let members = (0..u64::BITS).filter(|i| oob.members >> i & 1 != 0);
-        let lpns = members.fold(0, |sum, i| sum ^ (first + i));
+        let lpns = members.fold(0, |sum, i| sum ^ (first + i).0);
         Unit { oob: Oob { lpns, ..oob }, bytes: None, first }
     }
 
@@ -112,18 +112,18 @@ impl Pages {
     }
 
     /// The unit that the fill put at an address.
-    fn filled(&self, ppa: u32) -> Option<Unit> {
+    fn filled(&self, ppa: Ppa) -> Option<Unit> {
         let (order, by_lane) = self.fill.as_ref()?;
-        let (lane, index) = (ppa / self.size.units_per_lane, ppa % self.size.units_per_lane);
+        let (lane, index) = (ppa.0 / self.size.units_per_lane, ppa.0 % self.size.units_per_lane);
         let units = by_lane[lane as usize];
         if index < units {
             let lpn = order.lpn(ppa);
             if let Some(data) = order.covered(lpn) {
-                let sequence = u64::from(data.end - 1);
-                let oob = Oob { sequence, ..Oob::parity(lpn, (1 << data.len()) - 1) };
+                let sequence = u64::from(data.end.0 - 1);
+                let oob = Oob { sequence, ..Oob::parity(lpn, (1 << (data.end - data.start)) - 1) };
                 return Some(Unit::implied_parity(oob, data.start));
             }
-            Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn), 0)))
+            Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn.0), 0)))
         } else if index < units.next_multiple_of(self.size.units_per_row) {
             Some(Unit::implied(Oob::pad(0)))
         } else {
@@ -132,8 +132,8 @@ impl Pages {
     }
 
     /// The unit at an address; `None` if it is erased.
-    pub fn unit(&self, ppa: u32) -> Option<Unit> {
-        let (extent, at) = (ppa / self.size.units_per_extent, ppa % self.size.units_per_extent);
+    pub fn unit(&self, ppa: Ppa) -> Option<Unit> {
+        let (extent, at) = (ppa.0 / self.size.units_per_extent, ppa.0 % self.size.units_per_extent);
         match &self.extents[extent as usize] {
             Extent::AsFilled => self.filled(ppa),
             Extent::Erased => None,
@@ -141,10 +141,11 @@ impl Pages {
         }
     }
 
-    fn slot(&mut self, ppa: u32) -> &mut Option<Unit> {
-        let (extent, at) = (ppa / self.size.units_per_extent, ppa % self.size.units_per_extent);
+    fn slot(&mut self, ppa: Ppa) -> &mut Option<Unit> {
+        let (extent, at) = (ppa.0 / self.size.units_per_extent, ppa.0 % self.size.units_per_extent);
         if !matches!(self.extents[extent as usize], Extent::Units(_)) {
-            let units = self.units_of(extent).map(|ppa| self.unit(ppa)).collect();
+            let first = self.units_of(extent).start;
+            let units = first.run(self.size.units_per_extent).map(|ppa| self.unit(ppa)).collect();
             self.extents[extent as usize] = Extent::Units(units);
         }
         match &mut self.extents[extent as usize] {
@@ -154,18 +155,18 @@ impl Pages {
     }
 
     /// The addresses of an extent.
-    pub fn units_of(&self, extent: u32) -> Range<u32> {
-        let first = extent * self.size.units_per_extent;
+    pub fn units_of(&self, extent: u32) -> Range<Ppa> {
+        let first = Ppa(extent * self.size.units_per_extent);
         first..first + self.size.units_per_extent
     }
 
     /// Program a unit. Returns the unit that was there before: there should be none.
-    pub fn program(&mut self, ppa: u32, unit: Unit) -> Option<Unit> {
+    pub fn program(&mut self, ppa: Ppa, unit: Unit) -> Option<Unit> {
         self.slot(ppa).replace(unit)
     }
 
     /// Flip a bit of a unit that has bytes of its own.
-    pub fn damage(&mut self, ppa: u32, byte: usize) {
+    pub fn damage(&mut self, ppa: Ppa, byte: usize) {
         if let Some(unit) = self.slot(ppa) {
             unit.damage(byte);
         }

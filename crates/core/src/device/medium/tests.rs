@@ -1,7 +1,6 @@
 //! Effects and faults of the medium in memory, without a drive around it.
 
 use super::*;
-use crate::containers::NONE;
 
 const UNIT: u32 = 64;
 
@@ -28,7 +27,7 @@ fn bytes(value: u8) -> Vec<u8> {
 }
 
 /// A slot with a whole unit.
-fn hold(m: &mut InMemory, slot: u32, lpn: u32, value: u8) {
+fn hold(m: &mut InMemory, slot: u32, lpn: Lpn, value: u8) {
     m.begin_write(0, UNIT, &bytes(value));
     m.hold(slot, lpn, Below::Flash);
     m.write_slot(slot, 0..UNIT, 0, 0);
@@ -37,15 +36,15 @@ fn hold(m: &mut InMemory, slot: u32, lpn: u32, value: u8) {
 /// A stripe of three members at 0, 8 and 16, its parity at 24.
 fn stripe(m: &mut InMemory) {
     m.xor_clear(0);
-    for (slot, lpn) in [(0, 11), (1, 12), (2, 77)] {
-        hold(m, slot, lpn, lpn as u8);
+    for (slot, lpn) in [(0, Lpn(11)), (1, Lpn(12)), (2, Lpn(77))] {
+        hold(m, slot, lpn, lpn.0 as u8);
         m.xor_slot(0, slot);
-        m.program_slot(slot * 8, slot, lpn);
+        m.program_slot(Ppa(slot * 8), slot, lpn);
     }
-    m.program_xor(0, 24, Oob::parity(5, 0b111));
+    m.program_xor(0, Ppa(24), Oob::parity(Lpn(5), 0b111));
 }
 
-fn read_whole(m: &mut InMemory, lpn: u32, ppa: u32) {
+fn read_whole(m: &mut InMemory, lpn: Lpn, ppa: Ppa) {
     m.begin_read(1, UNIT);
     m.read_flash(1, 0, 0..UNIT, ppa, lpn);
 }
@@ -54,16 +53,16 @@ fn read_whole(m: &mut InMemory, lpn: u32, ppa: u32) {
 fn parity_is_the_exclusive_or_of_its_members() {
     let mut m = medium();
     stripe(&mut m);
-    let parity = m.unit(24).unwrap();
-    assert_eq!((parity.oob.kind, parity.oob.lpn, parity.oob.members), (Kind::Parity, 5, 0b111));
+    let parity = m.unit(Ppa(24)).unwrap();
+    assert_eq!((parity.oob.kind, parity.oob.lpn, parity.oob.members), (Kind::Parity, Lpn(5), 0b111));
     assert_eq!(parity.oob.lpns, 11 ^ 12 ^ 77);
-    assert!(parity.is_sound() && parity.oob.sequence > m.unit(16).unwrap().oob.sequence);
+    assert!(parity.is_sound() && parity.oob.sequence > m.unit(Ppa(16)).unwrap().oob.sequence);
     let sum: Vec<u8> = (0..UNIT as usize).map(|i| bytes(11)[i] ^ bytes(12)[i] ^ bytes(77)[i]).collect();
     assert_eq!(parity.to_vec(UNIT), sum);
     // Over the whole stripe nothing is left; padding adds nothing.
-    m.program_pad(1);
+    m.program_pad(Ppa(1));
     m.xor_clear(1);
-    for ppa in [0, 1, 8, 16, 24] {
+    for ppa in [0, 1, 8, 16, 24].map(Ppa) {
         m.xor_flash(1, ppa);
     }
     assert_eq!(m.accumulator(1), (&[0; UNIT as usize][..], 0));
@@ -74,25 +73,25 @@ fn parity_is_the_exclusive_or_of_its_members() {
 fn a_member_is_rebuilt_for_a_read() {
     let mut m = medium();
     stripe(&mut m);
-    for (ppa, lpn) in [(0, 11), (8, 12), (16, 77)] {
+    for (ppa, lpn) in [(Ppa(0), Lpn(11)), (Ppa(8), Lpn(12)), (Ppa(16), Lpn(77))] {
         m.xor_clear(2);
-        for other in [0, 8, 16, 24].into_iter().filter(|&p| p != ppa) {
+        for other in [0, 8, 16, 24].map(Ppa).into_iter().filter(|&p| p != ppa) {
             m.xor_flash(2, other);
         }
         read_whole(&mut m, lpn, ppa);
         m.deliver_xor(2, 1, 0..UNIT, ppa);
-        assert_eq!(m.read_data(1), bytes(lpn as u8));
+        assert_eq!(m.read_data(1), bytes(lpn.0 as u8));
     }
     // In two parts, and over bytes that a slot already gave.
-    hold(&mut m, 3, 77, 1);
-    m.hold(4, 77, Below::Flash);
+    hold(&mut m, 3, Lpn(77), 1);
+    m.hold(4, Lpn(77), Below::Flash);
     m.begin_write(0, 10, &[9; 10]);
     m.write_slot(4, 20..30, 0, 0);
     m.begin_read(1, UNIT - 5);
-    m.read_slot(1, 0, 5..UNIT, 4, 16);
-    m.deliver_xor(2, 1, 0..25, 16);
-    m.deliver_xor(2, 1, 25..40, 16);
-    m.sense(1, 16..20);
+    m.read_slot(1, 0, 5..UNIT, 4, Ppa(16));
+    m.deliver_xor(2, 1, 0..25, Ppa(16));
+    m.deliver_xor(2, 1, 25..40, Ppa(16));
+    m.sense(1, Ppa(16)..Ppa(20));
     let mut should = bytes(77);
     should[20..30].fill(9);
     assert_eq!(m.read_data(1), &should[5..]);
@@ -104,10 +103,10 @@ fn a_wrong_rebuilding_is_noticed() {
     let mut m = medium();
     stripe(&mut m);
     m.xor_clear(0);
-    m.xor_flash(0, 8);
-    m.xor_flash(0, 24);
-    read_whole(&mut m, 11, 0);
-    m.deliver_xor(0, 1, 0..UNIT, 0);
+    m.xor_flash(0, Ppa(8));
+    m.xor_flash(0, Ppa(24));
+    read_whole(&mut m, Lpn(11), Ppa(0));
+    m.deliver_xor(0, 1, 0..UNIT, Ppa(0));
     assert!(m.faults()[0].contains("is rebuilt as"), "{:?}", m.faults());
 }
 
@@ -116,17 +115,17 @@ fn staged_units_join_stripes() {
     let mut m = medium();
     stripe(&mut m);
     m.xor_clear(1);
-    for (ppa, lpn) in [(0, 11), (8, 12)] {
+    for (ppa, lpn) in [(Ppa(0), Lpn(11)), (Ppa(8), Lpn(12))] {
         m.stage(ppa, lpn);
         m.xor_staged(1, ppa);
         m.program_staged(ppa + 4, ppa, lpn, Kind::Gc);
     }
     let (sum, lpns) = m.accumulator(1);
     assert_eq!((sum[3], lpns), (bytes(11)[3] ^ bytes(12)[3], 11 ^ 12));
-    let (old, new) = (m.unit(0).unwrap().oob, m.unit(4).unwrap().oob);
+    let (old, new) = (m.unit(Ppa(0)).unwrap().oob, m.unit(Ppa(4)).unwrap().oob);
     assert_eq!(Oob { kind: Kind::Gc, ..old }, new, "a moved unit keeps its number");
     assert!(m.faults().is_empty());
-    m.xor_staged(1, 0);
+    m.xor_staged(1, Ppa(0));
     assert!(m.faults()[0].contains("never sensed"));
 }
 
@@ -134,28 +133,28 @@ fn staged_units_join_stripes() {
 fn what_moves_through_a_slot_keeps_its_number() {
     let mut m = medium();
     stripe(&mut m);
-    let old = m.unit(8).unwrap().oob;
-    m.hold(3, 12, Below::Flash);
-    m.want(3, 8);
-    m.fill_slot(3, 8..12);
+    let old = m.unit(Ppa(8)).unwrap().oob;
+    m.hold(3, Lpn(12), Below::Flash);
+    m.want(3, Ppa(8));
+    m.fill_slot(3, Ppa(8)..Ppa(12));
     // A write that arrives meanwhile is held in a newer slot over this one.
     m.begin_write(0, 10, &[9; 10]);
-    m.hold(4, 12, Below::Slot { older: 3, old_ppa: 8 });
+    m.hold(4, Lpn(12), Below::Slot { older: 3, old_ppa: Ppa(8) });
     m.write_slot(4, 0..10, 0, 0);
-    m.program_slot(1, 3, 12);
-    m.program_slot(2, 4, 12);
-    let (moved, newer) = (m.unit(1).unwrap(), m.unit(2).unwrap());
+    m.program_slot(Ppa(1), 3, Lpn(12));
+    m.program_slot(Ppa(2), 4, Lpn(12));
+    let (moved, newer) = (m.unit(Ppa(1)).unwrap(), m.unit(Ppa(2)).unwrap());
     assert_eq!((Oob { kind: Kind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
     assert!(newer.oob.kind == Kind::User && newer.oob.sequence > old.sequence);
     // A slot whose old copy is computed from its stripe.
     m.xor_clear(1);
-    for ppa in [0, 16, 24] {
+    for ppa in [0, 16, 24].map(Ppa) {
         m.xor_flash(1, ppa);
     }
-    m.hold(3, 12, Below::Flash);
-    m.complete_xor(1, 3, 8);
-    m.program_slot(9, 3, 12);
-    assert_eq!(m.unit(9).unwrap().oob, moved.oob);
+    m.hold(3, Lpn(12), Below::Flash);
+    m.complete_xor(1, 3, Ppa(8));
+    m.program_slot(Ppa(9), 3, Lpn(12));
+    assert_eq!(m.unit(Ppa(9)).unwrap().oob, moved.oob);
     assert!(m.faults().is_empty(), "{:?}", m.faults());
 }
 
@@ -163,32 +162,32 @@ fn what_moves_through_a_slot_keeps_its_number() {
 fn what_cannot_be_is_noticed() {
     type Act = fn(&mut InMemory);
     let acts: [(&str, Act); 8] = [
-        ("is programmed with", |m| m.program_slot(0, 1, 12)),
+        ("is programmed with", |m| m.program_slot(Ppa(0), 1, Lpn(12))),
         ("is erased", |m| {
-            read_whole(m, 11, 2);
-            m.sense(1, 0..4);
+            read_whole(m, Lpn(11), Ppa(2));
+            m.sense(1, Ppa(0)..Ppa(4));
         }),
         ("should be logical unit 13", |m| {
-            read_whole(m, 13, 0);
-            m.sense(1, 0..4);
+            read_whole(m, Lpn(13), Ppa(0));
+            m.sense(1, Ppa(0)..Ppa(4));
         }),
         ("never sensed", |m| {
-            m.stage(0, 11);
+            m.stage(Ppa(0), Lpn(11));
             m.erase(0);
-            m.program_staged(30, 0, 11, Kind::Gc);
+            m.program_staged(Ppa(30), Ppa(0), Lpn(11), Kind::Gc);
         }),
         ("whole: false", |m| {
-            m.hold(4, 1, Below::Flash);
-            m.program_slot(1, 4, 1);
+            m.hold(4, Lpn(1), Below::Flash);
+            m.program_slot(Ppa(1), 4, Lpn(1));
         }),
         ("ended without", |m| {
-            read_whole(m, 11, 0);
+            read_whole(m, Lpn(11), Ppa(0));
             m.read_data(1);
         }),
-        ("lies over one of 11", |m| m.hold(4, 1, Below::Slot { older: 0, old_ppa: NONE })),
+        ("lies over one of 11", |m| m.hold(4, Lpn(1), Below::Slot { older: 0, old_ppa: Ppa::NONE })),
         ("the bytes of unit 0", |m| {
-            m.damage(0, 3);
-            m.stage(0, 11);
+            m.damage(Ppa(0), 3);
+            m.stage(Ppa(0), Lpn(11));
         }),
     ];
     for (says, act) in acts {
@@ -204,18 +203,18 @@ fn a_slot_over_another_completes_both() {
     let mut m = medium();
     stripe(&mut m);
     for (slot, range) in [(3, 10..20), (4, 15..40)] {
-        let below = if slot == 3 { Below::Flash } else { Below::Slot { older: 3, old_ppa: 8 } };
+        let below = if slot == 3 { Below::Flash } else { Below::Slot { older: 3, old_ppa: Ppa(8) } };
         m.begin_write(0, UNIT, &[slot as u8; UNIT as usize]);
-        m.hold(slot, 12, below);
+        m.hold(slot, Lpn(12), below);
         m.write_slot(slot, range, 0, 0);
     }
-    m.program_slot(1, 3, 12);
-    m.program_slot(2, 4, 12);
+    m.program_slot(Ppa(1), 3, Lpn(12));
+    m.program_slot(Ppa(2), 4, Lpn(12));
     let mut should = bytes(12);
     should[10..20].fill(3);
-    assert_eq!(m.unit(1).unwrap().to_vec(UNIT), should);
+    assert_eq!(m.unit(Ppa(1)).unwrap().to_vec(UNIT), should);
     should[15..40].fill(4);
-    assert_eq!(m.unit(2).unwrap().to_vec(UNIT), should);
+    assert_eq!(m.unit(Ppa(2)).unwrap().to_vec(UNIT), should);
     assert!(m.faults().is_empty(), "{:?}", m.faults());
 }
 
@@ -225,8 +224,8 @@ fn what_is_on_flash_stays_when_a_drive_is_put_over_it_again() {
     stripe(&mut m);
     let mut again = Size { slots: 9, ..SIZE };
     m.attach(&again);
-    assert_eq!(m.unit(8).unwrap().oob.lpn, 12);
+    assert_eq!(m.unit(Ppa(8)).unwrap().oob.lpn, Lpn(12));
     again.units_per_row = 2;
     m.attach(&again);
-    assert!(m.unit(8).is_none(), "another drive");
+    assert!(m.unit(Ppa(8)).is_none(), "another drive");
 }

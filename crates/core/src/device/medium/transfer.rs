@@ -2,15 +2,15 @@
 
 use super::Range;
 use super::ranges::Ranges;
-use crate::containers::NONE;
+use crate::address::{Lpn, Ppa};
 
 /// Bytes that a read waits for.
 #[derive(Clone, Debug)]
 pub struct Piece {
     /// The address of their unit.
-    pub ppa: u32,
+    pub ppa: Ppa,
     /// The logical unit.
-    pub lpn: u32,
+    pub lpn: Lpn,
     /// Which bytes of the unit.
     pub range: Range<u32>,
     /// Their offset in the request's data.
@@ -50,7 +50,7 @@ impl Transfer {
 #[derive(Clone, Debug)]
 pub struct Slot {
     /// The logical unit.
-    pub lpn: u32,
+    pub lpn: Lpn,
     /// The sequence number of the newest bytes.
     pub sequence: u64,
     /// All bytes of the unit; those that are not held mean nothing.
@@ -58,7 +58,7 @@ pub struct Slot {
     /// Which bytes are held.
     pub held: Ranges,
     /// The address at which the others are being read, or `NONE`.
-    pub wants: u32,
+    pub wants: Ppa,
     /// Whether a command wrote to the slot; otherwise it moves data that are on flash.
     pub written: bool,
 }
@@ -67,21 +67,21 @@ impl Slot {
     /// A slot that is not in use.
     pub fn blank() -> Slot {
         Slot {
-            lpn: NONE,
+            lpn: Lpn::NONE,
             sequence: 0,
             bytes: Vec::new(),
             held: Ranges::default(),
-            wants: NONE,
+            wants: Ppa::NONE,
             written: false,
         }
     }
 
     /// Take the slot for a unit of which no bytes are held.
-    pub fn take(&mut self, lpn: u32, unit_bytes: u32) {
+    pub fn take(&mut self, lpn: Lpn, unit_bytes: u32) {
         self.lpn = lpn;
         self.bytes.resize(unit_bytes as usize, 0);
         self.held.clear();
-        self.wants = NONE;
+        self.wants = Ppa::NONE;
         self.written = false;
     }
 

@@ -7,6 +7,7 @@
 //! rewritten, a few stripes at a time and beside the write buffer, until none is left. Collections
 //! of the plane end without moving the units that were left, and wear levelling stops.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::capacity::room_of;
 use crate::device::drive::Device;
@@ -135,7 +136,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether this address is on a failed plane.
     #[inline]
-    pub(in crate::device) fn is_lost(&self, ppa: u32) -> bool {
+    pub(in crate::device) fn is_lost(&self, ppa: Ppa) -> bool {
         self.state.parity.failure.lane != NONE && self.has_failed(self.shape.layout.lane_at(ppa))
     }
 
@@ -165,16 +166,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The next lost unit whose stripe is not being flushed, and the stripe.
-    fn next_lost(&mut self) -> Option<(u32, u32)> {
+    fn next_lost(&mut self) -> Option<(Lpn, u32)> {
         let layout = &self.shape.layout;
         let each = layout.units_per_extent;
-        let first = self.state.parity.failure.lane * layout.stride * each;
+        let first = Ppa(self.state.parity.failure.lane * layout.stride * each);
         let units = layout.stride * each;
         let mut left = units;
         while left > 0 {
             let at = self.state.parity.failure.cursor;
             // Extents without valid units are skipped.
-            let empty = at.is_multiple_of(each) && self.state.extents.valid((first + at) / each) == 0;
+            let empty =
+                at.is_multiple_of(each) && self.state.extents.valid(layout.extent_of(first + at).0) == 0;
             let step = if empty { each } else { 1 };
             self.state.parity.failure.cursor = if at + step >= units { 0 } else { at + step };
             left = left.saturating_sub(step);
@@ -191,10 +193,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Flush a stripe such that this unit of it is rewritten.
-    fn rewrite(&mut self, unit: u32, stripe: u32) {
+    fn rewrite(&mut self, unit: Lpn, stripe: u32) {
         let stripes = self.shape.striped();
         let parity = stripes.parity(stripe);
-        let on_flash = |&u: &u32| matches!(self.map.lookup(u), Place::Flash(_));
+        let on_flash = |&u: &Lpn| matches!(self.map.lookup(u), Place::Flash(_));
         // Parity is written with any unit, and the flush includes dirty units.
         let with = match (unit == parity, self.map.lookup(parity)) {
             (true, Place::Buffer(_)) => None,

@@ -1,6 +1,7 @@
 //! Reconstruction: a read behind a collection is replaced by computing its unit from the rest of
 //! the stripe.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_REBUILT};
 use crate::device::medium::Medium;
@@ -22,7 +23,7 @@ pub(in crate::device) struct Rebuild {
     /// Payload for the host.
     pub bytes: u32,
     /// The address at which the request looked the unit up.
-    pub ppa: u32,
+    pub ppa: Ppa,
     /// The ledger of the member that arrived last, from the request's look-up on.
     pub ledger: Ledger,
 }
@@ -53,14 +54,14 @@ enum Source {
     /// The member has no data: never written, or trimmed.
     Nowhere,
     /// On flash, at this address.
-    Flash(u32),
+    Flash(Ppa),
     /// In the controller's memory, on its way to flash.
     Memory,
 }
 
 impl Rebuild {
     pub fn blank() -> Rebuild {
-        Rebuild { request: NONE, left: 0, bytes: 0, ppa: NONE, ledger: Ledger::new() }
+        Rebuild { request: NONE, left: 0, bytes: 0, ppa: Ppa::NONE, ledger: Ledger::new() }
     }
 }
 
@@ -101,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Where a member of a stripe is: of the stripe before its flush, or (`rewritten`) as its job
     /// writes it.
-    fn source(&self, job: u32, rewritten: bool, unit: u32) -> Source {
+    fn source(&self, job: u32, rewritten: bool, unit: Lpn) -> Source {
         if rewritten && let Some(i) = self.member_of(job, unit) {
             let member = &self.state.parity.stripes.members[i];
             return if member.done { Source::Flash(member.ppa) } else { Source::Memory };
@@ -111,7 +112,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether the unit at this address is covered by the stripe before its flush (false), or by
     /// the stripe as its job writes it (true). `None` if the unit was trimmed or overwritten since.
-    fn covering(&self, job: u32, unit: u32, ppa: u32) -> Option<bool> {
+    fn covering(&self, job: u32, unit: Lpn, ppa: Ppa) -> Option<bool> {
         if self.copy_beside(job, unit) == Some(ppa) {
             return Some(false);
         }
@@ -120,7 +121,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The request's own read of this address, if it serves no other reconstruction yet.
-    fn own_read(&self, own: &[OpId], ppa: u32) -> Option<OpId> {
+    fn own_read(&self, own: &[OpId], ppa: Ppa) -> Option<OpId> {
         let free = |&op: &OpId| {
             let cmd = &self.flash.op(op).cmd;
             cmd.ppa == ppa && cmd.rebuild == NONE

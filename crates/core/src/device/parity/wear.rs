@@ -1,5 +1,6 @@
 //! Wear levelling: programs by lane, and the stripes that move to lanes with fewer programs.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -163,7 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     ) -> usize {
         let stripes = self.shape.striped();
         let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
-        let data = stripes.first_of(stripe)..stripes.first_of(stripe) + stripes.width - 1;
+        let data = stripes.first_of(stripe).run(stripes.width - 1);
         for unit in data {
             members += usize::from(self.join_clean_unit(entry, unit, first + members));
         }
@@ -172,13 +173,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Add a unit that is on flash to a job as its member `at`. Returns false if it is not on
     /// flash.
-    pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: u32, at: usize) -> bool {
+    pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: Lpn, at: usize) -> bool {
         let place = self.map.lookup(unit);
         let Place::Flash(old_ppa) = place else { return false };
         let slot = self.state.write.buffer.take_moving(unit, entry);
         self.map.set_buffer(unit, slot);
         self.data_below(slot, place, old_ppa);
-        self.state.parity.stripes.members[at] = Member { unit, slot, old_ppa, ppa: NONE, done: false };
+        self.state.parity.stripes.members[at] = Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false };
         true
     }
 }

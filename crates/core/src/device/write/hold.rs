@@ -1,5 +1,6 @@
 //! Host writes into the buffer, and which copy of a unit is valid.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -13,7 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit_bytes = self.shape.layout.unit_bytes;
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
-        r.next_lpn = (r.command.offset / unit_bytes) as u32;
+        r.next_lpn = Lpn((r.command.offset / unit_bytes) as u32);
         r.remaining = 0;
         r.room_since = s.now;
         // Writes enter the buffer in order: none passes a write that waits for room.
@@ -33,7 +34,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let end = command.offset + u64::from(command.bytes);
         loop {
             let lpn = self.state.host.requests[id].next_lpn;
-            let base = u64::from(lpn) * unit_bytes;
+            let base = u64::from(lpn.0) * unit_bytes;
             if base >= end {
                 break;
             }
@@ -53,7 +54,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Hold bytes `from..to` of one logical unit. The error says what the request must wait for, as
     /// for `hold_units`.
     #[inline]
-    fn hold_unit_of(&mut self, id: u32, lpn: u32, from: u64, to: u64) -> Result<(), Option<u32>> {
+    fn hold_unit_of(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> Result<(), Option<u32>> {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
@@ -76,12 +77,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if let Some(queue) = s.write.queues.closed_to(self.shape.first_lane(list), id) {
             return Err(Some(queue));
         }
-        let mut below = NONE;
+        let mut below = Ppa::NONE;
         let old_ppa = match place {
             Place::Flash(ppa) => ppa,
             Place::Unmapped => {
                 mask = full;
-                NONE
+                Ppa::NONE
             }
             Place::Buffer(slot) => {
                 // The older slot is in flight and will be complete. The new slot copies what it
@@ -111,14 +112,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Make the copy of a logical unit at this address valid.
     #[inline]
-    pub(in crate::device) fn validate(&mut self, lpn: u32, ppa: u32) {
+    pub(in crate::device) fn validate(&mut self, lpn: Lpn, ppa: Ppa) {
         let (extent, _) = self.shape.layout.extent_of(ppa);
         self.validate_in(extent, lpn, ppa);
     }
 
     /// Like `validate`, if the extent of the address is known.
     #[inline]
-    pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: u32, ppa: u32) {
+    pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: Lpn, ppa: Ppa) {
         self.map.set_owner(ppa, lpn);
         self.map.set_valid(ppa);
         self.state.extents.gain(extent);
@@ -126,7 +127,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Make the copy at this address stale.
     #[inline]
-    pub(in crate::device) fn invalidate(&mut self, ppa: u32) {
+    pub(in crate::device) fn invalidate(&mut self, ppa: Ppa) {
         debug_assert!(self.map.is_valid(ppa), "a unit goes stale once");
         self.map.clear_valid(ppa);
         let (extent, _) = self.shape.layout.extent_of(ppa);

@@ -1,7 +1,7 @@
 //! How the contents of the write buffer reach flash: as rows of any data, or as stripes with
 //! parity.
 
-use crate::containers::NONE;
+use crate::address::{Lpn, Ppa};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::map::Place;
@@ -21,7 +21,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The list of dirty slots to which a unit of the host belongs: that of its pool, or of its
     /// stripe.
     #[inline]
-    pub(in crate::device) fn dirty_list_of(&mut self, lpn: u32) -> u32 {
+    pub(in crate::device) fn dirty_list_of(&mut self, lpn: Lpn) -> u32 {
         match self.fixed.write_path {
             WritePath::Rows => self.state.policies.placement.pool(lpn),
             WritePath::Stripes => self.entry_of(lpn),
@@ -40,25 +40,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle a unit that is written again while its older slot is in flight. Returns the copy on
     /// flash that the newer slot replaces, and the copy that has what both slots lack.
     #[inline]
-    pub(in crate::device) fn supersede(&mut self, lpn: u32, older: u32) -> (u32, u32) {
+    pub(in crate::device) fn supersede(&mut self, lpn: Lpn, older: u32) -> (Ppa, Ppa) {
         match self.fixed.write_path {
             // The newer slot replaces the copy that the older slot was to replace.
             WritePath::Rows => {
                 let older = self.state.write.buffer.slot_mut(older);
-                let copy = std::mem::replace(&mut older.old_ppa, NONE);
+                let copy = std::mem::replace(&mut older.old_ppa, Ppa::NONE);
                 (copy, copy)
             }
             // The copy that the newer slot replaces is still to be programmed.
-            WritePath::Stripes => (NONE, self.flash_copy(lpn).unwrap_or(NONE)),
+            WritePath::Stripes => (Ppa::NONE, self.flash_copy(lpn).unwrap_or(Ppa::NONE)),
         }
     }
 
     /// The copy on flash that has what a slot of this unit lacks, or `NONE`.
     #[inline]
-    pub(in crate::device) fn copy_below(&self, lpn: u32, slot: u32) -> u32 {
+    pub(in crate::device) fn copy_below(&self, lpn: Lpn, slot: u32) -> Ppa {
         let held = self.state.write.buffer.slot(slot);
         match self.fixed.write_path {
-            WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(NONE),
+            WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(Ppa::NONE),
             WritePath::Rows | WritePath::Stripes => held.old_ppa,
         }
     }
@@ -102,10 +102,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Unmap the units `first..end`. Returns how many are kept, because the parity of their stripe
     /// covers them.
-    pub(in crate::device) fn trim_units(&mut self, first: u32, end: u32) -> u32 {
+    pub(in crate::device) fn trim_units(&mut self, first: Lpn, end: Lpn) -> u32 {
         match self.fixed.write_path {
             WritePath::Rows => {
-                for lpn in first..end {
+                for lpn in first.run(end - first) {
                     self.trim_unit(lpn);
                 }
                 0
@@ -114,13 +114,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    fn trim_unit(&mut self, lpn: u32) {
+    fn trim_unit(&mut self, lpn: Lpn) {
         match self.map.trim(lpn) {
             Place::Unmapped => {}
             Place::Flash(ppa) => self.invalidate(ppa),
             Place::Buffer(slot) => {
-                let old_ppa = std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, NONE);
-                if old_ppa != NONE {
+                let old_ppa =
+                    std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, Ppa::NONE);
+                if old_ppa != Ppa::NONE {
                     self.invalidate(old_ppa);
                 }
                 if !self.state.write.buffer.slot(slot).in_flight {

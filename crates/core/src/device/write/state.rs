@@ -2,6 +2,7 @@
 
 use super::queues::WriteQueues;
 use super::write_unit::{Stalled, WriteUnit};
+use crate::address::Lpn;
 use crate::containers::slab::Slab;
 use crate::device::limits::Limits;
 use crate::device::shape::Shape;
@@ -18,7 +19,7 @@ pub(in crate::device) struct Writes {
     /// Write units under way, those of collections included.
     pub units: Slab<WriteUnit>,
     /// For each write unit, its logical units and the sources of their data.
-    pub members: Vec<(u32, u32)>,
+    pub members: Vec<(Lpn, u32)>,
     /// Write units that wait for a free block.
     pub stalled: Stalled,
     /// By lane: host programs queued or under way, with a mark if no room was found.
@@ -37,7 +38,7 @@ impl Writes {
             buffer: buffer.with_aside(limits.aside),
             queues: WriteQueues::new(shape, queue_limit, depth),
             units: Slab::new(units as usize, WriteUnit::blank()),
-            members: vec![(0, 0); (units * shape.layout.units_per_row) as usize],
+            members: vec![(Lpn(0), 0); (units * shape.layout.units_per_row) as usize],
             stalled: Stalled::new(limits.lists, units),
             lane_load: vec![0; lanes],
             lane_written: vec![0; lanes],

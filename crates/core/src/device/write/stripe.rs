@@ -8,6 +8,7 @@
 //! parity covers the new copies, and the old ones are stale. The buffer therefore holds only
 //! members that a collection keeps from flash.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
@@ -31,7 +32,7 @@ pub(in crate::device) enum Basis {
     Rest,
     /// The rest of the stripe. This unit is held in part and its old copy is behind a collection,
     /// so the old copy is rebuilt from all the others.
-    RestBut(u32),
+    RestBut(Lpn),
 }
 
 /// The flush of one stripe.
@@ -66,14 +67,14 @@ pub(in crate::device) struct Job {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(in crate::device) struct Member {
     /// The logical unit.
-    pub unit: u32,
+    pub unit: Lpn,
     /// Its slot; `NONE` for parity.
     pub slot: u32,
     /// The copy that the old parity covers; `NONE` if there is none, and for the parity itself,
     /// whose old copy is in the stripe's entry.
-    pub old_ppa: u32,
+    pub old_ppa: Ppa,
     /// Its new address.
-    pub ppa: u32,
+    pub ppa: Ppa,
     /// Whether it is programmed there. Its slot then belongs to the job no longer.
     pub done: bool,
 }
@@ -146,14 +147,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Return the entry of a unit's stripe, of which the buffer is about to hold a unit. Open it if
     /// there is none.
     #[inline]
-    pub(in crate::device) fn entry_of(&mut self, unit: u32) -> u32 {
+    pub(in crate::device) fn entry_of(&mut self, unit: Lpn) -> u32 {
         let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
         let parity = stripes.parity(stripe);
         let old_ppa = match self.map.lookup(parity) {
             Place::Buffer(entry) => return entry,
             Place::Flash(ppa) => ppa,
-            Place::Unmapped => NONE,
+            Place::Unmapped => Ppa::NONE,
         };
         let entry = self.state.parity.stripes.dirty.open(stripe, old_ppa);
         self.map.set_buffer(parity, entry);
@@ -180,7 +181,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The index of this unit among the members of a job (`NONE`: no job).
     #[inline]
-    pub(in crate::device) fn member_of(&self, job: u32, unit: u32) -> Option<usize> {
+    pub(in crate::device) fn member_of(&self, job: u32, unit: Lpn) -> Option<usize> {
         let s = &self.state.parity.stripes;
         if job == NONE {
             return None;
@@ -190,16 +191,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The copy of a unit (or parity) on flash that its stripe's parity covers.
     #[inline]
-    pub(in crate::device) fn flash_copy(&self, unit: u32) -> Option<u32> {
+    pub(in crate::device) fn flash_copy(&self, unit: Lpn) -> Option<Ppa> {
         self.copy_beside(self.job_of(self.shape.striped().stripe_of(unit)), unit)
     }
 
     /// Like `flash_copy`, if the stripe's job is known.
-    pub(in crate::device) fn copy_beside(&self, job: u32, unit: u32) -> Option<u32> {
+    pub(in crate::device) fn copy_beside(&self, job: u32, unit: Lpn) -> Option<Ppa> {
         let s = &self.state;
         let ppa = if self.shape.striped().is_parity(unit) {
             match self.map.lookup(unit) {
-                Place::Unmapped => NONE,
+                Place::Unmapped => Ppa::NONE,
                 Place::Flash(ppa) => ppa,
                 Place::Buffer(entry) => s.parity.stripes.dirty.entry(entry).old_ppa,
             }
@@ -207,18 +208,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.parity.stripes.members[member].old_ppa
         } else {
             match self.map.lookup(unit) {
-                Place::Unmapped => NONE,
+                Place::Unmapped => Ppa::NONE,
                 Place::Flash(ppa) => ppa,
                 Place::Buffer(slot) => s.write.buffer.slot(slot).old_ppa,
             }
         };
-        Some(ppa).filter(|&ppa| ppa != NONE)
+        Some(ppa).filter(|&ppa| ppa != Ppa::NONE)
     }
 
     /// Note that a copy on flash was moved. Returns true if it is a copy that a job still needs, or
     /// the parity of a stripe that the buffer holds.
     #[inline]
-    pub(in crate::device) fn member_moved(&mut self, unit: u32, old_ppa: u32, new: u32) -> bool {
+    pub(in crate::device) fn member_moved(&mut self, unit: Lpn, old_ppa: Ppa, new: Ppa) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let Place::Buffer(entry) = self.map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
             return false;
@@ -314,7 +315,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Flush the dirty units of a stripe, and `also` a unit of it that is on flash.
-    pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<u32>) {
+    pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<Lpn>) {
         let levels = self.fixed.levels_wear && self.state.parity.failure.lane == NONE;
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
@@ -326,10 +327,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut members = 0;
         while let Some(slot) = s.write.buffer.depart(entry) {
             let held = s.write.buffer.slot_mut(slot);
-            let old_ppa = std::mem::replace(&mut held.old_ppa, NONE);
+            let old_ppa = std::mem::replace(&mut held.old_ppa, Ppa::NONE);
             let unit = held.lpn;
             s.parity.stripes.members[first + members] =
-                Member { unit, slot, old_ppa, ppa: NONE, done: false };
+                Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false };
             members += 1;
         }
         if moves {
@@ -340,7 +341,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let unit = self.shape.striped().parity(stripe);
         let s = &mut self.state;
-        let parity = Member { unit, slot: NONE, old_ppa: NONE, ppa: NONE, done: false };
+        let parity = Member { unit, slot: NONE, old_ppa: Ppa::NONE, ppa: Ppa::NONE, done: false };
         s.parity.stripes.members[first + members] = parity;
         let j = &mut s.parity.stripes.jobs[job];
         j.entry = entry;
@@ -373,12 +374,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut moved = 0u64;
         for member in &s.parity.stripes.members[range] {
             if member.slot != NONE && s.write.buffer.slot(member.slot).mask != s.write.buffer.full() {
-                short |= 1 << (member.unit % (stripes.width - 1));
+                short |= 1 << (member.unit.0 % (stripes.width - 1));
             }
             if member.slot != NONE {
-                written |= 1 << (member.unit % (stripes.width - 1));
-                moved |=
-                    u64::from(s.write.buffer.slot(member.slot).moving) << (member.unit % (stripes.width - 1));
+                written |= 1 << (member.unit.0 % (stripes.width - 1));
+                moved |= u64::from(s.write.buffer.slot(member.slot).moving)
+                    << (member.unit.0 % (stripes.width - 1));
             }
         }
         let avoid = self.fixed.flush_avoids_collections;
@@ -443,11 +444,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Unmap the stripes that are wholly inside `first..end` and neither dirty nor being flushed.
     /// Units of other stripes stay, because their parity covers them. Returns the number of units
     /// that stay.
-    pub(in crate::device) fn trim_stripes(&mut self, first: u32, end: u32) -> u32 {
+    pub(in crate::device) fn trim_stripes(&mut self, first: Lpn, end: Lpn) -> u32 {
         let stripes = self.shape.striped();
         let data = stripes.width - 1;
-        let (from, to) = (first.div_ceil(data), end / data);
-        let mut kept = end.saturating_sub(first);
+        let (from, to) = (first.0.div_ceil(data), end.0 / data);
+        let mut kept = end.0.saturating_sub(first.0);
         for stripe in from..to {
             let stripes = self.shape.striped();
             let parity = stripes.parity(stripe);

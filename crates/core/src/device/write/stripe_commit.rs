@@ -1,5 +1,6 @@
 //! Stripes whose data are complete: their rows, their programs, and the commit.
 
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -138,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The lane to which every flush writes a unit of a stripe.
-    pub(in crate::device) fn target_lane(&self, unit: u32) -> u32 {
+    pub(in crate::device) fn target_lane(&self, unit: Lpn) -> u32 {
         let stripes = self.shape.striped();
         self.substitute_for(self.state.parity.places.lane(stripes, unit), stripes.stripe_of(unit))
     }
@@ -194,14 +195,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Map a programmed data member to its new address, and free its slot.
-    fn settle_member(&mut self, unit: u32, slot: u32, ppa: u32) {
+    fn settle_member(&mut self, unit: Lpn, slot: u32, ppa: Ppa) {
         let s = &mut self.state;
         if self.map.is_buffered_in(unit, slot) {
             self.map.set_flash(unit, ppa);
         } else if let Place::Buffer(newer) = self.map.lookup(unit) {
             // The unit was overwritten meanwhile.
             let newer = s.write.buffer.slot_mut(newer);
-            debug_assert_eq!(newer.old_ppa, NONE);
+            debug_assert_eq!(newer.old_ppa, Ppa::NONE);
             newer.old_ppa = ppa;
         }
         self.validate(unit, ppa);
@@ -223,7 +224,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 old_ppa = std::mem::replace(&mut e.old_ppa, ppa);
                 self.validate(unit, ppa);
             }
-            if old_ppa != NONE {
+            if old_ppa != Ppa::NONE {
                 self.invalidate(old_ppa);
             }
             self.state.extents.row_programmed(&self.shape.layout, extent);

@@ -1,5 +1,6 @@
 //! Write units: from dirty slots to programmed rows.
 
+use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
@@ -28,7 +29,7 @@ pub(in crate::device) struct WriteUnit {
     /// Number of programs for which it still waits.
     pub programs: u32,
     /// First physical unit of its row, once it has one.
-    pub ppa: u32,
+    pub ppa: Ppa,
     /// When its data were complete.
     pub ready: u64,
     /// The account of its lane's die when it began to wait for a free block.
@@ -48,7 +49,7 @@ impl WriteUnit {
             count: 0,
             reads: 0,
             programs: 0,
-            ppa: NONE,
+            ppa: Ppa::NONE,
             ready: 0,
             seen: [0; SLOTS],
             stalled: Ledger::new(),
@@ -175,7 +176,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
         let (mask, old_ppa) = (s.write.buffer.slot(slot).mask, s.write.buffer.slot(slot).old_ppa);
-        if mask == s.write.buffer.full() || old_ppa == NONE {
+        if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
         s.write.units[write_unit].reads += 1;
@@ -283,7 +284,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Queue the program of a host write unit at its row.
-    pub(in crate::device) fn queue_host_program(&mut self, write_unit: u32, ppa: u32, occupant: Occupant) {
+    pub(in crate::device) fn queue_host_program(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant) {
         if self.queue_program(write_unit, ppa, occupant) {
             // A program that waits may allow a collection to continue.
             let place = self.shape.layout.place(ppa);
@@ -293,7 +294,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Queue the programs of a write unit at its row: one, or for collection as many as cover the
     /// row. Returns whether it is a host program whose busy unit is closed to host programs.
-    pub(in crate::device) fn queue_program(&mut self, write_unit: u32, ppa: u32, occupant: Occupant) -> bool {
+    pub(in crate::device) fn queue_program(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant) -> bool {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
@@ -314,7 +315,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn queue_part(
         &mut self,
         write_unit: u32,
-        ppa: u32,
+        ppa: Ppa,
         occupant: Occupant,
         at: (RowPlace, u32, u32),
     ) -> bool {
@@ -369,7 +370,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.counters.programs_gc += u64::from(count);
             for i in 0..count {
                 let (lpn, old_ppa) = self.state.write.members[(write_unit * upr + i) as usize];
-                self.moved(lpn, old_ppa, ppa + i);
+                self.moved(lpn, Ppa(old_ppa), ppa + i);
             }
         }
         self.state.extents.row_programmed(&self.shape.layout, extent);
@@ -396,7 +397,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Map host data to their row on flash, free their slots, and complete write-through requests.
     #[inline]
-    fn host_row_programmed(&mut self, op: OpId, write_unit: u32, count: u32, ppa: u32) {
+    fn host_row_programmed(&mut self, op: OpId, write_unit: u32, count: u32, ppa: Ppa) {
         let upr = self.shape.layout.units_per_row;
         for i in 0..count {
             let s = &self.state;
@@ -406,7 +407,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if self.map.is_buffered_in(lpn, slot) {
                 self.map.set_flash(lpn, ppa + i);
                 self.validate(lpn, ppa + i);
-                if old_ppa != NONE {
+                if old_ppa != Ppa::NONE {
                     self.invalidate(old_ppa);
                 }
             }

@@ -1,6 +1,7 @@
 //! The invariants of the write buffer, checked on demand, for tests.
 
 use super::{Buffer, Slot};
+use crate::address::Ppa;
 use crate::containers::NONE;
 
 impl Buffer {
@@ -40,7 +41,7 @@ impl Buffer {
         for &(i, slot) in &used {
             law!(slot.mask & !self.full == 0, "slot {i} holds granules beyond its unit");
             law!(
-                slot.mask == self.full || slot.old_ppa != NONE || slot.in_flight,
+                slot.mask == self.full || slot.old_ppa != Ppa::NONE || slot.in_flight,
                 "slot {i} lacks data and has no copy on flash"
             );
             law!(!slot.moving || slot.in_flight, "slot {i} moves a unit and is not in flight");

@@ -18,10 +18,10 @@ fn masks_cover_whole_granules_on_writes_and_touched_ones_on_reads() {
 #[test]
 fn oldest_leave_first_and_overwrites_make_young() {
     let mut b = Buffer::new(3, 4096, 2, 1);
-    let a = b.insert(10, NONE, 1, 0, NONE).unwrap();
-    let c = b.insert(11, NONE, 1, 1, NONE).unwrap();
-    let d = b.insert(12, NONE, 1, 0, NONE).unwrap();
-    assert!(b.insert(13, NONE, 1, 0, NONE).is_none());
+    let a = b.insert(Lpn(10), Ppa::NONE, 1, 0, NONE).unwrap();
+    let c = b.insert(Lpn(11), Ppa::NONE, 1, 1, NONE).unwrap();
+    let d = b.insert(Lpn(12), Ppa::NONE, 1, 0, NONE).unwrap();
+    assert!(b.insert(Lpn(13), Ppa::NONE, 1, 0, NONE).is_none());
     b.overwrite(a, 2);
     assert_eq!(b.oldest_list(), Some(1));
     assert_eq!(b.depart(0), Some(d));
@@ -36,12 +36,12 @@ fn oldest_leave_first_and_overwrites_make_young() {
 #[test]
 fn what_moves_takes_no_room_of_the_host() {
     let mut b = Buffer::new(1, 4096, 1, 1).with_aside(2);
-    let moving = b.take_moving(7, 0);
+    let moving = b.take_moving(Lpn(7), 0);
     assert_eq!((b.capacity(), b.slots(), b.held(), b.dirty(), b.room_aside()), (1, 3, 0, 0, 1));
     let fence = b.fence();
     assert!(b.is_durable(fence), "a FLUSH does not wait for it");
-    let own = b.insert(8, NONE, 1, 0, NONE).expect("the host has its slot");
-    assert!(b.insert(9, NONE, 1, 0, NONE).is_none(), "and no other");
+    let own = b.insert(Lpn(8), Ppa::NONE, 1, 0, NONE).expect("the host has its slot");
+    assert!(b.insert(Lpn(9), Ppa::NONE, 1, 0, NONE).is_none(), "and no other");
     assert_eq!((b.depart(0), b.depart(0)), (Some(own), None));
     b.release(moving);
     b.release(own);
@@ -51,9 +51,9 @@ fn what_moves_takes_no_room_of_the_host() {
 #[test]
 fn a_fence_waits_for_what_was_written_before_it_only() {
     let mut b = Buffer::new(3, 4096, 1, 2);
-    let a = b.insert(1, NONE, 1, 0, NONE).unwrap();
+    let a = b.insert(Lpn(1), Ppa::NONE, 1, 0, NONE).unwrap();
     let fence = b.fence();
-    let c = b.insert(2, NONE, 1, 0, NONE).unwrap();
+    let c = b.insert(Lpn(2), Ppa::NONE, 1, 0, NONE).unwrap();
     assert!(!b.is_durable(fence));
     b.release(a);
     assert!(b.is_durable(fence));
@@ -68,8 +68,8 @@ fn a_fence_waits_for_what_was_written_before_it_only() {
 /// What a used slot holds. Epochs are numbered from the first one, including forgotten ones.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    lpn: u32,
-    old_ppa: u32,
+    lpn: Lpn,
+    old_ppa: Ppa,
     mask: u64,
     list: u32,
     waiter: u32,
@@ -126,12 +126,12 @@ impl Model {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Insert { lpn: u32, mask: u64, list: u32 },
+    Insert { lpn: Lpn, mask: u64, list: u32 },
     Overwrite { mask: u64 },
     Depart { list: u32 },
-    Move { lpn: u32, list: u32 },
+    Move { lpn: Lpn, list: u32 },
     Release,
-    Annotate { old_ppa: u32, waiter: u32 },
+    Annotate { old_ppa: Ppa, waiter: u32 },
     Fence,
     Forget { before: u32 },
     Restore,
@@ -139,12 +139,12 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (0..100u32, 1..16u64, 0..3u32).prop_map(|(lpn, mask, list)| Step::Insert { lpn, mask, list }),
+        8 => (0..100u32, 1..16u64, 0..3u32).prop_map(|(lpn, mask, list)| Step::Insert { lpn: Lpn(lpn), mask, list }),
         4 => (1..16u64).prop_map(|mask| Step::Overwrite { mask }),
         4 => (0..3u32).prop_map(|list| Step::Depart { list }),
-        2 => (0..100u32, 0..3u32).prop_map(|(lpn, list)| Step::Move { lpn, list }),
+        2 => (0..100u32, 0..3u32).prop_map(|(lpn, list)| Step::Move { lpn: Lpn(lpn), list }),
         6 => Just(Step::Release),
-        1 => (0..9u32, 0..9u32).prop_map(|(old_ppa, waiter)| Step::Annotate { old_ppa, waiter }),
+        1 => (0..9u32, 0..9u32).prop_map(|(old_ppa, waiter)| Step::Annotate { old_ppa: Ppa(old_ppa), waiter }),
         2 => Just(Step::Fence),
         1 => (0..12u32).prop_map(|before| Step::Forget { before }),
         1 => Just(Step::Restore),
@@ -180,9 +180,9 @@ fn act(step: Step, pick: usize, real: &mut Buffer, model: &mut Model) {
         Step::Insert { lpn, mask, list } => {
             let full = model.count(|h| !h.moving) == model.host;
             let slot = (!full).then(|| model.spare.pop().expect("the rest is aside"));
-            assert_eq!(real.insert(lpn, lpn + 1, mask, list, lpn + 2), slot);
+            assert_eq!(real.insert(lpn, Ppa(lpn.0 + 1), mask, list, lpn.0 + 2), slot);
             let Some(i) = slot else { return };
-            let (old_ppa, waiter, epoch) = (lpn + 1, lpn + 2, model.epoch);
+            let (old_ppa, waiter, epoch) = (Ppa(lpn.0 + 1), lpn.0 + 2, model.epoch);
             model.slots[i as usize] =
                 Some(Held { lpn, old_ppa, mask, list, waiter, in_flight: false, moving: false, epoch });
             model.link(i, list);
@@ -210,7 +210,7 @@ fn act(step: Step, pick: usize, real: &mut Buffer, model: &mut Model) {
             }
             let i = model.spare.pop().expect("there is room aside");
             assert_eq!(real.take_moving(lpn, list), i);
-            let (old_ppa, waiter, epoch) = (NONE, NONE, 0);
+            let (old_ppa, waiter, epoch) = (Ppa::NONE, NONE, 0);
             model.slots[i as usize] =
                 Some(Held { lpn, old_ppa, mask: 0, list, waiter, in_flight: true, moving: true, epoch });
         }
@@ -287,7 +287,7 @@ proptest! {
 fn forgotten_epochs_take_no_room() {
     let mut b = Buffer::new(2, 4096, 1, 1);
     for _ in 0..1_000 {
-        let i = b.insert(1, NONE, 1, 0, NONE).unwrap();
+        let i = b.insert(Lpn(1), Ppa::NONE, 1, 0, NONE).unwrap();
         let fence = b.fence();
         b.release(i);
         assert!(b.is_durable(fence));

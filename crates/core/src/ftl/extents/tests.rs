@@ -69,7 +69,7 @@ impl Model {
         Some(e)
     }
 
-    fn take_row(&mut self, l: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<u32> {
+    fn take_row(&mut self, l: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<Ppa> {
         let e = match self.with_rows(l, lane, writer) {
             Some(e) => e,
             None if self.free[lane as usize].len() as u32 <= reserve => return None,
@@ -86,7 +86,7 @@ impl Model {
         if extent.taken == l.rows_per_extent {
             self.open[lane as usize][writer as usize] = None;
         }
-        Some((e * l.rows_per_extent + row) * l.units_per_row)
+        Some(Ppa((e * l.rows_per_extent + row) * l.units_per_row))
     }
 
     fn row_programmed(&mut self, l: &Layout, e: u32) {

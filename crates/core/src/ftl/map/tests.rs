@@ -9,17 +9,17 @@ fn the_fill_is_a_bijection_that_keeps_chunks_together() {
     let layout = Layout::new(ExtentKind::Superblock, 6, 2, 8, 8192, 4096, 2, vec![5; 6], 700);
     let fill = Fill::new(&layout, 4, vec![2, 0, 4, 1, 3, 5], None);
     let mut seen = std::collections::BTreeSet::new();
-    for lpn in 0..700 {
+    for lpn in Lpn(0).run(700) {
         let ppa = fill.ppa(lpn);
         assert_eq!(fill.lpn(ppa), lpn);
         assert!(seen.insert(ppa));
     }
-    assert_eq!(fill.ppa(3), fill.ppa(0) + 3);
+    assert_eq!(fill.ppa(Lpn(3)), fill.ppa(Lpn(0)) + 3);
     let by_lane = fill.units_by_lane(701);
     assert_eq!(by_lane.iter().sum::<u32>(), 701);
     for (lane, &n) in by_lane.iter().enumerate() {
-        let base = lane as u32 * layout.stride * layout.units_per_extent;
-        assert!((base..base + n).all(|ppa| fill.lpn(ppa) < 701), "lane {lane}");
+        let base = Ppa(lane as u32 * layout.stride * layout.units_per_extent);
+        assert!(base.run(n).all(|ppa| fill.lpn(ppa) < Lpn(701)), "lane {lane}");
     }
 }
 
@@ -28,12 +28,12 @@ fn valid_masks_cross_words() {
     let layout = Layout::new(ExtentKind::Superblock, 1, 1, 64, 8192, 4096, 1, vec![5; 1], 300);
     let fill = Fill::new(&layout, 2, vec![0], None);
     let mut map = Map::new(&layout, fill).unwrap();
-    map.set_valid_range(60, 70);
-    map.set_valid_range(40, 0);
-    assert_eq!(map.valid_mask(58, 8), 0b1111_1100);
-    assert_eq!(map.valid_mask(126, 8), 0b1111);
-    assert_eq!(map.valid_mask(64, 64), u64::MAX);
-    assert!((0..640).all(|p| map.is_valid(p) == (60..130).contains(&p)));
+    map.set_valid_range(Ppa(60), 70);
+    map.set_valid_range(Ppa(40), 0);
+    assert_eq!(map.valid_mask(Ppa(58), 8), 0b1111_1100);
+    assert_eq!(map.valid_mask(Ppa(126), 8), 0b1111);
+    assert_eq!(map.valid_mask(Ppa(64), 64), u64::MAX);
+    assert!((0..640).all(|p| map.is_valid(Ppa(p)) == (60..130).contains(&p)));
 }
 
 /// Where a fill puts each of the first `filled` units and the parity of whole stripes, and how many
@@ -44,16 +44,16 @@ fn filled_by_hand(
     order: &[u32],
     stripes: Option<&Stripes>,
     filled: u32,
-) -> (Vec<(u32, u32)>, Vec<u32>) {
+) -> (Vec<(Lpn, Ppa)>, Vec<u32>) {
     let mut in_lane = vec![0; order.len()];
     let mut places = Vec::new();
-    let mut put = |unit: u32, lane: u32| {
+    let mut put = |unit: Lpn, lane: u32| {
         let within: &mut u32 = &mut in_lane[lane as usize];
-        places.push((unit, lane * layout.stride * layout.units_per_extent + *within));
+        places.push((unit, Ppa(lane * layout.stride * layout.units_per_extent + *within)));
         *within += 1;
     };
     match stripes {
-        None => (0..filled).for_each(|unit| put(unit, order[(unit / chunk) as usize % order.len()])),
+        None => (0..filled).for_each(|unit| put(Lpn(unit), order[(unit / chunk) as usize % order.len()])),
         Some(s) => (0..filled / (s.width - 1))
             .flat_map(|stripe| s.members(stripe))
             .for_each(|u| put(u, s.fill_lane(u))),
@@ -88,7 +88,8 @@ proptest! {
         let (places, in_lane) = filled_by_hand(&l, chunk, &order, stripes.as_ref(), end);
         for &(unit, ppa) in &places {
             prop_assert_eq!((fill.ppa(unit), fill.lpn(ppa)), (ppa, unit));
-            let covered = if unit < 300 { None } else { Some(3 * (unit - 300)..3 * (unit - 300) + 3) };
+            let first = Lpn(3 * unit.0.saturating_sub(300));
+            let covered = (unit >= Lpn(300)).then_some(first..first + 3);
             prop_assert_eq!(fill.covered(unit), covered);
         }
         prop_assert_eq!(fill.units_by_lane(end), in_lane);
@@ -97,26 +98,27 @@ proptest! {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Flash { lpn: u32, ppa: u32 },
-    Buffer { lpn: u32, slot: u32 },
-    Trim { lpn: u32 },
-    Valid { ppa: u32 },
-    Stale { ppa: u32 },
-    Range { start: u32, count: u32 },
+    Flash { lpn: Lpn, ppa: Ppa },
+    Buffer { lpn: Lpn, slot: u32 },
+    Trim { lpn: Lpn },
+    Valid { ppa: Ppa },
+    Stale { ppa: Ppa },
+    Range { start: Ppa, count: u32 },
 }
 
 /// Steps on a map of 400 logical and 960 physical units. They use few of the physical units, so
 /// that several steps hit the same one.
 fn step() -> impl Strategy<Value = Step> {
-    let ppa = || prop_oneof![0..70u32, 890..960u32];
+    let lpn = || (0..400u32).prop_map(Lpn);
+    let ppa = || prop_oneof![0..70u32, 890..960u32].prop_map(Ppa);
     prop_oneof![
-        (0..400u32, ppa()).prop_map(|(lpn, ppa)| Step::Flash { lpn, ppa }),
-        (0..400u32, 0..9u32).prop_map(|(lpn, slot)| Step::Buffer { lpn, slot }),
-        (0..400u32).prop_map(|lpn| Step::Trim { lpn }),
+        (lpn(), ppa()).prop_map(|(lpn, ppa)| Step::Flash { lpn, ppa }),
+        (lpn(), 0..9u32).prop_map(|(lpn, slot)| Step::Buffer { lpn, slot }),
+        lpn().prop_map(|lpn| Step::Trim { lpn }),
         ppa().prop_map(|ppa| Step::Valid { ppa }),
         ppa().prop_map(|ppa| Step::Stale { ppa }),
         (0..960u32, 0..200u32)
-            .prop_map(|(start, count)| Step::Range { start, count: count.min(960 - start) }),
+            .prop_map(|(start, count)| Step::Range { start: Ppa(start), count: count.min(960 - start) }),
     ]
 }
 
@@ -135,45 +137,45 @@ proptest! {
         let mut owners = vec![None; 960];
         let mut valid = vec![false; 960];
         for (unit, ppa) in filled_by_hand(&l, 1, &order, stripes.as_ref(), filled).0 {
-            (places[unit as usize], owners[ppa as usize]) = (Place::Flash(ppa), Some(unit));
+            (places[unit.index()], owners[ppa.index()]) = (Place::Flash(ppa), Some(unit));
         }
         for step in steps {
             match step {
                 Step::Flash { lpn, ppa } => {
                     map.set_flash(lpn, ppa);
                     map.set_owner(ppa, lpn);
-                    (places[lpn as usize], owners[ppa as usize]) = (Place::Flash(ppa), Some(lpn));
+                    (places[lpn.index()], owners[ppa.index()]) = (Place::Flash(ppa), Some(lpn));
                 }
                 Step::Buffer { lpn, slot } => {
-                    let old_ppa = std::mem::replace(&mut places[lpn as usize], Place::Buffer(slot));
+                    let old_ppa = std::mem::replace(&mut places[lpn.index()], Place::Buffer(slot));
                     prop_assert_eq!(map.set_buffer(lpn, slot), old_ppa);
                 }
                 Step::Trim { lpn } => {
-                    let old_ppa = std::mem::replace(&mut places[lpn as usize], Place::Unmapped);
+                    let old_ppa = std::mem::replace(&mut places[lpn.index()], Place::Unmapped);
                     prop_assert_eq!(map.trim(lpn), old_ppa);
                 }
                 Step::Valid { ppa } => {
                     map.set_valid(ppa);
-                    valid[ppa as usize] = true;
+                    valid[ppa.index()] = true;
                 }
                 Step::Stale { ppa } => {
                     map.clear_valid(ppa);
-                    valid[ppa as usize] = false;
+                    valid[ppa.index()] = false;
                 }
                 Step::Range { start, count } => {
                     map.set_valid_range(start, count);
-                    valid[start as usize..][..count as usize].fill(true);
+                    valid[start.index()..][..count as usize].fill(true);
                 }
             }
-            for (lpn, &place) in (0..).zip(&places) {
+            for (lpn, &place) in Lpn(0).run(400).zip(&places) {
                 prop_assert_eq!(map.lookup(lpn), place);
                 for slot in 0..9 {
                     prop_assert_eq!(map.is_buffered_in(lpn, slot), place == Place::Buffer(slot));
                 }
             }
-            for (ppa, &valid) in (0..).zip(&valid) {
+            for (ppa, &valid) in Ppa(0).run(960).zip(&valid) {
                 prop_assert_eq!(map.is_valid(ppa), valid);
-                if let Some(lpn) = owners[ppa as usize] {
+                if let Some(lpn) = owners[ppa.index()] {
                     prop_assert_eq!(map.owner(ppa), lpn);
                 }
             }
@@ -181,7 +183,7 @@ proptest! {
         for (start, count) in masks {
             let count = count.min(960 - start);
             let bit = |i: u32| u64::from(valid[(start + i) as usize]) << i;
-            prop_assert_eq!(map.valid_mask(start, count), (0..count).map(bit).sum::<u64>());
+            prop_assert_eq!(map.valid_mask(Ppa(start), count), (0..count).map(bit).sum::<u64>());
         }
         let buffered = places.iter().any(|place| matches!(place, Place::Buffer(_)));
         prop_assert_eq!(map.is_sane(&l), !buffered, "a drive at rest has nothing in its buffer");
@@ -198,9 +200,12 @@ fn a_map_that_points_outside_is_not_sane() {
         damage(&mut map);
         map.is_sane(&l)
     };
-    assert!(sane(&|map| map.set_flash(0, 959)) && !sane(&|map| map.set_flash(0, 960)));
-    assert!(sane(&|map| map.set_owner(0, 399)) && !sane(&|map| map.set_owner(0, 400)));
+    assert!(sane(&|map| map.set_flash(Lpn(0), Ppa(959))) && !sane(&|map| map.set_flash(Lpn(0), Ppa(960))));
+    assert!(sane(&|map| map.set_owner(Ppa(0), Lpn(399))) && !sane(&|map| map.set_owner(Ppa(0), Lpn(400))));
     assert!(sane(&|map| map.state.filled = 300) && !sane(&|map| map.state.filled = 301));
-    assert!(sane(&|map| map.state.parity = (300, 400)) && !sane(&|map| map.state.parity = (300, 401)));
-    assert!(sane(&|map| assert_eq!(map.trim(0), Place::Unmapped)));
+    assert!(
+        sane(&|map| map.state.parity = (Lpn(300), Lpn(400)))
+            && !sane(&|map| map.state.parity = (Lpn(300), Lpn(401)))
+    );
+    assert!(sane(&|map| assert_eq!(map.trim(Lpn(0)), Place::Unmapped)));
 }

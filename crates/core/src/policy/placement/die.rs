@@ -20,6 +20,7 @@
 
 use super::fixed::Striping;
 use super::{LaneView, NO_ROOM, Placement, PolicyContext};
+use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
 /// The striping order of dies.
@@ -57,7 +58,7 @@ impl Placement for Policy {
         self.planes
     }
     #[inline]
-    fn pool(&self, lpn: u32) -> u32 {
+    fn pool(&self, lpn: Lpn) -> u32 {
         self.striping.lane(lpn) / self.planes
     }
     #[inline]

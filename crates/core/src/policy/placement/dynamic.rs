@@ -15,6 +15,7 @@
 //! **Checked by** `policy_laws`.
 
 use super::{LaneView, Placement, PolicyContext};
+use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -49,7 +50,7 @@ impl Placement for Policy {
         self.order.len() as u32
     }
     #[inline]
-    fn pool(&self, _: u32) -> u32 {
+    fn pool(&self, _: Lpn) -> u32 {
         0
     }
     #[inline]

@@ -14,6 +14,7 @@
 //! **Checked by** `policy_laws`: every lane gets the same share.
 
 use super::{LaneView, Placement, PolicyContext};
+use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
 /// The striping order.
@@ -50,7 +51,7 @@ impl Placement for Policy {
         1
     }
     #[inline]
-    fn pool(&self, lpn: u32) -> u32 {
+    fn pool(&self, lpn: Lpn) -> u32 {
         self.striping.lane(lpn)
     }
     #[inline]
@@ -113,7 +114,7 @@ impl Striping {
 
     /// The lane of a mapping unit.
     #[inline]
-    pub fn lane(&self, lpn: u32) -> u32 {
-        self.order[(lpn / self.chunk) as usize % self.order.len()]
+    pub fn lane(&self, lpn: Lpn) -> u32 {
+        self.order[(lpn.0 / self.chunk) as usize % self.order.len()]
     }
 }

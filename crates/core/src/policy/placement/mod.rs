@@ -10,6 +10,7 @@ pub mod dynamic;
 pub mod fixed;
 
 use super::PolicyContext;
+use crate::address::Lpn;
 
 /// The bit that is set in a lane's load once the lane was found without room.
 pub const NO_ROOM: u32 = 1 << 31;
@@ -30,7 +31,7 @@ pub trait Placement {
     /// With 1 the address alone decides the lane.
     fn pool_lanes(&self) -> u32;
     /// The pool of a mapping unit, the same at each write.
-    fn pool(&self, lpn: u32) -> u32;
+    fn pool(&self, lpn: Lpn) -> u32;
     /// The lane of the pool that the next write unit goes to: a lane with room, if there is one.
     fn lane(&mut self, pool: u32, view: &LaneView<'_>) -> u32;
     /// Whether the lanes of a pool get equally many write units; fixed for the drive's life.
@@ -56,7 +57,7 @@ family! {
     }
     answers: {
         fn pool_lanes() -> u32;
-        fn pool(lpn: u32) -> u32;
+        fn pool(lpn: Lpn) -> u32;
         fn levels() -> bool;
         fn chunk() -> u32;
         fn order() -> Vec<u32>;
