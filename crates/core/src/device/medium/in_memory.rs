@@ -338,13 +338,6 @@ impl Medium for InMemory {
         self.accumulators[acc as usize].add(&bytes, lpns);
     }
 
-    fn xor_staged(&mut self, acc: u32, ppa: Ppa) {
-        match self.staged.get(&ppa) {
-            Some(unit) => self.accumulators[acc as usize].add_unit(unit),
-            None => self.fault(|| format!("unit {ppa} joins a stripe and was never sensed")),
-        }
-    }
-
     fn program_xor(&mut self, acc: u32, ppa: Ppa, oob: Oob) {
         let sequence = self.next();
         let a = &self.accumulators[acc as usize];

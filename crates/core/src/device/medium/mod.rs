@@ -146,8 +146,6 @@ pub trait Medium {
     fn xor_slot(&mut self, acc: u32, slot: u32) {}
     /// Add the accumulator `other` to an accumulator.
     fn xor_with(&mut self, acc: u32, other: u32) {}
-    /// Add a staged unit to an accumulator.
-    fn xor_staged(&mut self, acc: u32, ppa: Ppa) {}
     /// Program an accumulator. `oob` gives the kind, the number under which the unit is known (as
     /// LPN) and its member bitmap. The medium sets the exclusive or of its members' LPNs, the
     /// sequence number and the checksum.
