@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::ops::{Add, Sub};
+use std::ops::{Add, Range, Sub};
 
 macro_rules! address {
     ($(#[$doc:meta])* $name:ident) => {
@@ -70,4 +70,12 @@ address! {
 address! {
     /// A busy unit: a die, or a plane where planes work independently (`geometry.busy_unit`).
     BusyUnit
+}
+
+impl BusyUnit {
+    /// The busy units of a range, in order.
+    #[inline]
+    pub fn each(range: Range<BusyUnit>) -> impl ExactSizeIterator<Item = BusyUnit> + Clone {
+        (range.start.0..range.end.0).map(BusyUnit)
+    }
 }

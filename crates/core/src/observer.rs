@@ -1,6 +1,7 @@
 //! The events reported to an observer: the steps of every operation on dies and channels, the
 //! collections that close dies to the host, and the waits of host requests and write units.
 
+use crate::address::BusyUnit;
 use crate::nand::OpKind;
 use strum::{IntoStaticStr, VariantNames};
 use tailcut_units::{Command, Occupant, SimTime};
@@ -54,7 +55,7 @@ pub struct StepEvent {
     /// `u32::MAX`.
     pub by: u32,
     /// Busy unit (die, or plane if planes work independently).
-    pub unit: u32,
+    pub unit: BusyUnit,
     /// Channel.
     pub channel: u32,
     /// Page in the block, 0 for an erase.
@@ -102,7 +103,7 @@ pub struct QueueEvent {
     /// The write unit that the operation programs or reads for, or `u32::MAX`.
     pub write_unit: u32,
     /// Busy unit.
-    pub unit: u32,
+    pub unit: BusyUnit,
     /// Channel.
     pub channel: u32,
     /// Number of planes addressed.
@@ -182,8 +183,8 @@ pub enum WriteStep {
     /// The data of the write unit are complete.
     Ready,
     /// The write unit waits for a free block. The value is the busy unit on which a collection is
-    /// to free it (`u32::MAX`: any of several).
-    Stalls(u32),
+    /// to free it (`NONE`: any of several).
+    Stalls(BusyUnit),
     /// The write unit has a row, and this operation will program it.
     Placed(u32),
 }
@@ -213,7 +214,7 @@ pub trait Observer {
 
     /// At this time the collections that close this busy unit change.
     #[inline]
-    fn closing(&mut self, _unit: u32, _at: SimTime, _closing: Closing) {}
+    fn closing(&mut self, _unit: BusyUnit, _at: SimTime, _closing: Closing) {}
 
     /// A step of a host request.
     #[inline]

@@ -6,6 +6,7 @@ mod common;
 use common::{experiment, job};
 use std::sync::{Arc, Mutex};
 use tailcut_config::resolve;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{Device, Observer, OpKind, Shape, Step, StepEvent};
 use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackId};
 use tailcut_sim::host::Host;
@@ -38,7 +39,7 @@ impl Written {
 
     fn put(&mut self, instant: bool, track: Track, at: SimTime, mark: &Mark<'_>) {
         let track = match track {
-            Track::Unit(unit) => self.units[unit as usize],
+            Track::Unit(unit) => self.units[unit.index()],
             Track::Channel(channel) => self.channels[channel as usize],
         };
         let notes: Vec<Note<'_>> = mark.of.map(|e| Note::Number("op", e.op.into())).into_iter().collect();
@@ -55,7 +56,7 @@ impl Tracks for Written {
     }
     fn end(&mut self, track: Track, at: SimTime) {
         let track = match track {
-            Track::Unit(unit) => self.units[unit as usize],
+            Track::Unit(unit) => self.units[unit.index()],
             Track::Channel(channel) => self.channels[channel as usize],
         };
         self.writer.as_mut().unwrap().end(track, at);
@@ -95,7 +96,7 @@ impl Of {
             occupant,
             request: u64::MAX,
             by: u32::MAX,
-            unit: 0,
+            unit: BusyUnit(0),
             channel: 0,
             page: 3,
             step,

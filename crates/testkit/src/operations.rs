@@ -1,6 +1,7 @@
 //! Flash operations assembled from the steps an observer saw, and their waveform.
 
 use std::fmt::Write;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{Step, StepEvent};
 use tailcut_units::Occupant;
 
@@ -13,7 +14,7 @@ pub struct Operation {
     /// The occupant at the beginning; a copyback ends as a program.
     pub occupant: Occupant,
     /// Busy unit.
-    pub unit: u32,
+    pub unit: BusyUnit,
     /// Channel.
     pub channel: u32,
     /// Page in the block at the beginning.
@@ -159,25 +160,25 @@ pub fn waveform(
     // Later passes overwrite earlier ones, so the most important marks come last.
     for op in ops {
         for &stay in &op.stays {
-            paint(channels + op.unit, stay, b'.');
+            paint(channels + op.unit.0, stay, b'.');
         }
     }
     for (i, op) in ops.iter().enumerate() {
         for &stretch in &op.array {
-            paint(channels + op.unit, stretch, letter(i).to_ascii_uppercase());
+            paint(channels + op.unit.0, stretch, letter(i).to_ascii_uppercase());
         }
     }
     for op in ops {
         for (stretches, mark) in [(&op.suspending, b'/'), (&op.resuming, b'\\')] {
             for &stretch in stretches {
-                paint(channels + op.unit, stretch, mark);
+                paint(channels + op.unit.0, stretch, mark);
             }
         }
     }
     for (i, op) in ops.iter().enumerate() {
         for &stretch in op.inward.iter().chain(&op.outward) {
             paint(op.channel, stretch, letter(i));
-            paint(channels + op.unit, stretch, letter(i));
+            paint(channels + op.unit.0, stretch, letter(i));
         }
     }
     let mut text = String::new();

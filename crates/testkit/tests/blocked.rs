@@ -2,6 +2,7 @@
 //! count: reads held up directly, and reads behind a host operation that a collection held up.
 
 use std::collections::BTreeMap;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Counters, Device, OpKind, Step, StepEvent};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, instant};
@@ -32,7 +33,7 @@ struct Seen {
     /// By serial number.
     reads: BTreeMap<u64, Read>,
     /// By die.
-    stays: BTreeMap<u32, Vec<Stay>>,
+    stays: BTreeMap<BusyUnit, Vec<Stay>>,
     counters: Counters,
 }
 
@@ -60,7 +61,7 @@ fn run() -> Seen {
             reads.insert(done.index, Read { die, programs, met });
         }
     });
-    let mut dies: BTreeMap<u32, Vec<Stay>> = BTreeMap::new();
+    let mut dies: BTreeMap<BusyUnit, Vec<Stay>> = BTreeMap::new();
     for e in device.observer() {
         let stays = dies.entry(e.unit).or_default();
         if e.step == Step::Granted {

@@ -6,7 +6,7 @@
 //! the same die the read waits for the rest of the operation. At another die of the channel it
 //! waits for the rest of the command (and of a program's data).
 
-use tailcut_core::address::Lpn;
+use tailcut_core::address::{BusyUnit, Lpn};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{OpKind, Step, StepEvent};
 use tailcut_core::ftl::map::Place;
@@ -48,7 +48,7 @@ fn planes_with_parity() -> DeviceConfig {
 struct Probe {
     at: u64,
     /// The busy unit that is read.
-    unit: u32,
+    unit: BusyUnit,
     /// A page of another type than the probe reads. Two pages that are sensed at the same time
     /// are then ready at different times, so that neither waits for the data of the other.
     page: u32,
@@ -94,7 +94,7 @@ fn play(c: &DeviceConfig, probe: Option<Probe>) -> (Vec<StepEvent>, Option<Ledge
 fn find(steps: &[StepEvent], occupant: Occupant) -> StepEvent {
     let ops = operations(steps);
     let alone = |e: &&StepEvent| {
-        let (at, other) = (e.at.0, e.unit ^ 1);
+        let (at, other) = (e.at.0, BusyUnit(e.unit.0 ^ 1));
         let mine = |s: &&StepEvent| s.op == e.op && s.step == Step::ChannelIn && s.at >= e.at;
         let begins = steps.iter().find(mine).is_some_and(|s| s.at == e.at);
         let busy = ops.iter().filter(|o| o.unit == other).flat_map(|o| &o.stays);
@@ -141,7 +141,7 @@ fn check(c: &DeviceConfig, occupants: &[Occupant]) {
         let ledger = play(c, probe(e.unit)).1.expect("it was read");
         let expected = vec![(Cause::die_wait(occupant).name(), on_die - LATER)];
         assert_eq!(die_waits(&ledger), expected, "behind {e:?}");
-        let ledger = play(c, probe(e.unit ^ 1)).1.expect("it was read");
+        let ledger = play(c, probe(BusyUnit(e.unit.0 ^ 1))).1.expect("it was read");
         // The probe's data may also wait for the program of the data that the first operation
         // read, so only the wait for `occupant` is compared.
         let waited = ledger.get(Cause::channel_wait(occupant));

@@ -6,6 +6,7 @@
 //! results do not depend on the start time; the capacity adds up.
 
 use std::collections::BTreeMap;
+use tailcut_core::address;
 use tailcut_core::device::{Device, Shape, Step, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyUnit, SuspendedData};
@@ -182,7 +183,7 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
         let device = observed(&case);
         let shape = device.shape();
         let seed = case.seed;
-        let mut units: BTreeMap<u32, Stack> = BTreeMap::new();
+        let mut units: BTreeMap<address::BusyUnit, Stack> = BTreeMap::new();
         let mut channels: BTreeMap<u32, u64> = BTreeMap::new();
         for e in device.observer() {
             let (at, until) = (e.at.0, e.until.0);
@@ -316,7 +317,7 @@ fn pages_of_a_block_are_programmed_in_order() {
         tried += 1;
         let device = observed(&case);
         let pages = case.config.geometry.pages;
-        let mut last: BTreeMap<(u32, bool), u32> = BTreeMap::new();
+        let mut last: BTreeMap<(address::BusyUnit, bool), u32> = BTreeMap::new();
         let programs = |e: &&StepEvent| e.step == Step::Array && is_program(e.occupant);
         for e in device.observer().iter().filter(programs) {
             assert!(e.page < pages, "seed {}: {e:?}", case.seed);

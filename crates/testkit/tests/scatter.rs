@@ -2,6 +2,7 @@
 //! and victims have as many valid units as random blocks.
 
 use std::collections::BTreeSet;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, OpKind, StepEvent};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, threshold};
@@ -35,7 +36,7 @@ fn scattered(c: &DeviceConfig, seed: u64, filled: u64) -> Device<Vec<StepEvent>>
 }
 
 /// Write one page to each lane; returns the lanes that erase a block, and the host.
-fn lanes_that_collect(device: Device<Vec<StepEvent>>) -> (BTreeSet<u32>, Host<Vec<StepEvent>>) {
+fn lanes_that_collect(device: Device<Vec<StepEvent>>) -> (BTreeSet<BusyUnit>, Host<Vec<StepEvent>>) {
     let lanes = u64::from(device.shape().layout.lanes);
     let mut host = Host { device, done: Vec::new() };
     for lane in 0..lanes {

@@ -1,6 +1,7 @@
 //! Tests that a restored snapshot behaves like the original drive, and that anything else is
 //! refused without a panic.
 
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{AgeReport, Device, Observer, SnapshotError, Step, StepEvent, aged_key};
 use tailcut_core::policy::gc_victim::GcVictimConfig;
@@ -145,7 +146,7 @@ fn stages(steps: &[StepEvent], nested: &mut u32) -> Option<usize> {
         last.insert(e.op, (e.step, e.unit));
     }
     let suspended = |unit| last.values().filter(|v| **v == (Step::Suspended, unit)).count();
-    *nested += u32::from((0..4).any(|unit| suspended(unit) == 2));
+    *nested += u32::from((0..4).map(BusyUnit).any(|unit| suspended(unit) == 2));
     let at = |stage: &Step| last.values().any(|v| v.0 == *stage);
     // The less frequent stages first.
     [0, 1, 3, 2].into_iter().find(|&i| at(&STAGES[i]))

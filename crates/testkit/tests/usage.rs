@@ -141,16 +141,16 @@ fn sums(device: &Device<Vec<StepEvent>>) -> [Vec<u64>; 3] {
     let mut by_channel = vec![0; usage.channels.len()];
     let mut by_plane = vec![0; usage.units.len()];
     for op in operations(device.observer()) {
-        by_unit[op.unit as usize] += op.stays.iter().map(cut).sum::<u64>();
+        by_unit[op.unit.index()] += op.stays.iter().map(cut).sum::<u64>();
         by_channel[op.channel as usize] += op.inward.iter().chain(&op.outward).map(cut).sum::<u64>();
-        by_plane[op.unit as usize] += op.array.iter().map(cut).sum::<u64>();
+        by_plane[op.unit.index()] += op.array.iter().map(cut).sum::<u64>();
     }
     // An operation that was granted its unit and returned it before it began held the unit too.
     let mut granted = BTreeMap::new();
     for e in device.observer() {
         match e.step {
             Step::Granted => drop(granted.insert(e.op, e.at.0)),
-            Step::Returned => by_unit[e.unit as usize] += e.at.0 - granted[&e.op],
+            Step::Returned => by_unit[e.unit.index()] += e.at.0 - granted[&e.op],
             _ => {}
         }
     }

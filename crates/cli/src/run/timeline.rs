@@ -4,6 +4,7 @@
 use super::summary::Finished;
 use std::fmt::Write as _;
 use std::io::Write;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{OpKind, Shape, StepEvent};
 use tailcut_report::text::grouped;
 use tailcut_report::timeline::{Event, Note, TraceWriter, TrackId};
@@ -32,7 +33,7 @@ impl<W: Write> Timeline<W> {
         let drive = Some(writer.track(&format!("drive ({scheme})"), None));
         let (mut units, mut channels) = (Vec::new(), Vec::new());
         let whole_dies = shape.units == shape.dies;
-        for unit in 0..shape.units {
+        for unit in (0..shape.units).map(BusyUnit) {
             let channel = shape.channel_of(unit);
             // Every channel is listed above its dies.
             if channel as usize == channels.len() {
@@ -41,7 +42,7 @@ impl<W: Write> Timeline<W> {
             let planes = shape.units / shape.dies;
             let name = match whole_dies {
                 true => format!("die {unit} (channel {channel})"),
-                false => format!("plane {} of die {} (channel {channel})", unit % planes, unit / planes),
+                false => format!("plane {} of die {} (channel {channel})", unit.0 % planes, unit.0 / planes),
             };
             units.push(writer.track(&name, drive));
         }
@@ -51,7 +52,7 @@ impl<W: Write> Timeline<W> {
 
     fn id(&self, track: Track) -> TrackId {
         match track {
-            Track::Unit(unit) => self.units[unit as usize],
+            Track::Unit(unit) => self.units[unit.index()],
             Track::Channel(channel) => self.channels[channel as usize],
         }
     }
@@ -78,7 +79,7 @@ fn fill(notes: &mut [Note<'static>; 4], of: &StepEvent, unit: &'static str) -> u
     let all = [
         Some(Note::Text("occupant", of.occupant.name())),
         (of.request != u64::MAX).then_some(Note::Number("request", of.request)),
-        Some(Note::Number(unit, u64::from(of.unit))),
+        Some(Note::Number(unit, u64::from(of.unit.0))),
         (of.kind != OpKind::Erase).then(|| Note::Number("page", u64::from(of.page))),
     ];
     let said = all.into_iter().flatten();

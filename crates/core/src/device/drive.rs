@@ -13,6 +13,7 @@ use super::policies::{Fixed, Policies};
 use super::scrub::Scrub;
 use super::shape::Shape;
 use super::write::state::Writes;
+use crate::address::BusyUnit;
 use crate::containers::timers::Timers;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
@@ -70,11 +71,11 @@ pub(super) struct State {
 pub(super) enum Deferred {
     /// A collection has closed this unit: host reads that wait there may be replaced by
     /// reconstructions.
-    RebuildQueued { unit: u32 },
+    RebuildQueued { unit: BusyUnit },
     /// A lane is to be collected in zero time.
     Collect { lane: u32 },
     /// Operations that may join were queued at this unit, which was idle.
-    Begin { unit: u32 },
+    Begin { unit: BusyUnit },
 }
 
 /// How often erases of the blocks were suspended, and the effect on the raw bit error rate.

@@ -3,6 +3,7 @@
 use super::capacity::{Capacity, check_room, most_stripes, most_units, raw_bytes, usable_extents};
 use super::checks::{check_striping, check_values};
 use super::config::{DeviceConfig, HostConfig};
+use crate::address;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
@@ -158,10 +159,10 @@ impl Shape {
 
     /// The busy unit of a die and plane.
     #[inline]
-    pub fn unit_of(&self, die: u32, plane: u32) -> u32 {
+    pub fn unit_of(&self, die: u32, plane: u32) -> address::BusyUnit {
         match self.busy {
-            BusyUnit::Die => die,
-            BusyUnit::Plane => die * self.layout.planes + plane,
+            BusyUnit::Die => address::BusyUnit(die),
+            BusyUnit::Plane => address::BusyUnit(die * self.layout.planes + plane),
         }
     }
 
@@ -174,15 +175,15 @@ impl Shape {
     }
 
     /// The channel of a busy unit.
-    pub fn channel_of(&self, unit: u32) -> u32 {
-        unit / (self.units / self.channels)
+    pub fn channel_of(&self, unit: address::BusyUnit) -> u32 {
+        unit.0 / (self.units / self.channels)
     }
 
     /// The busy units on which a lane's extents lie.
-    pub fn units_of_lane(&self, lane: u32) -> std::ops::Range<u32> {
+    pub fn units_of_lane(&self, lane: u32) -> std::ops::Range<address::BusyUnit> {
         match self.layout.kind {
-            ExtentKind::Line => 0..self.units,
-            ExtentKind::Superblock => lane..lane + 1,
+            ExtentKind::Line => address::BusyUnit(0)..address::BusyUnit(self.units),
+            ExtentKind::Superblock => address::BusyUnit(lane)..address::BusyUnit(lane + 1),
             ExtentKind::Block => {
                 let unit = self.unit_of(lane / self.layout.planes, lane % self.layout.planes);
                 unit..unit + 1
@@ -215,7 +216,7 @@ impl Shape {
     }
 
     /// The busy units on which a pool's extents lie.
-    pub fn units_of_pool(&self, pool: u32) -> std::ops::Range<u32> {
+    pub fn units_of_pool(&self, pool: u32) -> std::ops::Range<address::BusyUnit> {
         let first = self.first_lane(pool);
         self.units_of_lane(first).start..self.units_of_lane(first + self.pool_lanes - 1).end
     }

@@ -3,6 +3,7 @@
 use super::queue::Queue;
 use super::state::Flash;
 use super::unit::{Phase, Unit};
+use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::observer::Observer;
 use tailcut_units::{Occupant, Occupants};
@@ -35,7 +36,7 @@ impl<O: Observer> Flash<O> {
     pub fn audit(&self) -> Result<(), String> {
         self.audit_places()?;
         self.audit_load()?;
-        for unit in 0..self.state.units.len() {
+        for unit in (0..self.state.units.len() as u32).map(BusyUnit) {
             self.audit_unit(unit)?;
         }
         self.audit_channels()?;
@@ -47,7 +48,7 @@ impl<O: Observer> Flash<O> {
         let s = &self.state;
         let in_use = s.ops.in_use();
         let mut places = Places::new(&in_use);
-        for (number, unit) in s.units.iter().enumerate() {
+        for (number, unit) in (0..).map(BusyUnit).zip(&s.units) {
             self.audit_queues(number, unit, &mut places)?;
             self.audit_held(number, unit, &mut places)?;
         }
@@ -55,7 +56,7 @@ impl<O: Observer> Flash<O> {
             for queue in [c.first, c.rest] {
                 for id in self.walk(queue, "a channel's queue")? {
                     places.put(id, "waits for its channel")?;
-                    let u = &s.units[s.ops[id].cmd.unit as usize];
+                    let u = &s.units[s.ops[id].cmd.unit.index()];
                     law!(
                         u.phase == Phase::Channel
                             && (u.holder == id || self.joined_with(u.holder).contains(&id)),
@@ -79,7 +80,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Check the queues of a busy unit.
-    fn audit_queues(&self, number: usize, u: &Unit, places: &mut Places) -> Result<(), String> {
+    fn audit_queues(&self, number: BusyUnit, u: &Unit, places: &mut Places) -> Result<(), String> {
         let s = &self.state;
         for kind in Occupant::ALL {
             let ids = self.walk(u.queues.queue(kind), "a die's queue")?;
@@ -90,7 +91,7 @@ impl<O: Observer> Flash<O> {
             for (i, &id) in ids.iter().enumerate() {
                 let o = &s.ops[id];
                 places.put(id, "waits for its die")?;
-                law!(o.cmd.unit == number as u32, "operation {id} of unit {} waits at {number}", o.cmd.unit);
+                law!(o.cmd.unit == number, "operation {id} of unit {} waits at {number}", o.cmd.unit);
                 law!(o.cmd.occupant == kind, "operation {id} waits as {}", kind.name());
                 let key = (if by_page { o.cmd.page } else { 0 }, o.arrived);
                 law!(i == 0 || key > last, "operation {id} waits behind a later one");
@@ -106,7 +107,7 @@ impl<O: Observer> Flash<O> {
             for id in self.walk(queue, "the backlog of a plane")? {
                 places.put(id, "waits in the backlog of its plane")?;
                 let o = &s.ops[id];
-                law!(o.cmd.unit == number as u32, "operation {id} of unit {} waits at {number}", o.cmd.unit);
+                law!(o.cmd.unit == number, "operation {id} of unit {} waits at {number}", o.cmd.unit);
                 law!(has_front, "operation {id} is in a backlog, and none of its plane is in the queue");
                 law!(last.is_none_or(|l| l < o.arrived), "operation {id} waits behind a later one");
                 last = Some(o.arrived);
@@ -116,7 +117,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Check the operations that hold a busy unit, or are suspended on it.
-    fn audit_held(&self, number: usize, u: &Unit, places: &mut Places) -> Result<(), String> {
+    fn audit_held(&self, number: BusyUnit, u: &Unit, places: &mut Places) -> Result<(), String> {
         let s = &self.state;
         if matches!(u.phase, Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming) {
             places.put(u.holder, "is in the array")?;
@@ -129,12 +130,7 @@ impl<O: Observer> Flash<O> {
                 places.put(id, "is suspended with another")?;
             }
             let cmd = &s.ops[run.op].cmd;
-            law!(
-                cmd.unit == number as u32,
-                "operation {} of unit {} is suspended on {number}",
-                run.op,
-                cmd.unit
-            );
+            law!(cmd.unit == number, "operation {} of unit {} is suspended on {number}", run.op, cmd.unit);
             law!(
                 self.interrupts(cmd.occupant) && run.course.left() > 0,
                 "operation {} is suspended where it cannot be: {run:?}",
@@ -174,11 +170,11 @@ impl<O: Observer> Flash<O> {
         for id in s.ops.in_use() {
             let op = &s.ops[id];
             let kind = op.cmd.occupant;
-            let (ops, reads, rebuilds) = &mut load[op.cmd.unit as usize];
+            let (ops, reads, rebuilds) = &mut load[op.cmd.unit.index()];
             *ops += u32::from(Occupants::HOST.has(kind));
             *reads += u32::from(Occupants::HOST_READS.has(kind));
             *rebuilds += u32::from(op.cmd.rebuilds());
-            let channel = s.units[op.cmd.unit as usize].channel;
+            let channel = s.units[op.cmd.unit.index()].channel;
             law!(
                 op.channel == channel,
                 "operation {id} of unit {} is on channel {}",
@@ -188,7 +184,7 @@ impl<O: Observer> Flash<O> {
         }
         let sum: u32 = load.iter().map(|l| l.0).sum();
         law!(s.host_ops == sum, "{} host operations are counted, and {sum} are in use", s.host_ops);
-        for (number, (u, expected)) in s.units.iter().zip(load).enumerate() {
+        for (number, (u, expected)) in (0..).map(BusyUnit).zip(s.units.iter().zip(load)) {
             let counted = (u.load.ops, u.load.reads, u.load.rebuilds);
             law!(counted == expected, "unit {number} counts {counted:?} host operations, not {expected:?}");
         }
@@ -196,16 +192,16 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Check the phase and the timer of a busy unit, and that no open queue waits at an idle unit.
-    fn audit_unit(&self, number: usize) -> Result<(), String> {
+    fn audit_unit(&self, number: BusyUnit) -> Result<(), String> {
         let s = &self.state;
-        let u = &s.units[number];
-        let timer = s.timers.is_set(number);
+        let u = &s.units[number.index()];
+        let timer = s.timers.is_set(number.index());
         let waiting = u.queues.waiting();
         match u.phase {
             Phase::Idle => {
                 law!(!timer && u.holder == NONE, "idle unit {number} has a timer or a holder");
                 law!(u.suspended == 0, "idle unit {number} has {} suspended operations", u.suspended);
-                let open = waiting & self.open_queues(number as u32);
+                let open = waiting & self.open_queues(number);
                 law!(open.is_empty(), "idle unit {number} has operations in its open queues {open:?}");
             }
             Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming => {
@@ -243,8 +239,8 @@ impl<O: Observer> Flash<O> {
 
     /// The numbers of collections that close a unit to host operations, and to host programs alone.
     /// They must be what the controller has set.
-    pub fn closed_by(&self, unit: u32) -> (u32, u32) {
-        let gates = &self.state.units[unit as usize].gates;
+    pub fn closed_by(&self, unit: BusyUnit) -> (u32, u32) {
+        let gates = &self.state.units[unit.index()].gates;
         (u32::from(gates.closed), u32::from(gates.programs_closed))
     }
 
@@ -253,7 +249,7 @@ impl<O: Observer> Flash<O> {
     pub fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
         law!(s.ops.used() == 0, "{} operations in use in an idle flash", s.ops.used());
-        for (number, u) in s.units.iter().enumerate() {
+        for (number, u) in (0..).map(BusyUnit).zip(&s.units) {
             let quiet = u.queues.waiting().is_empty() && u.gates.closed == 0 && u.suspended == 0;
             law!(quiet, "unit {number} of an idle flash has waiters, is closed, or has something suspended");
         }

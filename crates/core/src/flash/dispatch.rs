@@ -8,6 +8,7 @@ use super::account;
 use super::op::OpId;
 use super::state::Flash;
 use super::unit::Phase;
+use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::observer::{Observer, QueueStep, Step};
 use crate::policy::schedule::QueueView;
@@ -30,7 +31,7 @@ pub enum Submitted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostOpEnded {
     /// The busy unit of the operation.
-    pub unit: u32,
+    pub unit: BusyUnit,
     /// Whether the operation was a read.
     pub read: bool,
     /// Whether a reconstruction used the data that it read.
@@ -53,14 +54,14 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
         let (unit, kind) = (cmd.unit, cmd.occupant);
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         if Occupants::HOST.has(kind) {
             u.load.ops += 1;
             u.load.reads += u32::from(Occupants::HOST_READS.has(kind));
             u.load.rebuilds += u32::from(cmd.rebuilds());
             s.host_ops += 1;
         }
-        if u.phase == Phase::Out && now >= u.until && !s.timers.is_set(unit as usize) {
+        if u.phase == Phase::Out && now >= u.until && !s.timers.is_set(unit.index()) {
             u.go_idle();
         }
         let open = u.gates.open().has(kind);
@@ -71,13 +72,13 @@ impl<O: Observer> Flash<O> {
                 self.grant(id);
                 return Submitted::Taken;
             }
-            let u = &mut self.state.units[unit as usize];
+            let u = &mut self.state.units[unit.index()];
             if !std::mem::replace(&mut u.gathering, true) {
                 result = Submitted::Gathers;
             }
         }
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         s.ops[id].seen = *u.account.settle(now);
         if gathers {
             u.queues.line_up(&mut s.ops, id);
@@ -88,13 +89,13 @@ impl<O: Observer> Flash<O> {
             s.channels[u.channel as usize].reads += 1;
         }
         if u.phase == Phase::Out {
-            s.timers.set(unit as usize, u.until);
+            s.timers.set(unit.index(), u.until);
         } else if u.interrupters.has(kind) && open {
             self.interrupt(unit, id);
         } else if u.phase == Phase::Channel && open {
             self.overtake(unit, kind);
         }
-        let gates = &self.state.units[unit as usize].gates;
+        let gates = &self.state.units[unit.index()].gates;
         if gates.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(kind) {
             result = Submitted::ProgramClosed;
         }
@@ -104,8 +105,8 @@ impl<O: Observer> Flash<O> {
     /// Begin the operations that were queued at an idle unit so that others of the same event could
     /// join them. The event is over.
     #[cold]
-    pub fn begin_gathered(&mut self, unit: u32) {
-        let u = &mut self.state.units[unit as usize];
+    pub fn begin_gathered(&mut self, unit: BusyUnit) {
+        let u = &mut self.state.units[unit.index()];
         u.gathering = false;
         if u.phase == Phase::Idle {
             self.dispatch(unit);
@@ -115,11 +116,11 @@ impl<O: Observer> Flash<O> {
     /// Let an arrival with channel priority take the die from the holder, if the holder still waits
     /// for the channel with its first command and has no priority itself. The holder returns to the
     /// head of its queue.
-    fn overtake(&mut self, unit: u32, arrival: Occupant) {
+    fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
         let first = self.fixed.first_on_channel;
         let s = &mut self.state;
         let now = s.now;
-        let id = s.units[unit as usize].holder;
+        let id = s.units[unit.index()].holder;
         let op = &mut s.ops[id];
         let kind = op.cmd.occupant;
         if op.second || !first.has(arrival) || first.has(kind) {
@@ -130,7 +131,7 @@ impl<O: Observer> Flash<O> {
         let spent = channel.spent(now);
         channel.rest.remove(&mut s.ops, id);
         let empty = !channel.has_waiters();
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.account.count_to(account::IDLE, now);
         u.phase = Phase::Idle;
         u.holder = NONE;
@@ -139,7 +140,7 @@ impl<O: Observer> Flash<O> {
         let mut at = id;
         while at != NONE {
             let s = &mut self.state;
-            let u = &mut s.units[unit as usize];
+            let u = &mut s.units[unit.index()];
             let op = &mut s.ops[at];
             for occupant in Occupant::ALL {
                 let ns = spent[occupant as usize] - op.seen[occupant as usize];
@@ -166,9 +167,9 @@ impl<O: Observer> Flash<O> {
 
     /// Whether an operation that arrives at an idle unit may begin without queueing.
     #[inline]
-    fn may_begin_at_once(&self, unit: u32, kind: Occupant) -> bool {
+    fn may_begin_at_once(&self, unit: BusyUnit, kind: Occupant) -> bool {
         let open = self.open_queues(unit);
-        let waits = self.state.units[unit as usize].queues.waiting().meets(open);
+        let waits = self.state.units[unit.index()].queues.waiting().meets(open);
         if self.fixed.reads_close_channel {
             return kind == Occupant::UserRead || !(open & !Occupant::UserRead.only()).is_empty() && !waits;
         }
@@ -177,9 +178,9 @@ impl<O: Observer> Flash<O> {
 
     /// The kinds of work that may begin at a unit now.
     #[inline]
-    pub(super) fn open_queues(&self, unit: u32) -> Occupants {
+    pub(super) fn open_queues(&self, unit: BusyUnit) -> Occupants {
         let s = &self.state;
-        let u = &s.units[unit as usize];
+        let u = &s.units[unit.index()];
         let open = u.gates.open();
         if self.fixed.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
             return open & Occupant::UserRead.only();
@@ -192,8 +193,8 @@ impl<O: Observer> Flash<O> {
     #[cold]
     fn reopen_channel(&mut self, channel: u32) {
         let per_channel = (self.state.units.len() / self.state.channels.len()) as u32;
-        for unit in channel * per_channel..(channel + 1) * per_channel {
-            if self.state.units[unit as usize].phase == Phase::Idle {
+        for unit in (channel * per_channel..(channel + 1) * per_channel).map(BusyUnit) {
+            if self.state.units[unit.index()].phase == Phase::Idle {
                 self.dispatch(unit);
             }
         }
@@ -201,10 +202,10 @@ impl<O: Observer> Flash<O> {
 
     /// Begin the operation that the schedule chooses at an idle unit, if any may begin.
     #[inline]
-    pub(super) fn dispatch(&mut self, unit: u32) {
+    pub(super) fn dispatch(&mut self, unit: BusyUnit) {
         let open = self.open_queues(unit);
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         debug_assert_eq!(u.phase, Phase::Idle);
         if u.suspended > 0 {
             return self.dispatch_over_suspended(unit);
@@ -229,10 +230,10 @@ impl<O: Observer> Flash<O> {
     /// Reopen the channel of a unit if the host read that left its queue was the last to wait
     /// there.
     #[inline]
-    pub(super) fn read_left(&mut self, unit: u32, kind: Occupant) {
+    pub(super) fn read_left(&mut self, unit: BusyUnit, kind: Occupant) {
         if self.fixed.reads_close_channel && kind == Occupant::UserRead {
             let s = &self.state;
-            let channel = s.units[unit as usize].channel;
+            let channel = s.units[unit.index()].channel;
             if s.channels[channel as usize].reads == 0 {
                 self.reopen_channel(channel);
             }
@@ -242,8 +243,8 @@ impl<O: Observer> Flash<O> {
     /// Take the head of a queue and charge its wait. Operations that may join it leave the queue
     /// too.
     #[inline]
-    pub(super) fn take_queued(&mut self, unit: u32, kind: Occupant) -> u32 {
-        let id = self.state.units[unit as usize].queues.head(kind);
+    pub(super) fn take_queued(&mut self, unit: BusyUnit, kind: Occupant) -> u32 {
+        let id = self.state.units[unit.index()].queues.head(kind);
         self.leave_queue(unit, NONE, id);
         if self.fixed.joins.has(kind) {
             self.join(id);
@@ -253,10 +254,10 @@ impl<O: Observer> Flash<O> {
 
     /// Take an operation out of its unit's queue, from behind `before`, and charge its wait.
     #[inline]
-    pub(super) fn leave_queue(&mut self, unit: u32, before: u32, id: u32) {
+    pub(super) fn leave_queue(&mut self, unit: BusyUnit, before: u32, id: u32) {
         let s = &mut self.state;
         let kind = s.ops[id].cmd.occupant;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.queues.unlink(&mut s.ops, kind, before, id);
         if kind == Occupant::UserRead {
             s.channels[u.channel as usize].reads -= 1;
@@ -267,9 +268,9 @@ impl<O: Observer> Flash<O> {
 
     /// Charge a queued operation for its wait, now that it leaves the queue.
     #[inline]
-    fn charge_die_wait(&mut self, unit: u32, id: u32) {
+    fn charge_die_wait(&mut self, unit: BusyUnit, id: u32) {
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let held = u.account.settle(s.now);
         let op = &mut s.ops[id];
         let mut met = false;
@@ -297,7 +298,7 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let now = s.now;
         let cmd = &s.ops[id].cmd;
-        let u = &mut s.units[cmd.unit as usize];
+        let u = &mut s.units[cmd.unit.index()];
         u.account.count_to(cmd.occupant as usize, now);
         u.holder = id;
         u.phase = Phase::Channel;
@@ -309,9 +310,9 @@ impl<O: Observer> Flash<O> {
 
     /// Free a unit that its holder has left, and dispatch the next operation.
     #[inline]
-    pub(super) fn release_unit(&mut self, unit: u32) {
+    pub(super) fn release_unit(&mut self, unit: BusyUnit) {
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.account.count_to(u.gates.idle_slot(), s.now);
         u.met_until = if u.met_collection { s.now } else { u.met_until };
         u.met_collection = false;
@@ -321,8 +322,8 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The first host read in a unit's queue.
-    pub fn first_queued_read(&self, unit: u32) -> Option<OpId> {
-        OpId::of_link(self.state.units[unit as usize].queues.head(Occupant::UserRead))
+    pub fn first_queued_read(&self, unit: BusyUnit) -> Option<OpId> {
+        OpId::of_link(self.state.units[unit.index()].queues.head(Occupant::UserRead))
     }
 
     /// The operation directly behind a queued one.
@@ -331,7 +332,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Withdraw a queued host read: take it out of its unit's queue, from behind `before`.
-    pub fn withdraw(&mut self, unit: u32, before: Option<OpId>, OpId(id): OpId) {
+    pub fn withdraw(&mut self, unit: BusyUnit, before: Option<OpId>, OpId(id): OpId) {
         self.leave_queue(unit, before.map_or(NONE, OpId::number), id);
         self.read_left(unit, self.state.ops[id].cmd.occupant);
     }

@@ -4,6 +4,7 @@ use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
+use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
@@ -33,7 +34,7 @@ impl<O: Observer> Flash<O> {
     pub fn order(&mut self, cmd: FlashCommand) -> OpId {
         let s = &mut self.state;
         let id = s.ops.take();
-        let channel = s.units[cmd.unit as usize].channel;
+        let channel = s.units[cmd.unit.index()].channel;
         let op = &mut s.ops[id];
         op.cmd = cmd;
         op.channel = channel;
@@ -94,7 +95,7 @@ impl<O: Observer> Flash<O> {
         let units = self.state.units.len();
         let channels = self.state.channels.len();
         if timer < units {
-            return self.unit_timer(timer as u32);
+            return self.unit_timer(BusyUnit(timer as u32));
         }
         if timer < units + channels {
             self.channel_timer((timer - units) as u32);
@@ -106,10 +107,10 @@ impl<O: Observer> Flash<O> {
     /// Handle the timer of a unit: the array operation or a step of a suspension has ended, or the
     /// data are out.
     #[inline]
-    fn unit_timer(&mut self, unit: u32) -> Fact {
+    fn unit_timer(&mut self, unit: BusyUnit) -> Fact {
         let s = &mut self.state;
-        s.timers.clear(unit as usize);
-        let u = &mut s.units[unit as usize];
+        s.timers.clear(unit.index());
+        let u = &mut s.units[unit.index()];
         match u.phase {
             Phase::Out => {
                 self.release_unit(unit);
@@ -141,8 +142,8 @@ impl<O: Observer> Flash<O> {
 
     /// End a program, the program of a copyback, or an erase. The unit is free.
     #[inline]
-    fn array_ended(&mut self, unit: u32, id: u32) -> Fact {
-        let suspended = self.state.units[unit as usize].run.course.suspends > 0;
+    fn array_ended(&mut self, unit: BusyUnit, id: u32) -> Fact {
+        let suspended = self.state.units[unit.index()].run.course.suspends > 0;
         if suspended {
             self.charge_suspended(id);
         }
@@ -213,7 +214,7 @@ impl<O: Observer> Flash<O> {
         }
         let read = Occupants::HOST_READS.has(kind);
         s.host_ops -= 1;
-        let load = &mut s.units[unit as usize].load;
+        let load = &mut s.units[unit.index()].load;
         load.ops -= 1;
         load.reads -= u32::from(read);
         load.rebuilds -= u32::from(rebuilds);

@@ -3,30 +3,31 @@
 
 use super::state::Flash;
 use super::unit::Phase;
+use crate::address::BusyUnit;
 use crate::observer::{Closing, Observer};
 use tailcut_units::{Occupant, SimTime};
 
 impl<O: Observer> Flash<O> {
     /// Close a unit to host operations for one more collection, which erases or moves data.
-    pub fn close(&mut self, unit: u32, erases: bool) {
-        let gates = &mut self.state.units[unit as usize].gates;
+    pub fn close(&mut self, unit: BusyUnit, erases: bool) {
+        let gates = &mut self.state.units[unit.index()].gates;
         gates.closed += 1;
         gates.erasing += u16::from(erases);
         self.gates_changed(unit, Closing::Closes(erases));
     }
 
     /// Open a unit for one collection that closed it, and that erased or moved data.
-    pub fn open(&mut self, unit: u32, erases: bool) {
-        let gates = &mut self.state.units[unit as usize].gates;
+    pub fn open(&mut self, unit: BusyUnit, erases: bool) {
+        let gates = &mut self.state.units[unit.index()].gates;
         gates.closed -= 1;
         gates.erasing -= u16::from(erases);
         self.gates_changed(unit, Closing::Opens(erases));
     }
 
-    fn gates_changed(&mut self, unit: u32, closing: Closing) {
+    fn gates_changed(&mut self, unit: BusyUnit, closing: Closing) {
         let now = self.state.now;
         self.observer.closing(unit, SimTime(now), closing);
-        let u = &mut self.state.units[unit as usize];
+        let u = &mut self.state.units[unit.index()];
         if u.phase == Phase::Idle {
             u.account.count_to(u.gates.idle_slot(), now);
             self.dispatch(unit);
@@ -34,10 +35,10 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Note that a collection that closes a unit changes from moving data to erasing.
-    pub fn close_to_erase(&mut self, unit: u32) {
+    pub fn close_to_erase(&mut self, unit: BusyUnit) {
         let now = self.state.now;
         self.observer.closing(unit, SimTime(now), Closing::Erases);
-        let u = &mut self.state.units[unit as usize];
+        let u = &mut self.state.units[unit.index()];
         u.gates.erasing += 1;
         if u.phase == Phase::Idle {
             u.account.count_to(u.gates.idle_slot(), now);
@@ -45,13 +46,13 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Close a unit to host programs for one more collection.
-    pub fn close_to_programs(&mut self, unit: u32) {
-        self.state.units[unit as usize].gates.programs_closed += 1;
+    pub fn close_to_programs(&mut self, unit: BusyUnit) {
+        self.state.units[unit.index()].gates.programs_closed += 1;
     }
 
     /// Open a unit to host programs for one collection that closed it.
-    pub fn open_to_programs(&mut self, unit: u32) {
-        let u = &mut self.state.units[unit as usize];
+    pub fn open_to_programs(&mut self, unit: BusyUnit) {
+        let u = &mut self.state.units[unit.index()];
         u.gates.programs_closed -= 1;
         if u.gates.programs_closed == 0 && u.phase == Phase::Idle {
             self.dispatch(unit);
@@ -60,14 +61,14 @@ impl<O: Observer> Flash<O> {
 
     /// Whether a collection closes a unit to host operations.
     #[inline]
-    pub fn is_closed(&self, unit: u32) -> bool {
-        self.state.units[unit as usize].gates.closed > 0
+    pub fn is_closed(&self, unit: BusyUnit) -> bool {
+        self.state.units[unit.index()].gates.closed > 0
     }
 
     /// Count one more lane (or one fewer) of this unit that is short of space. The schedule policy
     /// uses this.
-    pub fn set_urgent(&mut self, unit: u32, urgent: bool) {
-        let n = &mut self.state.units[unit as usize].gates.urgent;
+    pub fn set_urgent(&mut self, unit: BusyUnit, urgent: bool) {
+        let n = &mut self.state.units[unit.index()].gates.urgent;
         *n = if urgent { *n + 1 } else { *n - 1 };
     }
 

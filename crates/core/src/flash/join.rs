@@ -65,7 +65,7 @@ impl<O: Observer> Flash<O> {
         let most = if cmd.kind == OpKind::Erase { joins.erase_planes } else { u32::MAX };
         let mut last = head;
         let mut before = NONE;
-        let mut at = s.units[unit as usize].queues.head(kind);
+        let mut at = s.units[unit.index()].queues.head(kind);
         while at != NONE && planes != self.fixed.all_planes {
             let o = &self.state.ops[at];
             let next = o.next;
@@ -82,13 +82,13 @@ impl<O: Observer> Flash<O> {
             let o = &mut s.ops[at];
             if o.cmd.kind == OpKind::Read {
                 o.along = true;
-                s.units[unit as usize].joined += 1;
+                s.units[unit.index()].joined += 1;
             }
             (last, at) = (at, next);
         }
         let s = &mut self.state;
         if joins.gathers(kind) {
-            s.units[unit as usize].queues.move_up(&mut s.ops, kind, planes);
+            s.units[unit.index()].queues.move_up(&mut s.ops, kind, planes);
         }
     }
 

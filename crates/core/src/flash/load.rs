@@ -4,6 +4,7 @@ use super::account::{Held, charge_occupants};
 use super::op::OpId;
 use super::state::Flash;
 use super::unit::{HostLoad, Phase};
+use crate::address::BusyUnit;
 use crate::observer::Observer;
 use tailcut_units::{Ledger, Occupant, Occupants, Span};
 
@@ -16,14 +17,14 @@ impl<O: Observer> Flash<O> {
 
     /// Host operations queued at a unit or under way there.
     #[inline]
-    pub fn host_load(&self, unit: u32) -> HostLoad {
-        self.state.units[unit as usize].load
+    pub fn host_load(&self, unit: BusyUnit) -> HostLoad {
+        self.state.units[unit.index()].load
     }
 
     /// The kinds of work queued at a unit.
     #[inline]
-    pub fn waiting(&self, unit: u32) -> Occupants {
-        self.state.units[unit as usize].queues.waiting()
+    pub fn waiting(&self, unit: BusyUnit) -> Occupants {
+        self.state.units[unit.index()].queues.waiting()
     }
 
     /// Number of operations in use.
@@ -37,9 +38,9 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The account of a unit up to now.
-    pub fn account(&mut self, unit: u32) -> Held {
+    pub fn account(&mut self, unit: BusyUnit) -> Held {
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         if u.phase == Phase::Out && u.until < s.now {
             u.go_idle();
         }
@@ -47,36 +48,36 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Charge the times that occupants held a unit since the copy `seen` of its account was taken.
-    pub fn charge_since(&mut self, unit: u32, seen: &Held, to: &mut Ledger) {
+    pub fn charge_since(&mut self, unit: BusyUnit, seen: &Held, to: &mut Ledger) {
         let held = self.account(unit);
         charge_occupants(to, seen, &held);
     }
 
     /// The operation that holds a unit.
-    pub fn holder(&self, unit: u32) -> Option<OpId> {
-        OpId::of_link(self.state.units[unit as usize].holder)
+    pub fn holder(&self, unit: BusyUnit) -> Option<OpId> {
+        OpId::of_link(self.state.units[unit.index()].holder)
     }
 
     /// Remaining time of the operation in a unit's array; `None` if none executes there.
-    pub fn array_left(&self, unit: u32) -> Option<Span> {
+    pub fn array_left(&self, unit: BusyUnit) -> Option<Span> {
         let s = &self.state;
-        if s.units[unit as usize].phase != Phase::Array {
+        if s.units[unit.index()].phase != Phase::Array {
             return None;
         }
-        Some(Span(s.timers.deadline(unit as usize).saturating_sub(s.now)))
+        Some(Span(s.timers.deadline(unit.index()).saturating_sub(s.now)))
     }
 
     /// How long the operation in a unit's array would keep the unit from an arriving operation of
     /// this kind that may interrupt it; `None` if it would not be stopped for that operation.
-    pub fn gives_way_in(&self, unit: u32, kind: Occupant) -> Option<Span> {
-        let gives_way = self.state.units[unit as usize].interrupters.has(kind);
+    pub fn gives_way_in(&self, unit: BusyUnit, kind: Occupant) -> Option<Span> {
+        let gives_way = self.state.units[unit.index()].interrupters.has(kind);
         if gives_way { self.interrupted_in(unit).map(Span) } else { None }
     }
 
     /// Whether the channel of a unit is busy or has waiters.
-    pub fn channel_is_taken(&self, unit: u32) -> bool {
+    pub fn channel_is_taken(&self, unit: BusyUnit) -> bool {
         let s = &self.state;
-        let channel = &s.channels[s.units[unit as usize].channel as usize];
+        let channel = &s.channels[s.units[unit.index()].channel as usize];
         channel.busy_until > s.now || channel.has_waiters()
     }
 

@@ -1,7 +1,7 @@
 //! Flash operations: the controller's command, and the state of its execution.
 
 use super::account::SLOTS;
-use crate::address::Ppa;
+use crate::address::{BusyUnit, Ppa};
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct FlashCommand {
     /// Which part of the controller handles the end of the operation.
     pub owner: Owner,
     /// The busy unit: a die, or a plane if planes work independently.
-    pub unit: u32,
+    pub unit: BusyUnit,
     /// Page in the block; 0 for an erase.
     pub page: u32,
     /// Planes addressed, as a mask.
@@ -88,7 +88,7 @@ impl FlashCommand {
         kind: OpKind::Read,
         occupant: Occupant::UserRead,
         owner: Owner::Request(NONE),
-        unit: 0,
+        unit: BusyUnit(0),
         page: 0,
         planes: 0,
         codewords: 0,

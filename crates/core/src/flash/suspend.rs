@@ -10,6 +10,7 @@ use super::counters::Suspension;
 use super::join::joined;
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
+use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::nand::config::{SuspendLimits, SuspendedData};
@@ -27,16 +28,16 @@ impl<O: Observer> Flash<O> {
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let s = &mut self.state;
         let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.run = Run { op: id, course: Course::new(begun, total), ..Run::NONE };
         u.interrupters = self.fixed.interrupters[kind as usize];
         self.interrupt_if_awaited(unit);
     }
 
     /// Interrupt the unit's operation if an operation that may interrupt it already waits.
-    fn interrupt_if_awaited(&mut self, unit: u32) {
+    fn interrupt_if_awaited(&mut self, unit: BusyUnit) {
         let open = self.open_queues(unit);
-        let u = &self.state.units[unit as usize];
+        let u = &self.state.units[unit.index()];
         if let Some(kind) = (u.queues.waiting() & u.interrupters & open).first() {
             let by = u.queues.head(kind);
             self.interrupt(unit, by);
@@ -46,9 +47,9 @@ impl<O: Observer> Flash<O> {
     /// Interrupt the unit's operation, or cancel its resume, for operation `by`, which waits and
     /// may interrupt it.
     #[cold]
-    pub(super) fn interrupt(&mut self, unit: u32, by: u32) {
-        let Run { op, course, .. } = self.state.units[unit as usize].run;
-        if self.state.units[unit as usize].phase == Phase::Resuming {
+    pub(super) fn interrupt(&mut self, unit: BusyUnit, by: u32) {
+        let Run { op, course, .. } = self.state.units[unit.index()].run;
+        if self.state.units[unit.index()].phase == Phase::Resuming {
             if course.may_cancel_resume(self.suspend_limits(op)) {
                 self.cancel_resume(unit, by);
             }
@@ -57,7 +58,7 @@ impl<O: Observer> Flash<O> {
         let Some((from, stop)) = self.would_stop(unit) else { return };
         let s = &mut self.state;
         let now = s.now;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.interrupters = Occupants::NONE;
         let lost = u.run.course.stops(from, &stop);
         self.count_suspend(op).repeated_ns += lost;
@@ -65,17 +66,17 @@ impl<O: Observer> Flash<O> {
         if point == now {
             return self.wind_down(unit, by);
         }
-        let u = &mut self.state.units[unit as usize];
+        let u = &mut self.state.units[unit.index()];
         u.phase = Phase::Stopping;
         u.account.count_to(account::STOPPING, now);
         self.observe_by(op, Step::Stopping, by, point);
-        self.state.timers.set(unit as usize, point);
+        self.state.timers.set(unit.index(), point);
     }
 
     /// Return when the operation in a unit's array would begin to stop for an operation that may
     /// interrupt it, and how; `None` if it would not be stopped any more.
-    fn would_stop(&self, unit: u32) -> Option<(u64, Stop)> {
-        let u = &self.state.units[unit as usize];
+    fn would_stop(&self, unit: BusyUnit) -> Option<(u64, Stop)> {
+        let u = &self.state.units[unit.index()];
         let run = &u.run;
         if u.phase != Phase::Array {
             return None;
@@ -88,7 +89,7 @@ impl<O: Observer> Flash<O> {
 
     /// How long the operation in a unit's array would keep the unit from an operation that may
     /// interrupt it, ns; `None` if it would not be stopped any more.
-    pub(super) fn interrupted_in(&self, unit: u32) -> Option<u64> {
+    pub(super) fn interrupted_in(&self, unit: BusyUnit) -> Option<u64> {
         let (from, stop) = self.would_stop(unit)?;
         Some(from + stop.after + stop.cost - self.state.now)
     }
@@ -132,10 +133,10 @@ impl<O: Observer> Flash<O> {
 
     /// The suspend point is reached: wind the operation down, or suspend it at once if that costs
     /// nothing.
-    fn wind_down(&mut self, unit: u32, by: u32) {
+    fn wind_down(&mut self, unit: BusyUnit, by: u32) {
         let s = &mut self.state;
         let now = s.now;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let (op, cost) = (u.run.op, u.run.course.cost);
         if cost == 0 {
             return self.suspended(unit, by);
@@ -144,7 +145,7 @@ impl<O: Observer> Flash<O> {
         u.account.count_to(account::OVERHEAD, now);
         self.suspension_of(op).overhead_ns += cost;
         self.observe_by(op, Step::Suspending, by, now + cost);
-        self.state.timers.set(unit as usize, now + cost);
+        self.state.timers.set(unit.index(), now + cost);
     }
 
     /// The totals to which an operation's suspensions are counted.
@@ -171,9 +172,9 @@ impl<O: Observer> Flash<O> {
 
     /// Put the operation on the unit's stack of suspended operations, and dispatch the unit, which
     /// is free.
-    fn suspended(&mut self, unit: u32, by: u32) {
+    fn suspended(&mut self, unit: BusyUnit, by: u32) {
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let run = Run { serve_before: u64::MAX, ..u.run };
         debug_assert!((u.suspended as usize) < MOST_SUSPENDED);
         u.stack[u.suspended as usize] = run;
@@ -181,7 +182,7 @@ impl<O: Observer> Flash<O> {
         u.holder = NONE;
         u.phase = Phase::Idle;
         u.account.count_to(account::IDLE, s.now);
-        s.timers.clear(unit as usize);
+        s.timers.clear(unit.index());
         self.observe_by(run.op, Step::Suspended, by, self.state.now);
         self.dispatch(unit);
     }
@@ -189,23 +190,23 @@ impl<O: Observer> Flash<O> {
     /// Dispatch a free unit on which an operation is suspended: serve an operation that goes before
     /// it, or resume it.
     #[cold]
-    pub(super) fn dispatch_over_suspended(&mut self, unit: u32) {
+    pub(super) fn dispatch_over_suspended(&mut self, unit: BusyUnit) {
         let open = self.open_queues(unit);
         let s = &mut self.state;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let run = *u.top().expect("an operation is suspended");
         let holder = s.ops[run.op].cmd.occupant;
         let mut urgent = u.queues.waiting() & open & self.fixed.interrupters[holder as usize];
         if !urgent.is_empty() && holder == Occupant::Erase {
             let before = self.serve_before(unit, &run);
-            let arrived = self.state.units[unit as usize].queues.arrived();
+            let arrived = self.state.units[unit.index()].queues.arrived();
             urgent = urgent.iter().filter(|&kind| arrived[kind as usize] < before).collect();
         }
         if urgent.is_empty() {
             return self.resume(unit);
         }
         let s = &mut self.state;
-        let u = &s.units[unit as usize];
+        let u = &s.units[unit.index()];
         let arrived = u.queues.arrived();
         let next = s.schedule.next(&QueueView { waiting: urgent, urgent: u.gates.urgent > 0, arrived });
         let met = !Occupants::HOST_PROGRAMS.has(holder) || self.erase_is_suspended(unit);
@@ -220,14 +221,14 @@ impl<O: Observer> Flash<O> {
         self.read_left(unit, next);
     }
 
-    fn erase_is_suspended(&self, unit: u32) -> bool {
-        let suspended = self.state.units[unit as usize].suspended();
+    fn erase_is_suspended(&self, unit: BusyUnit) -> bool {
+        let suspended = self.state.units[unit.index()].suspended();
         suspended.iter().any(|r| self.state.ops[r.op].cmd.kind == OpKind::Erase)
     }
 
     /// Return the arrival number before which operations are served before a suspended erase
     /// resumes.
-    fn serve_before(&mut self, unit: u32, run: &Run) -> u64 {
+    fn serve_before(&mut self, unit: BusyUnit, run: &Run) -> u64 {
         if run.serve_before != u64::MAX {
             return run.serve_before;
         }
@@ -236,7 +237,7 @@ impl<O: Observer> Flash<O> {
         match self.fixed.suspend_erase.serve(&view) {
             Serve::All => u64::MAX,
             Serve::Queued => {
-                let top = s.units[unit as usize].top().expect("it is suspended");
+                let top = s.units[unit.index()].top().expect("it is suspended");
                 top.serve_before = s.arrivals;
                 s.arrivals
             }
@@ -244,10 +245,10 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Resume the operation suspended last. No operation goes before it.
-    fn resume(&mut self, unit: u32) {
+    fn resume(&mut self, unit: BusyUnit) {
         let s = &mut self.state;
         let now = s.now;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let mut run = *u.top().expect("an operation is suspended");
         run.course.since = now;
         u.suspended -= 1;
@@ -271,7 +272,7 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Resuming;
         u.account.count_to(account::OVERHEAD, now);
         self.observe(run.op, Step::Resuming, now + total);
-        self.state.timers.set(unit as usize, now + total);
+        self.state.timers.set(unit.index(), now + total);
         self.interrupt_if_awaited(unit);
     }
 
@@ -286,29 +287,29 @@ impl<O: Observer> Flash<O> {
         op.second = false;
         let unit = op.cmd.unit;
         s.channels[op.channel as usize].occupy(op.cmd.occupant, now, data);
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.phase = Phase::Resuming;
         u.run.course.since = now;
         // The transfer cannot be cancelled, and no page register is to be reloaded.
         u.run.course.resume = Default::default();
         self.suspension_of(id).overhead_ns += data;
         self.observe(id, Step::ChannelIn, now + data);
-        self.state.timers.set(unit as usize, now + data);
+        self.state.timers.set(unit.index(), now + data);
     }
 
     /// Count the cost of a resume that has ended, and continue the operation.
-    fn resumed(&mut self, unit: u32) {
-        let run = &self.state.units[unit as usize].run;
+    fn resumed(&mut self, unit: BusyUnit) {
+        let run = &self.state.units[unit.index()].run;
         let (op, paid) = (run.op, run.course.resume.total());
         self.suspension_of(op).overhead_ns += paid;
         self.go_on(unit);
     }
 
     /// Continue the array operation where it stopped.
-    fn go_on(&mut self, unit: u32) {
+    fn go_on(&mut self, unit: BusyUnit) {
         let s = &mut self.state;
         let now = s.now;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let op = u.run.op;
         let end = u.run.course.go_on(now);
         let kind = s.ops[op].cmd.occupant;
@@ -316,23 +317,23 @@ impl<O: Observer> Flash<O> {
         u.interrupters = self.fixed.interrupters[kind as usize];
         u.account.count_to(kind as usize, now);
         self.observe(op, Step::Array, end);
-        self.state.timers.set(unit as usize, end);
+        self.state.timers.set(unit.index(), end);
         self.interrupt_if_awaited(unit);
     }
 
     /// Cancel the resume of an operation, because operation `by`, which may interrupt it, has
     /// arrived. The time spent on resuming is lost. An erase that stops only at the end of a loop
     /// is not cancelled.
-    fn cancel_resume(&mut self, unit: u32, by: u32) {
+    fn cancel_resume(&mut self, unit: BusyUnit, by: u32) {
         let now = self.state.now;
-        let Run { op, course, .. } = self.state.units[unit as usize].run;
+        let Run { op, course, .. } = self.state.units[unit.index()].run;
         if self.state.ops[op].cmd.kind == OpKind::Erase {
             let view = self.erase_view(op, course.done, now);
             if self.fixed.suspend_erase.stop(&view) == EraseStop::AfterLoop {
                 return;
             }
         }
-        let u = &mut self.state.units[unit as usize];
+        let u = &mut self.state.units[unit.index()];
         u.interrupters = Occupants::NONE;
         let elapsed = u.run.course.cancels_resume(now);
         let totals = self.count_suspend(op);
@@ -343,8 +344,8 @@ impl<O: Observer> Flash<O> {
 
     /// Handle the timer of a unit whose operation is being stopped, suspended or resumed.
     #[cold]
-    pub(super) fn suspension_timer(&mut self, unit: u32) {
-        match self.state.units[unit as usize].phase {
+    pub(super) fn suspension_timer(&mut self, unit: BusyUnit) {
+        match self.state.units[unit.index()].phase {
             Phase::Stopping => self.wind_down(unit, NONE),
             Phase::Suspending => self.suspended(unit, NONE),
             Phase::Resuming => self.resumed(unit),

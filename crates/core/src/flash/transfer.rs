@@ -59,7 +59,7 @@ impl<O: Observer> Flash<O> {
                 }
             }
             if met {
-                s.units[op.cmd.unit as usize].met_collection = true;
+                s.units[op.cmd.unit.index()].met_collection = true;
                 if op.cmd.tag != NONE {
                     s.commands.meets_collection(op.cmd.tag);
                 }
@@ -122,7 +122,7 @@ impl<O: Observer> Flash<O> {
         op.ledger.charge(Cause::ARRAY, array);
         let mut along = if kind == OpKind::Read { NONE } else { op.joined };
         s.channels[op.channel as usize].occupy(occupant, now, command + data);
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         u.phase = Phase::Array;
         u.plane_ns += array * u64::from(planes);
         let begun = now + command + data;
@@ -132,7 +132,7 @@ impl<O: Observer> Flash<O> {
             along = self.state.ops[along].joined;
         }
         self.observe_from(id, Step::Array, begun, begun + array);
-        self.state.timers.set(unit as usize, begun + array);
+        self.state.timers.set(unit.index(), begun + array);
         if !self.fixed.interrupters[occupant as usize].is_empty() {
             self.begin_run(id, begun, array);
         }
@@ -155,7 +155,7 @@ impl<O: Observer> Flash<O> {
         let channel = &mut s.channels[number as usize];
         channel.occupy(op.cmd.occupant, now, d.channel_free - now);
         channel.stalled += d.stalled;
-        let u = &mut s.units[unit as usize];
+        let u = &mut s.units[unit.index()];
         let last = u.joined == 0;
         if last {
             u.phase = Phase::Out;
@@ -173,7 +173,7 @@ impl<O: Observer> Flash<O> {
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
         if observed {
-            self.state.timers.set(unit as usize, d.channel_free);
+            self.state.timers.set(unit.index(), d.channel_free);
         }
         if decoder_idle {
             let timer = self.timer_of_decoder(number);

@@ -3,6 +3,7 @@
 
 use crate::driver::{Act, Stage};
 use crate::parts::*;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, HostLoad, Met, OpId};
 use tailcut_units::{Occupant, Occupants, Span};
 
@@ -18,16 +19,19 @@ fn the_load_of_the_host_is_counted_from_its_submission_to_its_end() {
     stage.ask(10, program(2));
     stage.until(10);
     let load = |ops, reads, rebuilds| HostLoad { ops, reads, rebuilds };
-    assert_eq!([0, 1, 2].map(|u| stage.flash.host_load(u)), [load(4, 3, 1), load(0, 0, 0), load(1, 0, 0)]);
+    assert_eq!(
+        [0, 1, 2].map(|u| stage.flash.host_load(BusyUnit(u))),
+        [load(4, 3, 1), load(0, 0, 0), load(1, 0, 0)]
+    );
     assert_eq!((stage.flash.host_ops(), stage.flash.under_way()), (5, 6));
     assert_eq!(stage.flash.ops_in_use().len(), 6);
     // The first read ends when it is decoded, 500 after its data are out.
     stage.until(READ + DECODE - 1);
-    assert_eq!(stage.flash.host_load(0), load(4, 3, 1));
+    assert_eq!(stage.flash.host_load(BusyUnit(0)), load(4, 3, 1));
     stage.until(READ + DECODE);
-    assert_eq!(stage.flash.host_load(0), load(3, 2, 1));
+    assert_eq!(stage.flash.host_load(BusyUnit(0)), load(3, 2, 1));
     stage.play();
-    assert_eq!((stage.flash.host_load(0), stage.flash.host_ops()), (load(0, 0, 0), 0));
+    assert_eq!((stage.flash.host_load(BusyUnit(0)), stage.flash.host_ops()), (load(0, 0, 0), 0));
 }
 
 #[test]
@@ -37,21 +41,24 @@ fn who_has_a_die_and_who_waits() {
     stage.ask(10, read(0));
     stage.ask(10, erase(0));
     stage.until(10);
-    let holder = stage.flash.holder(0).expect("the program");
+    let holder = stage.flash.holder(BusyUnit(0)).expect("the program");
     assert_eq!(stage.flash.op(holder).cmd.occupant, Occupant::UserProgram);
-    assert_eq!(stage.flash.holder(1), None);
-    assert_eq!(stage.flash.waiting(0), Occupants::of(&[Occupant::UserRead, Occupant::Erase]));
+    assert_eq!(stage.flash.holder(BusyUnit(1)), None);
+    assert_eq!(stage.flash.waiting(BusyUnit(0)), Occupants::of(&[Occupant::UserRead, Occupant::Erase]));
     // The data of the program are on the channel until 4,100, and it is in the array until 84,100.
-    assert!(stage.flash.channel_is_taken(1) && !stage.flash.channel_is_taken(2));
+    assert!(stage.flash.channel_is_taken(BusyUnit(1)) && !stage.flash.channel_is_taken(BusyUnit(2)));
     stage.until(4_099);
-    assert!(stage.flash.channel_is_taken(0));
+    assert!(stage.flash.channel_is_taken(BusyUnit(0)));
     stage.until(4_100);
-    assert!(!stage.flash.channel_is_taken(0));
-    assert_eq!(stage.flash.array_left(0), Some(Span(80_000)));
+    assert!(!stage.flash.channel_is_taken(BusyUnit(0)));
+    assert_eq!(stage.flash.array_left(BusyUnit(0)), Some(Span(80_000)));
     stage.until(50_000);
-    assert_eq!((stage.flash.array_left(0), stage.flash.array_left(1)), (Some(Span(34_100)), None));
+    assert_eq!(
+        (stage.flash.array_left(BusyUnit(0)), stage.flash.array_left(BusyUnit(1))),
+        (Some(Span(34_100)), None)
+    );
     stage.play();
-    assert_eq!(stage.flash.holder(0), None);
+    assert_eq!(stage.flash.holder(BusyUnit(0)), None);
 }
 
 #[test]
@@ -67,18 +74,18 @@ fn a_queued_read_can_be_withdrawn_from_any_place() {
             stage.flash.submit(id);
             id
         });
-        assert_eq!(stage.flash.first_queued_read(0), Some(ids[0]));
+        assert_eq!(stage.flash.first_queued_read(BusyUnit(0)), Some(ids[0]));
         assert_eq!(
             [ids[0], ids[1], ids[2]].map(|id| stage.flash.queued_after(id)),
             [Some(ids[1]), Some(ids[2]), None]
         );
         let before = if place == 0 { None } else { Some(ids[place - 1]) };
-        stage.flash.withdraw(0, before, ids[place]);
+        stage.flash.withdraw(BusyUnit(0), before, ids[place]);
         let ended = stage.flash.free(ids[place]).expect("it was the host's");
-        assert!(ended.read && !ended.rebuilds && ended.unit == 0);
+        assert!(ended.read && !ended.rebuilds && ended.unit == BusyUnit(0));
         stage.flash.audit().expect("the read is withdrawn");
         let left: Vec<OpId> = ids.into_iter().filter(|&id| id != ids[place]).collect();
-        assert_eq!(stage.flash.first_queued_read(0), Some(left[0]));
+        assert_eq!(stage.flash.first_queued_read(BusyUnit(0)), Some(left[0]));
         assert_eq!(stage.flash.queued_after(left[0]), Some(left[1]));
         assert_eq!(stage.flash.queued_after(left[1]), None);
     }
@@ -102,8 +109,8 @@ fn tracked(tag: u32, unit: u32) -> FlashCommand {
 
 #[test]
 fn a_command_is_told_whether_it_met_a_collection() {
-    const CLOSES: Act = Act::Close { unit: 0, erases: false };
-    const OPENS: Act = Act::Open { unit: 0, erases: false };
+    const CLOSES: Act = Act::Close { unit: BusyUnit(0), erases: false };
+    const OPENS: Act = Act::Open { unit: BusyUnit(0), erases: false };
     let first = |cmd| vec![(0, Act::Submit(cmd))];
     let cases = [
         ("nothing", Vec::new(), false),

@@ -7,6 +7,7 @@
 use crate::parts::Parts;
 use std::collections::BTreeMap;
 use std::ops::Index;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{Fact, Flash, FlashCommand, FlashState, OpId, Submitted};
 use tailcut_core::observer::{Closing, Observer, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_units::{Ledger, SimTime};
@@ -15,12 +16,12 @@ use tailcut_units::{Ledger, SimTime};
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     Submit(FlashCommand),
-    Close { unit: u32, erases: bool },
-    Open { unit: u32, erases: bool },
-    CloseToErase(u32),
-    CloseToPrograms(u32),
-    OpenToPrograms(u32),
-    Urgent { unit: u32, urgent: bool },
+    Close { unit: BusyUnit, erases: bool },
+    Open { unit: BusyUnit, erases: bool },
+    CloseToErase(BusyUnit),
+    CloseToPrograms(BusyUnit),
+    OpenToPrograms(BusyUnit),
+    Urgent { unit: BusyUnit, urgent: bool },
     OldestWrite(u64),
 }
 
@@ -31,9 +32,9 @@ pub enum Event {
     QueueStep(QueueEvent),
     /// The operation has left the queue and joined this one.
     Joins(usize),
-    Closing(u32, Closing),
+    Closing(BusyUnit, Closing),
     /// A collection has closed (true) or opened (false) a unit to host programs.
-    Programs(u32, bool),
+    Programs(BusyUnit, bool),
 }
 
 /// The observer, which records all events.
@@ -63,7 +64,7 @@ impl Observer for Log {
     fn queued(&mut self, event: &QueueEvent) {
         self.note(Event::QueueStep(*event));
     }
-    fn closing(&mut self, unit: u32, _: SimTime, closing: Closing) {
+    fn closing(&mut self, unit: BusyUnit, _: SimTime, closing: Closing) {
         self.note(Event::Closing(unit, closing));
     }
 }
@@ -327,7 +328,7 @@ impl Stage {
         }
     }
 
-    fn programs(&mut self, unit: u32, closes: bool) {
+    fn programs(&mut self, unit: BusyUnit, closes: bool) {
         self.events.push((NO_OP, Event::Programs(unit, closes)));
     }
 

@@ -2,14 +2,15 @@
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::Submitted;
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_units::{Cause, Occupant, Occupants};
 
-const CLOSE: Act = Act::Close { unit: 0, erases: false };
-const OPEN: Act = Act::Open { unit: 0, erases: false };
-const CLOSE_TO_ERASE: Act = Act::Close { unit: 0, erases: true };
-const OPEN_FROM_ERASE: Act = Act::Open { unit: 0, erases: true };
+const CLOSE: Act = Act::Close { unit: BusyUnit(0), erases: false };
+const OPEN: Act = Act::Open { unit: BusyUnit(0), erases: false };
+const CLOSE_TO_ERASE: Act = Act::Close { unit: BusyUnit(0), erases: true };
+const OPEN_FROM_ERASE: Act = Act::Open { unit: BusyUnit(0), erases: true };
 
 #[test]
 fn a_closed_die_begins_nothing_but_collection() {
@@ -21,9 +22,9 @@ fn a_closed_die_begins_nothing_but_collection() {
         let others = [1, 2].map(|unit| stage.ask(20, of(kind, unit)));
         stage.act(400_000, OPEN);
         stage.until(30);
-        assert!(stage.flash.is_closed(0) && !stage.flash.is_closed(1));
-        assert_eq!(stage.flash.closed_by(0), (1, 0));
-        assert_eq!(stage.flash.waiting(0).has(kind), !Occupants::COLLECTION.has(kind), "{kind:?}");
+        assert!(stage.flash.is_closed(BusyUnit(0)) && !stage.flash.is_closed(BusyUnit(1)));
+        assert_eq!(stage.flash.closed_by(BusyUnit(0)), (1, 0));
+        assert_eq!(stage.flash.waiting(BusyUnit(0)).has(kind), !Occupants::COLLECTION.has(kind), "{kind:?}");
         stage.play();
         stage.flash.audit_rest().expect("it is idle");
         let granted = if Occupants::COLLECTION.has(kind) { 20 } else { 400_000 };
@@ -41,7 +42,7 @@ fn the_wait_is_split_by_what_the_collection_does() {
     // The collection reads from 1,000 to 25,100 and goes on to its erase at 30,000. The erase is
     // submitted at 40,000 and ends at 340,100.
     stage.ask(1_000, of(Occupant::GcRead, 0));
-    stage.act(30_000, Act::CloseToErase(0));
+    stage.act(30_000, Act::CloseToErase(BusyUnit(0)));
     stage.ask(40_000, of(Occupant::Erase, 0));
     stage.act(350_000, OPEN_FROM_ERASE);
     stage.play();
@@ -65,7 +66,7 @@ fn it_goes_on_to_its_erase_while_the_die_is_busy() {
     stage.act(10, CLOSE);
     stage.ask(10, of(Occupant::GcRead, 0));
     let waits = stage.ask(20, read(0));
-    stage.act(5_000, Act::CloseToErase(0));
+    stage.act(5_000, Act::CloseToErase(BusyUnit(0)));
     stage.act(50_000, OPEN_FROM_ERASE);
     stage.play();
     let l = &stage[waits].ledger;
@@ -85,7 +86,7 @@ fn two_collections_close_a_die_until_both_open_it() {
     stage.act(20_000, OPEN_FROM_ERASE);
     stage.act(33_000, OPEN);
     stage.until(15_000);
-    assert_eq!(stage.flash.closed_by(0), (2, 0));
+    assert_eq!(stage.flash.closed_by(BusyUnit(0)), (2, 0));
     stage.play();
     assert_eq!(stage[waits].granted(), 33_000);
     let l = &stage[waits].ledger;
@@ -110,11 +111,11 @@ fn what_has_its_die_goes_on_when_it_closes() {
 fn time_before_it_closed_is_idle() {
     // The die is closed to programs while it is idle, and closes to all host operations only later.
     let mut stage = Stage::new(&Parts::new());
-    stage.act(0, Act::CloseToPrograms(0));
+    stage.act(0, Act::CloseToPrograms(BusyUnit(0)));
     let waits = stage.ask(100, program(0));
     stage.act(1_100, CLOSE);
     stage.act(3_300, OPEN);
-    stage.act(7_700, Act::OpenToPrograms(0));
+    stage.act(7_700, Act::OpenToPrograms(BusyUnit(0)));
     stage.play();
     let l = &stage[waits].ledger;
     assert_eq!((l.get(Cause::DIE_IDLE), l.get(Cause::GC_HOLD)), (1_000 + 4_400, 2_200));
@@ -140,13 +141,13 @@ fn a_die_that_is_closed_to_programs_begins_all_else() {
     for kind in Occupant::ALL {
         let mut stage = Stage::new(&Parts::new());
         // Two collections close it.
-        stage.act(0, Act::CloseToPrograms(0));
-        stage.act(0, Act::CloseToPrograms(0));
+        stage.act(0, Act::CloseToPrograms(BusyUnit(0)));
+        stage.act(0, Act::CloseToPrograms(BusyUnit(0)));
         let op = stage.ask(20, of(kind, 0));
-        stage.act(300_000, Act::OpenToPrograms(0));
-        stage.act(400_000, Act::OpenToPrograms(0));
+        stage.act(300_000, Act::OpenToPrograms(BusyUnit(0)));
+        stage.act(400_000, Act::OpenToPrograms(BusyUnit(0)));
         stage.until(30);
-        assert_eq!((stage.flash.closed_by(0), stage.flash.is_closed(0)), ((0, 2), false));
+        assert_eq!((stage.flash.closed_by(BusyUnit(0)), stage.flash.is_closed(BusyUnit(0))), ((0, 2), false));
         stage.play();
         let waits = Occupants::HOST_PROGRAMS.has(kind);
         assert_eq!(stage[op].granted(), if waits { 400_000 } else { 20 }, "{kind:?}");
@@ -160,9 +161,9 @@ fn a_die_that_is_closed_to_programs_begins_all_else() {
 fn a_program_that_is_barred_is_told_so_on_a_busy_die_too() {
     let mut stage = Stage::new(&Parts::new());
     let busy = stage.ask(0, read(0));
-    stage.act(10, Act::CloseToPrograms(0));
+    stage.act(10, Act::CloseToPrograms(BusyUnit(0)));
     let (waits, passes) = (stage.ask(20, program(0)), stage.ask(30, of(Occupant::Background, 0)));
-    stage.act(200_000, Act::OpenToPrograms(0));
+    stage.act(200_000, Act::OpenToPrograms(BusyUnit(0)));
     let after = stage.ask(200_001, program(0));
     stage.play();
     assert_eq!((stage[busy].submitted, stage[waits].submitted), (Submitted::Taken, Submitted::ProgramClosed));

@@ -2,6 +2,7 @@
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, Joins, Submitted};
 use tailcut_units::{Cause, Occupant, Occupants};
 
@@ -99,8 +100,8 @@ fn what_comes_in_the_same_moment_as_a_gathering_waits_its_turn() {
     // The die closes in the same moment: no operation begins.
     let mut stage = Stage::new(&joining(&[Occupant::UserProgram], 2));
     let ops = together(&mut stage, 0, program(0), &[0, 1]);
-    stage.act(0, Act::Close { unit: 0, erases: false });
-    stage.act(9_000, Act::Open { unit: 0, erases: false });
+    stage.act(0, Act::Close { unit: BusyUnit(0), erases: false });
+    stage.act(9_000, Act::Open { unit: BusyUnit(0), erases: false });
     stage.play();
     assert_eq!((stage[ops[0]].granted(), stage[ops[1]].joined), (9_000, Some(ops[0])));
     assert_eq!(stage[ops[1]].ledger.get(Cause::GC_HOLD), 9_000);

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{Flash, FlashCommand, FlashState, Joins, Suspension};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::config::*;
@@ -203,13 +204,13 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     let mut stage = Stage::new(parts);
     let mut at = 0;
     let mut asked = Vec::new();
-    let mut closed: Vec<(u32, bool)> = Vec::new();
-    let mut barred: Vec<u32> = Vec::new();
-    let mut urgent: Vec<u32> = Vec::new();
+    let mut closed: Vec<(BusyUnit, bool)> = Vec::new();
+    let mut barred: Vec<BusyUnit> = Vec::new();
+    let mut urgent: Vec<BusyUnit> = Vec::new();
     let joins_moves = parts.joins.kinds.has(Occupant::GcRead) || parts.joins.kinds.has(Occupant::GcProgram);
     for draw in &script.draws {
         at += draw.gap * script.pace;
-        let unit = draw.unit % parts.units;
+        let unit = BusyUnit(draw.unit % parts.units);
         let kinds = Occupant::ALL;
         let act = match draw.what {
             // Each kind once, some kinds more often, and copybacks if collection reads and programs
@@ -393,7 +394,7 @@ proptest! {
             let (o, cmd) = (&stage[op], stage[op].cmd);
             let array = array_ns(&stage, &cmd);
             prop_assert_eq!(o.ledger.get(Cause::ARRAY), array, "{:?}", o);
-            planes[cmd.unit as usize] += array * u64::from(cmd.planes.count_ones());
+            planes[cmd.unit.index()] += array * u64::from(cmd.planes.count_ones());
             if o.joined.is_none() {
                 operations += if cmd.kind == OpKind::Copyback { 2 } else { 1 };
             }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, Joins, Setup};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::config::*;
@@ -180,7 +181,7 @@ pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
 
 /// A host read of one page of a unit's first plane.
 pub fn read(unit: u32) -> FlashCommand {
-    FlashCommand { unit, planes: 1, codewords: CODEWORDS, block: unit, ..FlashCommand::BLANK }
+    FlashCommand { unit: BusyUnit(unit), planes: 1, codewords: CODEWORDS, block: unit, ..FlashCommand::BLANK }
 }
 
 /// The program of a page of host data.

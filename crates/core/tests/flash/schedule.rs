@@ -4,6 +4,7 @@
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::policy::schedule::{ScheduleConfig, channel_reads, read_write_erase};
 use tailcut_units::{Cause, Occupant, Occupants};
 
@@ -17,7 +18,7 @@ fn order(parts: &Parts, arrivals: &[Occupant], urgent: bool) -> Vec<Occupant> {
     let mut stage = Stage::new(parts);
     stage.ask(0, by(Occupant::Background, program(0)));
     if urgent {
-        stage.act(1, Act::Urgent { unit: 0, urgent: true });
+        stage.act(1, Act::Urgent { unit: BusyUnit(0), urgent: true });
     }
     let mut asked: Vec<usize> = (2..).zip(arrivals).map(|(at, &o)| stage.ask(at, of(o, 0))).collect();
     stage.play();

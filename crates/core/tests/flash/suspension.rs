@@ -4,6 +4,7 @@
 
 use crate::driver::{Act, Stage, account};
 use crate::parts::*;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{Flash, FlashCommand, Suspension};
 use tailcut_core::nand::config::{ServedAfterLoop, SuspendLimits, SuspendedData};
 use tailcut_core::policy::schedule::{ScheduleConfig, read_write_erase};
@@ -124,9 +125,9 @@ fn meet(parts: &Parts, cmd: FlashCommand, begun: u64, total: u64, x: u64, want: 
     let op = stage.ask(0, cmd);
     stage.until(begun + x);
     // The flash predicts how long the read will wait.
-    let asked = stage.flash.gives_way_in(0, Occupant::UserRead);
+    let asked = stage.flash.gives_way_in(BusyUnit(0), Occupant::UserRead);
     assert_eq!(asked, want.map(|w| Span(w.free - x)), "{label}");
-    assert_eq!(stage.flash.gives_way_in(0, Occupant::GcRead), None, "{label}");
+    assert_eq!(stage.flash.gives_way_in(BusyUnit(0), Occupant::GcRead), None, "{label}");
     let read = stage.ask(begun + x, read(0));
     stage.play();
     let (counted, blocks) = (totals(&stage.flash, &cmd), stage.flash.blocks().suspensions()[0]);

@@ -105,12 +105,12 @@ impl Watch {
                 Event::QueueStep(e) => self.queued(op, &e),
                 Event::Joins(head) => self.joined.entry(head).or_default().push(op),
                 Event::Closing(unit, closing) => match closing {
-                    Closing::Closes(_) => self.dies[unit as usize].closed += 1,
-                    Closing::Opens(_) => self.dies[unit as usize].closed -= 1,
+                    Closing::Closes(_) => self.dies[unit.index()].closed += 1,
+                    Closing::Opens(_) => self.dies[unit.index()].closed -= 1,
                     Closing::Erases => {}
                 },
-                Event::Programs(unit, true) => self.dies[unit as usize].programs_closed += 1,
-                Event::Programs(unit, false) => self.dies[unit as usize].programs_closed -= 1,
+                Event::Programs(unit, true) => self.dies[unit.index()].programs_closed += 1,
+                Event::Programs(unit, false) => self.dies[unit.index()].programs_closed -= 1,
             }
         }
         self.seen = stage.events.len();
@@ -146,7 +146,7 @@ impl Watch {
 
     fn step(&mut self, op: usize, e: &StepEvent) {
         let (at, until) = (e.at.0, e.until.0);
-        let die = &mut self.dies[e.unit as usize];
+        let die = &mut self.dies[e.unit.index()];
         match e.step {
             Step::Granted => self.granted(op, e),
             Step::Returned => {
@@ -203,7 +203,7 @@ impl Watch {
 
     fn granted(&mut self, op: usize, e: &StepEvent) {
         let at = e.at.0;
-        let die = &mut self.dies[e.unit as usize];
+        let die = &mut self.dies[e.unit.index()];
         if self.joined.values().any(|j| j.contains(&op)) {
             assert!(e.kind == OpKind::Read && die.since.is_some(), "its data follow another's");
             return;
@@ -228,7 +228,7 @@ impl Watch {
                 // If the operation gets its die at once, no `Leaves` follows.
                 waits.queued = Some(at);
                 if !self.joins.kinds.has(e.occupant) {
-                    let queues = &mut self.dies[e.unit as usize].queues;
+                    let queues = &mut self.dies[e.unit.index()].queues;
                     queues.entry(e.occupant as usize).or_default().push_back(op);
                 }
             }

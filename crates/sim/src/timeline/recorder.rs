@@ -4,6 +4,7 @@ use super::tracks::{Flow, Mark, Track, Tracks};
 use super::unit::{Holder, Pen};
 use crate::measure::SinkError;
 use std::collections::BTreeMap;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{Observer, Step, StepEvent};
 use tailcut_units::SimTime;
 
@@ -52,7 +53,7 @@ struct Suspended {
 
 #[derive(Default)]
 struct Arriving {
-    unit: u32,
+    unit: BusyUnit,
     flows: Vec<Flow>,
 }
 
@@ -109,7 +110,7 @@ impl<T: Tracks> Recorder<T> {
     /// Give the unit to another operation.
     fn hand_over(&mut self, to: Holder) {
         let at = to.of.at.0;
-        if let Some(mut before) = self.units[to.of.unit as usize].replace(to) {
+        if let Some(mut before) = self.units[to.of.unit.index()].replace(to) {
             before.cut(at);
             before.leave(&mut self.pen);
         }
@@ -164,7 +165,7 @@ impl<T: Tracks> Recorder<T> {
         let Some(holder) = holder_of(&mut self.units, e) else { return };
         let at = holder.cut(e.at.0);
         self.blame(e, "suspending", at);
-        let Some(mut holder) = self.units[e.unit as usize].take() else { return };
+        let Some(mut holder) = self.units[e.unit.index()].take() else { return };
         let mut flow = None;
         if self.pen.covers(e.at.0) {
             self.flows += 1;
@@ -186,7 +187,7 @@ impl<T: Tracks> Recorder<T> {
 
 /// The holder of the unit of a step, if it is the step's operation.
 fn holder_of<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a mut Holder> {
-    units[e.unit as usize].as_mut().filter(|h| h.of.op == e.op)
+    units[e.unit.index()].as_mut().filter(|h| h.of.op == e.op)
 }
 
 impl<T: Tracks> Observer for Recorder<T> {

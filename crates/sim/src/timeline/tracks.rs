@@ -1,6 +1,7 @@
 //! The elements of a timeline, and the trait of its receiver.
 
 use crate::measure::SinkError;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::StepEvent;
 use tailcut_units::SimTime;
 
@@ -8,7 +9,7 @@ use tailcut_units::SimTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Track {
     /// A busy unit: a die, or a plane where planes work independently.
-    Unit(u32),
+    Unit(BusyUnit),
     /// A channel.
     Channel(u32),
 }

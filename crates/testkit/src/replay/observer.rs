@@ -8,6 +8,7 @@ use super::request::{Front, Rebuild, Request};
 use super::unit::Unit;
 use super::write::{Placed, WriteUnit};
 use std::collections::BTreeMap;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
 use tailcut_core::device::{QueueEvent, QueueStep, WriteEvent, WriteStep};
@@ -100,7 +101,7 @@ impl Replay {
     fn charge_die(&mut self, id: u32, now: u64) {
         let op = self.ops.get_mut(&id).expect("an operation arrives at its die first");
         if let Some(since) = op.queued.take() {
-            self.units[op.told.unit as usize].charge(since, now, &mut op.account);
+            self.units[op.told.unit.index()].charge(since, now, &mut op.account);
         }
     }
 
@@ -161,7 +162,7 @@ impl Replay {
 
     fn try_step(&mut self, e: &StepEvent) -> Result<(), String> {
         let resumes = self.op(e.op).is_suspended();
-        self.units[e.unit as usize].step(e, resumes);
+        self.units[e.unit.index()].step(e, resumes);
         match e.step {
             Step::Granted if self.ops[&e.op].started.is_none() => {
                 self.charge_die(e.op, e.at.0);
@@ -188,7 +189,7 @@ impl Replay {
             QueueStep::Joins(head) => {
                 self.op(head).joined.push(e.op);
                 if e.kind == OpKind::Read {
-                    self.units[e.unit as usize].joined();
+                    self.units[e.unit.index()].joined();
                 }
             }
             QueueStep::Returns => {
@@ -319,9 +320,9 @@ impl Observer for Replay {
         self.blame(held);
     }
 
-    fn closing(&mut self, unit: u32, at: SimTime, closing: Closing) {
+    fn closing(&mut self, unit: BusyUnit, at: SimTime, closing: Closing) {
         self.reached.note("closing", closing);
-        self.units[unit as usize].closing(at.0, closing);
+        self.units[unit.index()].closing(at.0, closing);
     }
 
     fn request(&mut self, event: &RequestEvent) {
@@ -341,13 +342,13 @@ impl Observer for Replay {
             }
             WriteStep::Stalls(unit) => {
                 let write = self.writes.entry(key).or_default();
-                write.stalls = (unit != NONE).then_some((unit, now));
+                write.stalls = (unit != BusyUnit::NONE).then_some((unit, now));
             }
             WriteStep::Placed(op) => {
                 let write = self.writes.entry(key).or_default().clone();
                 let mut all = Account::default();
                 if let Some((unit, since)) = write.stalls {
-                    self.units[unit as usize].charge(since, now, &mut all);
+                    self.units[unit.index()].charge(since, now, &mut all);
                 }
                 let mut stalled = Account::default();
                 for cause in Occupant::ALL.map(Cause::die_wait) {

@@ -2,6 +2,7 @@
 
 use super::account::{Account, fraction};
 use super::operation::Operation;
+use tailcut_core::address::BusyUnit;
 use tailcut_units::Cause;
 
 /// A write unit, or a stripe, that has no row yet.
@@ -11,7 +12,7 @@ pub struct WriteUnit {
     pub ready: u64,
     /// The busy unit of the die that is to free a block for the write unit, and since when the
     /// write unit waits for the block.
-    pub stalls: Option<(u32, u64)>,
+    pub stalls: Option<(BusyUnit, u64)>,
     /// The account of the read that completed its data; zero if no data were missing.
     pub filler: Account,
 }

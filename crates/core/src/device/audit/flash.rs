@@ -1,5 +1,6 @@
 //! Audits of the flash: operations of a failed plane, and the units that collections close.
 
+use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::nand::OpKind;
@@ -24,7 +25,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that units are closed by the collections that say so.
     pub(super) fn audit_gates(&self) -> Result<(), String> {
         let collections = &self.state.gc.collections;
-        for unit in 0..self.shape.units {
+        for unit in (0..self.shape.units).map(BusyUnit) {
             let count = |closes: &dyn Fn(u32) -> bool| {
                 (0..collections.len() as u32).filter(|&lane| closes(lane)).count() as u32
             };

@@ -1,6 +1,7 @@
 //! The audit of collections: what each has under way, and why it waits.
 
 use super::collect::Stage;
+use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::flash::Owner;
@@ -73,14 +74,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Whether the collection of a lane closes this unit to host operations.
-    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: u32) -> bool {
+    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
         let own = self.shape.units_of_lane(lane);
         match self.fixed.gc_scope {
             Scope::Operation => false,
             Scope::Unit { .. } => own.contains(&unit),
             Scope::Controller => true,
             Scope::Channel => {
-                let channels = self.shape.channel_of(own.start)..=self.shape.channel_of(own.end - 1);
+                let channels =
+                    self.shape.channel_of(own.start)..=self.shape.channel_of(BusyUnit(own.end.0 - 1));
                 channels.contains(&self.shape.channel_of(unit))
             }
         }

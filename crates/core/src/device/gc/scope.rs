@@ -1,5 +1,6 @@
 //! What a collection closes to host operations, and which collections may run at the same time.
 
+use crate::address::BusyUnit;
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::collect::Stage;
 use crate::device::medium::Medium;
@@ -39,7 +40,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.closes = close;
         let erases = c.stage == Stage::Erasing;
         let tell = close && self.fixed.rebuilds_reads;
-        for unit in self.scope_units(lane) {
+        for unit in BusyUnit::each(self.scope_units(lane)) {
             if close {
                 self.flash.close(unit, erases);
             } else {
@@ -63,13 +64,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.close_scope(lane, true);
         }
         self.state.gc.collections[lane as usize].stage = Stage::Erasing;
-        for unit in self.scope_units(lane) {
+        for unit in BusyUnit::each(self.scope_units(lane)) {
             self.flash.close_to_erase(unit);
         }
     }
 
     /// The units in which only one collection may run, where scopes are exclusive.
-    pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<u32> {
+    pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Unit { .. } => self.units_of_channel(lane),
             _ => self.scope_units(lane),
@@ -77,25 +78,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The units of the channels on which a lane lies.
-    pub(in crate::device) fn units_of_channel(&self, lane: u32) -> Range<u32> {
+    pub(in crate::device) fn units_of_channel(&self, lane: u32) -> Range<BusyUnit> {
         let own = self.shape.units_of_lane(lane);
         let per_channel = self.shape.units / self.shape.channels;
-        let first = own.start / per_channel * per_channel;
-        let last = (own.end - 1) / per_channel * per_channel;
-        first..last + per_channel
+        let first = own.start.0 / per_channel * per_channel;
+        let last = (own.end.0 - 1) / per_channel * per_channel;
+        BusyUnit(first)..BusyUnit(last + per_channel)
     }
 
     /// Whether the collection of a lane closes this unit to host operations.
-    pub(in crate::device) fn scope_covers(&self, lane: u32, unit: u32) -> bool {
+    pub(in crate::device) fn scope_covers(&self, lane: u32, unit: BusyUnit) -> bool {
         self.scope_units(lane).contains(&unit)
     }
 
     /// The units that a collection of this lane closes to host operations.
-    pub(in crate::device) fn scope_units(&self, lane: u32) -> Range<u32> {
+    pub(in crate::device) fn scope_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
-            Scope::Operation => 0..0,
+            Scope::Operation => BusyUnit(0)..BusyUnit(0),
             Scope::Unit { .. } => self.shape.units_of_lane(lane),
-            Scope::Controller => 0..self.shape.units,
+            Scope::Controller => BusyUnit(0)..BusyUnit(self.shape.units),
             Scope::Channel => self.units_of_channel(lane),
         }
     }
@@ -113,7 +114,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if std::mem::replace(&mut self.state.gc.collections[lane as usize].closes_programs, bars) == bars {
             return;
         }
-        for unit in self.heeded_units(lane) {
+        for unit in BusyUnit::each(self.heeded_units(lane)) {
             if bars {
                 self.flash.close_to_programs(unit);
             } else {
@@ -124,7 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The units to whose host operations a collection of this lane may yield, and whose programs
     /// it may hold back.
-    pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<u32> {
+    pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
             Scope::Channel | Scope::Controller => self.scope_units(lane),
@@ -132,7 +133,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Whether the collection of a lane may hold back programs of this unit.
-    pub(in crate::device) fn may_close_to_programs(&self, lane: u32, unit: u32) -> bool {
+    pub(in crate::device) fn may_close_to_programs(&self, lane: u32, unit: BusyUnit) -> bool {
         self.heeded_units(lane).contains(&unit)
     }
 

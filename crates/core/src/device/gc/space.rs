@@ -1,5 +1,6 @@
 //! The view of a lane that the schedule of collection gets.
 
+use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
@@ -23,8 +24,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The view of a lane.
     pub(in crate::device) fn space(&self, lane: u32) -> SpaceView {
         let s = &self.state;
-        let scope = self.heeded_units(lane);
-        let active = |unit: u32| self.flash.host_load(unit).ops > 0;
+        let scope = BusyUnit::each(self.heeded_units(lane));
+        let active = |unit: BusyUnit| self.flash.host_load(unit).ops > 0;
         let host_active = if scope.len() == self.shape.units as usize {
             self.flash.host_ops() > 0
         } else {
@@ -39,15 +40,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if self.fixed.heeds_channel {
-            channel_active = self.units_of_channel(lane).any(active);
+            channel_active = BusyUnit::each(self.units_of_channel(lane)).any(active);
         }
         if let Some(stripes) = &self.shape.stripes {
             let own = s.gc.collections[lane as usize].is_active();
             let group = stripes.group_of_lane(lane);
             group_collecting = s.gc.groups.collecting(group) - u32::from(own);
         }
-        let rebuilds_here =
-            self.fixed.rotates && self.scope_units(lane).any(|u| self.flash.host_load(u).rebuilds > 0);
+        let rebuilds_here = self.fixed.rotates
+            && BusyUnit::each(self.scope_units(lane)).any(|u| self.flash.host_load(u).rebuilds > 0);
         SpaceView {
             free: s.extents.free(lane),
             extents: self.shape.layout.usable[lane as usize],
@@ -74,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.gc.urgent[lane as usize] = urgent;
         s.gc.urgent_lanes = if urgent { s.gc.urgent_lanes + 1 } else { s.gc.urgent_lanes - 1 };
-        for unit in self.shape.units_of_lane(lane) {
+        for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
             self.flash.set_urgent(unit, urgent);
         }
         view

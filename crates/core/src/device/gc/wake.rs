@@ -1,5 +1,6 @@
 //! Waking the collections that wait.
 
+use crate::address;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::config::ExtentKind;
@@ -55,7 +56,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Wake the collections that may have yielded to the host operations of a unit. These have
     /// changed.
-    pub(in crate::device) fn wake_unit(&mut self, unit: u32) {
+    pub(in crate::device) fn wake_unit(&mut self, unit: address::BusyUnit) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
             _ if self.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
             (ExtentKind::Line, _) => 0..1,
@@ -64,9 +65,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let channel = self.shape.channel_of(unit);
                 channel * per_channel..(channel + 1) * per_channel
             }
-            (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit..unit + 1,
+            (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit.0..unit.0 + 1,
             (ExtentKind::Block, BusyUnit::Die) => {
-                unit * self.shape.layout.planes..(unit + 1) * self.shape.layout.planes
+                unit.0 * self.shape.layout.planes..(unit.0 + 1) * self.shape.layout.planes
             }
         };
         for lane in lanes {

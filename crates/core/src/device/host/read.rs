@@ -87,7 +87,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
         let serial = self.state.host.requests[id].index;
-        let (last, op) = self.state.host.last_read[unit as usize];
+        let (last, op) = self.state.host.last_read[unit.index()];
         if last == serial
             && let Some(op) = op
         {
@@ -103,7 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let bytes = (to - from) as u32;
         let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
-        s.host.last_read[unit as usize] = (serial, Some(op));
+        s.host.last_read[unit.index()] = (serial, Some(op));
         s.host.scratch.push(op);
     }
 

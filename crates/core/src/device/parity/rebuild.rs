@@ -1,7 +1,7 @@
 //! Reconstruction: a read behind a collection is replaced by computing its unit from the rest of
 //! the stripe.
 
-use crate::address::{Lpn, Ppa};
+use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_REBUILT};
 use crate::device::medium::Medium;
@@ -236,7 +236,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Replace host reads that wait at a unit by reconstructions, after a collection has closed the
     /// unit.
-    pub(in crate::device) fn rebuild_queued(&mut self, unit: u32) {
+    pub(in crate::device) fn rebuild_queued(&mut self, unit: BusyUnit) {
         let mut ops = std::mem::take(&mut self.state.host.scratch);
         let mut before = None;
         let mut queued = self.flash.first_queued_read(unit);
@@ -333,7 +333,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// How long a collection keeps host reads from a unit.
-    pub(in crate::device) fn unit_left(&self, unit: u32) -> Blocked {
+    pub(in crate::device) fn unit_left(&self, unit: BusyUnit) -> Blocked {
         let s = &self.state;
         if !self.flash.is_closed(unit) {
             return self.collection_op_left(unit);
@@ -345,7 +345,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The remaining time of a collection's operation in a unit's array, or the time until a read
     /// has interrupted the operation.
-    fn collection_op_left(&self, unit: u32) -> Blocked {
+    fn collection_op_left(&self, unit: BusyUnit) -> Blocked {
         let Some(Span(left)) = self.flash.array_left(unit) else { return Blocked::default() };
         let holder = self.flash.holder(unit).expect("what is in the array has its die");
         let cmd = &self.flash.op(holder).cmd;

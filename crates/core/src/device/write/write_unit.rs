@@ -1,6 +1,6 @@
 //! Write units: from dirty slots to programmed rows.
 
-use crate::address::Ppa;
+use crate::address::{BusyUnit, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
@@ -222,7 +222,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.units_of_lane(s.write.units[write_unit].lane).start;
         s.write.units[write_unit].seen = self.flash.account(unit);
         let units = self.shape.units_of_pool(self.shape.pool_of(s.write.units[write_unit].lane));
-        let unit = if units.len() == 1 { units.start } else { NONE };
+        let unit = if units.end - units.start == 1 { units.start } else { BusyUnit::NONE };
         self.observe_write(write_unit, false, WriteStep::Stalls(unit));
     }
 
@@ -233,7 +233,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
         let units = self.shape.units_of_pool(self.shape.pool_of(g.lane));
-        if units.len() > 1 || s.now == g.ready {
+        if units.end - units.start > 1 || s.now == g.ready {
             return;
         }
         self.flash.charge_since(units.start, &g.seen, &mut g.stalled);
@@ -317,7 +317,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         write_unit: u32,
         ppa: Ppa,
         occupant: Occupant,
-        at: (RowPlace, u32, u32),
+        at: (RowPlace, BusyUnit, u32),
     ) -> bool {
         let (place, unit, planes) = at;
         let id = self.flash.order(FlashCommand {
