@@ -8,7 +8,7 @@ use crate::watch::Watch;
 use tailcut_core::device::{
     ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, Shape, SuspensionWear, Usage,
 };
-use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::nand::config::BusyKind;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -198,7 +198,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         flash: device.flash_counters().clone(),
         channel: device.channel_time().since(&channel),
         usage: device.usage().since(&usage),
-        die_planes: (device.shape().layout.planes, device.shape().busy == BusyUnit::Plane),
+        die_planes: (device.shape().layout.planes, device.shape().busy == BusyKind::Plane),
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         has_parity: device.shape().has_parity(),
         groups,

@@ -7,7 +7,7 @@ use common::{experiment, job};
 use std::sync::{Arc, Mutex};
 use tailcut_config::resolve;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Device, Observer, OpKind, Shape, Step, StepEvent};
+use tailcut_core::device::{Device, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
 use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackId};
 use tailcut_sim::host::Host;
 use tailcut_sim::measure::SinkError;
@@ -262,6 +262,28 @@ fn what_is_left_open_at_the_end_says_so() {
         assert!(t.tracks.iter().all(|t| t.slices.is_empty()) && covered.slices == 0);
         assert_eq!((covered.to, covered.whole), (SimTime(from), false));
     }
+}
+
+#[test]
+fn a_read_that_is_reconstructed_instead_leaves_no_arrow_to_its_successor() {
+    let bytes = Bytes::default();
+    let mut recorder = Recorder::new(1, (SimTime(0), SimTime(10_000)), Written::new(1, 1, &bytes));
+    // Read 7 stops the erase, then leaves the queue for a reconstruction.
+    let stopped = [
+        ERASE.step(Step::Granted, 0, 0),
+        ERASE.step(Step::Array, 20, 1020),
+        ERASE.stop(Step::Stopping, 300, 360, 7),
+    ];
+    stopped.iter().for_each(|step| recorder.step(step));
+    let step = RequestStep::Rebuilds { rebuild: 0, instead: 7, members: 2, bytes: 512 };
+    recorder.request(&RequestEvent { request: 3, at: SimTime(310), step });
+    // Another read has the number of the first one.
+    let others = [ERASE.step(Step::Suspending, 360, 400), ERASE.step(Step::Suspended, 400, 400)];
+    others.iter().chain(&Of::read(7, 400, 0)).for_each(|step| recorder.step(step));
+    recorder.finish().unwrap();
+    let timeline = Timeline::read(&bytes.lock().unwrap()).unwrap();
+    let expected = ["erase 20 > was reconstructed instead 1020", "suspending 360 > still suspended 1020"];
+    assert_eq!(arrows(&timeline), expected);
 }
 
 #[test]

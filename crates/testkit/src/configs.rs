@@ -3,7 +3,7 @@
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
-    BusyUnit, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
+    BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
     ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
     SuspendedData, TimingConfig,
 };
@@ -25,7 +25,7 @@ pub fn small_drive() -> DeviceConfig {
             pages: 16,
             page: 8192,
             bad_blocks: 0.0,
-            busy_unit: BusyUnit::Die,
+            busy_unit: BusyKind::Die,
         },
         timing: TimingConfig {
             read: vec![Span(40_000), Span(60_000)],
@@ -122,7 +122,7 @@ pub fn parity_drive() -> DeviceConfig {
     let mut c = small_drive();
     let g = &mut c.geometry;
     (g.channels, g.dies_per_chip, g.planes, g.blocks, g.pages, g.page) = (4, 1, 2, 24, 8, 4096);
-    g.busy_unit = BusyUnit::Plane;
+    g.busy_unit = BusyKind::Plane;
     c.ecc.codeword = 4096;
     c.ftl.extent = ExtentKind::Block;
     (c.ftl.write_planes, c.ftl.mapping_unit) = (1, 4096);
@@ -167,7 +167,7 @@ pub fn cross_check_drive() -> DeviceConfig {
         pages: 256,
         page: 8192,
         bad_blocks: 0.0,
-        busy_unit: BusyUnit::Die,
+        busy_unit: BusyKind::Die,
     };
     c.timing.read = vec![Span(90_000)];
     c.timing.program = ProgramTiming { pulse: Span(60_000), verify: Span(10_000), pulses: vec![10] };

@@ -14,7 +14,7 @@
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
-use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::nand::config::BusyKind;
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, Operation, operations, small_drive};
 use tailcut_units::quantity::Level;
@@ -29,7 +29,7 @@ const FILLED: u64 = 2;
 const T: u64 = 1_000_000_000;
 
 /// Two channels of two dies of two planes with three page types; every plane is a lane.
-fn harness(busy: BusyUnit) -> DeviceConfig {
+fn harness(busy: BusyKind) -> DeviceConfig {
     let mut c = small_drive();
     (c.geometry.blocks, c.geometry.pages, c.geometry.busy_unit) = (12, PAGES as u32, busy);
     c.timing.read = vec![Span(40_000), Span(61_000), Span(83_000)];
@@ -217,7 +217,7 @@ impl<'a> Script<'a> {
 /// One case of the table.
 #[derive(Clone, Copy, Debug)]
 struct Case {
-    busy: BusyUnit,
+    busy: BusyKind,
     first: Kind,
     first_type: u64,
     second: Kind,
@@ -228,7 +228,7 @@ struct Case {
 impl Case {
     fn shares_unit(&self) -> bool {
         self.relation == Relation::SamePlane
-            || self.relation == Relation::OtherPlane && self.busy == BusyUnit::Die
+            || self.relation == Relation::OtherPlane && self.busy == BusyKind::Die
     }
 
     fn shares_channel(&self) -> bool {
@@ -297,7 +297,7 @@ fn cases() -> impl Iterator<Item = Case> {
     typed
         .flat_map(|(first, first_type, second, second_type)| {
             RELATIONS.into_iter().flat_map(move |relation| {
-                [BusyUnit::Die, BusyUnit::Plane].map(|busy| Case {
+                [BusyKind::Die, BusyKind::Plane].map(|busy| Case {
                     busy,
                     first,
                     first_type,
@@ -413,7 +413,7 @@ fn a_sensed_page_keeps_its_unit_until_the_channel_takes_it() {
     for (page_type, relation) in
         [0, 1, 2].into_iter().flat_map(|t| [Relation::OtherDie, Relation::OtherPlane].map(|r| (t, r)))
     {
-        let busy = if relation == Relation::OtherDie { BusyUnit::Die } else { BusyUnit::Plane };
+        let busy = if relation == Relation::OtherDie { BusyKind::Die } else { BusyKind::Plane };
         let c = harness(busy);
         let read = Hold::of(&c, Kind::Read, page_type);
         let sensed = T + read.inward + read.array;

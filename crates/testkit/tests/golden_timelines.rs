@@ -10,7 +10,7 @@ use std::path::Path;
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyUnit, ServedAfterLoop};
+use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
@@ -78,7 +78,7 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
         writeln!(text, "at {at:>7}  {op:?} unit {unit}, {bytes} bytes").unwrap();
     }
     writeln!(text).unwrap();
-    let unit = if shape.busy == BusyUnit::Plane { "plane" } else { "die" };
+    let unit = if shape.busy == BusyKind::Plane { "plane" } else { "die" };
     text += &waveform(&ops, (unit, shape.units), shape.channels, (START, end), column);
     writeln!(text, "\n  command        ends   took  of which").unwrap();
     for d in &host.done[prepared..] {

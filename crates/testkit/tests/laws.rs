@@ -6,10 +6,10 @@
 //! results do not depend on the start time; the capacity adds up.
 
 use std::collections::BTreeMap;
-use tailcut_core::address;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{Device, Shape, Step, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyUnit, SuspendedData};
+use tailcut_core::nand::config::{BusyKind, SuspendedData};
 use tailcut_testkit::swarm::{self, Case};
 use tailcut_testkit::{Host, Stretch, operations, small_drive};
 use tailcut_units::random::mix;
@@ -183,7 +183,7 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
         let device = observed(&case);
         let shape = device.shape();
         let seed = case.seed;
-        let mut units: BTreeMap<address::BusyUnit, Stack> = BTreeMap::new();
+        let mut units: BTreeMap<BusyUnit, Stack> = BTreeMap::new();
         let mut channels: BTreeMap<u32, u64> = BTreeMap::new();
         for e in device.observer() {
             let (at, until) = (e.at.0, e.until.0);
@@ -305,7 +305,7 @@ fn pages_of_a_block_are_programmed_in_order() {
         // Where a unit has one open block for host data and one for collection, the pages of
         // each must be programmed in order.
         let one_lane_a_unit = case.config.ftl.extent != ExtentKind::Block
-            || case.config.geometry.busy_unit == BusyUnit::Plane
+            || case.config.geometry.busy_unit == BusyKind::Plane
             || case.config.geometry.planes == 1;
         let whole = case.config.ftl.gc.program_planes == case.config.ftl.write_planes;
         let one_lane_a_unit = one_lane_a_unit && whole;
@@ -317,7 +317,7 @@ fn pages_of_a_block_are_programmed_in_order() {
         tried += 1;
         let device = observed(&case);
         let pages = case.config.geometry.pages;
-        let mut last: BTreeMap<(address::BusyUnit, bool), u32> = BTreeMap::new();
+        let mut last: BTreeMap<(BusyUnit, bool), u32> = BTreeMap::new();
         let programs = |e: &&StepEvent| e.step == Step::Array && is_program(e.occupant);
         for e in device.observer().iter().filter(programs) {
             assert!(e.page < pages, "seed {}: {e:?}", case.seed);

@@ -478,7 +478,7 @@ fn what_cannot_go_together_is_refused_by_name() {
             c.ecc.codeword = 2048;
         }),
         ("policy.redundancy", "ftl.extent", |c| {
-            c.geometry.busy_unit = tailcut_core::nand::config::BusyUnit::Die;
+            c.geometry.busy_unit = tailcut_core::nand::config::BusyKind::Die;
             (c.ftl.extent, c.ftl.gc.copy) = (ExtentKind::Line, CopyMode::Controller);
             (c.policy.gc_scope, c.policy.gc_schedule) = (member("operation"), threshold(3));
         }),

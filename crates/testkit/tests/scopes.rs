@@ -4,7 +4,7 @@
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Step, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::nand::config::BusyKind;
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, threshold};
 use tailcut_core::policy::gc_scope::{GcScopeConfig, plane};
 use tailcut_testkit::swarm::member;
@@ -114,7 +114,7 @@ fn play(config: &DeviceConfig, seed: u64) -> (Vec<Done>, u64) {
 /// collection settings.
 fn drives(dies: u32, planes: u32) -> Vec<(String, DeviceConfig)> {
     let mut out = Vec::new();
-    for busy in [BusyUnit::Die, BusyUnit::Plane] {
+    for busy in [BusyKind::Die, BusyKind::Plane] {
         for extent in [ExtentKind::Block, ExtentKind::Superblock, ExtentKind::Line] {
             for schedule in ["threshold", "preemptive", "instant"] {
                 for copy in [CopyMode::Controller, CopyMode::Copyback] {

@@ -5,7 +5,7 @@
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
-use tailcut_core::nand::config::BusyUnit;
+use tailcut_core::nand::config::BusyKind;
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{Cause, HostOp, Span};
@@ -328,7 +328,7 @@ fn a_write_over_two_channels_programs_both_at_once() {
 #[test]
 fn planes_that_work_alone_take_the_same_times() {
     let mut c = small_drive();
-    c.geometry.busy_unit = BusyUnit::Plane;
+    c.geometry.busy_unit = BusyKind::Plane;
     c.ftl.extent = ExtentKind::Block;
     c.ftl.write_planes = 1;
     c.ftl.gc.copy_planes = 1;

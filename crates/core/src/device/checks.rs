@@ -4,7 +4,7 @@
 use super::config::DeviceConfig;
 use super::policies::Policies;
 use crate::ftl::config::{DieGeometry, ExtentKind};
-use crate::nand::config::{BusyUnit, ProgramErase};
+use crate::nand::config::{BusyKind, ProgramErase};
 use crate::policy::PolicyConfig;
 use crate::policy::buffer::BufferConfig;
 use crate::policy::gc_scope::Scope;
@@ -29,7 +29,7 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.ecc.check_queue()?;
     c.host.check_queue()?;
     let f = &c.ftl;
-    let die = DieGeometry { page: g.page, planes: g.planes, independent: g.busy_unit == BusyUnit::Plane };
+    let die = DieGeometry { page: g.page, planes: g.planes, independent: g.busy_unit == BusyKind::Plane };
     f.check_units(die)?;
     g.check_busy_unit(f.extent == ExtentKind::Block)?;
     f.check_joins(die, !matches!(c.policy.redundancy, RedundancyConfig::None(_)))?;

@@ -3,12 +3,12 @@
 use super::capacity::{Capacity, check_room, most_stripes, most_units, raw_bytes, usable_extents};
 use super::checks::{check_striping, check_values};
 use super::config::{DeviceConfig, HostConfig};
-use crate::address;
+use crate::address::BusyUnit;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
-use crate::nand::config::{BusyUnit, EnergyConfig, ServedAfterLoop, SuspendConfig};
+use crate::nand::config::{BusyKind, EnergyConfig, ServedAfterLoop, SuspendConfig};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
@@ -46,7 +46,7 @@ pub struct Shape {
     /// Number of dies on each channel.
     pub dies_per_channel: u32,
     /// The part of a die that an array operation keeps busy.
-    pub busy: BusyUnit,
+    pub busy: BusyKind,
     /// Number of busy units of the drive.
     pub units: u32,
     /// How collection moves a page.
@@ -141,7 +141,7 @@ impl Shape {
             dies,
             dies_per_channel: g.chips_per_channel * g.dies_per_chip,
             busy: g.busy_unit,
-            units: if g.busy_unit == BusyUnit::Plane { dies * g.planes } else { dies },
+            units: if g.busy_unit == BusyKind::Plane { dies * g.planes } else { dies },
             copy: c.ftl.gc.copy,
             copy_units: ((u64::from(c.ftl.gc.copy_planes) * g.page / unit) as u32).max(1),
             gc_in_flight: c.ftl.gc.in_flight,
@@ -159,10 +159,10 @@ impl Shape {
 
     /// The busy unit of a die and plane.
     #[inline]
-    pub fn unit_of(&self, die: u32, plane: u32) -> address::BusyUnit {
+    pub fn unit_of(&self, die: u32, plane: u32) -> BusyUnit {
         match self.busy {
-            BusyUnit::Die => address::BusyUnit(die),
-            BusyUnit::Plane => address::BusyUnit(die * self.layout.planes + plane),
+            BusyKind::Die => BusyUnit(die),
+            BusyKind::Plane => BusyUnit(die * self.layout.planes + plane),
         }
     }
 
@@ -175,15 +175,15 @@ impl Shape {
     }
 
     /// The channel of a busy unit.
-    pub fn channel_of(&self, unit: address::BusyUnit) -> u32 {
+    pub fn channel_of(&self, unit: BusyUnit) -> u32 {
         unit.0 / (self.units / self.channels)
     }
 
     /// The busy units on which a lane's extents lie.
-    pub fn units_of_lane(&self, lane: u32) -> std::ops::Range<address::BusyUnit> {
+    pub fn units_of_lane(&self, lane: u32) -> std::ops::Range<BusyUnit> {
         match self.layout.kind {
-            ExtentKind::Line => address::BusyUnit(0)..address::BusyUnit(self.units),
-            ExtentKind::Superblock => address::BusyUnit(lane)..address::BusyUnit(lane + 1),
+            ExtentKind::Line => BusyUnit(0)..BusyUnit(self.units),
+            ExtentKind::Superblock => BusyUnit(lane)..BusyUnit(lane + 1),
             ExtentKind::Block => {
                 let unit = self.unit_of(lane / self.layout.planes, lane % self.layout.planes);
                 unit..unit + 1
@@ -216,7 +216,7 @@ impl Shape {
     }
 
     /// The busy units on which a pool's extents lie.
-    pub fn units_of_pool(&self, pool: u32) -> std::ops::Range<address::BusyUnit> {
+    pub fn units_of_pool(&self, pool: u32) -> std::ops::Range<BusyUnit> {
         let first = self.first_lane(pool);
         self.units_of_lane(first).start..self.units_of_lane(first + self.pool_lanes - 1).end
     }

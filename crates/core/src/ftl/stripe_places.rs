@@ -83,13 +83,13 @@ impl StripePlaces {
     /// it stays in its group. The old group still holds the old copies until [`StripePlaces::left`]
     /// is called.
     pub fn set(&mut self, stripes: &Stripes, stripe: u32, group: u32, parity: u32) -> u32 {
-        let old_ppa = self.group_of(stripes, stripe);
+        let before = self.group_of(stripes, stripe);
         self.at[stripe as usize] = 1 + group * self.width + parity;
-        if old_ppa == group {
+        if before == group {
             return NONE;
         }
         self.held[group as usize] += 1;
-        old_ppa
+        before
     }
 
     /// Note that a group holds no copies any more of a stripe that was moved to another group.
@@ -126,9 +126,9 @@ impl StripePlaces {
             return false;
         }
         for &(stripe, group, parity) in moved {
-            let old_ppa = self.set(stripes, stripe, group, parity);
-            if old_ppa != NONE {
-                self.left(old_ppa);
+            let before = self.set(stripes, stripe, group, parity);
+            if before != NONE {
+                self.left(before);
             }
         }
         self.held.iter().zip(&self.most).all(|(held, most)| held <= most)
@@ -235,8 +235,8 @@ mod tests {
                     real.left(group);
                     held[group as usize] -= 1;
                 } else if moves && (now == group || real.has_room(group)) {
-                    let old_ppa = real.set(&s, stripe, group, parity);
-                    prop_assert_eq!(old_ppa, if now == group { NONE } else { now });
+                    let before = real.set(&s, stripe, group, parity);
+                    prop_assert_eq!(before, if now == group { NONE } else { now });
                     moved.insert(stripe, (group, parity));
                     if now != group {
                         held[group as usize] += 1;

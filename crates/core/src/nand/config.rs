@@ -7,7 +7,7 @@ use tailcut_units::{Span, quantity};
 /// Which part of a die an array operation keeps busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BusyUnit {
+pub enum BusyKind {
     /// A die has one operation at a time (multi-plane operations count as one).
     Die,
     /// Planes work independently; multi-plane operations are then refused.
@@ -60,7 +60,7 @@ pub struct GeometryConfig {
     ///
     /// - Range: `plane` needs `ftl.extent = "block"` where a die has several planes
     /// - Read by: the queues of dies and planes (`device::shape`)
-    pub busy_unit: BusyUnit,
+    pub busy_unit: BusyKind,
 }
 
 impl GeometryConfig {
@@ -110,7 +110,7 @@ impl GeometryConfig {
 
     /// Check that extents are single blocks if planes work independently.
     pub(crate) fn check_busy_unit(&self, extents_of_one_block: bool) -> Result<(), ConfigProblem> {
-        if self.busy_unit == BusyUnit::Plane && self.planes > 1 && !extents_of_one_block {
+        if self.busy_unit == BusyKind::Plane && self.planes > 1 && !extents_of_one_block {
             return refuse("geometry.busy_unit", "independent planes need ftl.extent = \"block\"");
         }
         Ok(())

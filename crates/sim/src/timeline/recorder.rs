@@ -5,7 +5,7 @@ use super::unit::{Holder, Pen};
 use crate::measure::SinkError;
 use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Observer, Step, StepEvent};
+use tailcut_core::device::{Observer, RequestEvent, RequestStep, Step, StepEvent};
 use tailcut_units::SimTime;
 
 /// The time that a timeline covers.
@@ -40,6 +40,9 @@ pub struct Recorder<T: Tracks> {
     suspended: BTreeMap<u32, Suspended>,
     /// Arrows to each operation that end when the operation gets its unit.
     arriving: BTreeMap<u32, Arriving>,
+    /// Arrows to reads that left the queue, because their data were reconstructed instead. A track
+    /// is written operation by operation, so that these arrows end at the end of the timeline.
+    withdrawn: Vec<Arriving>,
     flows: Flow,
     /// The latest time of any event so far, in ns.
     latest: u64,
@@ -65,6 +68,7 @@ impl<T: Tracks> Recorder<T> {
             units: (0..units).map(|_| None).collect(),
             suspended: BTreeMap::new(),
             arriving: BTreeMap::new(),
+            withdrawn: Vec::new(),
             flows: 0,
             latest: 0,
             closed: false,
@@ -103,6 +107,10 @@ impl<T: Tracks> Recorder<T> {
         }
         for Arriving { unit, flows } in std::mem::take(&mut self.arriving).into_values() {
             let mark = Mark { name: "still waits for the die", of: None, starts: &[], ends: &flows };
+            self.pen.tracks.instant(Track::Unit(unit), SimTime(at), &mark);
+        }
+        for Arriving { unit, flows } in std::mem::take(&mut self.withdrawn) {
+            let mark = Mark { name: "was reconstructed instead", of: None, starts: &[], ends: &flows };
             self.pen.tracks.instant(Track::Unit(unit), SimTime(at), &mark);
         }
     }
@@ -219,5 +227,11 @@ impl<T: Tracks> Observer for Recorder<T> {
             Step::Suspended => self.suspend(e),
             Step::Resuming => self.resume(e),
         }
+    }
+
+    fn request(&mut self, e: &RequestEvent) {
+        let RequestStep::Rebuilds { instead, .. } = e.step else { return };
+        // A read that interrupted an operation may never get the die.
+        self.withdrawn.extend(self.arriving.remove(&instead));
     }
 }

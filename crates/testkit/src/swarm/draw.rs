@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyUnit, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
+use tailcut_core::nand::config::{BusyKind, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
 use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
@@ -118,7 +118,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     g.pages = between(s, 1, 20) as u32;
     g.page = one_of(s, &[512, 1024, 1536, 4096, 8192, 16384]);
     g.bad_blocks = one_of(s, &[0.0, 0.0, 0.0, 0.05, 0.2]);
-    g.busy_unit = one_of(s, &[BusyUnit::Die, BusyUnit::Die, BusyUnit::Plane]);
+    g.busy_unit = one_of(s, &[BusyKind::Die, BusyKind::Die, BusyKind::Plane]);
     let (planes, page) = (g.planes, g.page);
     let types = between(s, 1, 4) as usize;
     let t = &mut c.timing;
@@ -141,7 +141,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     c.ftl.gc.in_flight = one_of(s, &[1, 1, 2, 4, 16]);
     c.ftl.gc.copy = one_of(s, &[CopyMode::Controller, CopyMode::Controller, CopyMode::Copyback]);
     c.ftl.gc.erase_planes = if c.ftl.extent == ExtentKind::Block { 1 } else { planes };
-    c.ftl.join_reads = planes > 1 && c.geometry.busy_unit == BusyUnit::Die && chance(s, 3);
+    c.ftl.join_reads = planes > 1 && c.geometry.busy_unit == BusyKind::Die && chance(s, 3);
     let mut sizes: Vec<u64> = (1..=8).map(|n| page / n).filter(|u| page % u == 0).collect();
     sizes.extend((2..=u64::from(wide)).map(|n| page * n));
     sizes.retain(|u| u % 512 == 0);
@@ -238,7 +238,7 @@ fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
     g.channels = one_of(s, &[3, 4, 4, 6, 8]);
     g.chips_per_channel = one_of(s, &[1, 1, 2]);
     if f.extent == ExtentKind::Line {
-        f.extent = if g.busy_unit == BusyUnit::Plane { ExtentKind::Block } else { ExtentKind::Superblock };
+        f.extent = if g.busy_unit == BusyKind::Plane { ExtentKind::Block } else { ExtentKind::Superblock };
     }
     f.write_planes = if f.extent == ExtentKind::Block { 1 } else { f.write_planes };
     f.mapping_unit = g.page * u64::from(f.write_planes);
@@ -284,7 +284,7 @@ fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
 fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
     let (g, f) = (&c.geometry, &mut c.ftl);
     let blocks = f.extent == ExtentKind::Block;
-    let by_plane = blocks && g.busy_unit == BusyUnit::Plane;
+    let by_plane = blocks && g.busy_unit == BusyKind::Plane;
     let widths = if by_plane { 1 } else { g.planes };
     let divisors: Vec<u32> = (1..=widths).filter(|d| widths.is_multiple_of(*d)).collect();
     let parity = c.policy.redundancy.name() != "none";

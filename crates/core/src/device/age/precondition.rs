@@ -247,8 +247,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             pass.host[pool as usize] = self.host_row(pass, pool);
         }
         pass.programs += 1;
-        let old_ppa = self.map.lookup(lpn);
-        if let Place::Flash(old_ppa) = old_ppa {
+        if let Place::Flash(old_ppa) = self.map.lookup(lpn) {
             self.invalidate(old_ppa);
         }
         let row = &mut pass.host[pool as usize];

@@ -9,7 +9,7 @@ use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
-use crate::nand::config::BusyUnit;
+use crate::nand::config::BusyKind;
 use crate::observer::Observer;
 use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
@@ -462,7 +462,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.erases = luns * parts;
         for part in 0..luns * parts {
             let (die, mask) = (first + part / parts, mask << (part % parts * width));
-            let plane = if self.shape.busy == BusyUnit::Plane { mask.trailing_zeros() } else { 0 };
+            let plane = if self.shape.busy == BusyKind::Plane { mask.trailing_zeros() } else { 0 };
             let unit = self.shape.unit_of(die, plane);
             let id = self.flash.order(FlashCommand {
                 kind: OpKind::Erase,

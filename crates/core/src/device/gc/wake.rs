@@ -1,10 +1,10 @@
 //! Waking the collections that wait.
 
-use crate::address;
+use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::config::ExtentKind;
-use crate::nand::config::BusyUnit;
+use crate::nand::config::BusyKind;
 use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
@@ -56,7 +56,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Wake the collections that may have yielded to the host operations of a unit. These have
     /// changed.
-    pub(in crate::device) fn wake_unit(&mut self, unit: address::BusyUnit) {
+    pub(in crate::device) fn wake_unit(&mut self, unit: BusyUnit) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
             _ if self.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
             (ExtentKind::Line, _) => 0..1,
@@ -65,8 +65,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let channel = self.shape.channel_of(unit);
                 channel * per_channel..(channel + 1) * per_channel
             }
-            (ExtentKind::Superblock, _) | (_, BusyUnit::Plane) => unit.0..unit.0 + 1,
-            (ExtentKind::Block, BusyUnit::Die) => {
+            (ExtentKind::Superblock, _) | (_, BusyKind::Plane) => unit.0..unit.0 + 1,
+            (ExtentKind::Block, BusyKind::Die) => {
                 unit.0 * self.shape.layout.planes..(unit.0 + 1) * self.shape.layout.planes
             }
         };

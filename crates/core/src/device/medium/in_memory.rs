@@ -88,8 +88,8 @@ impl InMemory {
 
     fn program(&mut self, ppa: Ppa, unit: Unit) {
         let oob = unit.oob;
-        if let Some(old_ppa) = self.pages.program(ppa, unit) {
-            self.fault(|| format!("unit {ppa} is programmed with {oob:?} over {:?}", old_ppa.oob));
+        if let Some(before) = self.pages.program(ppa, unit) {
+            self.fault(|| format!("unit {ppa} is programmed with {oob:?} over {:?}", before.oob));
         }
     }
 
