@@ -1,0 +1,180 @@
+//! A program and the reads that arrive while it is under way.
+
+use super::*;
+use tailcut_core::nand::config::SuspendedData;
+use tailcut_core::policy::suspend_program::SuspendProgramConfig;
+
+#[test]
+fn a_read_meets_every_phase() {
+    for &member in SuspendProgramConfig::MEMBERS {
+        for x in instants(&[0, PULSE], STEP, PROGRAM) {
+            for occupant in [Occupant::UserProgram, Occupant::ParityProgram, Occupant::GcProgram] {
+                let label = format!("{member}, {occupant:?}, a read at {x}");
+                let cmd = by(occupant, program(0));
+                meet(&programming(member), cmd, P, PROGRAM, x, program_way(member, x), &label);
+            }
+        }
+    }
+}
+
+/// Some cases in plain numbers: one read 10,000 ns into a program.
+#[test]
+fn the_same_in_numbers() {
+    for (member, granted, end) in [
+        ("never", 84_100, 84_100),
+        // The pulse ends at 4,100 + 30,000; a reload of 1,500, a verify, a pulse and a verify follow.
+        ("inter-phase", 34_100, 34_100 + 24_100 + 1_500 + 50_000),
+        // The pulse is cancelled in 2,000 and repeated.
+        ("intra-phase", 16_100, 16_100 + 24_100 + 1_500 + 80_000),
+    ] {
+        let mut stage = Stage::new(&programming(member));
+        let (p, r) = (stage.ask(0, program(0)), stage.ask(14_100, read(0)));
+        stage.play();
+        assert_eq!((stage[r].granted(), stage[p].end()), (granted, end), "{member}");
+    }
+}
+
+#[test]
+fn a_read_during_the_data_in_is_served_before_the_first_pulse() {
+    for &member in SuspendProgramConfig::MEMBERS {
+        let mut stage = Stage::new(&programming(member));
+        let (p, r) = (stage.ask(0, program(0)), stage.ask(2_000, read(0)));
+        stage.play();
+        let want =
+            if member == "never" { (P + PROGRAM, P + PROGRAM) } else { (P, P + READ + RELOAD + PROGRAM) };
+        assert_eq!((stage[r].granted(), stage[p].end()), want, "{member}");
+    }
+}
+
+#[test]
+fn the_program_of_a_copyback_gives_way_and_its_read_does_not() {
+    // The copyback programs a page of the second type from 20,200 on, in steps of 40,000.
+    let begun = COMMAND + SENSE + COMMAND;
+    let run = |at: u64| {
+        let mut stage = Stage::new(&programming("inter-phase"));
+        let (c, r) = (stage.ask(0, copyback(0)), stage.ask(at, read(0)));
+        stage.play();
+        (stage[r].granted(), stage[c].end(), stage[c].ledger.get(Cause::SUSPENDED))
+    };
+    let end = begun + PROGRAM_2 + READ + RELOAD;
+    assert_eq!(run(10_000), (begun, end, READ + RELOAD), "not before its second command is out");
+    assert_eq!(run(begun + STEP + 1), (begun + STEP + PULSE, end, READ + RELOAD));
+    assert_eq!(run(begun + PROGRAM_2 - 1), (begun + PROGRAM_2, begun + PROGRAM_2, 0), "its last verify");
+}
+
+#[test]
+fn data_that_only_the_controller_has_come_in_again() {
+    for &member in SuspendProgramConfig::MEMBERS {
+        for x in [0, 10_000, PULSE + 1] {
+            let mut parts = programming(member);
+            parts.suspend.program.data = SuspendedData::Controller;
+            let mut stage = Stage::new(&parts);
+            let (p, r) = (stage.ask(0, program(0)), stage.ask(P + x, read(0)));
+            let Some(w) = program_way(member, x) else {
+                stage.play();
+                assert_eq!(stage[p].inward, [(0, P)], "{member}");
+                continue;
+            };
+            stage.play();
+            let back = P + w.free + READ;
+            assert_eq!(stage[r].granted(), P + w.free, "{member}, {x}");
+            assert_eq!(stage[p].resuming, [(back, back)], "{member}, {x}: only its data are transferred");
+            assert_eq!(stage[p].inward[1], (back, back + P), "{member}, {x}");
+            assert_eq!(stage[p].end(), back + P + PROGRAM - w.keep, "{member}, {x}");
+            let counted = totals(&stage.flash, &program(0));
+            assert_eq!(counted, suspends(1, 0, w.stops - w.keep, w.free - w.stops + P), "{member}, {x}");
+        }
+    }
+}
+
+#[test]
+fn data_on_their_way_again_wait_for_the_channel_and_are_not_interrupted() {
+    let mut parts = programming("intra-phase");
+    parts.suspend.program.data = SuspendedData::Controller;
+    let mut stage = Stage::new(&parts);
+    // The program is cancelled at 14,100 and the die is free at 16,100. The read has the channel
+    // from 36,200 to 40,200.
+    let (p, r) = (stage.ask(0, program(0)), stage.ask(14_100, read(0)));
+    // A program of the other die requests the channel meanwhile, and has it until 44,300.
+    stage.ask(40_000, program(1));
+    // One read arrives while the data wait, and one while they are transferred. Neither interrupts
+    // the transfer. Both are served when the data are in, before the first pulse.
+    let (early, late) = (stage.ask(41_000, read(0)), stage.ask(45_000, read(0)));
+    stage.play();
+    assert_eq!(stage[r].out, Some((36_200, 40_200)));
+    assert_eq!(stage[p].inward, [(0, 4_100), (44_300, 48_400), (96_600, 100_700)]);
+    assert_eq!((stage[early].granted(), stage[late].granted()), (48_400, 72_500));
+    assert_eq!(stage[p].end(), 100_700 + PROGRAM);
+    // 10,000 of the cancelled pulse were lost. The second suspension came at the beginning of the
+    // pulse.
+    assert_eq!(totals(&stage.flash, &program(0)), suspends(2, 0, 10_000, CUT + 2 * P));
+    // The wait of the data for the channel is charged to the channel; all the rest is charged to
+    // suspension.
+    let own = COMMAND + PAGE + PROGRAM;
+    assert_eq!(stage[p].ledger.get(Cause::channel_wait(Occupant::UserProgram)), 4_100);
+    assert_eq!(stage[p].ledger.get(Cause::SUSPENDED), 100_700 + PROGRAM - own - 4_100);
+}
+
+#[test]
+fn a_read_during_the_reload_cancels_it_at_no_cost() {
+    for (member, free, keep) in [("inter-phase", PULSE, PULSE), ("intra-phase", 10_000 + CUT, 0)] {
+        let begins = P + free + READ;
+        for elapsed in [0, 1, RELOAD - 1] {
+            let mut stage = Stage::new(&programming(member));
+            let p = stage.ask(0, program(0));
+            stage.ask(P + 10_000, read(0));
+            let second = stage.ask(begins + elapsed, read(0));
+            stage.play();
+            assert_eq!(stage[second].granted(), begins + elapsed, "{member}, {elapsed}");
+            let end = begins + elapsed + READ + RELOAD + PROGRAM - keep;
+            assert_eq!(stage[p].end(), end, "{member}, {elapsed}");
+            assert_eq!(totals(&stage.flash, &program(0)).resumes_cancelled, 1, "{member}, {elapsed}");
+        }
+    }
+}
+
+#[test]
+fn it_bears_no_more_than_is_said() {
+    let x = 10_000;
+    let on = x + CUT + READ + RELOAD;
+    let end = on + PROGRAM;
+    let run = |set: &dyn Fn(&mut SuspendLimits), at: &[u64]| {
+        met(&limited(programming("intra-phase"), set), program(0), P, at)
+    };
+    assert_eq!(run(&|l| l.most = Some(0), &[x]), (vec![PROGRAM], PROGRAM));
+    for second in [on - 1, on + 10] {
+        assert_eq!(run(&|l| l.most = Some(1), &[x, second]), (vec![x + CUT, end], end), "{second}");
+    }
+    let spacing = |l: &mut SuspendLimits| l.spacing = Some(Span(20_000));
+    assert_eq!(run(&spacing, &[x, on + 10]).0, [x + CUT, on + 20_000 + CUT]);
+    let least = |l: &mut SuspendLimits| l.least_left = Some(Span(25_000));
+    assert_eq!(run(&least, &[PROGRAM - 25_000]).0, [PROGRAM - 25_000 + CUT]);
+    assert_eq!(run(&least, &[PROGRAM - 24_999]).0, [PROGRAM]);
+}
+
+#[test]
+fn what_is_left_counts_where_it_would_stop() {
+    // A read in the first pulse: a verify and a step are left.
+    let left = PROGRAM - PULSE;
+    let inter = |least: u64| {
+        met(&limited(programming("inter-phase"), |l| l.least_left = Some(Span(least))), program(0), P, &[1]).0
+    };
+    assert_eq!((inter(left), inter(left + 1)), (vec![PULSE], vec![PROGRAM]));
+}
+
+#[test]
+fn programs_that_joined_are_suspended_together() {
+    // The data of both are transferred again.
+    let mut parts = programming("inter-phase").joining(&[Occupant::UserProgram], 2);
+    parts.suspend.program.data = SuspendedData::Controller;
+    let mut stage = Stage::new(&parts);
+    let [a, b] = [0, 1].map(|plane| stage.ask(0, on(plane, 0, program(0))));
+    let begun = 2 * COMMAND + 2 * PAGE;
+    stage.ask(begun + 10_000, read(0));
+    stage.play();
+    let back = begun + PULSE + READ;
+    assert_eq!(stage[a].inward, [(0, begun), (back, back + begun)]);
+    let end = back + begun + PROGRAM - PULSE;
+    assert_eq!((stage[a].end(), stage[b].end()), (end, end));
+    assert_eq!(stage[b].ledger.get(Cause::SUSPENDED), READ + begun);
+}
