@@ -5,6 +5,8 @@ use crate::driver::{Act, Stage};
 use crate::parts::*;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, HostLoad, Met, OpId};
+use tailcut_core::policy::schedule::{ScheduleConfig, read_write_erase};
+use tailcut_core::policy::suspend_erase::SuspendEraseConfig;
 use tailcut_units::{Occupant, Occupants, Span};
 
 #[test]
@@ -151,6 +153,47 @@ fn a_collection_on_the_channel_is_met_too_and_by_who_queues_behind() {
     stage.play();
     assert_eq!(stage.flash.met(0), Met { collection: true, queued_behind: false });
     assert_eq!(stage.flash.met(1), Met { collection: false, queued_behind: true });
+}
+
+#[test]
+fn a_collection_that_gives_way_is_met() {
+    // Both members give way at the instant of the arrival, so the read waits for nothing.
+    let parts = |suspend_erase| Parts::under("read-priority", suspend_erase, "inter-phase");
+    let begun = COMMAND + PAGE;
+    for (what, cmd, at, meets) in [
+        ("an erase", erase(0), 30_100, true),
+        ("a program of the host", program(0), begun + PULSE, false),
+        ("a program of parity", of(Occupant::ParityProgram, 0), begun + PULSE, false),
+        ("a program of a collection", of(Occupant::GcProgram, 0), begun + PULSE, true),
+    ] {
+        let mut stage = Stage::new(&parts("ideal"));
+        stage.ask(0, cmd);
+        let read = stage.ask(at, tracked(3, 0));
+        // A read that serves a reconstruction alone is not counted.
+        stage.ask(at, FlashCommand { bytes: 0, ..tracked(4, 0) });
+        stage.play();
+        assert_eq!(stage[read].granted(), at, "{what}");
+        assert_eq!(stage.flash.met(3), Met { collection: meets, queued_behind: false }, "{what}");
+        assert!(!stage.flash.met(4).collection, "{what}");
+    }
+    // A program of the host that has interrupted an erase gives way in its turn.
+    let config = read_write_erase::Config { write_suspends_erase: true };
+    let schedule = ScheduleConfig::ReadWriteErase(config);
+    let mut stage = Stage::new(&Parts { schedule, ..parts("ideal") });
+    stage.ask(0, erase(0));
+    stage.ask(30_100, program(0));
+    let read = stage.ask(30_100 + begun + PULSE, tracked(3, 0));
+    stage.play();
+    assert_eq!(stage[read].granted(), 30_100 + begun + PULSE);
+    assert_eq!(stage.flash.met(3), Met { collection: true, queued_behind: false });
+    // Under every member of the family.
+    for &member in SuspendEraseConfig::MEMBERS {
+        let mut stage = Stage::new(&parts(member));
+        stage.ask(0, erase(0));
+        stage.ask(30_100, tracked(3, 0));
+        stage.play();
+        assert_eq!(stage.flash.met(3), Met { collection: true, queued_behind: false }, "{member}");
+    }
 }
 
 #[test]

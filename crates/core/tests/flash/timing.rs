@@ -70,29 +70,52 @@ fn operations_of_two_planes_alone() {
     assert_eq!(alone(wide(copyback(0))).end(), 50 + 200 + 20_000 + 200 + 120_000);
 }
 
-/// An operation, how long it holds its die if it is alone, and how long it first holds the channel.
-type Hold = (fn(u32) -> FlashCommand, u64, u64);
+/// An operation alone: how long its command and data in are on the channel, how long it then holds
+/// its die, and how long its data out are on the channel.
+#[derive(Clone, Copy)]
+struct Hold {
+    cmd: fn(u32) -> FlashCommand,
+    inward: u64,
+    array: u64,
+    outward: u64,
+}
 
-const HOLDS: [Hold; 4] = [
-    (read, READ, COMMAND),
-    (program, COMMAND + PAGE + PROGRAM, COMMAND + PAGE),
-    (erase, COMMAND + ERASE, COMMAND),
-    (copyback, COMMAND + SENSE + COMMAND + PROGRAM_2, COMMAND),
+impl Hold {
+    fn whole(self) -> u64 {
+        self.inward + self.array + self.outward
+    }
+
+    /// The time from when its die is free to its end.
+    fn decode(self) -> u64 {
+        if self.outward > 0 { DECODE } else { 0 }
+    }
+}
+
+/// Both types of pages, and the copy of one to the other.
+const HOLDS: [Hold; 6] = [
+    Hold { cmd: read, inward: COMMAND, array: SENSE, outward: PAGE },
+    Hold { cmd: |unit| on(0, 1, read(unit)), inward: COMMAND, array: SENSE_2, outward: PAGE },
+    Hold { cmd: program, inward: COMMAND + PAGE, array: PROGRAM, outward: 0 },
+    Hold { cmd: |unit| on(0, 1, program(unit)), inward: COMMAND + PAGE, array: PROGRAM_2, outward: 0 },
+    Hold { cmd: erase, inward: COMMAND, array: ERASE, outward: 0 },
+    Hold { cmd: copyback, inward: COMMAND, array: SENSE + COMMAND + PROGRAM_2, outward: 0 },
 ];
 
 #[test]
 fn a_die_is_free_to_the_nanosecond_whatever_holds_it() {
-    for (first, held, _) in HOLDS {
-        for (second, own, _) in HOLDS {
-            for at in [0, 1, COMMAND, held - 1, held, held + 1] {
+    for first in HOLDS {
+        for second in HOLDS {
+            let held = first.whole();
+            for at in [0, 1, first.inward, held - 1, held, held + 1] {
                 let mut stage = Stage::new(&Parts::new());
-                let (a, b) = (stage.ask(0, first(0)), stage.ask(at, second(0)));
+                let (a, b) = (stage.ask(0, (first.cmd)(0)), stage.ask(at, (second.cmd)(0)));
                 stage.play();
                 let kinds = (stage[a].cmd.kind, stage[b].cmd.kind);
                 assert_eq!((stage[a].granted(), stage[b].granted()), (0, at.max(held)), "{kinds:?}, {at}");
+                assert_eq!(stage[a].end(), held + first.decode(), "{kinds:?}, {at}");
                 assert_eq!(stage[b].inward[0].0, at.max(held), "{kinds:?}, {at}: its channel is free");
-                let decode = if kinds.1 == OpKind::Read { DECODE } else { 0 };
-                assert_eq!(stage[b].end(), at.max(held) + own + decode, "{kinds:?}, {at}");
+                let end = at.max(held) + second.whole() + second.decode();
+                assert_eq!(stage[b].end(), end, "{kinds:?}, {at}");
                 let waited: u64 =
                     stage[b].ledger.iter().filter(|(c, _)| c.is_die_wait()).map(|(_, ns)| ns).sum();
                 assert_eq!(waited, held.saturating_sub(at), "{kinds:?}, {at}");
@@ -103,21 +126,57 @@ fn a_die_is_free_to_the_nanosecond_whatever_holds_it() {
 
 #[test]
 fn dies_of_one_channel_meet_there_alone_and_those_of_two_nowhere() {
-    for (first, _, inward) in HOLDS {
-        for (second, own, _) in HOLDS {
-            for at in [0, 1, inward - 1, inward, inward + 1] {
-                for (unit, on_channel) in [(1, at.max(inward)), (2, at)] {
+    for first in HOLDS {
+        for second in HOLDS {
+            let sensed = first.inward + first.array;
+            // Around the end of the first's command and data in, and around that of its data out.
+            let around = |end: u64| [end - 1, end, end + 1];
+            let out = around(sensed + first.outward).into_iter().filter(|_| first.outward > 0);
+            for at in [0, 1].into_iter().chain(around(first.inward)).chain(out) {
+                for unit in [1, 2] {
                     let mut stage = Stage::new(&Parts::new());
-                    let (a, b) = (stage.ask(0, first(0)), stage.ask(at, second(unit)));
+                    let (a, b) = (stage.ask(0, (first.cmd)(0)), stage.ask(at, (second.cmd)(unit)));
                     stage.play();
-                    let label = format!("{:?}, {:?}, {unit}, {at}", stage[a].cmd.kind, stage[b].cmd.kind);
-                    assert_eq!((stage[b].granted(), stage[b].inward[0].0), (at, on_channel), "{label}");
-                    if unit == 2 {
-                        let decode = if stage[b].cmd.kind == OpKind::Read { DECODE } else { 0 };
-                        assert_eq!(stage[b].end(), at + own + decode, "{label}");
+                    let (a, b) = (&stage[a], &stage[b]);
+                    let label = format!("{:?}, {:?}, {unit}, {at}", a.cmd.kind, b.cmd.kind);
+                    let moved = if at < sensed { first.inward } else { sensed + first.outward };
+                    let begin = if unit == 1 { at.max(moved) } else { at };
+                    assert_eq!((b.granted(), b.inward[0].0), (at, begin), "{label}");
+                    let copies = [a, b].iter().any(|o| o.cmd.kind == OpKind::Copyback);
+                    if unit == 1 && copies {
+                        // The second command of a copyback may wait too.
+                        continue;
                     }
+                    // Two sensed pages come out one after the other, in the order of their senses.
+                    let mut out = [sensed, begin + second.inward + second.array];
+                    if unit == 1 && first.outward > 0 && second.outward > 0 {
+                        let (early, late) = if out[0] < out[1] { (0, 1) } else { (1, 0) };
+                        out[late] = out[late].max(out[early] + PAGE);
+                    }
+                    let ends = [out[0] + first.outward, out[1] + second.outward];
+                    let ends = [ends[0] + first.decode(), ends[1] + second.decode()];
+                    assert_eq!([a.end(), b.end()], ends, "{label}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_sensed_page_keeps_its_die_until_the_channel_takes_it() {
+    for (page, sense) in [(0, SENSE), (1, SENSE_2)] {
+        let sensed = COMMAND + sense;
+        // The data of a program of the other die are in one nanosecond before, at and after the end
+        // of the sense.
+        for data_in in [sensed - 1, sensed, sensed + 1, sensed + 3_000] {
+            let mut stage = Stage::new(&Parts::new());
+            let first = stage.ask(0, on(0, page, read(0)));
+            let behind = stage.ask(1, read(0));
+            stage.ask(data_in - COMMAND - PAGE, program(1));
+            stage.play();
+            let out = data_in.max(sensed);
+            assert_eq!(stage[first].out, Some((out, out + PAGE)), "{page}, {data_in}");
+            assert_eq!(stage[behind].granted(), out + PAGE, "{page}, {data_in}");
         }
     }
 }

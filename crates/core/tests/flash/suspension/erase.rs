@@ -3,6 +3,7 @@
 use super::*;
 use crate::driver::{Act, account};
 use tailcut_core::nand::config::ServedAfterLoop;
+use tailcut_units::Stream;
 
 fn erase_instants() -> Vec<u64> {
     instants(&[0, RAMP, EXECUTION, RECOVERY], LOOP, ERASE)
@@ -45,19 +46,21 @@ fn the_same_in_numbers() {
 fn a_read_during_the_command_is_served_before_the_first_phase() {
     // A command that is under way cannot be cancelled.
     for &member in SuspendEraseConfig::MEMBERS {
-        let (granted, resume) = match member {
-            "never" => (E + ERASE, 0),
-            "deferred" => (E + LOOP, 0),
-            _ => (E, 0),
+        let granted = match member {
+            "never" => E + ERASE,
+            "deferred" => E + LOOP,
+            _ => E,
         };
-        let mut stage = Stage::new(&erasing(member));
-        let (e, r) = (stage.ask(0, erase(0)), stage.ask(40, read(0)));
-        stage.play();
-        assert_eq!(stage[r].granted(), granted, "{member}");
-        let read = if member == "never" { 0 } else { READ };
-        assert_eq!(stage[e].end(), E + read + resume + ERASE, "{member}");
-        let point = if member == "never" { 0 } else { granted - 40 };
-        assert_eq!(stage[r].ledger.get(Cause::SUSPEND_POINT), point, "{member}");
+        for at in [0, 40, E - 1] {
+            let mut stage = Stage::new(&erasing(member));
+            let (e, r) = (stage.ask(0, erase(0)), stage.ask(at, read(0)));
+            stage.play();
+            assert_eq!(stage[r].granted(), granted, "{member}, {at}");
+            let read = if member == "never" { 0 } else { READ };
+            assert_eq!(stage[e].end(), E + read + ERASE, "{member}, {at}");
+            let point = if member == "never" { 0 } else { granted - at };
+            assert_eq!(stage[r].ledger.get(Cause::SUSPEND_POINT), point, "{member}, {at}");
+        }
     }
 }
 
@@ -67,7 +70,13 @@ fn all_that_comes_while_the_die_is_free_is_served_first() {
         let x = 30_000;
         let Some(w) = erase_way(member, x) else { continue };
         let free = E + w.free;
-        for second in [E + x, E + x + 1, free, free + 1, free + READ - 1] {
+        let mut seconds = vec![E + x, E + x + 1, free - 1, free, free + 1, free + READ - 1];
+        if member == "deferred" {
+            // The next loop is under way from its first instant on.
+            seconds.extend([free + READ, free + READ + 1]);
+        }
+        seconds.retain(|&at| at >= E + x);
+        for second in seconds {
             let mut stage = Stage::new(&erasing(member));
             let e = stage.ask(0, erase(0));
             let (a, b) = (stage.ask(E + x, read(0)), stage.ask(second, read(0)));
@@ -118,6 +127,8 @@ fn a_read_during_the_resume_cancels_it() {
             let cut = if elapsed > check { FALL } else { 0 };
             let free = begins + elapsed + cut;
             assert_eq!(stage[second].granted(), free, "{member}, {elapsed}");
+            let charged = stage[second].ledger.get(Cause::SUSPEND_OVERHEAD);
+            assert_eq!(charged, cut, "{member}, {elapsed}");
             assert_eq!(stage[e].suspended, [E + x + FALL, free], "{member}, {elapsed}");
             assert_eq!(stage[e].end(), free + READ + whole + ERASE - keep, "{member}, {elapsed}");
             let want = suspends(2, 1, x - keep, FALL + elapsed + cut + whole);
@@ -130,7 +141,8 @@ fn a_read_during_the_resume_cancels_it() {
         stage.ask(E + x, read(0));
         stage.ask(begins + whole, read(0));
         stage.play();
-        assert_eq!(totals(&stage.flash, &erase(0)).resumes_cancelled, 0, "{member}");
+        let c = totals(&stage.flash, &erase(0));
+        assert_eq!((c.suspends, c.resumes_cancelled), (2, 0), "{member}");
     }
 }
 
@@ -152,6 +164,26 @@ fn the_timeout_is_tight() {
     let again = VERIFY + RAISE + ERASE;
     assert_eq!(run(delay + 1), (vec![x + FALL, second + FALL], second + FALL + READ + again));
     assert_eq!(run(delay), (vec![x + FALL, on + LOOP], on + ERASE + READ));
+}
+
+#[test]
+fn past_its_timeout_it_does_not_cancel_its_resume() {
+    let x = 30_000;
+    let begins = x + FALL + READ;
+    // The second read arrives during the verify that begins the resume.
+    let second = begins + 2_000;
+    let run = |after: u64| {
+        let mut stage = Stage::new(&timing_out(after, timeout::Clock::Erase));
+        let e = stage.ask(0, erase(0));
+        let reads = [x, second].map(|at| stage.ask(E + at, read(0)));
+        stage.play();
+        let cancelled = totals(&stage.flash, &erase(0)).resumes_cancelled;
+        (reads.map(|r| stage[r].granted() - E), stage[e].end() - E, cancelled)
+    };
+    let delay = COMMAND + second;
+    let on = begins + VERIFY + RAISE;
+    assert_eq!(run(delay), ([x + FALL, on + LOOP], on + ERASE + READ, 0));
+    assert_eq!(run(delay + 1), ([x + FALL, second], second + READ + VERIFY + RAISE + ERASE, 1));
 }
 
 #[test]
@@ -202,42 +234,98 @@ fn it_bears_no_more_than_is_said() {
 
 #[test]
 fn what_is_left_counts_where_it_would_stop() {
-    // A read in the first loop: when that loop has ended, two are left.
-    let deferred = |least: u64| {
-        met(&limited(erasing("deferred"), |l| l.least_left = Some(Span(least))), erase(0), E, &[1]).0
+    let run = |member: &str, least: u64, x: u64| {
+        met(&limited(erasing(member), |l| l.least_left = Some(Span(least))), erase(0), E, &[x])
     };
-    assert_eq!((deferred(2 * LOOP), deferred(2 * LOOP + 1)), (vec![LOOP], vec![ERASE]));
+    let stops = |at: u64| (vec![at], ERASE + READ);
+    let waits = (vec![ERASE], ERASE);
+    // A read in the first loop: when that loop has ended, two are left.
+    assert_eq!(run("deferred", 2 * LOOP, 1), stops(LOOP));
+    assert_eq!(run("deferred", 2 * LOOP + 1, 1), waits);
+    // A read at the beginning of the second loop stops the erase at once; one that comes later has
+    // to wait for the end of that loop.
+    assert_eq!(run("deferred", LOOP + 1, LOOP), stops(LOOP));
+    assert_eq!(run("deferred", LOOP + 1, LOOP + 1), waits);
+    assert_eq!(run("deferred", LOOP, LOOP + 1), stops(2 * LOOP));
+    // A recovery is finished first.
+    assert_eq!(run("arbitrary", ERASE - RECOVERY, EXECUTION + 1), stops(RECOVERY));
+    assert_eq!(run("arbitrary", ERASE - RECOVERY + 1, EXECUTION + 1), waits);
+}
+
+/// What the pulse gets is what it would get without suspension, wherever it is cut.
+#[test]
+fn the_pulse_is_as_long_in_all_as_without_suspension() {
+    let mut s = Stream::new(3, "pulse", 0);
+    let mut suspends = 0;
+    for round in 0..40 {
+        let mut stage = Stage::new(&erasing("arbitrary"));
+        let erases = [0; 3].map(|at| stage.ask(at, erase(0)));
+        let mut at = 0;
+        while at < 4_000_000 {
+            at += 1 + s.below(72_000 + 8_000 * round);
+            stage.ask(at, read(0));
+        }
+        stage.play();
+        for e in erases {
+            let (mut progress, mut pulse) = (0, 0);
+            for &(from, to) in &stage[e].array {
+                let end = progress + to - from;
+                for begun in (0..ERASE / LOOP).map(|n| n * LOOP) {
+                    let (from, to) = (progress.max(begun + RAMP), end.min(begun + EXECUTION));
+                    pulse += to.saturating_sub(from);
+                }
+                // A ramp-up or a verify is repeated.
+                let (begun, inside) = (end / LOOP * LOOP, end % LOOP);
+                progress = match inside {
+                    0..RAMP => begun,
+                    RAMP..EXECUTION => end,
+                    _ => begun + RECOVERY,
+                };
+            }
+            assert_eq!(pulse, 3 * (EXECUTION - RAMP), "{:?}", stage[e].array);
+            suspends += stage[e].suspended.len();
+        }
+    }
+    assert!(suspends > 500, "{suspends} suspensions");
 }
 
 #[test]
 fn who_waits_behind_is_told_what_for() {
-    let mut stage = Stage::new(&erasing("immediate"));
-    let e = stage.ask(0, erase(0));
-    let waits = stage.ask(10_100, program(0));
-    // 30,000 are lost. The second read arrives 5,000 into a resume that begins at 58,200.
-    stage.ask(30_100, read(0));
-    stage.ask(63_200, read(0));
-    stage.play();
-    let end = 63_200 + FALL + READ + VERIFY + RAISE + ERASE;
-    assert_eq!(stage[e].end(), end);
-    let causes = [
-        ("command", 100),
-        ("array", 80_000),
-        ("transfer", 4_000),
-        ("die_wait.suspend_overhead", FALL + 5_000 + FALL + VERIFY + RAISE),
-        ("die_wait.user_read", 2 * READ),
-        // 20,000 of the first loop, and then all three loops.
-        ("die_wait.erase", 20_000 + ERASE),
-    ];
-    assert_eq!(stage[waits].account(), account(&causes));
+    // A program arrives 10,000 after the erase, and a read 30,000 after it.
+    let (came, x) = (10_000, 30_000);
+    for (member, check, lost) in [("arbitrary", 0, 0), ("immediate", VERIFY, x), ("timeout", VERIFY, x)] {
+        // A second read cancels the resume: during its verify, if there is one, or later.
+        for again in [2_000, 5_000] {
+            let mut stage = Stage::new(&erasing(member));
+            let e = stage.ask(0, erase(0));
+            let waits = stage.ask(E + came, program(0));
+            stage.ask(E + x, read(0));
+            stage.ask(E + x + FALL + READ + again, read(0));
+            stage.play();
+            let cut = if again > check { FALL } else { 0 };
+            let overhead = FALL + again + cut + check + RAISE;
+            let end = E + 2 * READ + overhead + lost + ERASE;
+            assert_eq!((stage[e].end(), stage[waits].granted()), (end, end), "{member}, {again}");
+            let causes = [
+                ("command", 100),
+                ("array", 80_000),
+                ("transfer", 4_000),
+                ("die_wait.suspend_overhead", overhead),
+                ("die_wait.user_read", 2 * READ),
+                ("die_wait.erase", lost + ERASE - came),
+            ];
+            assert_eq!(stage[waits].account(), account(&causes), "{member}, {again}");
+        }
+    }
     // The wait for the end of a loop is charged to `suspend_point`.
     let mut stage = Stage::new(&erasing("deferred"));
     stage.ask(0, erase(0));
-    let waits = stage.ask(10_100, program(0));
-    stage.ask(30_100, read(0));
+    let waits = stage.ask(E + came, program(0));
+    stage.ask(E + x, read(0));
     stage.play();
-    assert_eq!(stage[waits].ledger.get(Cause::SUSPEND_POINT), 70_000);
-    assert_eq!(stage[waits].ledger.get(Cause::die_wait(Occupant::Erase)), 20_000 + 2 * LOOP);
+    let got = [Cause::SUSPEND_POINT, Cause::die_wait(Occupant::UserRead), Cause::die_wait(Occupant::Erase)];
+    let got = got.map(|cause| stage[waits].ledger.get(cause));
+    assert_eq!(got, [70_000, READ, 20_000 + 2 * LOOP]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! two families: when the die is free, what is repeated, what it costs, and which operation is
 //! charged.
 
+mod bounds;
 mod erase;
 mod nested;
 mod program;
@@ -10,7 +11,8 @@ use crate::driver::Stage;
 use crate::parts::*;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{Flash, FlashCommand, Suspension};
-use tailcut_core::nand::config::SuspendLimits;
+use tailcut_core::nand::OpKind;
+use tailcut_core::nand::config::{SuspendLimits, SuspendedData};
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout};
 use tailcut_units::{Cause, Occupant, Span};
 
@@ -80,15 +82,15 @@ fn erase_way(member: &str, x: u64) -> Option<Way> {
     }
 }
 
-/// The same for a program of a page of the first type.
-fn program_way(member: &str, x: u64) -> Option<Way> {
+/// The same for a program of `total` ns.
+fn program_way(member: &str, x: u64, total: u64) -> Option<Way> {
     let (begun, inside) = (x / STEP * STEP, x % STEP);
     let (from, end) = if inside < PULSE { (begun, begun + PULSE) } else { (begun + PULSE, begun + STEP) };
     match member {
-        _ if x >= PROGRAM => None,
+        _ if x >= total => None,
         "never" => None,
         "inter-phase" | "intra-phase" if x == from => way(x, x, x, RELOAD),
-        "inter-phase" if end == PROGRAM => None,
+        "inter-phase" if end == total => None,
         "inter-phase" => way(end, end, end, RELOAD),
         "intra-phase" => way(x, x + CUT, from, RELOAD),
         other => panic!("{other} has no test: what does a busy program do?"),
@@ -145,18 +147,25 @@ fn meet(parts: &Parts, cmd: FlashCommand, begun: u64, total: u64, x: u64, want: 
     let free = begun + w.free;
     assert_eq!((read.granted(), read.end()), (free, free + READ + DECODE), "{label}");
     assert_eq!(op.suspended, [free], "{label}");
-    let on = free + READ + w.resume;
+    // Where the die keeps no copy of a program's data, a transfer takes the place of the reload.
+    let again = cmd.kind == OpKind::Program && parts.suspend.program.data == SuspendedData::Controller;
+    let resume = if again { P } else { w.resume };
+    let (back, on) = (free + READ, free + READ + resume);
     let some = |spans: &[(u64, u64)]| -> Vec<(u64, u64)> {
         spans.iter().copied().filter(|(from, to)| from < to).collect()
     };
     assert_eq!(op.array, some(&[(begun, begun + w.stops), (on, on + total - w.keep)]), "{label}");
     assert_eq!(op.suspending, some(&[(begun + w.stops, free)]), "{label}");
-    assert_eq!(op.resuming, some(&[(free + READ, on)]), "{label}");
+    if again {
+        assert_eq!((op.resuming.as_slice(), op.inward[1]), (&[(back, back)][..], (back, on)), "{label}");
+    } else {
+        assert_eq!((op.resuming.as_slice(), op.inward.len()), (&*some(&[(back, on)]), 1), "{label}");
+    }
     assert_eq!(op.end(), on + total - w.keep, "{label}");
     assert_eq!(op.ledger.get(Cause::SUSPENDED), op.end() - begun - total, "{label}");
     let waits = [Cause::SUSPEND_POINT, Cause::SUSPEND_OVERHEAD].map(|c| read.ledger.get(c));
     assert_eq!(waits, [w.stops - x, w.free - w.stops], "{label}");
-    let overhead = w.free - w.stops + w.resume;
+    let overhead = w.free - w.stops + resume;
     assert_eq!(counted, suspends(1, 0, w.stops - w.keep, overhead), "{label}");
     assert_eq!(blocks, u32::from(cmd.occupant == Occupant::Erase), "{label}: only erases wear");
 }

@@ -4,6 +4,7 @@
 use super::*;
 use crate::driver::account;
 use tailcut_core::policy::schedule::{ScheduleConfig, read_write_erase};
+use tailcut_core::policy::suspend_program::SuspendProgramConfig;
 
 fn nesting(erases: &str, programs: &str, write_suspends_erase: bool) -> Parts {
     let config = read_write_erase::Config { write_suspends_erase };
@@ -42,20 +43,43 @@ fn a_read_over_a_program_over_an_erase() {
     assert_eq!(stage[p].account(), account(&causes));
     let causes = [("command", 100), ("array", 300_000), ("suspended", 444_900 - 300_100)];
     assert_eq!(stage[e].account(), account(&causes));
-    // The second read waited only for the first.
+    // The first read waited for the end of the pulse, and the second only for the first.
+    assert_eq!(stage[r].ledger.get(Cause::SUSPEND_POINT), 68_200 - 48_200);
+    assert_eq!(stage[r].end(), 92_300 + DECODE);
     assert_eq!(stage[second].ledger.get(Cause::die_wait(Occupant::UserRead)), 92_300 - 70_000);
 }
 
 #[test]
-fn a_program_over_an_erase_that_gives_way_to_nothing() {
-    let mut stage = Stage::new(&nesting("arbitrary", "never", true));
-    let e = stage.ask(0, erase(0));
-    let (p, r) = (stage.ask(30_100, program(0)), stage.ask(48_200, read(0)));
-    stage.play();
-    // The read waits for the program, at 118,200, and the erase for the read.
-    assert_eq!((stage[p].end(), stage[r].granted()), (118_200, 118_200));
-    assert_eq!(stage[e].array[1], (118_200 + READ + RAISE, 118_200 + READ + RAISE + 270_000));
-    assert_eq!(stage.flash.counters().erase_suspension.suspends, 1);
+fn a_read_meets_every_phase_of_a_program_over_an_erase() {
+    // 30,000 into the erase the voltage falls, and then the data of the program come in.
+    let x = 30_000;
+    let begun = E + x + FALL + P;
+    for &member in SuspendProgramConfig::MEMBERS {
+        let late = [PROGRAM + 2_501, PROGRAM + RAISE - 1];
+        for at in instants(&[0, PULSE], STEP, PROGRAM).into_iter().chain(late) {
+            let label = format!("{member}, a read at {at}");
+            let mut stage = Stage::new(&nesting("arbitrary", member, true));
+            let e = stage.ask(0, erase(0));
+            let (p, r) = (stage.ask(E + x, program(0)), stage.ask(begun + at, read(0)));
+            stage.play();
+            assert_eq!(stage[p].inward[0].0, E + x + FALL, "{label}");
+            let (granted, end) = match program_way(member, at, PROGRAM) {
+                Some(w) => (w.free, w.free + READ + w.resume + PROGRAM - w.keep),
+                None => (at.max(PROGRAM), PROGRAM),
+            };
+            // A read that arrives when the program has ended cancels the resume of the erase.
+            let cancelled = at >= PROGRAM;
+            let cut = if at > PROGRAM { FALL } else { 0 };
+            assert_eq!(stage[r].granted(), begun + granted + cut, "{label}");
+            assert_eq!(stage[p].end(), begun + end, "{label}");
+            // The erase continues last, from where the program stopped it.
+            let on = begun + end.max(granted + cut + READ) + RAISE;
+            assert_eq!(stage[e].array, [(E, E + x), (on, on + ERASE - x)], "{label}");
+            let c = totals(&stage.flash, &erase(0));
+            let counts = (c.suspends, c.resumes_cancelled, c.repeated_ns);
+            assert_eq!(counts, (1 + u64::from(cancelled), u64::from(cancelled), 0), "{label}");
+        }
+    }
 }
 
 #[test]
@@ -69,12 +93,30 @@ fn a_write_does_not_interrupt_where_it_may_not() {
         stage.play();
         assert_eq!((stage[r].granted(), stage[p].granted()), (44_100, stage[e].end()));
     }
-    // Among the operations that may interrupt, the schedule chooses the first.
+    // Among the operations that may interrupt, the schedule chooses the first, up to the last
+    // instant. The erase continues when both are served.
+    for at in [30_100, 30_101, 34_099] {
+        let mut stage = Stage::new(&nesting("arbitrary", "never", true));
+        let e = stage.ask(0, erase(0));
+        let (p, r) = (stage.ask(30_100, program(0)), stage.ask(at, read(0)));
+        stage.play();
+        assert_eq!((stage[r].granted(), stage[p].granted()), (34_100, 34_100 + READ), "{at}");
+        let end = stage[p].end();
+        assert_eq!(stage[e].resuming, [(end, end + RAISE)], "{at}");
+        assert_eq!(totals(&stage.flash, &erase(0)).suspends, 1, "{at}");
+    }
+}
+
+#[test]
+fn a_write_during_the_resume_cancels_it() {
+    let begins = E + 30_000 + FALL + READ;
     let mut stage = Stage::new(&nesting("arbitrary", "never", true));
     stage.ask(0, erase(0));
-    let (p, r) = (stage.ask(30_100, program(0)), stage.ask(34_099, read(0)));
+    stage.ask(E + 30_000, read(0));
+    let p = stage.ask(begins + 5_000, program(0));
     stage.play();
-    assert_eq!((stage[r].granted(), stage[p].granted()), (34_100, 34_100 + READ));
+    assert_eq!(stage[p].granted(), begins + 5_000 + FALL);
+    assert_eq!(totals(&stage.flash, &erase(0)).resumes_cancelled, 1);
 }
 
 #[test]

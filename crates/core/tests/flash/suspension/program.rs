@@ -7,11 +7,17 @@ use tailcut_core::policy::suspend_program::SuspendProgramConfig;
 #[test]
 fn a_read_meets_every_phase() {
     for &member in SuspendProgramConfig::MEMBERS {
-        for x in instants(&[0, PULSE], STEP, PROGRAM) {
-            for occupant in [Occupant::UserProgram, Occupant::ParityProgram, Occupant::GcProgram] {
-                let label = format!("{member}, {occupant:?}, a read at {x}");
-                let cmd = by(occupant, program(0));
-                meet(&programming(member), cmd, P, PROGRAM, x, program_way(member, x), &label);
+        for (page, total) in [(0, PROGRAM), (1, PROGRAM_2)] {
+            for x in instants(&[0, PULSE], STEP, total) {
+                for occupant in [Occupant::UserProgram, Occupant::ParityProgram, Occupant::GcProgram] {
+                    for data in [SuspendedData::Shadow, SuspendedData::Controller] {
+                        let label = format!("{member}, {occupant:?} of page {page}, {data:?}, a read at {x}");
+                        let mut parts = programming(member);
+                        parts.suspend.program.data = data;
+                        let cmd = on(0, page, by(occupant, program(0)));
+                        meet(&parts, cmd, P, total, x, program_way(member, x, total), &label);
+                    }
+                }
             }
         }
     }
@@ -37,12 +43,14 @@ fn the_same_in_numbers() {
 #[test]
 fn a_read_during_the_data_in_is_served_before_the_first_pulse() {
     for &member in SuspendProgramConfig::MEMBERS {
-        let mut stage = Stage::new(&programming(member));
-        let (p, r) = (stage.ask(0, program(0)), stage.ask(2_000, read(0)));
-        stage.play();
-        let want =
-            if member == "never" { (P + PROGRAM, P + PROGRAM) } else { (P, P + READ + RELOAD + PROGRAM) };
-        assert_eq!((stage[r].granted(), stage[p].end()), want, "{member}");
+        for at in [0, 2_000, P - 1] {
+            let mut stage = Stage::new(&programming(member));
+            let (p, r) = (stage.ask(0, program(0)), stage.ask(at, read(0)));
+            stage.play();
+            let over = P + PROGRAM;
+            let want = if member == "never" { (over, over) } else { (P, P + READ + RELOAD + PROGRAM) };
+            assert_eq!((stage[r].granted(), stage[p].end()), want, "{member}, {at}");
+        }
     }
 }
 
@@ -60,31 +68,6 @@ fn the_program_of_a_copyback_gives_way_and_its_read_does_not() {
     assert_eq!(run(10_000), (begun, end, READ + RELOAD), "not before its second command is out");
     assert_eq!(run(begun + STEP + 1), (begun + STEP + PULSE, end, READ + RELOAD));
     assert_eq!(run(begun + PROGRAM_2 - 1), (begun + PROGRAM_2, begun + PROGRAM_2, 0), "its last verify");
-}
-
-#[test]
-fn data_that_only_the_controller_has_come_in_again() {
-    for &member in SuspendProgramConfig::MEMBERS {
-        for x in [0, 10_000, PULSE + 1] {
-            let mut parts = programming(member);
-            parts.suspend.program.data = SuspendedData::Controller;
-            let mut stage = Stage::new(&parts);
-            let (p, r) = (stage.ask(0, program(0)), stage.ask(P + x, read(0)));
-            let Some(w) = program_way(member, x) else {
-                stage.play();
-                assert_eq!(stage[p].inward, [(0, P)], "{member}");
-                continue;
-            };
-            stage.play();
-            let back = P + w.free + READ;
-            assert_eq!(stage[r].granted(), P + w.free, "{member}, {x}");
-            assert_eq!(stage[p].resuming, [(back, back)], "{member}, {x}: only its data are transferred");
-            assert_eq!(stage[p].inward[1], (back, back + P), "{member}, {x}");
-            assert_eq!(stage[p].end(), back + P + PROGRAM - w.keep, "{member}, {x}");
-            let counted = totals(&stage.flash, &program(0));
-            assert_eq!(counted, suspends(1, 0, w.stops - w.keep, w.free - w.stops + P), "{member}, {x}");
-        }
-    }
 }
 
 #[test]
@@ -116,8 +99,30 @@ fn data_on_their_way_again_wait_for_the_channel_and_are_not_interrupted() {
 }
 
 #[test]
+fn data_on_their_way_again_are_not_interrupted() {
+    let mut parts = programming("intra-phase");
+    parts.suspend.program.data = SuspendedData::Controller;
+    let begins = P + 10_000 + CUT + READ;
+    for elapsed in [0, 1, P - 1, P] {
+        let mut stage = Stage::new(&parts);
+        let p = stage.ask(0, program(0));
+        stage.ask(P + 10_000, read(0));
+        let second = stage.ask(begins + elapsed, read(0));
+        stage.play();
+        // The pulse has not begun again, so nothing more is lost.
+        assert_eq!(stage[second].granted(), begins + P, "{elapsed}");
+        assert_eq!(stage[p].inward.len(), 3, "{elapsed}");
+        let counted = totals(&stage.flash, &program(0));
+        assert_eq!(counted, suspends(2, 0, 10_000, CUT + 2 * P), "{elapsed}");
+    }
+}
+
+#[test]
 fn a_read_during_the_reload_cancels_it_at_no_cost() {
-    for (member, free, keep) in [("inter-phase", PULSE, PULSE), ("intra-phase", 10_000 + CUT, 0)] {
+    for (member, cost, free, keep) in
+        [("inter-phase", 0, PULSE, PULSE), ("intra-phase", CUT, 10_000 + CUT, 0)]
+    {
+        let lost = free - cost - keep;
         let begins = P + free + READ;
         for elapsed in [0, 1, RELOAD - 1] {
             let mut stage = Stage::new(&programming(member));
@@ -128,7 +133,8 @@ fn a_read_during_the_reload_cancels_it_at_no_cost() {
             assert_eq!(stage[second].granted(), begins + elapsed, "{member}, {elapsed}");
             let end = begins + elapsed + READ + RELOAD + PROGRAM - keep;
             assert_eq!(stage[p].end(), end, "{member}, {elapsed}");
-            assert_eq!(totals(&stage.flash, &program(0)).resumes_cancelled, 1, "{member}, {elapsed}");
+            let counted = totals(&stage.flash, &program(0));
+            assert_eq!(counted, suspends(2, 1, lost, cost + elapsed + RELOAD), "{member}, {elapsed}");
         }
     }
 }
