@@ -20,5 +20,5 @@ pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};
 pub use network::{Flow, Network, Visit};
 pub use operations::{Operation, Stretch, operations, waveform};
-pub use stage::{Event, Played, Stage, one_die};
+pub use stage::{Played, Stage, one_die};
 pub use traces::traces;

@@ -2,7 +2,7 @@
 
 use crate::{Done, Host, Operation, operations, small_drive};
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Counters, FlashCounters, StepEvent};
+use tailcut_core::device::{Counters, StepEvent};
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::{buffer, flush, gc_schedule, schedule};
 use tailcut_units::quantity::Level;
@@ -39,13 +39,11 @@ pub fn one_die() -> DeviceConfig {
     c
 }
 
-/// A host command of one page: time in ns, operation and offset.
-pub type Event = (u64, HostOp, u64);
-
 /// A script for [`one_die`], or a drive like it.
 pub struct Stage {
     config: DeviceConfig,
-    events: Vec<Event>,
+    /// Host commands of one page: time in ns, operation and offset.
+    events: Vec<(u64, HostOp, u64)>,
     /// Pages written after the fill.
     rows: u64,
 }
@@ -58,8 +56,6 @@ pub struct Played {
     pub done: Vec<Done>,
     /// Counters of the drive.
     pub counters: Counters,
-    /// Counters of the flash.
-    pub flash: FlashCounters,
 }
 
 impl Stage {
@@ -69,7 +65,7 @@ impl Stage {
     }
 
     /// The time of the command cycles of one plane and of the transfer of a page, ns.
-    pub fn channel(config: &DeviceConfig) -> (u64, u64) {
+    fn channel(config: &DeviceConfig) -> (u64, u64) {
         (config.channel.command.0, (PAGE * 1_000_000_000).div_ceil(config.channel.rate))
     }
 
@@ -108,18 +104,12 @@ impl Stage {
         self.program(at - command - launch)
     }
 
-    /// A drive that is ready to play, and the host's commands in order of time.
-    pub fn open(self) -> (Host<Vec<StepEvent>>, Vec<Event>) {
-        let mut events = self.events;
-        events.sort_by_key(|e| e.0);
-        let mut host = Host::observed(&self.config, Vec::new());
-        host.device.fill(FILLED * PAGES * PAGE);
-        (host, events)
-    }
-
     /// Play the script to the end and return what happened from `from` on.
     pub fn play(self, from: u64) -> Played {
-        let (mut host, events) = self.open();
+        let mut events = self.events;
+        events.sort_by_key(|e| e.0);
+        let mut host = Host::observed(&self.config, Vec::<StepEvent>::new());
+        host.device.fill(FILLED * PAGES * PAGE);
         for (at, op, offset) in events {
             host.submit(at, op, offset, PAGE as u32);
         }
@@ -127,9 +117,7 @@ impl Stage {
         let mut ops = operations(host.device.observer());
         ops.retain(|o| o.granted >= from || o.released() > from);
         let done = host.done.into_iter().filter(|d| d.at.0 > from).collect();
-        let device = &host.device;
-        let (counters, flash) = (device.counters().clone(), device.flash_counters().clone());
-        Played { ops, done, counters, flash }
+        Played { ops, done, counters: host.device.counters().clone() }
     }
 }
 
