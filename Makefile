@@ -43,7 +43,7 @@ fuzz:
 MUTANTS_EVERY ?= 11
 MUTANTS_SEED ?= 0
 MUTANTS_JOBS ?= 2
-MUTANTS_TESTS = --lib --test=flash --test=laws --test=policy_laws --test=die_timing --test=swarm
+MUTANTS_TESTS = --lib --test=flash --test=laws --test=policy_laws --test=swarm
 mutants: export TAILCUT_SWARM_SECONDS = 10
 mutants: export CARGO_PROFILE_TEST_OPT_LEVEL = 1
 mutants:
