@@ -16,7 +16,7 @@
 //!
 //! **Left out.** In that simulator an operation is suspended only when the channel is idle.
 //!
-//! **Checked by** `policy_laws`, `suspension`.
+//! **Checked by** `policy_laws`, `flash` of `core`.
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@
 //!
 //! **Left out.** A bound on how long reads may delay writes and erases.
 //!
-//! **Checked by** `policy_laws`, `suspension`.
+//! **Checked by** `policy_laws`, `flash` of `core`.
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};

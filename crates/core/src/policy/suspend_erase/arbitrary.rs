@@ -12,6 +12,6 @@
 //!
 //! **Left out.** The silicon cost of a generator for pulses of arbitrary length.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`, `suspension`.
 
 super::constant!(AtOnce, All);

@@ -9,6 +9,6 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`, `suspension`.
 
 super::constant!(AtOnceFree, All);

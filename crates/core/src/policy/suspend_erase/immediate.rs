@@ -12,6 +12,6 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`, `suspension`.
 
 super::constant!(CancelLoop, All);

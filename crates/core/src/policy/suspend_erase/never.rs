@@ -9,7 +9,7 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`, `suspension`.
 
 use super::{EraseStop, EraseView, Serve, SuspendErase};
 

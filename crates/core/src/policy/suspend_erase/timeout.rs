@@ -18,7 +18,7 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`, `suspension`.
 
 use super::{EraseStop, EraseView, PolicyContext, Serve, SuspendErase};
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`.
 
 use super::{ProgramStop, SuspendProgram};
 

@@ -11,7 +11,7 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `suspension`.
+//! **Checked by** `flash` of `core`.
 
 use super::{ProgramStop, SuspendProgram};
 
