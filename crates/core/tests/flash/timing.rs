@@ -182,6 +182,20 @@ fn a_sensed_page_keeps_its_die_until_the_channel_takes_it() {
 }
 
 #[test]
+fn a_die_is_idle_from_the_instant_at_which_its_data_are_out() {
+    // A program and a read arrive together. If the die is idle, the program begins at once; if they
+    // have to queue, the schedule takes the read first.
+    for (at, program_first) in [(READ - 1, false), (READ, true), (READ + 1, true)] {
+        let mut stage = Stage::new(&Parts::under("read-priority", "never", "never"));
+        stage.ask(0, read(0));
+        let (p, r) = (stage.ask(at, program(0)), stage.ask(at, read(0)));
+        stage.play();
+        let granted = if program_first { (at, at + COMMAND + PAGE + PROGRAM) } else { (2 * READ, READ) };
+        assert_eq!((stage[p].granted(), stage[r].granted()), granted, "{at}");
+    }
+}
+
+#[test]
 fn two_reads_of_one_die() {
     let mut stage = Stage::new(&Parts::new());
     let (a, b) = (stage.ask(0, read(0)), stage.ask(1_000, read(0)));

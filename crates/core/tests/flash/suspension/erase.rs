@@ -164,6 +164,10 @@ fn the_timeout_is_tight() {
     let again = VERIFY + RAISE + ERASE;
     assert_eq!(run(delay + 1), (vec![x + FALL, second + FALL], second + FALL + READ + again));
     assert_eq!(run(delay), (vec![x + FALL, on + LOOP], on + ERASE + READ));
+    // From then on it serves what was queued when the loop ended, and no later arrival.
+    let over = timing_out(COMMAND, timeout::Clock::Erase);
+    let (granted, _) = met(&over, erase(0), E, &[x, LOOP - 1, LOOP + 1]);
+    assert_eq!(granted, [LOOP, LOOP + READ, 2 * LOOP + 2 * READ]);
 }
 
 #[test]
