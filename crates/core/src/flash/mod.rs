@@ -5,7 +5,8 @@
 //! ([`Flash::submit`]), fires the timers that are due ([`Flash::fire`]) and handles the facts that
 //! they return ([`Fact`]). The flash alone decides which operation is next at each die and channel,
 //! which operations join over planes, and which operations are suspended for others. It carries
-//! physical addresses as plain numbers. It knows no logical address, map, buffer or host request.
+//! physical addresses and computes nothing with them. It knows no logical address, map, buffer or
+//! host request.
 //!
 //! An operation goes through `dispatch` (its die), `transfer` (command and data in on its channel),
 //! the array, `events` (sensed, or ended) and, for a read, `transfer` again (data out, decoder).
