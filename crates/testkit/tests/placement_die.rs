@@ -93,14 +93,20 @@ fn ageing_ends_on_any_drive() {
 }
 
 /// A drive with the largest capacity it accepts. Random overwrites leave some plane without
-/// stale units, so that this plane cannot keep in step with the others of its die. Ageing must
-/// end nevertheless.
+/// stale units, so that this plane cannot keep in step with the others of its die. With blocks
+/// of one page, a plane wins a page only while another takes one. Ageing must end nevertheless.
 #[test]
 fn ageing_ends_though_a_plane_has_no_room_to_keep_in_step() {
+    for (blocks, pages) in [(10, 4), (24, 1)] {
+        ageing_ends(blocks, pages);
+    }
+}
+
+fn ageing_ends(blocks: u32, pages: u32) {
     let mut c = drive("die");
-    (c.geometry.blocks, c.geometry.pages) = (10, 4);
+    (c.geometry.blocks, c.geometry.pages) = (blocks, pages);
     c.ftl.over_provisioning = None;
-    let raw = 4 * PLANES * 10 * 4;
+    let raw = 4 * PLANES * u64::from(blocks * pages);
     c.ftl.user_capacity = (0..raw).rev().map(|pages| pages * PAGE).find(|&bytes| {
         c.ftl.user_capacity = Some(bytes);
         Device::new(&c, 1, ()).is_ok()

@@ -33,6 +33,8 @@ const BATCH: usize = 128;
 const BOUND: u64 = 12;
 /// Largest number of collections in one lane for one extent opened.
 const COLLECTIONS_MAX: u32 = 64;
+/// Levelling ends after it has raised the most rows of any lane this often without coming closer.
+const RAISED_MAX: u32 = 8;
 /// Progress is reported after this many programs, or after `TELL_COLLECTIONS` collections, each of
 /// which may search a whole lane for its victim: a tenth of a second or less. The first programs
 /// touch new pages of memory, which may take milliseconds each, so progress is reported more often
@@ -365,18 +367,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Pad until the lanes of each pool have the same number of rows written. A lane that cannot
-    /// win room stays behind, because padding makes nothing stale.
+    /// win room stays behind, because padding makes nothing stale. So does a lane that wins a row
+    /// only while another lane takes one, as with blocks of one page.
     fn level(&mut self, pass: &mut Pass) {
         for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
             let lanes = self.shape.lanes_of_pool(pool);
+            let (mut least, mut raised) = (u64::MAX, 0);
             loop {
-                let most = pass.written[lanes.clone()].iter().copied().max().unwrap_or(0);
+                let written = &pass.written[lanes.clone()];
+                let most = written.iter().copied().max().unwrap_or(0);
+                let missing = written.iter().map(|written| most - written).sum();
+                if missing < least {
+                    (least, raised) = (missing, 0);
+                }
                 let mut behind = lanes.clone().filter(|&lane| pass.written[lane] < most);
-                if !behind.any(|lane| self.can_win_room(lane as u32)) {
+                if raised == RAISED_MAX || !behind.any(|lane| self.can_win_room(lane as u32)) {
                     break;
                 }
                 let row = self.host_row(pass, pool);
                 self.pad(pass, row);
+                raised += u32::from(pass.written[lanes.clone()].iter().any(|&written| written > most));
             }
         }
     }
