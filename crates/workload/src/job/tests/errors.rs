@@ -81,7 +81,7 @@ fn jobs_that_do_not_fit_are_explained() {
         ("randread,offset=100%", GIB, &["`offset`", "beyond the drive"]),
         ("randread,numjobs=3,offset_increment=512m", GIB, &["`offset_increment`", "clone 2"]),
         ("randread,numjobs=3,offset_increment=16384p", GIB, &["clone 1"]),
-        ("randread,bs=1m", 1000, &["`size`", "no block of 1048576"]),
+        ("randread,bs=1m", 1000, &["`size`", "less than one block of 1048576"]),
         ("randread,io_size=1k", GIB, &["`io_size`", "less than one block"]),
         ("randread", 0, &["beyond the drive"]),
     ];
@@ -124,7 +124,7 @@ fn what_differs_from_fio_is_said() {
         ("randread,direct=1", "`direct` has no effect: there is no page cache"),
         ("randread,stonewall", ""),
         ("randread,randrepeat=0", "always repeats exactly"),
-        ("randread,size=5g", "`size` is cut to the 1073741824 bytes"),
+        ("randread,size=5g", "`size` is cut to 1073741824 bytes"),
         ("randrw,rwmixread=70,rate_iops=100", "50.0 % of the requests are reads"),
         ("randrw,rate_iops=100,0", "it paces the whole job"),
         ("randread,rate_process=poisson", "without `rate`"),
