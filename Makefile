@@ -37,20 +37,11 @@ fuzz:
 		(cd fuzz && $(CARGO) fuzz run $$target -- -max_total_time=60) || exit 1; \
 	done
 
-# Needs cargo-mutants. `.cargo/mutants.toml` selects the mutants. In the order of the source,
-# every MUTANTS_EVERY-th of them is tested, starting at MUTANTS_SEED (0 to MUTANTS_EVERY - 1).
-# The tests run without a mutant first; cargo-mutants itself would do that for one crate only.
+# About 200 mutants, an hour or two on two cores.
 MUTANTS_EVERY ?= 11
 MUTANTS_SEED ?= 0
-MUTANTS_JOBS ?= 2
-MUTANTS_TESTS = --lib --test=flash --test=laws --test=policy_laws --test=swarm
-mutants: export TAILCUT_SWARM_SECONDS = 10
-mutants: export CARGO_PROFILE_TEST_OPT_LEVEL = 1
 mutants:
-	$(CARGO) test --locked --package tailcut-core --package tailcut-testkit $(MUTANTS_TESTS)
-	$(CARGO) mutants --output target --no-shuffle --jobs $(MUTANTS_JOBS) --baseline skip \
-		$(addprefix --cargo-arg=,$(MUTANTS_TESTS)) --timeout 180 --build-timeout 600 \
-		--sharding round-robin --shard $(MUTANTS_SEED)/$(MUTANTS_EVERY)
+	CARGO="$(CARGO)" sh tests/mutants $(MUTANTS_EVERY) $(MUTANTS_SEED)
 
 clean:
 	$(CARGO) clean

@@ -298,6 +298,75 @@ fn ranges_are_what_the_checks_hold() {
     assert!(tried > 130, "only {tried} bounds");
 }
 
+/// Limits on products of several keys, on lengths of lists, and on what a value must divide: at each
+/// limit and beyond it.
+#[test]
+fn limits_beyond_one_value_are_what_the_checks_hold() {
+    let drive = |channels: u32, chips: u32, blocks: u32, pages: u32, page: u32| -> Vec<String> {
+        vec![
+            format!("geometry.channels={channels}"),
+            format!("geometry.chips_per_channel={chips}"),
+            "geometry.dies_per_chip=1".to_string(),
+            "geometry.planes=1".to_string(),
+            "ftl.write_planes=1".to_string(),
+            "ftl.gc.copy_planes=1".to_string(),
+            "ftl.gc.program_planes=1".to_string(),
+            "ftl.gc.erase_planes=1".to_string(),
+            format!("geometry.blocks={blocks}"),
+            format!("geometry.pages={pages}"),
+            format!("geometry.page={page}B"),
+            "geometry.bad_blocks=0%".to_string(),
+            "host.max_transfer=1MiB".to_string(),
+            format!("ftl.mapping_unit={page}B"),
+        ]
+    };
+    let reads = |types: usize| vec![format!("timing.read=[{}]", vec!["\"50us\""; types].join(", "))];
+    // A write unit of 32 pages of 1 MiB.
+    let codewords = |bytes: u32| -> Vec<String> {
+        let sets = [
+            "geometry.planes=32",
+            "geometry.page=1MiB",
+            "ftl.write_planes=32",
+            "ftl.mapping_unit=1MiB",
+            "host.max_transfer=1MiB",
+            "ftl.gc.copy_planes=1",
+            "ftl.gc.program_planes=32",
+        ];
+        sets.into_iter().map(String::from).chain([format!("ecc.codeword={bytes}B")]).collect()
+    };
+    // Collection copies two pages of 4 KiB; a mapping unit has two, three, or one.
+    let copies = |unit: u32| -> Vec<String> {
+        let sets = ["geometry.planes=6", "geometry.page=4KiB", "ftl.write_planes=6", "ftl.gc.copy_planes=2"];
+        let unit = format!("ftl.mapping_unit={unit}B");
+        sets.into_iter().map(String::from).chain([unit]).collect()
+    };
+    let table = [
+        ("4096 dies", drive(256, 16, 64, 64, 4096), "geometry", false),
+        ("more dies", drive(256, 17, 64, 64, 4096), "geometry", true),
+        ("1 EiB", drive(64, 1, 1 << 20, 1 << 14, 1 << 20), "geometry", false),
+        ("more bytes", drive(64, 1, 1 << 20, (1 << 14) + 1, 1 << 20), "geometry", true),
+        ("2^26 blocks", drive(64, 1, 1 << 20, 64, 4096), "geometry.blocks", false),
+        ("more blocks", drive(65, 1, 1 << 20, 64, 4096), "geometry.blocks", true),
+        // 4 * 256,999 * 2,089 is 2^31 - 4.
+        ("2^31 - 4 mapping units", drive(4, 1, 256_999, 2_089, 4096), "ftl.mapping_unit", false),
+        ("more mapping units", drive(4, 1, 256_999, 2_090, 4096), "ftl.mapping_unit", true),
+        ("no page type", reads(0), "timing.read", true),
+        ("1 page type", reads(1), "timing.read", false),
+        ("16 page types", reads(16), "timing.read", false),
+        ("17 page types", reads(17), "timing.read", true),
+        ("65536 codewords", codewords(512), "ecc.codeword", false),
+        ("more codewords", codewords(256), "ecc.codeword", true),
+        ("a copy of one unit", copies(8192), "ftl.gc.copy_planes", false),
+        ("a copy of two units", copies(4096), "ftl.gc.copy_planes", false),
+        ("a copy of 2/3 of a unit", copies(12_288), "ftl.gc.copy_planes", true),
+    ];
+    for (what, sets, key, refused) in table {
+        let config = resolve("tiny", &NONE, &NONE, &sets).expect(what).config;
+        let at = Shape::new(&config, 1).err().map(|problem| problem.key);
+        assert_eq!(at.as_deref() == Some(key), refused, "{what}: {at:?}");
+    }
+}
+
 #[test]
 fn names_are_those_that_the_parser_takes() {
     for entry in entries().iter().filter(|e| !e.values.is_empty()) {

@@ -161,6 +161,7 @@ fn flush(name: &str, x: &PolicyContext) {
         p => p.unwrap_or_else(|e| panic!("{name}: {e}")),
     };
     let mut s = Stream::new(x.seed, "flush laws", 0);
+    let mut seen = Vec::new();
     for _ in 0..200 {
         let capacity = 1 + s.below(300) as u32;
         let held = s.below(u64::from(capacity) + 1) as u32;
@@ -172,6 +173,7 @@ fn flush(name: &str, x: &PolicyContext) {
             let view = FlushView { dirty, held, capacity, lane_dirty, units_per_write };
             let verdict = p.next(&view);
             assert_eq!(verdict, twin.next(&view), "{name} is not deterministic");
+            seen.push(verdict);
             match verdict {
                 FlushVerdict::Hold => break,
                 FlushVerdict::Oldest | FlushVerdict::OldestDie | FlushVerdict::LeastHindered => {
@@ -190,6 +192,9 @@ fn flush(name: &str, x: &PolicyContext) {
             assert!(verdicts <= held, "{name} flushes without end");
         }
     }
+    assert_eq!(p.by_die(), seen.contains(&FlushVerdict::OldestDie), "{name}");
+    // The papers of the other members read parity's data from any plane.
+    assert_eq!(p.avoids_collections(), name == "gc-tolerant", "{name}");
 }
 
 fn placement(name: &str, x: &PolicyContext) {

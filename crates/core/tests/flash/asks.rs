@@ -141,6 +141,19 @@ fn a_command_is_told_whether_it_met_a_collection() {
 }
 
 #[test]
+fn a_collection_that_has_left_the_die_is_still_met() {
+    let mut stage = Stage::new(&Parts::new());
+    stage.ask(0, of(Occupant::GcRead, 0));
+    stage.ask(5, program(0));
+    stage.ask(10, tracked(3, 0));
+    // The read waits behind the program now, and waited behind the collection before.
+    stage.until(READ + 5_000);
+    let holder = stage.flash.holder(BusyUnit(0)).expect("the program");
+    assert_eq!(stage.flash.op(holder).cmd.occupant, Occupant::UserProgram);
+    assert!(stage.flash.collections_hold_up(Occupant::UserRead.only()));
+}
+
+#[test]
 fn a_collection_on_the_channel_is_met_too_and_by_who_queues_behind() {
     // The data of the collection on another die occupy the channel. The second read queues behind
     // the first.

@@ -2,7 +2,7 @@
 
 use crate::driver::{Outcome, Stage, account};
 use crate::parts::*;
-use tailcut_core::flash::FlashCommand;
+use tailcut_core::flash::{ChannelTime, FlashCommand};
 use tailcut_core::nand::OpKind;
 use tailcut_units::{Occupant, Span};
 
@@ -243,20 +243,33 @@ fn a_full_decoder_stalls_the_channel() {
     (parts.ecc.decode, parts.ecc.queue) = (Span(3_000), 2);
     let mut stage = Stage::new(&parts);
     let (a, b) = (stage.ask(0, read(0)), stage.ask(0, read(1)));
+    let s = COMMAND + SENSE;
+    stage.until(s + 5_000);
+    let first = stage.flash.channel_time();
+    assert_eq!(first, ChannelTime { total: 2 * (s + 5_000), granted: 200 + 5_000, stalled: 4_000 });
     stage.play();
     // Sensed at s. A codeword takes 1,000 on the channel and 3,000 in the decoder, which holds two:
-    // codeword on the channel decoded 1 s .. 1,000 1,000 .. 4,000 2 1,000 .. 2,000 4,000 .. 7,000 3
-    // 4,000 .. 5,000 7,000 .. 10,000 when the first has left 4 7,000 .. 8,000 10,000 .. 13,000
-    let s = COMMAND + SENSE;
+    //
+    //     codeword   on the channel   decoded
+    //     1               0 -  1,000    1,000 -  4,000
+    //     2           1,000 -  2,000    4,000 -  7,000
+    //     3           4,000 -  5,000    7,000 - 10,000   when the first has left
+    //     4           7,000 -  8,000   10,000 - 13,000
     assert_eq!((stage[a].out, stage[a].end()), (Some((s, s + 8_000)), s + 13_000));
     // The channel was stalled for 2 x 2,000, and the last codeword waited for 2,000.
     let causes =
         [("command", 100), ("array", 20_000), ("transfer", 4_000), ("ecc_queue", 6_000), ("decode", 3_000)];
     assert_eq!(stage[a].account(), account(&causes));
     // The page of the other die: its first codeword has no room in the decoder before the third
-    // above is decoded. 1 10,000 .. 11,000 13,000 .. 16,000 2 13,000 .. 14,000 16,000 .. 19,000 3
-    // 16,000 .. 17,000 19,000 .. 22,000 4 19,000 .. 20,000 22,000 .. 25,000 Four stalls of 2,000,
-    // and the last codeword waits 2,000. The page was sensed 100 after the first.
+    // above is decoded.
+    //
+    //     1          10,000 - 11,000   13,000 - 16,000
+    //     2          13,000 - 14,000   16,000 - 19,000
+    //     3          16,000 - 17,000   19,000 - 22,000
+    //     4          19,000 - 20,000   22,000 - 25,000
+    //
+    // Four stalls of 2,000, and the last codeword waits 2,000. The page was sensed 100 after the
+    // first.
     assert_eq!((stage[b].out, stage[b].end()), (Some((s + 8_000, s + 20_000)), s + 25_000));
     let causes = [
         ("command", 100),
@@ -267,7 +280,10 @@ fn a_full_decoder_stalls_the_channel() {
         ("channel_wait.user_read", 100 + 7_900),
     ];
     assert_eq!(stage[b].account(), account(&causes));
-    assert_eq!(stage.flash.channel_time().stalled, 4_000 + 8_000);
+    let all = stage.flash.channel_time();
+    assert_eq!((all.stalled, all.granted), (4_000 + 8_000, 200 + 20_000));
+    let rest = ChannelTime { total: 2 * (stage.now - s - 5_000), granted: 15_000, stalled: 8_000 };
+    assert_eq!(all.since(&first), rest);
     // The pages are decoded in the order in which they came.
     assert!(stage[a].end() < stage[b].end());
 }

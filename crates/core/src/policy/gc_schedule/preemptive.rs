@@ -21,7 +21,7 @@
 //! program of one move. Here either all host writes have high priority or none. In the last free
 //! extent a collection yields to nothing, so that writes can complete.
 //!
-//! **Checked by** `policy_laws`, golden timelines.
+//! **Checked by** `policy_laws`, `policy_decisions`, golden timelines.
 
 use super::threshold::limits;
 use super::{GcSchedule, PolicyContext, SpaceView};

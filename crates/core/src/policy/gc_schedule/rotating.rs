@@ -22,7 +22,7 @@
 //! **Left out.** The order in which the lanes of a group collect: here the one with the least free
 //! space goes first.
 //!
-//! **Checked by** `policy_laws`, `rain` (never two while rotation holds).
+//! **Checked by** `policy_laws`, `policy_decisions`, `rain` (never two while rotation holds).
 
 use super::threshold::{ALWAYS, limits};
 use super::{GcSchedule, PolicyContext, SpaceView};

@@ -1,0 +1,128 @@
+//! Decisions of policies, one by one, as their sources state them.
+
+use tailcut_core::device::Shape;
+use tailcut_core::policy::PolicyContext;
+use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView, watermark};
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
+use tailcut_core::policy::gc_schedule::{preemptive, rotating};
+use tailcut_testkit::parity_drive;
+use tailcut_units::quantity::Level;
+
+fn context() -> PolicyContext {
+    Shape::new(&parity_drive(), 1).expect("a drive").context
+}
+
+fn schedule(config: GcScheduleConfig) -> GcSchedulePolicy {
+    GcSchedulePolicy::new(&config, &context()).expect("valid parameters")
+}
+
+/// A lane of 20 extents, `free` of them free, in which nothing happens.
+fn lane(free: u32) -> SpaceView {
+    SpaceView {
+        free,
+        extents: 20,
+        host_active: false,
+        host_reads: false,
+        host_programs: false,
+        channel_active: false,
+        group_collecting: 0,
+        rebuilds_here: false,
+        urgent_lanes: 0,
+        lanes: 10,
+        keeps_up: false,
+    }
+}
+
+/// The states of Lee et al. (TCAD'13): S1 above the hard limit, S2 below it, S3 below it with a write
+/// of high priority.
+#[test]
+fn a_collection_in_four_states_yields_to_what_the_state_says() {
+    use preemptive::{Config, States};
+    let [two, four, high] = [(States::Two, false), (States::Four, false), (States::Four, true)].map(
+        |(states, high_priority_writes)| {
+            let (start, hard) = (Level::Count(6), Level::Count(3));
+            schedule(GcScheduleConfig::Preemptive(Config { start, hard, states, high_priority_writes }))
+        },
+    );
+    let reads = |free| SpaceView { host_active: true, host_reads: true, ..lane(free) };
+    let writes = |free| SpaceView { host_active: true, host_programs: true, ..lane(free) };
+    let both = |free| SpaceView { host_reads: true, ..writes(free) };
+    // Free extents, the work of the host, and whether a collection goes on: two states, four, and four
+    // with writes of high priority.
+    let table = [
+        ("S1 idle", lane(4), [true, true, true]),
+        ("S1 reads", reads(4), [false, false, false]),
+        ("S1 writes", writes(4), [false, false, false]),
+        ("S2 idle", lane(3), [true, true, true]),
+        ("S2 reads", reads(3), [true, false, false]),
+        ("S2 writes", writes(3), [true, true, true]),
+        ("S2 or S3, reads and writes", both(3), [true, false, true]),
+        ("the last but one", both(2), [true, false, true]),
+        ("the last extent", both(1), [true, true, true]),
+        ("none", reads(0), [true, true, true]),
+    ];
+    for (what, view, runs) in table {
+        assert_eq!([&two, &four, &high].map(|p| p.proceed(&view)), runs, "{what}");
+        assert_eq!([&two, &four, &high].map(|p| p.start(&view)), runs, "{what}");
+        let closes = view.free <= 3;
+        let closes = [false, closes, closes];
+        assert_eq!([&two, &four, &high].map(|p| p.closes_programs(&view)), closes, "{what}");
+    }
+    assert!(!two.start(&lane(7)) && two.start(&lane(6)) && two.proceed(&lane(7)));
+    assert!(two.urgent(&lane(3)) && !two.urgent(&lane(4)));
+}
+
+/// The turns of ttFlash (FAST'17): one plane of a group collects, and below the hard limit the mode
+/// decides.
+#[test]
+fn a_plane_collects_out_of_turn_as_the_mode_says() {
+    use rotating::{Config, Mode};
+    let [yielding, forced, dynamic] = [Mode::Yielding, Mode::Forced, Mode::Dynamic].map(|mode| {
+        schedule(GcScheduleConfig::Rotating(Config {
+            start: Level::Count(6),
+            hard: Level::Count(3),
+            stop: Level::Count(1),
+            mode,
+            wait_for_channel_above: Level::Count(5),
+        }))
+    });
+    let beside = |free| SpaceView { group_collecting: 1, ..lane(free) };
+    let short = |free, urgent_lanes, keeps_up| SpaceView { urgent_lanes, keeps_up, ..beside(free) };
+    let table = [
+        ("its turn", lane(6), [true, true, true]),
+        ("enough space", lane(7), [false, false, false]),
+        ("another's turn", beside(4), [false, false, false]),
+        ("another's turn, hard", beside(3), [true, false, false]),
+        // In the authors' simulator, 30 % of the lanes: 3 of 10.
+        ("2 of 10 lanes are short", short(3, 2, false), [true, false, false]),
+        ("3 of 10 lanes are short", short(3, 3, false), [true, false, true]),
+        ("they are short, and collection keeps up", short(3, 3, true), [true, false, false]),
+        ("they are short, and this one is not", short(4, 3, false), [false, false, false]),
+        ("a busy channel", SpaceView { channel_active: true, ..lane(6) }, [false, false, false]),
+        ("a busy channel, less space", SpaceView { channel_active: true, ..lane(5) }, [true, true, true]),
+        ("a reconstruction here", SpaceView { rebuilds_here: true, ..lane(4) }, [false, false, false]),
+        ("a reconstruction here, hard", SpaceView { rebuilds_here: true, ..lane(3) }, [true, true, true]),
+    ];
+    for (what, view, starts) in table {
+        assert_eq!([&yielding, &forced, &dynamic].map(|p| p.start(&view)), starts, "{what}");
+    }
+    assert!(dynamic.urgent(&lane(3)) && !dynamic.urgent(&lane(4)));
+    assert!(dynamic.heeds_channel() && dynamic.rotates() && dynamic.reserve() == 1);
+    let never =
+        Config { wait_for_channel_above: Level::Count(6), start: Level::Count(6), ..Config::default() };
+    assert!(!schedule(GcScheduleConfig::Rotating(never)).heeds_channel());
+}
+
+#[test]
+fn a_buffer_drains_from_the_high_mark_to_the_low_one() {
+    let config = watermark::Config { high: 0.8, low: 0.3, ..watermark::Config::default() };
+    let mut p = FlushPolicy::new(&FlushConfig::Watermark(config), &context()).expect("valid marks");
+    let mut leaves = |dirty| {
+        let view = FlushView { dirty, held: dirty, capacity: 10, lane_dirty: dirty, units_per_write: 1 };
+        p.next(&view) != FlushVerdict::Hold
+    };
+    let steps = [(0, false), (8, false), (9, true), (8, true), (4, true), (3, false), (8, false), (9, true)];
+    for (step, (dirty, drains)) in steps.into_iter().enumerate() {
+        assert_eq!(leaves(dirty), drains, "step {step}: {dirty} of 10 are dirty");
+    }
+}
