@@ -5,7 +5,9 @@ use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView, watermark};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
 use tailcut_core::policy::gc_schedule::{preemptive, rotating};
+use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
 use tailcut_testkit::parity_drive;
+use tailcut_testkit::swarm::member;
 use tailcut_units::quantity::Level;
 
 fn context() -> PolicyContext {
@@ -124,5 +126,40 @@ fn a_buffer_drains_from_the_high_mark_to_the_low_one() {
     let steps = [(0, false), (8, false), (9, true), (8, true), (4, true), (3, false), (8, false), (9, true)];
     for (step, (dirty, drains)) in steps.into_iter().enumerate() {
         assert_eq!(leaves(dirty), drains, "step {step}: {dirty} of 10 are dirty");
+    }
+}
+
+#[test]
+fn victims_are_chosen_by_what_each_policy_compares() {
+    // By extent: valid units of 100, and the age in closings.
+    let old = (89, 400);
+    let half = (50, 100);
+    let young = (20, 10);
+    let mostly_valid = (95, 900);
+    let open = ((1 << 31) | 10, 1_000);
+    // (100 - valid) * age / valid is 49 for `old`, 100 for `half` and 40 for `young`.
+    let table: [(&[(u32, u64)], [u32; 3]); 4] = [
+        (&[old, half, young, mostly_valid, open], [2, 0, 1]),
+        (&[young, old], [0, 1, 1]),
+        // Without valid units the benefit has no bound, whatever the age.
+        (&[half, (0, 1), young], [1, 0, 1]),
+        (&[young, young], [0, 0, 0]),
+    ];
+    for (extents, picks) in table {
+        let (valid, ages): (Vec<u32>, Vec<u64>) = extents.iter().copied().unzip();
+        let closed: Vec<u64> = ages.iter().map(|age| 1_000 - age).collect();
+        let view = VictimView {
+            valid: &valid,
+            closed: &closed,
+            now: 1_000,
+            choice: 0,
+            units_per_extent: 100,
+            most_valid: 90,
+        };
+        let picked = ["greedy", "fifo", "cost-benefit"].map(|name| {
+            let policy = GcVictimPolicy::new(&member::<GcVictimConfig>(name), &context());
+            policy.expect("it has no parameters").pick(&view)
+        });
+        assert_eq!(picked, picks.map(Some), "{extents:?}");
     }
 }

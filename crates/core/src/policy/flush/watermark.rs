@@ -15,7 +15,7 @@
 //!
 //! **Left out.** Idle-time flushing.
 //!
-//! **Checked by** `policy_laws` and the buffer model tests.
+//! **Checked by** `policy_laws`, `policy_decisions` and the buffer model tests.
 
 use super::{Flush, FlushVerdict, FlushView, PolicyContext};
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@
 //!
 //! **Left out.** Age in seconds: age counts closed extents, so that idle time does not count.
 //!
-//! **Checked by** `policy_laws`.
+//! **Checked by** `policy_laws`, `policy_decisions`.
 
 use super::{GcVictim, VictimView};
 

@@ -9,7 +9,7 @@
 //!
 //! **Left out.** Nothing.
 //!
-//! **Checked by** `policy_laws`.
+//! **Checked by** `policy_laws`, `policy_decisions`.
 
 use super::{GcVictim, VictimView};
 
