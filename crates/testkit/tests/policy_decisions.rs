@@ -4,7 +4,7 @@ use tailcut_core::device::Shape;
 use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView, watermark};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
-use tailcut_core::policy::gc_schedule::{preemptive, rotating};
+use tailcut_core::policy::gc_schedule::{preemptive, rotating, threshold};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
 use tailcut_testkit::parity_drive;
 use tailcut_testkit::swarm::member;
@@ -33,6 +33,27 @@ fn lane(free: u32) -> SpaceView {
         lanes: 10,
         keeps_up: false,
     }
+}
+
+#[test]
+fn a_collection_starts_at_its_threshold_and_waits_for_the_channel_only_above_a_level() {
+    let limits = |channel| {
+        let (start, hard) = (Level::Count(6), Level::Count(3));
+        schedule(GcScheduleConfig::Threshold(threshold::Config {
+            start,
+            hard,
+            wait_for_channel_above: channel,
+        }))
+    };
+    let (waits, starts) = (limits(Level::Count(4)), limits(Level::Count(6)));
+    let busy = |free| SpaceView { channel_active: true, ..lane(free) };
+    for free in 0..10 {
+        assert_eq!([&waits, &starts].map(|p| p.start(&lane(free))), [free <= 6; 2], "{free}");
+        assert_eq!([&waits, &starts].map(|p| p.start(&busy(free))), [free <= 4, free <= 6], "{free}");
+        assert_eq!([&waits, &starts].map(|p| p.urgent(&lane(free))), [free <= 3; 2], "{free}");
+    }
+    assert_eq!([&waits, &starts].map(|p| p.heeds_channel()), [true, false]);
+    assert_eq!(waits.reserve(), 3);
 }
 
 /// The states of Lee et al. (TCAD'13): S1 above the hard limit, S2 below it, S3 below it with a write

@@ -14,7 +14,7 @@
 //!
 //! **Left out.** Idle-time collection.
 //!
-//! **Checked by** `policy_laws`.
+//! **Checked by** `policy_laws`, `policy_decisions`.
 
 use super::{GcSchedule, PolicyContext, SpaceView};
 use serde::{Deserialize, Serialize};
