@@ -6,6 +6,7 @@ use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushV
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
 use tailcut_core::policy::gc_schedule::{preemptive, rotating, threshold};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
+use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView, shift_migrate};
 use tailcut_testkit::parity_drive;
 use tailcut_testkit::swarm::member;
 use tailcut_units::quantity::Level;
@@ -182,5 +183,26 @@ fn victims_are_chosen_by_what_each_policy_compares() {
             policy.expect("it has no parameters").pick(&view)
         });
         assert_eq!(picked, picks.map(Some), "{extents:?}");
+    }
+}
+
+/// Horizontal shifting and vertical migration (FAST'17, section 7): the gap must be exceeded.
+#[test]
+fn a_stripe_moves_when_its_plane_or_its_group_is_worn_beyond_the_gap() {
+    let x = PolicyContext { extents_per_lane: 10, units_per_extent: 80, units_per_write: 8, ..context() };
+    // A plane has 100 pages, so that 3 cycles are 300 programs.
+    let config = shift_migrate::Config { gap: Level::Count(3) };
+    let p = WearPolicy::new(&WearConfig::ShiftMigrate(config), &x).expect("a gap of whole pages");
+    let table = [
+        ("even", (1_000, 1_000, 9_000, 9_000), WearVerdict::Stay),
+        ("at the gap", (1_300, 1_000, 9_300, 9_000), WearVerdict::Stay),
+        ("a worn plane", (1_301, 1_000, 9_300, 9_000), WearVerdict::Shift),
+        ("a plane worn much more", (5_000, 1_000, 9_300, 9_000), WearVerdict::Shift),
+        ("a worn group", (1_300, 1_000, 9_301, 9_000), WearVerdict::Migrate),
+        ("a group worn much more", (1_000, 1_000, 20_000, 9_000), WearVerdict::Migrate),
+        ("both", (1_301, 1_000, 9_301, 9_000), WearVerdict::Shift),
+    ];
+    for (what, (own, best_rotation, group, coldest), verdict) in table {
+        assert_eq!(p.decide(&WearView { own, best_rotation, group, coldest }), verdict, "{what}");
     }
 }
