@@ -160,12 +160,12 @@ fn victims_are_chosen_by_what_each_policy_compares() {
     let mostly_valid = (95, 900);
     let open = ((1 << 31) | 10, 1_000);
     // (100 - valid) * age / valid is 49 for `old`, 100 for `half` and 40 for `young`.
-    let table: [(&[(u32, u64)], [u32; 3]); 4] = [
-        (&[old, half, young, mostly_valid, open], [2, 0, 1]),
-        (&[young, old], [0, 1, 1]),
+    let table = [
+        (vec![old, half, young, mostly_valid, open], [2, 0, 1]),
+        (vec![young, old], [0, 1, 1]),
         // Without valid units the benefit has no bound, whatever the age.
-        (&[half, (0, 1), young], [1, 0, 1]),
-        (&[young, young], [0, 0, 0]),
+        (vec![half, (0, 1), young], [1, 0, 1]),
+        (vec![young, young], [0, 0, 0]),
     ];
     for (extents, picks) in table {
         let (valid, ages): (Vec<u32>, Vec<u64>) = extents.iter().copied().unzip();
