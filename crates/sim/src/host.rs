@@ -223,19 +223,22 @@ impl<S: Source> Host<S> {
             if self.steps == 0 {
                 return Ok(false);
             }
-            self.steps -= 1;
             let due = device.next_deadline();
             let held_back = self.queue.len() >= QUEUE_MAX;
             if (due.0 <= at || held_back) && due != SimTime::NEVER {
                 if due > until {
                     return Ok(false);
                 }
-                self.now = due;
-                self.let_pass(device, due, finished)?;
+                let pass = if held_back { until } else { until.min(SimTime(at)) };
+                // A command that waits for the timers of this time is submitted directly after
+                // them.
+                let pass = if !self.queue.is_empty() && device.has_place() { due } else { pass };
+                self.let_pass(device, pass, finished)?;
             } else if at != u64::MAX {
                 if at > until.0 {
                     return Ok(false);
                 }
+                self.steps -= 1;
                 self.now = self.now.max(SimTime(at));
                 self.issue_one(job, device)?;
             } else {
@@ -244,18 +247,18 @@ impl<S: Source> Host<S> {
         }
     }
 
-    /// Run one step of the device, and process its completions.
+    /// Advance the device to its next completion, at most to `until`, and process the completion.
     #[inline]
     fn let_pass<O: Observer>(
         &mut self,
         device: &mut Device<O>,
-        due: SimTime,
+        until: SimTime,
         finished: &mut impl FnMut(&Finished<'_>),
     ) -> Result<(), RunError<S::Error>> {
         let Host { jobs, splits, spare_splits, outstanding, issue, load, .. } = self;
         let mut may_issue = false;
         let mut any = false;
-        device.advance(due, &mut |c| {
+        let fired = device.advance_to_completion(until, self.steps, &mut |c| {
             any = true;
             let number = (c.tag >> JOB_SHIFT) as usize;
             let (mut index, mut command, mut status) = (c.tag & (PART - 1), c.command, c.status);
@@ -296,7 +299,9 @@ impl<S: Source> Host<S> {
                 may_issue = true;
             }
         });
-        self.idle_steps = if any || self.outstanding == 0 { 0 } else { self.idle_steps + 1 };
+        self.now = device.now();
+        self.steps -= fired;
+        self.idle_steps = if any || self.outstanding == 0 { 0 } else { self.idle_steps + fired };
         if self.idle_steps > IDLE_STEPS_MAX {
             return Err(RunError::Stuck { at: self.now, what: device.describe_waiting() });
         }

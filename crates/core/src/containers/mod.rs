@@ -1,5 +1,7 @@
 //! Containers of elements addressed by index. They allocate nothing after construction.
 
+pub mod event_queue;
+pub mod fronts;
 pub mod list;
 pub mod slab;
 pub mod timers;

@@ -14,7 +14,7 @@ use super::scrub::Scrub;
 use super::shape::Shape;
 use super::write::state::Writes;
 use crate::address::BusyUnit;
-use crate::containers::timers::Timers;
+use crate::containers::fronts::Fronts;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
@@ -34,7 +34,6 @@ pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMER_REBUILT: usize = 4;
 pub(super) const TIMER_SCRUB: usize = 5;
-const TIMERS: usize = 6;
 
 /// A drive and its state. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
@@ -52,7 +51,7 @@ pub(super) struct State {
     pub now: u64,
     /// Number of timers fired.
     pub events: u64,
-    pub timers: Timers,
+    pub timers: Fronts,
     pub policies: Policies,
     pub host: Host,
     pub extents: Extents,
@@ -273,36 +272,61 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// When the next timer fires; [`SimTime::NEVER`] if none is set.
     #[inline]
     pub fn next_deadline(&self) -> SimTime {
-        SimTime(self.state.timers.first().1).min(self.flash.next_timer().1)
+        SimTime(self.state.timers.first().1).min(self.flash.next_event())
     }
 
     /// Fire every timer due at or before `until`, each at its own deadline and in order.
     /// `completed` is called for every command that ends.
-    #[inline]
     pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
-        loop {
+        while self.advance_to_completion(until, u64::MAX, completed) > 0 {}
+        if until != SimTime::NEVER {
+            self.pass(self.state.now.max(until.0));
+        }
+    }
+
+    /// Fire the timers due at or before `until` in order, but stop when a command has ended and all
+    /// timers of that time have fired, or after `most` timers. `completed` is called for every
+    /// command that ends. Returns the number of timers fired.
+    #[inline]
+    pub fn advance_to_completion(
+        &mut self,
+        until: SimTime,
+        most: u64,
+        completed: &mut impl FnMut(&Completion<'_>),
+    ) -> u64 {
+        let mut until = until.0.min(u64::MAX - 1);
+        let mut fired = 0;
+        while fired < most {
             let (timer, own) = self.state.timers.first();
-            let (flash_timer, SimTime(of_flash)) = self.flash.next_timer();
+            let SimTime(of_flash) = self.flash.next_event();
             // At equal times the timers above the flash fire first.
             let at = own.min(of_flash);
-            if at > until.0 || at == u64::MAX {
+            if at > until {
                 break;
             }
             debug_assert!(at >= self.state.now);
             self.pass(at);
-            self.state.events += 1;
+            fired += 1;
             if own <= of_flash {
+                if timer == TIMER_READ_DONE || timer == TIMER_WRITE_DONE {
+                    until = at;
+                }
                 self.fire(timer, completed);
             } else {
-                self.fire_flash(flash_timer);
+                self.fire_flash();
             }
             if !self.state.deferred.is_empty() {
                 self.run_deferred();
             }
         }
-        if until != SimTime::NEVER {
-            self.pass(self.state.now.max(until.0));
-        }
+        self.state.events += fired;
+        fired
+    }
+
+    /// The time of the last timer fired or command submitted.
+    #[inline]
+    pub fn now(&self) -> SimTime {
+        SimTime(self.state.now)
     }
 
     /// Set the time to `now`, for the flash too.
@@ -333,7 +357,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             TIMER_WRITE_READY => self.fetch_write(),
             TIMER_REBUILT => self.unit_rebuilt(),
             TIMER_SCRUB => self.scrub_timer(),
-            _ => unreachable!("there are {TIMERS} timers"),
+            _ => unreachable!("there is no timer {timer}"),
         }
     }
 }
@@ -360,7 +384,7 @@ impl State {
         State {
             now: 0,
             events: 0,
-            timers: Timers::new(TIMERS),
+            timers: Fronts::default(),
             host: Host::new(shape.host.queue_depth, shape.units, shape.most_parts()),
             extents: Extents::new(&shape.layout),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),

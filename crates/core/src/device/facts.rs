@@ -30,10 +30,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Fire a timer of the flash that is due.
+    /// Fire the next event of the flash, which is due.
     #[inline]
-    pub(super) fn fire_flash(&mut self, timer: usize) {
-        match self.flash.fire(timer) {
+    pub(super) fn fire_flash(&mut self) {
+        match self.flash.fire() {
             Fact::Nothing => {}
             Fact::Sensed(op) => self.sensed(op),
             Fact::Ended(op) => self.ended(op),

@@ -36,9 +36,7 @@ impl<O: Observer> Flash<O> {
     pub fn audit(&self) -> Result<(), String> {
         self.audit_places()?;
         self.audit_load()?;
-        for unit in (0..self.state.units.len() as u32).map(BusyUnit) {
-            self.audit_unit(unit)?;
-        }
+        self.audit_units()?;
         self.audit_channels()?;
         self.state.commands.audit()
     }
@@ -65,13 +63,11 @@ impl<O: Observer> Flash<O> {
                 }
             }
         }
-        for decoder in &s.decoders {
-            let mut last = 0;
-            for &(at, id) in &decoder.queue {
-                places.put(id, "is decoded")?;
-                law!(at >= last && at >= s.now, "decoding ends at {at}, before {last} or now");
-                last = at;
-            }
+        let mut last = s.now;
+        for event in self.decoding() {
+            places.put(event.item, "is decoded")?;
+            law!(event.at >= last, "decoding ends at {}, before {last}", event.at);
+            last = event.at;
         }
         for &id in &in_use {
             law!(!places.missing[id as usize], "operation {id} is nowhere: {:?}", s.ops[id]);
@@ -191,11 +187,40 @@ impl<O: Observer> Flash<O> {
         Ok(())
     }
 
-    /// Check the phase and the timer of a busy unit, and that no open queue waits at an idle unit.
-    fn audit_unit(&self, number: BusyUnit) -> Result<(), String> {
+    /// Check the events of the busy units.
+    fn audit_units(&self) -> Result<(), String> {
+        let s = &self.state;
+        let mut events: Vec<u32> =
+            (0..s.units.len()).map(|unit| u32::from(s.events.is_set(unit))).collect();
+        for (event, phase) in self.unit_events() {
+            let u = &s.units[event.slot as usize];
+            law!(
+                u.phase == phase && u.until == event.at,
+                "unit {} is in phase {:?} until {}, and its event is {event:?}",
+                event.slot,
+                u.phase,
+                u.until
+            );
+            events[event.slot as usize] += 1;
+        }
+        for (number, events) in (0..).map(BusyUnit).zip(events) {
+            law!(events <= 1, "unit {number} has {events} events");
+            self.audit_unit(number, events == 1)?;
+        }
+        Ok(())
+    }
+
+    /// Check the phase of a busy unit, whether it has an event, and that no open queue waits at an
+    /// idle unit.
+    fn audit_unit(&self, number: BusyUnit, timer: bool) -> Result<(), String> {
         let s = &self.state;
         let u = &s.units[number.index()];
-        let timer = s.timers.is_set(number.index());
+        law!(
+            u.awaited == (timer && u.phase == Phase::Out),
+            "unit {number} in phase {:?}: awaited {}, event {timer}",
+            u.phase,
+            u.awaited
+        );
         let waiting = u.queues.waiting();
         match u.phase {
             Phase::Idle => {
@@ -221,18 +246,18 @@ impl<O: Observer> Flash<O> {
         Ok(())
     }
 
-    /// Check channels, decoders and their timers.
+    /// Check the channels and their events.
     fn audit_channels(&self) -> Result<(), String> {
         let s = &self.state;
-        for (number, (c, decoder)) in (0..).zip(s.channels.iter().zip(&s.decoders)) {
+        let granted: Vec<u32> = self.grants().map(|event| event.item).collect();
+        for (number, c) in (0..).zip(&s.channels) {
             let of_channel = s.units.iter().filter(|u| u.channel == number);
             let reads = of_channel.map(|u| u.queues.queue(Occupant::UserRead).iter(&s.ops).count());
             let reads: usize = reads.sum();
             law!(c.reads as usize == reads, "channel {number} counts {} waiting reads of {reads}", c.reads);
-            let timer = s.timers.is_set(self.timer_of_channel(number));
-            law!(timer == c.has_waiters(), "channel {number}: timer {timer}, waiters {}", c.has_waiters());
-            let timer = s.timers.is_set(self.timer_of_decoder(number));
-            law!(timer != decoder.queue.is_empty(), "decoder {number}: timer {timer}");
+            let events = granted.iter().filter(|&&g| g == number).count();
+            let waiters = c.has_waiters();
+            law!(events == usize::from(waiters), "channel {number}: {events} events, waiters {waiters}");
         }
         Ok(())
     }

@@ -1,11 +1,9 @@
-//! The bus of one channel, and the decoder at its end.
+//! The bus of one channel.
 
 use super::op::Op;
 use super::queue::Queue;
 use crate::containers::slab::Slab;
-use crate::nand::ecc::Ecc;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use tailcut_units::Occupant;
 
 /// Time of a channel so far by occupant, ns.
@@ -56,12 +54,4 @@ impl Channel {
         self.occupant = occupant as u8;
         self.granted[occupant as usize] += span;
     }
-}
-
-/// The decoder of one channel.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Decoder {
-    pub ecc: Ecc,
-    /// Operations being decoded, oldest first: when the data are decoded, and the operation.
-    pub queue: VecDeque<(u64, u32)>,
 }

@@ -61,7 +61,7 @@ impl<O: Observer> Flash<O> {
             u.load.rebuilds += u32::from(cmd.rebuilds());
             s.host_ops += 1;
         }
-        if u.phase == Phase::Out && now >= u.until && !s.timers.is_set(unit.index()) {
+        if u.phase == Phase::Out && now >= u.until && !u.awaited {
             u.go_idle();
         }
         let open = u.gates.open().has(kind);
@@ -89,7 +89,7 @@ impl<O: Observer> Flash<O> {
             s.channels[u.channel as usize].reads += 1;
         }
         if u.phase == Phase::Out {
-            s.timers.set(unit.index(), u.until);
+            self.set_out(unit);
         } else if u.interrupters.has(kind) && open {
             self.interrupt(unit, id);
         } else if u.phase == Phase::Channel && open {
@@ -159,8 +159,7 @@ impl<O: Observer> Flash<O> {
         }
         self.observe(id, Step::Returned, now);
         if empty {
-            let timer = self.timer_of_channel(number);
-            self.state.timers.clear(timer);
+            self.cancel_grant(number);
         }
         self.dispatch(unit);
     }
@@ -318,6 +317,7 @@ impl<O: Observer> Flash<O> {
         u.met_collection = false;
         u.phase = Phase::Idle;
         u.holder = NONE;
+        u.awaited = false;
         self.dispatch(unit);
     }
 

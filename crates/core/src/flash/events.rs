@@ -1,4 +1,6 @@
-//! The events of the flash: its timers, and the facts that they return to the controller.
+//! The events of the flash, and the facts that they return to the controller.
+//!
+//! At equal times the units' events go first, then the channels', then the decoders'.
 
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
@@ -6,9 +8,19 @@ use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
+use crate::containers::event_queue::{Event, QUEUES, Source};
 use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
+
+/// The queue of units whose data are out, and for which an operation waits.
+const OUT: usize = 0;
+/// The queue of channels that become free, and for which an operation waits.
+const GRANT: usize = 1;
+/// The queue of operations in the decoders.
+const DECODED: usize = 2;
+/// The first queue of units that sense: one for each type of page, as far as there are queues.
+const READS: usize = 3;
 
 /// The result of an event, which the controller must handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,67 +84,121 @@ impl<O: Observer> Flash<O> {
         self.state.now = now;
     }
 
-    /// The timer that fires next, and when ([`SimTime::NEVER`] if none is set).
+    /// When the next event happens ([`SimTime::NEVER`] if there is none).
     #[inline]
-    pub fn next_timer(&self) -> (usize, SimTime) {
-        let (timer, at) = self.state.timers.first();
-        (timer, SimTime(at))
+    pub fn next_event(&self) -> SimTime {
+        SimTime(self.state.events.next_at())
     }
 
+    /// Set the end of a read in a unit's array.
     #[inline]
-    pub(super) fn timer_of_channel(&self, channel: u32) -> usize {
-        self.state.units.len() + channel as usize
+    pub(super) fn set_sensed(&mut self, unit: BusyUnit, page_type: usize, at: u64) {
+        let queue = READS + page_type % (QUEUES - READS);
+        self.state.events.push(queue, Event { at, slot: unit.0, item: 0 });
     }
 
+    /// Set the end of the transfer out of a unit. Something waits for the unit.
     #[inline]
-    pub(super) fn timer_of_decoder(&self, channel: u32) -> usize {
-        self.state.units.len() + self.state.channels.len() + channel as usize
-    }
-
-    /// Fire a timer that is due now.
-    #[inline]
-    pub fn fire(&mut self, timer: usize) -> Fact {
-        let units = self.state.units.len();
-        let channels = self.state.channels.len();
-        if timer < units {
-            return self.unit_timer(BusyUnit(timer as u32));
+    pub(super) fn set_out(&mut self, unit: BusyUnit) {
+        let u = &mut self.state.units[unit.index()];
+        if !std::mem::replace(&mut u.awaited, true) {
+            self.state.events.push(OUT, Event { at: u.until, slot: unit.0, item: 0 });
         }
-        if timer < units + channels {
-            self.channel_timer((timer - units) as u32);
-            return Fact::Nothing;
-        }
-        self.decoder_timer((timer - units - channels) as u32)
     }
 
-    /// Handle the timer of a unit: the array operation or a step of a suspension has ended, or the
-    /// data are out.
+    /// Set the time at which a channel can be granted to a waiter.
     #[inline]
+    pub(super) fn set_grant(&mut self, channel: u32, at: u64) {
+        let slot = self.state.units.len() as u32 + channel;
+        self.state.events.push(GRANT, Event { at, slot, item: channel });
+    }
+
+    /// Cancel the grant of a channel, for which nothing waits any more.
+    pub(super) fn cancel_grant(&mut self, channel: u32) {
+        let slot = self.state.units.len() as u32 + channel;
+        self.state.events.remove(GRANT, slot);
+    }
+
+    /// Set the end of an operation in the decoder of a channel.
+    #[inline]
+    pub(super) fn set_decoded(&mut self, channel: u32, op: u32, at: u64) {
+        let slot = (self.state.units.len() + self.state.channels.len()) as u32 + channel;
+        self.state.events.push(DECODED, Event { at, slot, item: op });
+    }
+
+    /// The queued events of units, each with the phase that it ends, for the audit.
+    pub(super) fn unit_events(&self) -> impl Iterator<Item = (&Event, Phase)> {
+        let of_queue = |queue, phase| self.state.events.queue(queue).map(move |event| (event, phase));
+        let reads = (READS..QUEUES).flat_map(move |queue| of_queue(queue, Phase::Array));
+        of_queue(OUT, Phase::Out).chain(reads)
+    }
+
+    /// The channels' events, for the audit.
+    pub(super) fn grants(&self) -> impl Iterator<Item = &Event> {
+        self.state.events.queue(GRANT)
+    }
+
+    /// The decoders' events, for the audit.
+    pub(super) fn decoding(&self) -> impl Iterator<Item = &Event> {
+        self.state.events.queue(DECODED)
+    }
+
+    /// Fire the next event, which is due now.
+    #[inline]
+    pub fn fire(&mut self) -> Fact {
+        let s = &mut self.state;
+        match s.events.next() {
+            Source::Queue(OUT) => {
+                let unit = BusyUnit(s.events.pop(OUT).slot);
+                self.release_unit(unit);
+                Fact::Nothing
+            }
+            Source::Queue(GRANT) => {
+                let channel = s.events.pop(GRANT).item;
+                self.channel_grant(channel);
+                Fact::Nothing
+            }
+            Source::Queue(DECODED) => {
+                let op = s.events.pop(DECODED).item;
+                self.observe_queue(op, QueueStep::Ends);
+                Fact::Decoded(OpId(op))
+            }
+            Source::Queue(reads) => {
+                let unit = s.events.pop(reads).slot;
+                self.sensed(BusyUnit(unit))
+            }
+            Source::Timer(unit) => self.unit_timer(BusyUnit(unit as u32)),
+        }
+    }
+
+    /// The read in the array of a unit has ended.
+    #[inline]
+    fn sensed(&mut self, unit: BusyUnit) -> Fact {
+        let u = &mut self.state.units[unit.index()];
+        u.phase = Phase::Channel;
+        let id = u.holder;
+        self.state.ops[id].second = true;
+        self.share_account(id);
+        Fact::Sensed(OpId(id))
+    }
+
+    /// Handle the timer of a unit: a program, a step of a copyback, an erase, or a step of a
+    /// suspension has ended.
     fn unit_timer(&mut self, unit: BusyUnit) -> Fact {
         let s = &mut self.state;
-        s.timers.clear(unit.index());
+        s.events.clear(unit.index());
         let u = &mut s.units[unit.index()];
-        match u.phase {
-            Phase::Out => {
-                self.release_unit(unit);
-                return Fact::Nothing;
-            }
-            Phase::Array => {}
-            _ => {
-                self.suspension_timer(unit);
-                return Fact::Nothing;
-            }
+        if u.phase != Phase::Array {
+            self.suspension_timer(unit);
+            return Fact::Nothing;
         }
         let id = u.holder;
         let op = &mut s.ops[id];
-        if op.second || op.cmd.kind == OpKind::Program || op.cmd.kind == OpKind::Erase {
+        if op.second || op.cmd.kind != OpKind::Copyback {
             return self.array_ended(unit, id);
         }
         op.second = true;
         u.phase = Phase::Channel;
-        if op.cmd.kind == OpKind::Read {
-            self.share_account(id);
-            return Fact::Sensed(OpId(id));
-        }
         op.cmd.occupant = Occupant::GcProgram;
         op.cmd.page = op.cmd.to_page;
         u.account.count_to(Occupant::GcProgram as usize, s.now);
@@ -185,21 +251,6 @@ impl<O: Observer> Flash<O> {
         let next = std::mem::replace(&mut self.state.ops[id].joined, NONE);
         self.observe_queue(id, QueueStep::Ends);
         OpId::of_link(next)
-    }
-
-    /// Handle the timer of a channel's decoder: the operation at its head is decoded.
-    #[inline]
-    fn decoder_timer(&mut self, channel: u32) -> Fact {
-        let timer = self.timer_of_decoder(channel);
-        let s = &mut self.state;
-        let queue = &mut s.decoders[channel as usize].queue;
-        let (_, op) = queue.pop_front().expect("the timer is set only while something decodes");
-        match queue.front() {
-            Some(&(next, _)) => s.timers.set(timer, next),
-            None => s.timers.clear(timer),
-        }
-        self.observe_queue(op, QueueStep::Ends);
-        Fact::Decoded(OpId(op))
     }
 
     /// Free an operation that has ended. Returns the end of a host operation, `None` for others.

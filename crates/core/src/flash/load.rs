@@ -61,10 +61,8 @@ impl<O: Observer> Flash<O> {
     /// Remaining time of the operation in a unit's array; `None` if none executes there.
     pub fn array_left(&self, unit: BusyUnit) -> Option<Span> {
         let s = &self.state;
-        if s.units[unit.index()].phase != Phase::Array {
-            return None;
-        }
-        Some(Span(s.timers.deadline(unit.index()).saturating_sub(s.now)))
+        let u = &s.units[unit.index()];
+        (u.phase == Phase::Array).then(|| Span(u.until.saturating_sub(s.now)))
     }
 
     /// How long the operation in a unit's array would keep the unit from an arriving operation of

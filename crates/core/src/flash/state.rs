@@ -1,13 +1,13 @@
 //! The parts of the flash, and the setup from which it is made.
 
-use super::channel::{Channel, Decoder};
+use super::channel::Channel;
 use super::commands::Commands;
 use super::counters::FlashCounters;
 use super::join::Joins;
 use super::op::Op;
 use super::unit::Unit;
+use crate::containers::event_queue::EventQueue;
 use crate::containers::slab::Slab;
-use crate::containers::timers::Timers;
 use crate::nand::blocks::Blocks;
 use crate::nand::config::{EccConfig, SuspendConfig};
 use crate::nand::ecc::Ecc;
@@ -16,7 +16,6 @@ use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::{ProgramStop, SuspendProgramPolicy};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use tailcut_units::{Occupant, Occupants};
 
 /// The setup from which a flash is made.
@@ -72,14 +71,15 @@ pub(super) struct Fixed {
 pub struct FlashState {
     /// The time of the event under way.
     pub(super) now: u64,
-    /// One timer for each unit, then one for each channel, then one for each decoder.
-    pub(super) timers: Timers,
+    /// The units' timers, and the queues of [`super::events`].
+    pub(super) events: EventQueue,
     pub(super) ops: Slab<Op>,
     /// Number of arrivals at dies so far.
     pub(super) arrivals: u64,
     pub(super) units: Vec<Unit>,
     pub(super) channels: Vec<Channel>,
-    pub(super) decoders: Vec<Decoder>,
+    /// By channel.
+    pub(super) decoders: Vec<Ecc>,
     pub(super) schedule: SchedulePolicy,
     /// Host operations queued or under way.
     pub(super) host_ops: u32,
@@ -104,8 +104,6 @@ impl<O> Flash<O> {
         let Setup { channels, units, ops, .. } = setup;
         let gathers = Occupant::ALL.into_iter().any(|o| setup.joins.gathers(o));
         let line_up = if gathers { setup.planes } else { 0 };
-        let ecc = Ecc::new(&setup.ecc);
-        let decoding = (ops / channels + 64) as usize;
         let schedule = setup.schedule;
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
@@ -120,14 +118,12 @@ impl<O> Flash<O> {
         };
         let state = FlashState {
             now: 0,
-            timers: Timers::new((units + 2 * channels) as usize),
+            events: EventQueue::new(units as usize, units as usize),
             ops: Slab::new(ops as usize, Op::blank()),
             arrivals: 0,
             units: (0..units).map(|u| Unit::new(u / (units / channels), line_up)).collect(),
             channels: vec![Channel::default(); channels as usize],
-            decoders: (0..channels)
-                .map(|_| Decoder { ecc: ecc.clone(), queue: VecDeque::with_capacity(decoding) })
-                .collect(),
+            decoders: vec![Ecc::new(&setup.ecc); channels as usize],
             schedule,
             host_ops: 0,
             commands: Commands::new(setup.commands),

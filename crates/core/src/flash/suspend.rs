@@ -70,7 +70,7 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Stopping;
         u.account.count_to(account::STOPPING, now);
         self.observe_by(op, Step::Stopping, by, point);
-        self.state.timers.set(unit.index(), point);
+        self.state.events.set(unit.index(), point);
     }
 
     /// Return when the operation in a unit's array would begin to stop for an operation that may
@@ -145,7 +145,7 @@ impl<O: Observer> Flash<O> {
         u.account.count_to(account::OVERHEAD, now);
         self.suspension_of(op).overhead_ns += cost;
         self.observe_by(op, Step::Suspending, by, now + cost);
-        self.state.timers.set(unit.index(), now + cost);
+        self.state.events.set(unit.index(), now + cost);
     }
 
     /// The totals to which an operation's suspensions are counted.
@@ -182,7 +182,7 @@ impl<O: Observer> Flash<O> {
         u.holder = NONE;
         u.phase = Phase::Idle;
         u.account.count_to(account::IDLE, s.now);
-        s.timers.clear(unit.index());
+        s.events.clear(unit.index());
         self.observe_by(run.op, Step::Suspended, by, self.state.now);
         self.dispatch(unit);
     }
@@ -272,7 +272,7 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Resuming;
         u.account.count_to(account::OVERHEAD, now);
         self.observe(run.op, Step::Resuming, now + total);
-        self.state.timers.set(unit.index(), now + total);
+        self.state.events.set(unit.index(), now + total);
         self.interrupt_if_awaited(unit);
     }
 
@@ -294,7 +294,7 @@ impl<O: Observer> Flash<O> {
         u.run.course.resume = Default::default();
         self.suspension_of(id).overhead_ns += data;
         self.observe(id, Step::ChannelIn, now + data);
-        self.state.timers.set(unit.index(), now + data);
+        self.state.events.set(unit.index(), now + data);
     }
 
     /// Count the cost of a resume that has ended, and continue the operation.
@@ -314,10 +314,11 @@ impl<O: Observer> Flash<O> {
         let end = u.run.course.go_on(now);
         let kind = s.ops[op].cmd.occupant;
         u.phase = Phase::Array;
+        u.until = end;
         u.interrupters = self.fixed.interrupters[kind as usize];
         u.account.count_to(kind as usize, now);
         self.observe(op, Step::Array, end);
-        self.state.timers.set(unit.index(), end);
+        self.state.events.set(unit.index(), end);
         self.interrupt_if_awaited(unit);
     }
 

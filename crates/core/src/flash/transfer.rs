@@ -34,14 +34,13 @@ impl<O: Observer> Flash<O> {
         queue.push_back(&mut s.ops, id);
         if idle {
             let until = channel.busy_until;
-            let timer = self.timer_of_channel(number);
-            self.state.timers.set(timer, until);
+            self.set_grant(number, until);
         }
     }
 
     /// Give the free channel to the next waiter, and charge its wait.
     #[inline]
-    pub(super) fn channel_timer(&mut self, number: u32) {
+    pub(super) fn channel_grant(&mut self, number: u32) {
         let s = &mut self.state;
         let channel = &mut s.channels[number as usize];
         let id = channel.take_next(&mut s.ops);
@@ -67,13 +66,9 @@ impl<O: Observer> Flash<O> {
             at = if second { NONE } else { op.joined };
         }
         self.use_channel(id);
-        let timer = self.timer_of_channel(number);
-        let s = &mut self.state;
-        let channel = &s.channels[number as usize];
+        let channel = &self.state.channels[number as usize];
         if channel.has_waiters() {
-            s.timers.set(timer, channel.busy_until);
-        } else {
-            s.timers.clear(timer);
+            self.set_grant(number, channel.busy_until);
         }
     }
 
@@ -126,13 +121,17 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Array;
         u.plane_ns += array * u64::from(planes);
         let begun = now + command + data;
+        u.until = begun + array;
         self.observe(id, Step::ChannelIn, begun);
         while along != NONE {
             self.observe_by(along, Step::Joined, id, now);
             along = self.state.ops[along].joined;
         }
         self.observe_from(id, Step::Array, begun, begun + array);
-        self.state.timers.set(unit.index(), begun + array);
+        if kind == OpKind::Read {
+            return self.set_sensed(unit, self.fixed.timing.page_type(page), begun + array);
+        }
+        self.state.events.set(unit.index(), begun + array);
         if !self.fixed.interrupters[occupant as usize].is_empty() {
             self.begin_run(id, begun, array);
         }
@@ -147,7 +146,7 @@ impl<O: Observer> Flash<O> {
         let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
         let number = op.channel;
         let decoder = &mut s.decoders[number as usize];
-        let d = decoder.ecc.transfer(now, op.cmd.codewords, transfer);
+        let d = decoder.transfer(now, op.cmd.codewords, transfer);
         op.ledger.charge(Cause::TRANSFER, transfer);
         op.ledger.charge(Cause::ECC_QUEUE, d.stalled + d.waited);
         op.ledger.charge(Cause::DECODE, d.done - d.channel_free - d.waited);
@@ -165,19 +164,14 @@ impl<O: Observer> Flash<O> {
             u.joined -= 1;
             u.holder = op.joined;
         }
-        let observed = last && (!u.queues.waiting().is_empty() || u.suspended != 0);
-        let decoder_idle = decoder.queue.is_empty();
-        decoder.queue.push_back((d.done, id));
+        let awaited = last && (!u.queues.waiting().is_empty() || u.suspended != 0);
         if std::mem::take(&mut op.along) {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
-        if observed {
-            self.state.timers.set(unit.index(), d.channel_free);
+        if awaited {
+            self.set_out(unit);
         }
-        if decoder_idle {
-            let timer = self.timer_of_decoder(number);
-            self.state.timers.set(timer, d.done);
-        }
+        self.set_decoded(number, id, d.done);
     }
 }

@@ -14,10 +14,10 @@ pub(super) enum Phase {
     Idle,
     /// The operation waits for the channel (to begin, or to transfer data).
     Channel,
-    /// The operation is in the array; the unit's timer is set to its end.
+    /// The operation is in the array until `Unit::until`; its event is set.
     Array,
-    /// The operation's data are transferred out until `Unit::until`; the timer is set only if an
-    /// operation waits or is suspended.
+    /// The operation's data are transferred out until `Unit::until`; the event is set only if an
+    /// operation waits or is suspended (`Unit::awaited`).
     Out,
     /// The operation is in the array and continues to its suspend point; the timer is set.
     Stopping,
@@ -113,8 +113,10 @@ pub(super) struct Unit {
     pub met_collection: bool,
     /// When an operation that a collection had delayed last left the unit, ns.
     pub met_until: u64,
-    /// End of phase `Out`.
+    /// End of phase `Array` or `Out`.
     pub until: u64,
+    /// Whether the event at the end of phase `Out` is set.
+    pub awaited: bool,
     pub gates: Gates,
     pub load: HostLoad,
     pub queues: Queues,
@@ -141,6 +143,7 @@ impl Unit {
             met_collection: false,
             met_until: 0,
             until: 0,
+            awaited: false,
             gates: Gates::default(),
             load: HostLoad::default(),
             queues: Queues::new(planes),

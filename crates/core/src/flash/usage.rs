@@ -3,7 +3,6 @@
 use super::account;
 use super::state::Flash;
 use super::unit::{Phase, Run, Unit};
-use crate::address::BusyUnit;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use tailcut_units::Occupant;
@@ -41,8 +40,7 @@ impl<O: Observer> Flash<O> {
 
     /// By unit: array time, ns, counted once for each plane addressed.
     pub fn planes_taken(&self) -> Vec<u64> {
-        let taken = |(number, u): (BusyUnit, &Unit)| u.plane_ns.saturating_sub(self.array_ahead(number, u));
-        (0..).map(BusyUnit).zip(&self.state.units).map(taken).collect()
+        self.state.units.iter().map(|u| u.plane_ns.saturating_sub(self.array_ahead(u))).collect()
     }
 
     /// By channel: nanoseconds in which an operation held it.
@@ -73,7 +71,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Array time of a unit that is already counted and still to come, multiplied by planes.
-    fn array_ahead(&self, number: BusyUnit, unit: &Unit) -> u64 {
+    fn array_ahead(&self, unit: &Unit) -> u64 {
         let s = &self.state;
         let planes = |op: u32| match s.ops[op].cmd.kind {
             OpKind::Read => u64::from(s.joined_planes(op)),
@@ -91,7 +89,7 @@ impl<O: Observer> Flash<O> {
                     OpKind::Program | OpKind::Copyback => t.program_ns(op.cmd.page),
                     OpKind::Erase => t.erase_ns,
                 };
-                s.timers.deadline(number.index()).saturating_sub(s.now).min(array) * planes(unit.holder)
+                unit.until.saturating_sub(s.now).min(array) * planes(unit.holder)
             }
             Phase::Stopping | Phase::Suspending | Phase::Resuming => left(&unit.run),
             // A suspended program whose data are transferred again.

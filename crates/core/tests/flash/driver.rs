@@ -235,7 +235,7 @@ impl Stage {
     /// The time of the next event or action.
     pub fn next_at(&self) -> u64 {
         let act = self.script.get(self.cursor).map_or(u64::MAX, |a| a.0);
-        act.min(self.flash.next_timer().1.0)
+        act.min(self.flash.next_event().0)
     }
 
     /// Process the next event or moment. Returns whether there was one.
@@ -247,9 +247,9 @@ impl Stage {
         assert!(at >= self.now, "time does not go back");
         self.now = at;
         self.flash.pass(SimTime(at));
-        let (timer, due) = self.flash.next_timer();
+        let due = self.flash.next_event();
         if due.0 == at {
-            let fact = self.flash.fire(timer);
+            let fact = self.flash.fire();
             self.answer(fact);
         } else {
             self.moment(at);

@@ -3,7 +3,9 @@
 
 use crate::address::Lpn;
 use crate::containers::NONE;
+use crate::containers::fronts::Fronts;
 use crate::containers::slab::Slab;
+use crate::containers::timers::UNSET;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::device::medium::Medium;
 use crate::flash::OpId;
@@ -407,7 +409,7 @@ fn has_met_collection(ledger: &Ledger) -> bool {
 #[inline]
 pub(in crate::device) fn push(
     ring: &mut Ring,
-    timers: &mut crate::containers::timers::Timers,
+    timers: &mut Fronts,
     timer: usize,
     at: u64,
     id: u32,
@@ -423,13 +425,10 @@ pub(in crate::device) fn push(
 #[inline]
 pub(in crate::device) fn pop(
     ring: &mut Ring,
-    timers: &mut crate::containers::timers::Timers,
+    timers: &mut Fronts,
     timer: usize,
 ) -> u32 {
     let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
-    match ring.front() {
-        Some(&(next, _)) => timers.set(timer, next),
-        None => timers.clear(timer),
-    }
+    timers.set(timer, ring.front().map_or(UNSET, |&(next, _)| next));
     id
 }

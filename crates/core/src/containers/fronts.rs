@@ -1,0 +1,99 @@
+//! The earliest of a few deadlines.
+
+use super::timers::UNSET;
+use serde::{Deserialize, Serialize};
+
+/// Number of deadlines.
+const LANES: usize = 8;
+
+/// A deadline for each of eight lanes, and the earliest of them. Among equal deadlines the lowest
+/// slot goes first; each lane has at most one slot at a time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fronts {
+    /// By lane: deadline, slot and lane, from the highest bits down. They are compared as one
+    /// number, which needs no branch.
+    keys: [u128; LANES],
+    first: u128,
+}
+
+impl Default for Fronts {
+    fn default() -> Fronts {
+        let keys = std::array::from_fn(|lane| key(UNSET, 0, lane));
+        Fronts { keys, first: keys[0] }
+    }
+}
+
+#[inline]
+fn key(at: u64, slot: u32, lane: usize) -> u128 {
+    u128::from(at) << 64 | u128::from(slot) << 32 | lane as u128
+}
+
+#[inline]
+fn deadline(key: u128) -> u64 {
+    (key >> 64) as u64
+}
+
+impl Fronts {
+    /// The lane with the earliest deadline, and that deadline ([`UNSET`] if no lane has one).
+    #[inline]
+    pub fn first(&self) -> (usize, u64) {
+        (self.first as u32 as usize, deadline(self.first))
+    }
+
+    /// Set a lane's deadline. Among equal deadlines the lowest lane goes first.
+    #[inline]
+    pub fn set(&mut self, lane: usize, at: u64) {
+        self.set_slot(lane, at, 0);
+    }
+
+    /// Unset a lane's deadline.
+    #[inline]
+    pub fn clear(&mut self, lane: usize) {
+        self.set(lane, UNSET);
+    }
+
+    /// Set a lane's deadline, and the slot that decides between equal deadlines.
+    #[inline]
+    pub fn set_slot(&mut self, lane: usize, at: u64, slot: u32) {
+        let key = key(at, slot, lane);
+        self.keys[lane] = key;
+        if self.first as u32 as usize == lane {
+            let [a, b, c, d, e, f, g, h] = self.keys;
+            self.first = a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)));
+        } else {
+            self.first = self.first.min(key);
+        }
+    }
+
+    /// Whether a lane has a deadline.
+    #[inline]
+    pub fn is_set(&self, lane: usize) -> bool {
+        deadline(self.keys[lane]) != UNSET
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The first lane is the one that a scan of a table finds.
+        #[test]
+        fn agrees_with_a_scan(sets in prop::collection::vec((0..LANES, 0u64..9, 0u32..4), 0..100)) {
+            let mut fronts = Fronts::default();
+            let mut table = [(UNSET, 0); LANES];
+            for (lane, at, slot) in sets {
+                let at = if at == 8 { UNSET } else { at };
+                fronts.set_slot(lane, at, slot);
+                table[lane] = (at, slot);
+                let first = (0..LANES).min_by_key(|&lane| table[lane]).unwrap();
+                prop_assert_eq!(fronts.first().1, table[first].0);
+                if table[first].0 != UNSET {
+                    prop_assert_eq!(fronts.first().0, first);
+                }
+                prop_assert!((0..LANES).all(|lane| fronts.is_set(lane) == (table[lane].0 != UNSET)));
+            }
+        }
+    }
+}
