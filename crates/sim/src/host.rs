@@ -97,6 +97,8 @@ pub struct Host<S: Source> {
     source: S,
     jobs: Vec<Job>,
     issue: Timers,
+    /// The jobs that may issue again because a request has ended.
+    resumed: Vec<u16>,
     queue: VecDeque<Waiting>,
     splits: Vec<Split>,
     spare_splits: Vec<u32>,
@@ -123,6 +125,7 @@ impl<S: Source> Host<S> {
         let mut host = Host {
             source,
             issue: Timers::new(infos.len()),
+            resumed: Vec::with_capacity(infos.len()),
             jobs: infos
                 .into_iter()
                 .map(|info| Job {
@@ -255,8 +258,7 @@ impl<S: Source> Host<S> {
         until: SimTime,
         finished: &mut impl FnMut(&Finished<'_>),
     ) -> Result<(), RunError<S::Error>> {
-        let Host { jobs, splits, spare_splits, outstanding, issue, load, .. } = self;
-        let mut may_issue = false;
+        let Host { jobs, splits, spare_splits, outstanding, issue, load, resumed, .. } = self;
         let mut any = false;
         let fired = device.advance_to_completion(until, self.steps, &mut |c| {
             any = true;
@@ -296,7 +298,7 @@ impl<S: Source> Host<S> {
                 ramp,
             });
             if !issue.is_set(number) && job.next.is_some() {
-                may_issue = true;
+                resumed.push(number as u16);
             }
         });
         self.now = device.now();
@@ -308,10 +310,8 @@ impl<S: Source> Host<S> {
         if !self.queue.is_empty() {
             self.drain_queue(device);
         }
-        if may_issue {
-            for job in 0..self.jobs.len() {
-                self.schedule(job);
-            }
+        while let Some(job) = self.resumed.pop() {
+            self.schedule(usize::from(job));
         }
         Ok(())
     }

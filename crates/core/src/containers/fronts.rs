@@ -9,17 +9,20 @@ const LANES: usize = 8;
 /// A deadline for each of eight lanes, and the earliest of them. Among equal deadlines the lowest
 /// slot goes first; each lane has at most one slot at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "[u128; LANES]", from = "[u128; LANES]")]
 pub struct Fronts {
     /// By lane: deadline, slot and lane, from the highest bits down. They are compared as one
     /// number, which needs no branch.
     keys: [u128; LANES],
+    /// The earliest of each two lanes, of each four, and of all.
+    pairs: [u128; LANES / 2],
+    halves: [u128; 2],
     first: u128,
 }
 
 impl Default for Fronts {
     fn default() -> Fronts {
-        let keys = std::array::from_fn(|lane| key(UNSET, 0, lane));
-        Fronts { keys, first: keys[0] }
+        Fronts::from(std::array::from_fn(|lane| key(UNSET, 0, lane)))
     }
 }
 
@@ -37,7 +40,7 @@ impl Fronts {
     /// The lane with the earliest deadline, and that deadline ([`UNSET`] if no lane has one).
     #[inline]
     pub fn first(&self) -> (usize, u64) {
-        (self.first as u32 as usize, deadline(self.first))
+        (self.first as usize % LANES, deadline(self.first))
     }
 
     /// Set a lane's deadline. Among equal deadlines the lowest lane goes first.
@@ -55,20 +58,35 @@ impl Fronts {
     /// Set a lane's deadline, and the slot that decides between equal deadlines.
     #[inline]
     pub fn set_slot(&mut self, lane: usize, at: u64, slot: u32) {
-        let key = key(at, slot, lane);
-        self.keys[lane] = key;
-        if self.first as u32 as usize == lane {
-            let [a, b, c, d, e, f, g, h] = self.keys;
-            self.first = a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)));
-        } else {
-            self.first = self.first.min(key);
-        }
+        let lane = lane % LANES;
+        let mut first = key(at, slot, lane);
+        self.keys[lane] = first;
+        first = first.min(self.keys[lane ^ 1]);
+        self.pairs[lane / 2] = first;
+        first = first.min(self.pairs[lane / 2 ^ 1]);
+        self.halves[lane / 4] = first;
+        self.first = first.min(self.halves[lane / 4 ^ 1]);
     }
 
     /// Whether a lane has a deadline.
     #[inline]
     pub fn is_set(&self, lane: usize) -> bool {
         deadline(self.keys[lane]) != UNSET
+    }
+}
+
+impl From<[u128; LANES]> for Fronts {
+    fn from(keys: [u128; LANES]) -> Fronts {
+        let [a, b, c, d, e, f, g, h] = keys;
+        let pairs = [a.min(b), c.min(d), e.min(f), g.min(h)];
+        let halves = [pairs[0].min(pairs[1]), pairs[2].min(pairs[3])];
+        Fronts { keys, pairs, halves, first: halves[0].min(halves[1]) }
+    }
+}
+
+impl From<Fronts> for [u128; LANES] {
+    fn from(fronts: Fronts) -> [u128; LANES] {
+        fronts.keys
     }
 }
 

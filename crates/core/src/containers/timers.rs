@@ -92,7 +92,7 @@ fn earlier(node: Timer, sibling: Timer, side: u64) -> Timer {
 
 impl From<Vec<u64>> for Timers {
     fn from(deadlines: Vec<u64>) -> Timers {
-        let leaves = deadlines.len().next_power_of_two().max(2);
+        let leaves = deadlines.len().next_power_of_two();
         let mut timers = Timers { pairs: vec![[Timer { at: LAST, slot: 0 }; 2]; leaves] };
         for slot in 0..leaves {
             timers.set(slot, deadlines.get(slot).copied().unwrap_or(UNSET));

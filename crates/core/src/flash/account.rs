@@ -50,11 +50,16 @@ pub(super) struct Account {
     /// The slot to which time counts now, and the time up to which `held` is settled.
     slot: u8,
     since: u64,
+    /// The slots to which time may have counted since the die's first waiter began to wait, as a
+    /// mask.
+    changed: u16,
 }
+
+const _: () = assert!(SLOTS <= 16);
 
 impl Account {
     pub fn new() -> Account {
-        Account { held: [0; SLOTS], slot: IDLE as u8, since: 0 }
+        Account { held: [0; SLOTS], slot: IDLE as u8, since: 0, changed: 0 }
     }
 
     /// Count time from `now` on to `slot`.
@@ -62,6 +67,29 @@ impl Account {
     pub fn count_to(&mut self, slot: usize, now: u64) {
         self.settle(now);
         self.slot = slot as u8;
+        self.changed |= 1 << slot;
+    }
+
+    /// Bring the account up to `now`, and return it, for an operation that begins to wait; `first`:
+    /// no other waits.
+    #[inline]
+    pub fn begin_wait(&mut self, first: bool, now: u64) -> &Held {
+        if first {
+            self.changed = 1 << self.slot;
+        }
+        self.settle(now)
+    }
+
+    /// The slots that may have changed since a copy `seen` of the account was taken, by
+    /// [`Account::begin_wait`], with the time that has counted to each.
+    #[inline]
+    pub fn since<'a>(&'a self, seen: &'a Held) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let mut left = self.changed;
+        std::iter::from_fn(move || {
+            let slot = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (slot < SLOTS).then(|| (slot, self.held[slot] - seen[slot]))
+        })
     }
 
     /// Bring the account up to `now`, and return it.

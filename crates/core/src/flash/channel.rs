@@ -4,7 +4,7 @@ use super::op::Op;
 use super::queue::Queue;
 use crate::containers::slab::Slab;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 /// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
@@ -24,6 +24,9 @@ pub(super) struct Channel {
     pub granted: Spent,
     /// The part of the granted time in which the channel stalled because the decoder was full, ns.
     pub stalled: u64,
+    /// The occupants that have had the channel since its first waiter began to wait, and the one
+    /// before them.
+    changed: Occupants,
 }
 
 impl Channel {
@@ -47,11 +50,28 @@ impl Channel {
         spent
     }
 
+    /// The time spent as of `now`, for an operation that begins to wait; `first`: no other waits.
+    #[inline]
+    pub fn begin_wait(&mut self, first: bool, now: u64) -> Spent {
+        if first {
+            self.changed = Occupant::ALL[usize::from(self.occupant)].only();
+        }
+        self.spent(now)
+    }
+
+    /// The occupants that may have had the channel since an operation began to wait, by
+    /// [`Channel::begin_wait`].
+    #[inline]
+    pub fn changed(&self) -> Occupants {
+        self.changed
+    }
+
     #[inline]
     pub fn occupy(&mut self, occupant: Occupant, now: u64, span: u64) {
         debug_assert!(now >= self.busy_until, "a channel moves one thing at a time");
         self.busy_until = now + span;
         self.occupant = occupant as u8;
+        self.changed.insert(occupant);
         self.granted[occupant as usize] += span;
     }
 }

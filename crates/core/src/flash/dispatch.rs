@@ -5,7 +5,7 @@
 //! the difference of two copies of the die's account.
 
 use super::account;
-use super::op::OpId;
+use super::op::{Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
@@ -79,7 +79,7 @@ impl<O: Observer> Flash<O> {
         }
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        s.ops[id].seen = *u.account.settle(now);
+        s.ops[id].seen = *u.account.begin_wait(u.queues.waiting().is_empty(), now);
         if gathers {
             u.queues.line_up(&mut s.ops, id);
         } else {
@@ -270,23 +270,22 @@ impl<O: Observer> Flash<O> {
     fn charge_die_wait(&mut self, unit: BusyUnit, id: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        let held = u.account.settle(s.now);
-        let op = &mut s.ops[id];
+        u.account.settle(s.now);
+        let Op { cmd, entered, seen, ledger, .. } = &mut s.ops[id];
         let mut met = false;
-        for (slot, (held, seen)) in held.iter().zip(&op.seen).enumerate() {
-            let ns = held - seen;
+        for (slot, ns) in u.account.since(seen) {
             if ns != 0 {
-                op.ledger.add(account::cause(slot), ns);
+                ledger.add(account::cause(slot), ns);
                 met |= account::is_of_collection(slot);
             }
         }
         u.met_collection = met;
-        if op.cmd.tag != NONE {
-            if u.met_until > op.entered {
-                s.commands.queues_behind(op.cmd.tag);
+        if cmd.tag != NONE {
+            if u.met_until > *entered {
+                s.commands.queues_behind(cmd.tag);
             }
             if met {
-                s.commands.meets_collection(op.cmd.tag);
+                s.commands.meets_collection(cmd.tag);
             }
         }
     }

@@ -19,7 +19,8 @@ impl<O: Observer> Flash<O> {
         if channel.busy_until <= now && !channel.has_waiters() {
             return self.use_channel(id);
         }
-        let spent = channel.spent(now);
+        let idle = !channel.has_waiters();
+        let spent = channel.begin_wait(idle, now);
         op.seen[..Occupant::COUNT].copy_from_slice(&spent);
         // The operations that joined it wait with it until the command is sent.
         let mut along = if op.second { NONE } else { op.joined };
@@ -29,7 +30,6 @@ impl<O: Observer> Flash<O> {
             o.seen[..Occupant::COUNT].copy_from_slice(&spent);
             along = o.joined;
         }
-        let idle = !channel.has_waiters();
         let queue = if first { &mut channel.first } else { &mut channel.rest };
         queue.push_back(&mut s.ops, id);
         if idle {
@@ -44,13 +44,13 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let channel = &mut s.channels[number as usize];
         let id = channel.take_next(&mut s.ops);
-        let granted = channel.granted;
+        let (granted, changed) = (channel.granted, channel.changed());
         let second = s.ops[id].second;
         let mut at = id;
         while at != NONE {
             let op = &mut s.ops[at];
             let mut met = false;
-            for occupant in Occupant::ALL {
+            for occupant in changed.iter() {
                 let ns = granted[occupant as usize] - op.seen[occupant as usize];
                 if ns != 0 {
                     op.ledger.add(Cause::channel_wait(occupant), ns);

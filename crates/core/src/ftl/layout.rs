@@ -8,8 +8,9 @@
 use super::config::ExtentKind;
 use crate::address::Ppa;
 
-/// Division by a number that is known when the drive is built, as one multiplication (Lemire, Kaser
-/// and Kurz 2019; exact for all 32-bit dividends).
+/// Division by a number that is known when the drive is built, as one multiplication. With the
+/// reciprocal rounded down and the dividend increased by 1, it is exact for all 32-bit numbers:
+/// both roundings together are less than `1 / by`.
 #[derive(Clone, Copy, Debug)]
 pub struct Divider {
     magic: u64,
@@ -20,14 +21,13 @@ impl Divider {
     /// `by` must not be 0.
     pub fn new(by: u32) -> Divider {
         assert!(by > 0, "division by zero");
-        Divider { magic: (u64::MAX / u64::from(by)).wrapping_add(1), by }
+        Divider { magic: u64::MAX / u64::from(by), by }
     }
 
     /// Quotient and remainder.
     #[inline]
     pub fn div_rem(&self, n: u32) -> (u32, u32) {
-        // For a divisor of 1 the magic number overflows to 0.
-        let q = if self.by == 1 { n } else { ((u128::from(self.magic) * u128::from(n)) >> 64) as u32 };
+        let q = ((u128::from(self.magic) * (u128::from(n) + 1)) >> 64) as u32;
         (q, n - q * self.by)
     }
 }

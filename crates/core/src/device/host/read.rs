@@ -83,6 +83,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn add_flash_read(&mut self, id: u32, ppa: Ppa, from: u64, to: u64) {
         let (row, slot) = self.shape.layout.row_of(ppa);
+        let row = Ppa(row * self.shape.layout.units_per_row);
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
@@ -92,16 +93,28 @@ impl<O: Observer, M: Medium> Device<O, M> {
             && let Some(op) = op
         {
             let cmd = self.flash.order_mut(op);
-            if cmd.ppa == Ppa(row * self.shape.layout.units_per_row) {
+            if cmd.ppa == row {
                 cmd.planes |= planes;
                 cmd.codewords += codewords;
                 cmd.bytes += (to - from) as u32;
                 return;
             }
         }
-        let read = self.read_of(Occupant::UserRead, Owner::Request(id), ppa);
-        let bytes = (to - from) as u32;
-        let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
+        let op = self.order_read(FlashCommand {
+            kind: OpKind::Read,
+            occupant: Occupant::UserRead,
+            owner: Owner::Request(id),
+            unit,
+            page: place.page,
+            planes,
+            codewords,
+            block: place.extent,
+            ppa: row,
+            bytes: (to - from) as u32,
+            tag: id,
+            serial,
+            ..FlashCommand::BLANK
+        });
         let s = &mut self.state;
         s.host.last_read[unit.index()] = (serial, Some(op));
         s.host.scratch.push(op);
