@@ -367,6 +367,14 @@ pub struct BenchArgs {
     /// Run every benchmark at a tiny size, to test that it works
     #[arg(long)]
     pub tiny: bool,
+    /// Run each benchmark this many times in processes of their own, all benchmarks in turn, and
+    /// print medians; with --against 5 by default
+    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: Option<u32>,
+    /// Compare with another build of tailcut: run it and this one pair by pair, and print the ratio
+    /// of their times
+    #[arg(long, value_name = "PROGRAM")]
+    pub against: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,17 +1,18 @@
 //! `tailcut bench`: measures the speed of the simulator, in figures that a reader can
 //! check.
 
+mod repeat;
 mod work;
 
 use crate::args::BenchArgs;
 use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted, print};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tailcut_report::text::{Grid, grouped, rate};
 use work::{Scale, Target};
 
 /// One result. A figure that a benchmark does not have is absent.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,11 +42,25 @@ pub struct Line {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report<'a, T> {
     tailcut: &'static str,
     model_version: u32,
     peak_rss_bytes: Option<u64>,
-    benchmarks: &'a [Line],
+    benchmarks: &'a [T],
+}
+
+impl<'a, T: Serialize> Report<'a, T> {
+    /// Print the results as JSON.
+    fn print(benchmarks: &'a [T]) -> Result<(), CliError> {
+        let report = Report {
+            tailcut: env!("CARGO_PKG_VERSION"),
+            model_version: tailcut_sim::MODEL_VERSION,
+            peak_rss_bytes: tailcut_sim::machine::peak_rss_bytes(),
+            benchmarks,
+        };
+        let text = serde_json::to_string_pretty(&report).map_err(|e| CliError::Failed(e.to_string()))?;
+        print(&(text + "\n"))
+    }
 }
 
 /// The benchmarks in the order of the table, by drive and fill.
@@ -64,7 +79,7 @@ const NAMES: [&str; 12] = [
     "ttflash-256g/requests-64k",
 ];
 
-/// Run the chosen benchmarks, one after another on this thread.
+/// Run the chosen benchmarks, one after another on this thread, or repeatedly in other processes.
 pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| name.starts_with(o.as_str()));
     if let Some(unknown) = args.only.iter().find(|o| !NAMES.iter().any(|n| n.starts_with(o.as_str()))) {
@@ -74,6 +89,10 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.json);
     let scale = Scale { tiny: args.tiny };
     catch_interrupts();
+    if args.repeat.is_some() || args.against.is_some() {
+        let names: Vec<&str> = NAMES.into_iter().filter(|name| wanted(name)).collect();
+        return repeat::repeat(args, &names, &terminal);
+    }
     let mut lines: Vec<Line> = Vec::new();
     terminal.text(&header())?;
     let mut done = |line: Line| {
@@ -121,17 +140,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     if interrupted() {
         return Err(CliError::Failed("interrupted".into()));
     }
-    if args.json {
-        let report = Report {
-            tailcut: env!("CARGO_PKG_VERSION"),
-            model_version: tailcut_sim::MODEL_VERSION,
-            peak_rss_bytes: tailcut_sim::machine::peak_rss_bytes(),
-            benchmarks: &lines,
-        };
-        let text = serde_json::to_string_pretty(&report).map_err(|e| CliError::Failed(e.to_string()))?;
-        print(&(text + "\n"))?;
-    }
-    Ok(())
+    if args.json { Report::print(&lines) } else { Ok(()) }
 }
 
 /// The job of the mixed benchmarks.

@@ -223,6 +223,23 @@ fn the_tour_runs_and_says_what_to_try_next() {
 }
 
 #[test]
+fn benchmarks_are_compared_pair_by_pair() {
+    let this = env!("CARGO_BIN_EXE_tailcut");
+    let args = ["bench", "--tiny", "--only", "mqsim-e", "--repeat", "3", "--against", this];
+    let text = tailcut(&args).ok();
+    assert!(text.contains("ratio") && text.contains("mqsim-e/mixed-qd16"), "{text}");
+    let report: Value = serde_json::from_str(&tailcut(&[&args[..], &["--json"]].concat()).ok()).unwrap();
+    for line in report["benchmarks"].as_array().unwrap() {
+        assert_eq!(line["cpu_seconds"].as_array().unwrap().len(), 3);
+        assert_eq!(line["cpu_seconds_other"].as_array().unwrap().len(), 3);
+        let ratio: Vec<f64> = line["ratio"].as_array().unwrap().iter().map(|r| r.as_f64().unwrap()).collect();
+        assert!(ratio.is_sorted() && ratio[0] > 0.0, "{ratio:?}");
+        assert!(line.get("other_digests").is_none(), "{line}");
+    }
+    tailcut(&["bench", "--tiny", "--against", "no/such/program"]).refused(&["`no/such/program`"]);
+}
+
+#[test]
 fn every_benchmark_runs() {
     let run = || -> Value { serde_json::from_str(&tailcut(&["bench", "--tiny", "--json"]).ok()).unwrap() };
     let (first, second) = (run(), run());
