@@ -24,6 +24,7 @@ mod law;
 pub mod address;
 pub mod containers;
 pub mod device;
+mod divider;
 pub mod flash;
 pub mod ftl;
 pub mod nand;

@@ -6,31 +6,8 @@
 //! `write_planes` planes of one die.
 
 use super::config::ExtentKind;
-use crate::address::Ppa;
-
-/// Division by a number that is known when the drive is built, as one multiplication. With the
-/// reciprocal rounded down and the dividend increased by 1, it is exact for all 32-bit numbers:
-/// both roundings together are less than `1 / by`.
-#[derive(Clone, Copy, Debug)]
-pub struct Divider {
-    magic: u64,
-    by: u32,
-}
-
-impl Divider {
-    /// `by` must not be 0.
-    pub fn new(by: u32) -> Divider {
-        assert!(by > 0, "division by zero");
-        Divider { magic: u64::MAX / u64::from(by), by }
-    }
-
-    /// Quotient and remainder.
-    #[inline]
-    pub fn div_rem(&self, n: u32) -> (u32, u32) {
-        let q = ((u128::from(self.magic) * (u128::from(n) + 1)) >> 64) as u32;
-        (q, n - q * self.by)
-    }
-}
+use crate::address::{Lpn, Ppa};
+use crate::divider::Divider;
 
 /// The place of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +43,8 @@ pub struct Layout {
     pub pages: u32,
     /// Bytes in a mapping unit.
     pub unit_bytes: u64,
+    /// The exponent of `unit_bytes` if it is a power of two, else 0.
+    unit_shift: u32,
     /// Bytes in a page.
     pub page_bytes: u64,
     /// Mapping units in a row.
@@ -115,6 +94,7 @@ impl Layout {
             write_planes,
             pages,
             unit_bytes,
+            unit_shift: if unit_bytes.is_power_of_two() { unit_bytes.trailing_zeros() } else { 0 },
             page_bytes,
             units_per_row,
             rows_per_extent,
@@ -149,6 +129,13 @@ impl Layout {
     /// Number of physical unit addresses.
     pub fn units(&self) -> u32 {
         self.extents() * self.units_per_extent
+    }
+
+    /// The logical unit that holds a byte of the host's address space.
+    #[inline]
+    pub fn lpn_of(&self, offset: u64) -> Lpn {
+        let unit = if self.unit_shift > 0 { offset >> self.unit_shift } else { offset / self.unit_bytes };
+        Lpn(unit as u32)
     }
 
     /// The extent of an address, and the offset of the address in it.
@@ -227,13 +214,6 @@ impl Layout {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn divider_divides(n in any::<u32>(), by in 1..=u32::MAX) {
-            prop_assert_eq!(Divider::new(by).div_rem(n), (n / by, n % by));
-        }
-    }
 
     #[test]
     fn rows_of_an_extent_visit_every_page_once_in_page_order() {

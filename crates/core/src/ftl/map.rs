@@ -5,9 +5,10 @@
 //! written afterwards never take any.
 
 use super::big::BigArray;
-use super::layout::{Divider, Layout};
+use super::layout::Layout;
 use super::stripes::Stripes;
 use crate::address::{Lpn, Ppa};
+use crate::divider::Divider;
 use serde::{Deserialize, Serialize};
 
 const TRIMMED: u32 = 0x7FFF_FFFF;
@@ -172,6 +173,12 @@ impl Map {
         if let Some(s) = &self.fill.stripes {
             self.state.parity = (s.parity(0), s.parity(end / (s.width - 1)));
         }
+    }
+
+    /// Prepare a look-up that follows soon. The logical unit need not exist.
+    #[inline]
+    pub fn prefetch(&self, lpn: Lpn) {
+        self.forward.prefetch(lpn.index());
     }
 
     /// Where a logical unit is.

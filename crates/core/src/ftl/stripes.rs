@@ -5,8 +5,9 @@
 //! is a logical unit like any other, numbered after the host's units, so that the map, collection
 //! and the valid bits treat it like any other.
 
-use super::layout::{Divider, Layout};
+use super::layout::Layout;
 use crate::address::Lpn;
+use crate::divider::Divider;
 
 /// The layout of the stripes.
 #[derive(Clone, Debug)]

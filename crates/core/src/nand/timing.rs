@@ -2,6 +2,7 @@
 
 use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming};
 use super::config::{ProgramErase, SuspendConfig, TimingConfig};
+use crate::divider::Divider;
 use tailcut_units::Span;
 
 /// A phase of an array operation. A suspension may stop the operation between two phases.
@@ -24,6 +25,7 @@ pub enum Phase {
 /// Array and transfer times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Timing {
+    by_types: Divider,
     read: Vec<u64>,
     program: Vec<u64>,
     program_pulses: Vec<u32>,
@@ -59,6 +61,7 @@ impl Timing {
             ProgramErase::Zero => (vec![0; read.len()], 0),
         };
         Timing {
+            by_types: Divider::new(read.len() as u32),
             read,
             program,
             program_pulses: pulses,
@@ -81,7 +84,7 @@ impl Timing {
     /// The type of a page of a block.
     #[inline]
     pub fn page_type(&self, page: u32) -> usize {
-        if self.read.len() == 1 { 0 } else { page as usize % self.read.len() }
+        self.by_types.div_rem(page).1 as usize
     }
 
     /// Sense time of a page (tR).

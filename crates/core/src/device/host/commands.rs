@@ -93,6 +93,24 @@ struct LinkWay {
     free: u64,
     /// Time of the transfers granted so far, ns. A transfer counts in full when it is granted.
     granted: u64,
+    /// Bytes of the last transfer, and its time, ns. Most transfers have the same size.
+    #[serde(skip)]
+    last: (u64, u64),
+}
+
+impl LinkWay {
+    /// Grant the link from `from` on, as soon as it is free, for a transfer. Returns when the
+    /// transfer begins, and how long it takes.
+    #[inline]
+    fn grant(&mut self, from: u64, bytes: u64, rate: u64) -> (u64, u64) {
+        if self.last.0 != bytes {
+            self.last = (bytes, Span::transfer(bytes, rate).0);
+        }
+        let (begin, span) = (from.max(self.free), self.last.1);
+        self.free = begin + span;
+        self.granted += span;
+        (begin, span)
+    }
 }
 
 /// Queues and servers between the host and the FTL.
@@ -189,6 +207,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
         self.pass(at.0);
+        // The controller looks the command up some events later.
+        self.map.prefetch(self.shape.layout.lpn_of(command.offset));
         let s = &mut self.state;
         let id = s.host.requests.take();
         let r = &mut s.host.requests[id];
@@ -212,10 +232,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
         r.ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
         if command.op == HostOp::Write {
-            let begin = decided.max(s.host.down.free);
-            let span = Span::transfer(u64::from(command.bytes), self.shape.host.link_rate).0;
-            s.host.down.free = begin + span;
-            s.host.down.granted += span;
+            let rate = self.shape.host.link_rate;
+            let (begin, span) = s.host.down.grant(decided, u64::from(command.bytes), rate);
             r.ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
             r.ledger.charge(Cause::HOST_LINK, span);
             r.ledger.charge(Cause::CONTROLLER, self.fixed.buffer_write_ns);
@@ -318,10 +336,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
         let s = &mut self.state;
-        let begin = s.now.max(s.host.up.free);
-        let span = Span::transfer(bytes, self.shape.host.link_rate).0;
-        s.host.up.free = begin + span;
-        s.host.up.granted += span;
+        let (begin, span) = s.host.up.grant(s.now, bytes, self.shape.host.link_rate);
         if last {
             let r = &mut s.host.requests[id];
             r.ledger.charge(Cause::HOST_LINK_WAIT, begin - s.now);
@@ -407,13 +422,7 @@ fn has_met_collection(ledger: &Ledger) -> bool {
 }
 
 #[inline]
-pub(in crate::device) fn push(
-    ring: &mut Ring,
-    timers: &mut Fronts,
-    timer: usize,
-    at: u64,
-    id: u32,
-) {
+pub(in crate::device) fn push(ring: &mut Ring, timers: &mut Fronts, timer: usize, at: u64, id: u32) {
     debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
     debug_assert_ne!(id, NONE);
     if ring.is_empty() {
@@ -423,11 +432,7 @@ pub(in crate::device) fn push(
 }
 
 #[inline]
-pub(in crate::device) fn pop(
-    ring: &mut Ring,
-    timers: &mut Fronts,
-    timer: usize,
-) -> u32 {
+pub(in crate::device) fn pop(ring: &mut Ring, timers: &mut Fronts, timer: usize) -> u32 {
     let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
     timers.set(timer, ring.front().map_or(UNSET, |&(next, _)| next));
     id

@@ -22,7 +22,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(self.state.host.scratch.is_empty());
         self.data_asked(id);
         while at < end {
-            let lpn = Lpn((at / unit_bytes) as u32);
+            let lpn = self.shape.layout.lpn_of(at);
             let base = u64::from(lpn.0) * unit_bytes;
             let (from, to) = (at - base, (end - base).min(unit_bytes));
             if !self.read_unit(id, lpn, from, to) {

@@ -11,10 +11,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin a write whose data have arrived in the controller.
     #[inline]
     pub(in crate::device) fn begin_write(&mut self, id: u32) {
-        let unit_bytes = self.shape.layout.unit_bytes;
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
-        r.next_lpn = Lpn((r.command.offset / unit_bytes) as u32);
+        r.next_lpn = self.shape.layout.lpn_of(r.command.offset);
         r.remaining = 0;
         r.room_since = s.now;
         // Writes enter the buffer in order: none passes a write that waits for room.
