@@ -28,12 +28,38 @@ pub struct Ecc {
     next: usize,
     /// When the decoder becomes idle.
     free: u64,
+    /// How the last transfer divides into codewords. Most transfers have the same size.
+    #[serde(skip)]
+    split: Split,
+}
+
+/// A transfer divided into codewords: codeword `i` of `n` ends after `transfer * i / n`, rounded up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Split {
+    transfer: u64,
+    codewords: u32,
+    /// `transfer / codewords` and its remainder.
+    whole: u64,
+    rest: u32,
+}
+
+impl Split {
+    fn new(transfer: u64, codewords: u32) -> Split {
+        let n = u64::from(codewords.max(1));
+        Split { transfer, codewords, whole: transfer / n, rest: (transfer % n) as u32 }
+    }
 }
 
 impl Ecc {
     /// An idle decoder.
     pub fn new(config: &EccConfig) -> Ecc {
-        Ecc { decode: config.decode.0, finished: vec![0; config.queue as usize], next: 0, free: 0 }
+        Ecc {
+            decode: config.decode.0,
+            finished: vec![0; config.queue as usize],
+            next: 0,
+            free: 0,
+            split: Split::default(),
+        }
     }
 
     /// Begin at `now` a transfer of `codewords` codewords that takes `transfer` ns without stalls.
@@ -44,18 +70,28 @@ impl Ecc {
             let end = now + transfer;
             return Decoding { channel_free: end, stalled: 0, waited: 0, done: end };
         }
-        let n = u64::from(codewords);
+        if self.split.transfer != transfer || self.split.codewords != codewords {
+            self.split = Split::new(transfer, codewords);
+        }
+        let Split { whole, rest, .. } = self.split;
+        // The fraction of a nanosecond, in codewords, by which `before` is rounded up.
+        let mut ahead = 0;
         let mut stalled = 0;
         let mut arrival = now;
         let mut done = now;
         let mut waited = 0;
         let mut before = 0;
-        for i in 1..=n {
+        for _ in 0..codewords {
             // A codeword needs a place in the decoder before its transfer begins.
             let place = self.finished[self.next];
             let begin = now + stalled + before;
             stalled += place.saturating_sub(begin);
-            before = (transfer * i).div_ceil(n);
+            before += whole;
+            if rest > ahead {
+                before += 1;
+                ahead += codewords;
+            }
+            ahead -= rest;
             arrival = now + stalled + before;
             let start = arrival.max(self.free);
             waited = start - arrival;
@@ -91,6 +127,24 @@ mod tests {
         assert_eq!(d.done, 110 + 4 * 25);
         assert_eq!(d.channel_free, 170);
         assert_eq!((d.stalled, d.waited), (30, 15));
+    }
+
+    #[test]
+    fn a_codeword_ends_at_its_share_of_the_transfer_rounded_up() {
+        for transfer in 0..60u64 {
+            for n in 1..20 {
+                // The decoder never stalls the channel, and decodes each codeword at once.
+                let mut ecc = ecc(1, 64);
+                let d = ecc.transfer(1_000_000, n, transfer);
+                assert_eq!(d.channel_free, 1_000_000 + transfer, "{transfer} in {n}");
+                let ends = (1..=u64::from(n)).map(|i| (transfer * i).div_ceil(n.into()));
+                let mut free = 0;
+                for (i, end) in ends.enumerate() {
+                    free = free.max(1_000_000 + end) + 1;
+                    assert_eq!(ecc.finished[i], free, "codeword {i} of {n} in {transfer}");
+                }
+            }
+        }
     }
 
     /// The arithmetic against a step-by-step simulation of the same queue.
