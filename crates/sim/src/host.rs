@@ -4,30 +4,9 @@ use crate::load::{Load, Offered};
 use std::collections::VecDeque;
 use tailcut_core::containers::timers::Timers;
 use tailcut_core::device::{Device, Observer};
-use tailcut_units::{Command, HostOp, Ledger, SimTime, Status};
+use tailcut_stats::Sample;
+use tailcut_units::{Command, HostOp, SimTime, Status};
 use tailcut_workload::{Issue, JobInfo, Source};
-
-/// A host request that has ended. It is reported as one, even if the device served it in
-/// parts.
-#[derive(Clone, Copy, Debug)]
-pub struct Finished<'a> {
-    /// Serial number of the request in order of issue, from 0.
-    pub index: u64,
-    /// The job that issued it.
-    pub job: u16,
-    /// The request's command.
-    pub command: Command,
-    /// Start of the latency.
-    pub arrived: SimTime,
-    /// End of the latency.
-    pub completed: SimTime,
-    /// The worst status of the request's parts.
-    pub status: Status,
-    /// The latency by cause.
-    pub ledger: &'a Ledger,
-    /// The request arrived before its job's ramp was over and must not be measured.
-    pub ramp: bool,
-}
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -190,13 +169,14 @@ impl<S: Source> Host<S> {
         self.load.as_ref()?.offered(self.now)
     }
 
-    /// Run until every job has ended, or until `until` (then `Ok(false)`). Calls `finished`
-    /// for every request that ends.
+    /// Run until every job has ended, or until `until` (then `Ok(false)`). Calls `finished` for every
+    /// request that ends, with whether it arrived before its job's ramp was over and must not be
+    /// measured. A request is reported as one, even if the device served it in parts.
     pub fn run<O: Observer>(
         &mut self,
         device: &mut Device<O>,
         until: SimTime,
-        finished: &mut impl FnMut(&Finished<'_>),
+        finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<bool, RunError<S::Error>> {
         self.run_for(device, until, u64::MAX, finished)
     }
@@ -208,7 +188,7 @@ impl<S: Source> Host<S> {
         device: &mut Device<O>,
         until: SimTime,
         steps: u64,
-        finished: &mut impl FnMut(&Finished<'_>),
+        finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<bool, RunError<S::Error>> {
         self.steps = steps;
         if let Some(load) = &mut self.load {
@@ -256,7 +236,7 @@ impl<S: Source> Host<S> {
         &mut self,
         device: &mut Device<O>,
         until: SimTime,
-        finished: &mut impl FnMut(&Finished<'_>),
+        finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<(), RunError<S::Error>> {
         let Host { jobs, splits, spare_splits, outstanding, issue, load, resumed, .. } = self;
         let mut any = false;
@@ -287,16 +267,18 @@ impl<S: Source> Host<S> {
                 load.complete(c.completed);
             }
             let ramp = c.arrived.0 < job.info.ramp.0.saturating_add(job.shift);
-            finished(&Finished {
+            let sample = Sample {
                 index,
                 job: number as u16,
-                command,
+                op: command.op,
+                offset: command.offset,
+                bytes: command.bytes,
                 arrived: c.arrived,
                 completed: c.completed,
                 status,
                 ledger: c.ledger,
-                ramp,
-            });
+            };
+            finished(&sample, ramp);
             if !issue.is_set(number) && job.next.is_some() {
                 resumed.push(number as u16);
             }

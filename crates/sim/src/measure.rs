@@ -1,6 +1,6 @@
 //! One run of one drive under one workload, measured.
 
-use crate::host::{Finished, Host, RunError};
+use crate::host::{Host, RunError};
 use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
@@ -273,7 +273,7 @@ impl Run<'_> {
         end: SimTime,
     ) -> Result<bool, RunError<S::Error>> {
         loop {
-            let ran = host.run_for(device, end, STEPS, &mut |f| self.take(f));
+            let ran = host.run_for(device, end, STEPS, &mut |f, ramp| self.take(f, ramp));
             self.watch.requests(self.task, self.done, host.now());
             let over = match ran {
                 // The reader of the workload may be the first to notice the request to
@@ -288,30 +288,19 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn take(&mut self, f: &Finished<'_>) {
+    fn take(&mut self, sample: &Sample<'_>, ramp: bool) {
         self.done += 1;
-        self.digest.push(f.index, f.completed.0, f.status);
-        if f.ramp {
+        self.digest.push(sample.index, sample.completed.0, sample.status);
+        if ramp {
             return;
         }
-        self.last = f.completed;
-        if f.command.op == HostOp::Write {
-            self.note_write(f.arrived, f.completed, false);
+        self.last = sample.completed;
+        if sample.op == HostOp::Write {
+            self.note_write(sample.arrived, sample.completed, false);
         }
-        let sample = Sample {
-            index: f.index,
-            job: f.job,
-            op: f.command.op,
-            offset: f.command.offset,
-            bytes: f.command.bytes,
-            arrived: f.arrived,
-            completed: f.completed,
-            status: f.status,
-            ledger: f.ledger,
-        };
-        self.recorder.record(&sample);
+        self.recorder.record(sample);
         if self.sink.is_some() {
-            self.hand_out(&sample);
+            self.hand_out(sample);
         }
     }
 

@@ -53,7 +53,7 @@ fn runtime(depth: u32, fetch: u64) -> u64 {
     device.fill(bytes);
     let reads = Reads { left: 20_000, depth, units: bytes / 4096, stream: Stream::new(1, "depth", 0) };
     let mut host = Host::new(reads).unwrap();
-    assert!(host.run(&mut device, SimTime::NEVER, &mut |_| {}).unwrap());
+    assert!(host.run(&mut device, SimTime::NEVER, &mut |_, _| {}).unwrap());
     host.now().0
 }
 

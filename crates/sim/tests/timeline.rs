@@ -368,7 +368,7 @@ fn a_real_drive_is_told_of_step_by_step() {
         let workload = job(JOB).open(device.host_bytes(), device.host_bytes(), 1).unwrap();
         let mut device = device.observed_by(Tee(Vec::new(), recorder));
         let mut host = Host::new(workload).unwrap();
-        assert!(host.run(&mut device, SimTime::NEVER, &mut |_| {}).unwrap());
+        assert!(host.run(&mut device, SimTime::NEVER, &mut |_, _| {}).unwrap());
         let Tee(steps, recorder) = device.into_observer();
         recorder.finish().unwrap();
         let t = Timeline::read(&bytes.lock().unwrap()).unwrap_or_else(|e| panic!("{scheme}, {data}: {e}"));

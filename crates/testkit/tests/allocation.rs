@@ -194,7 +194,7 @@ fn the_host_in_front_of_it_does_not_allocate() {
         let mut done = 0u64;
         let mut over = false;
         let mut until = |at: u64| {
-            over = host.run(&mut device, SimTime(at), &mut |_| done += 1).expect("no run breaks off");
+            over = host.run(&mut device, SimTime(at), &mut |_, _| done += 1).expect("no run breaks off");
         };
         until(200_000_000);
         let calls = allocations(|| until(3_000_000_000));
