@@ -105,7 +105,8 @@ impl EventQueue {
     /// Add an event that comes before the last one of its queue.
     fn insert(&mut self, queue: usize, event: Event) {
         let events = &mut self.queues[queue];
-        let place = events.iter().rposition(|e| (e.at, e.slot) <= (event.at, event.slot)).map_or(0, |i| i + 1);
+        let place =
+            events.iter().rposition(|e| (e.at, e.slot) <= (event.at, event.slot)).map_or(0, |i| i + 1);
         events.insert(place, event);
         if place == 0 {
             self.fronts.set_slot(queue, event.at, event.slot);

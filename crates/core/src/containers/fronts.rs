@@ -63,9 +63,9 @@ impl Fronts {
         self.keys[lane] = first;
         first = first.min(self.keys[lane ^ 1]);
         self.pairs[lane / 2] = first;
-        first = first.min(self.pairs[lane / 2 ^ 1]);
+        first = first.min(self.pairs[(lane / 2) ^ 1]);
         self.halves[lane / 4] = first;
-        self.first = first.min(self.halves[lane / 4 ^ 1]);
+        self.first = first.min(self.halves[(lane / 4) ^ 1]);
     }
 
     /// Whether a lane has a deadline.

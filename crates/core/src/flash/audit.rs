@@ -190,8 +190,7 @@ impl<O: Observer> Flash<O> {
     /// Check the events of the busy units.
     fn audit_units(&self) -> Result<(), String> {
         let s = &self.state;
-        let mut events: Vec<u32> =
-            (0..s.units.len()).map(|unit| u32::from(s.events.is_set(unit))).collect();
+        let mut events: Vec<u32> = (0..s.units.len()).map(|unit| u32::from(s.events.is_set(unit))).collect();
         for (event, phase) in self.unit_events() {
             let u = &s.units[event.slot as usize];
             law!(

@@ -19,8 +19,10 @@ const OUT: usize = 0;
 const GRANT: usize = 1;
 /// The queue of operations in the decoders.
 const DECODED: usize = 2;
+/// The queue of units with a program that nothing may interrupt.
+const PROGRAMS: usize = 3;
 /// The first queue of units that sense: one for each type of page, as far as there are queues.
-const READS: usize = 3;
+const READS: usize = 4;
 
 /// The result of an event, which the controller must handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,16 @@ impl<O: Observer> Flash<O> {
         self.state.events.push(queue, Event { at, slot: unit.0, item: 0 });
     }
 
+    /// Set the end of a program, copyback or erase in a unit's array.
+    #[inline]
+    pub(super) fn set_ended(&mut self, unit: BusyUnit, kind: OpKind, may_be_interrupted: bool, at: u64) {
+        if kind == OpKind::Program && !may_be_interrupted {
+            self.state.events.push(PROGRAMS, Event { at, slot: unit.0, item: 0 });
+        } else {
+            self.state.events.set(unit.index(), at);
+        }
+    }
+
     /// Set the end of the transfer out of a unit. Something waits for the unit.
     #[inline]
     pub(super) fn set_out(&mut self, unit: BusyUnit) {
@@ -129,8 +141,8 @@ impl<O: Observer> Flash<O> {
     /// The queued events of units, each with the phase that it ends, for the audit.
     pub(super) fn unit_events(&self) -> impl Iterator<Item = (&Event, Phase)> {
         let of_queue = |queue, phase| self.state.events.queue(queue).map(move |event| (event, phase));
-        let reads = (READS..QUEUES).flat_map(move |queue| of_queue(queue, Phase::Array));
-        of_queue(OUT, Phase::Out).chain(reads)
+        let array = (PROGRAMS..QUEUES).flat_map(move |queue| of_queue(queue, Phase::Array));
+        of_queue(OUT, Phase::Out).chain(array)
     }
 
     /// The channels' events, for the audit.
@@ -163,6 +175,11 @@ impl<O: Observer> Flash<O> {
                 self.observe_queue(op, QueueStep::Ends);
                 Fact::Decoded(OpId(op))
             }
+            Source::Queue(PROGRAMS) => {
+                let unit = BusyUnit(s.events.pop(PROGRAMS).slot);
+                let id = s.units[unit.index()].holder;
+                self.array_ended(unit, id)
+            }
             Source::Queue(reads) => {
                 let unit = s.events.pop(reads).slot;
                 self.sensed(BusyUnit(unit))
@@ -182,8 +199,8 @@ impl<O: Observer> Flash<O> {
         Fact::Sensed(OpId(id))
     }
 
-    /// Handle the timer of a unit: a program, a step of a copyback, an erase, or a step of a
-    /// suspension has ended.
+    /// Handle the timer of a unit: a program that may be interrupted, a step of a copyback, an
+    /// erase, or a step of a suspension has ended.
     fn unit_timer(&mut self, unit: BusyUnit) -> Fact {
         let s = &mut self.state;
         s.events.clear(unit.index());

@@ -60,17 +60,17 @@ impl<O: Observer> Flash<O> {
     pub(super) fn join(&mut self, head: u32) {
         let joins = self.fixed.joins;
         let s = &mut self.state;
-        let cmd = s.ops[head].cmd;
-        let (unit, kind, mut planes) = (cmd.unit, cmd.occupant, cmd.planes);
-        let most = if cmd.kind == OpKind::Erase { joins.erase_planes } else { u32::MAX };
+        let cmd = &s.ops[head].cmd;
+        let (unit, kind, page, mut planes) = (cmd.unit, cmd.occupant, cmd.page, cmd.planes);
+        let most = (cmd.kind == OpKind::Erase).then_some(joins.erase_planes);
         let mut last = head;
         let mut before = NONE;
         let mut at = s.units[unit.index()].queues.head(kind);
         while at != NONE && planes != self.fixed.all_planes {
             let o = &self.state.ops[at];
             let next = o.next;
-            let wide = (planes | o.cmd.planes).count_ones() > most;
-            if o.cmd.page != cmd.page || o.cmd.planes & planes != 0 || wide {
+            let wide = || most.is_some_and(|most| (planes | o.cmd.planes).count_ones() > most);
+            if o.cmd.page != page || o.cmd.planes & planes != 0 || wide() {
                 (before, at) = (at, next);
                 continue;
             }

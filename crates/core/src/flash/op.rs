@@ -103,6 +103,13 @@ impl FlashCommand {
         serial: u64::MAX,
     };
 
+    /// Number of planes addressed.
+    #[inline]
+    pub(super) fn plane_count(&self) -> u32 {
+        // Most operations have one. Without an instruction for it, counting bits takes longer.
+        if self.planes.is_power_of_two() { 1 } else { self.planes.count_ones() }
+    }
+
     /// Whether a reconstruction needs the data that it reads.
     #[inline]
     pub(super) fn rebuilds(&self) -> bool {

@@ -92,7 +92,7 @@ impl<O: Observer> Flash<O> {
         let now = s.now;
         let t = &self.fixed.timing;
         let op = &s.ops[id];
-        let (mut planes, mut codewords) = (op.cmd.planes.count_ones(), op.cmd.codewords);
+        let (mut planes, mut codewords) = (op.cmd.plane_count(), op.cmd.codewords);
         if op.joined != NONE {
             planes = s.joined_planes(id);
             codewords = s.joined_codewords(id);
@@ -131,8 +131,9 @@ impl<O: Observer> Flash<O> {
         if kind == OpKind::Read {
             return self.set_sensed(unit, self.fixed.timing.page_type(page), begun + array);
         }
-        self.state.events.set(unit.index(), begun + array);
-        if !self.fixed.interrupters[occupant as usize].is_empty() {
+        let may_be_interrupted = !self.fixed.interrupters[occupant as usize].is_empty();
+        self.set_ended(unit, kind, may_be_interrupted, begun + array);
+        if may_be_interrupted {
             self.begin_run(id, begun, array);
         }
     }
