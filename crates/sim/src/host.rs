@@ -62,6 +62,8 @@ struct Job {
     shift: u64,
     /// The last request was issued after its due time because the job had no free place.
     late: bool,
+    /// It is in [`Host::resumed`].
+    resumed: bool,
 }
 
 /// A command that waits in the host because the device queue is full.
@@ -114,6 +116,7 @@ impl<S: Source> Host<S> {
                     freed: SimTime::ZERO,
                     shift: 0,
                     late: false,
+                    resumed: false,
                 })
                 .collect(),
             queue: VecDeque::with_capacity(1024),
@@ -279,7 +282,8 @@ impl<S: Source> Host<S> {
                 ledger: c.ledger,
             };
             finished(&sample, ramp);
-            if !issue.is_set(number) && job.next.is_some() {
+            if !issue.is_set(number) && job.next.is_some() && !job.resumed {
+                job.resumed = true;
                 resumed.push(number as u16);
             }
         });
@@ -293,6 +297,7 @@ impl<S: Source> Host<S> {
             self.drain_queue(device);
         }
         while let Some(job) = self.resumed.pop() {
+            self.jobs[usize::from(job)].resumed = false;
             self.schedule(usize::from(job));
         }
         Ok(())
