@@ -44,8 +44,8 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// Create an empty queue with timers for `slots` servers. `capacity` is the usual largest
-    /// number of events of a queue.
+    /// Create an empty queue with timers for `slots` servers. `capacity` is the largest number of
+    /// events in one of the queues; with more a queue allocates.
     pub fn new(slots: usize, capacity: usize) -> EventQueue {
         EventQueue {
             timers: Timers::new(slots),

@@ -118,7 +118,7 @@ impl<O> Flash<O> {
         };
         let state = FlashState {
             now: 0,
-            events: EventQueue::new(units as usize, units as usize),
+            events: EventQueue::new(units as usize, ops.max(units) as usize),
             ops: Slab::new(ops as usize, Op::blank()),
             arrivals: 0,
             units: (0..units).map(|u| Unit::new(u / (units / channels), line_up)).collect(),
