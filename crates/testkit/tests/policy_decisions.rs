@@ -21,19 +21,7 @@ fn schedule(config: GcScheduleConfig) -> GcSchedulePolicy {
 
 /// A lane of 20 extents, `free` of them free, in which nothing happens.
 fn lane(free: u32) -> SpaceView {
-    SpaceView {
-        free,
-        extents: 20,
-        host_active: false,
-        host_reads: false,
-        host_programs: false,
-        channel_active: false,
-        group_collecting: 0,
-        rebuilds_here: false,
-        urgent_lanes: 0,
-        lanes: 10,
-        keeps_up: false,
-    }
+    SpaceView { free, extents: 20, lanes: 10, ..SpaceView::default() }
 }
 
 #[test]

@@ -26,6 +26,14 @@ pub struct Event {
     pub item: u32,
 }
 
+impl Event {
+    /// What decides the order of events.
+    #[inline]
+    fn key(&self) -> (u64, u32) {
+        (self.at, self.slot)
+    }
+}
+
 /// The source of the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -93,10 +101,9 @@ impl EventQueue {
     #[inline]
     pub fn push(&mut self, queue: usize, event: Event) {
         let events = &mut self.queues[queue];
-        let key = |e: &Event| (e.at, e.slot);
         match events.back() {
             None => self.fronts.set_slot(queue, event.at, event.slot),
-            Some(last) if key(last) > key(&event) => return self.insert(queue, event),
+            Some(last) if last.key() > event.key() => return self.insert(queue, event),
             Some(_) => {}
         }
         events.push_back(event);
@@ -105,8 +112,7 @@ impl EventQueue {
     /// Add an event that comes before the last one of its queue.
     fn insert(&mut self, queue: usize, event: Event) {
         let events = &mut self.queues[queue];
-        let place =
-            events.iter().rposition(|e| (e.at, e.slot) <= (event.at, event.slot)).map_or(0, |i| i + 1);
+        let place = events.iter().rposition(|e| e.key() <= event.key()).map_or(0, |i| i + 1);
         events.insert(place, event);
         if place == 0 {
             self.fronts.set_slot(queue, event.at, event.slot);
@@ -121,8 +127,7 @@ impl EventQueue {
     pub fn pop(&mut self, queue: usize) -> Event {
         let events = &mut self.queues[queue];
         let event = events.pop_front().expect("the queue has an event");
-        let (at, slot) = events.front().map_or((UNSET, 0), |next| (next.at, next.slot));
-        self.fronts.set_slot(queue, at, slot);
+        self.head_left(queue);
         event
     }
 
@@ -131,7 +136,13 @@ impl EventQueue {
         let events = &mut self.queues[queue];
         let place = events.iter().position(|e| e.slot == slot).expect("the server has an event");
         events.remove(place);
-        let (at, slot) = events.front().map_or((UNSET, 0), |next| (next.at, next.slot));
+        self.head_left(queue);
+    }
+
+    /// Note the new head of a queue, whose head may have left.
+    #[inline]
+    fn head_left(&mut self, queue: usize) {
+        let (at, slot) = self.queues[queue].front().map_or((UNSET, 0), Event::key);
         self.fronts.set_slot(queue, at, slot);
     }
 

@@ -5,6 +5,7 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, OpId, Owner};
+use crate::ftl::layout::RowPlace;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
@@ -100,21 +101,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
         }
-        let op = self.order_read(FlashCommand {
-            kind: OpKind::Read,
-            occupant: Occupant::UserRead,
-            owner: Owner::Request(id),
-            unit,
-            page: place.page,
-            planes,
-            codewords,
-            block: place.extent,
-            ppa: row,
-            bytes: (to - from) as u32,
-            tag: id,
-            serial,
-            ..FlashCommand::BLANK
-        });
+        let read = self.read_at(Occupant::UserRead, Owner::Request(id), row, &place);
+        let bytes = (to - from) as u32;
+        let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
         s.host.last_read[unit.index()] = (serial, Some(op));
         s.host.scratch.push(op);
@@ -145,7 +134,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
         let (row, _) = self.shape.layout.row_of(ppa);
-        let place = self.shape.layout.place(ppa);
+        let row = Ppa(row * self.shape.layout.units_per_row);
+        self.read_at(occupant, owner, row, &self.shape.layout.place(ppa))
+    }
+
+    /// A read of the row that begins at `row` and lies at `place`, without planes or codewords yet.
+    #[inline]
+    fn read_at(&self, occupant: Occupant, owner: Owner, row: Ppa, place: &RowPlace) -> FlashCommand {
         FlashCommand {
             kind: OpKind::Read,
             occupant,
@@ -153,7 +148,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             unit: self.shape.unit_of(place.die, place.plane),
             page: place.page,
             block: place.extent,
-            ppa: Ppa(row * self.shape.layout.units_per_row),
+            ppa: row,
             ..FlashCommand::BLANK
         }
     }
@@ -167,10 +162,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read of one whole unit.
     pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
-        let (_, slot) = self.shape.layout.row_of(ppa);
+        let (row, slot) = self.shape.layout.row_of(ppa);
         let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        FlashCommand { planes, codewords, ..self.read_of(occupant, owner, ppa) }
+        let row = Ppa(row * self.shape.layout.units_per_row);
+        FlashCommand { planes, codewords, ..self.read_at(occupant, owner, row, &place) }
     }
 
     /// Reserve a read of one whole unit.

@@ -8,7 +8,7 @@ pub mod threshold;
 use super::PolicyContext;
 
 /// The state of one lane at the time of the question.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SpaceView {
     /// Free extents of the lane.
     pub free: u32,
