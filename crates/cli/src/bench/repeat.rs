@@ -9,6 +9,7 @@ use crate::args::BenchArgs;
 use crate::error::CliError;
 use crate::terminal::{Terminal, interrupted};
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tailcut_report::text::Grid;
@@ -63,7 +64,8 @@ pub(super) fn repeat(args: &BenchArgs, names: &[&str], terminal: &Terminal) -> R
                 }
             }
         }
-        eprintln!("round {} of {rounds} is done", round + 1);
+        // As in `Terminal::text`: the results must be written even if standard error is closed.
+        let _ = writeln!(std::io::stderr(), "round {} of {rounds} is done", round + 1);
     }
     for benchmark in &mut all {
         benchmark.compare();
@@ -77,7 +79,7 @@ fn run(program: &Path, name: &str, tiny: bool) -> Result<Line, CliError> {
     let failed =
         |what: String| CliError::Failed(format!("{} bench --only {name}: {what}", program.display()));
     let mut command = Command::new(program);
-    command.args(["bench", "--json", "--only", name]).stdin(Stdio::null()).stderr(Stdio::null());
+    command.args(["bench", "--json", "--only", name]).stdin(Stdio::null());
     if tiny {
         command.arg("--tiny");
     }
@@ -87,7 +89,8 @@ fn run(program: &Path, name: &str, tiny: bool) -> Result<Line, CliError> {
         return Err(CliError::Failed("interrupted".into()));
     }
     if !output.status.success() {
-        return Err(failed(output.status.to_string()));
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!("{}: {}", output.status, said.lines().last().unwrap_or_default())));
     }
     let output: Output = serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
     let line = output.benchmarks.into_iter().find(|line| line.name == name);
