@@ -45,7 +45,7 @@ impl SlowLine {
         let mut ledger = Ledger::new();
         for cause in Cause::all() {
             if let Some(&ns) = self.causes.get(&cause.name()) {
-                ledger.add(cause, ns);
+                ledger.charge(cause, ns);
             }
         }
         ledger

@@ -224,7 +224,6 @@ impl<S: Source> Host<S> {
                 if at > until.0 {
                     return Ok(false);
                 }
-                self.steps -= 1;
                 self.now = self.now.max(SimTime(at));
                 self.issue_one(job, device)?;
             } else {
@@ -297,10 +296,24 @@ impl<S: Source> Host<S> {
             self.drain_queue(device);
         }
         while let Some(job) = self.resumed.pop() {
-            self.jobs[usize::from(job)].resumed = false;
-            self.schedule(usize::from(job));
+            let job = usize::from(job);
+            self.jobs[job].resumed = false;
+            match self.ready_at(job) {
+                // Most completions let one job issue at once.
+                Some(at) if at <= self.now.0 && self.is_alone(device) => self.issue_one(job, device)?,
+                Some(at) => self.issue.set(job, at),
+                None => {}
+            }
         }
         Ok(())
+    }
+
+    /// Whether a request that is issued now is the next thing that happens: no other job, no
+    /// command that waits and no event of the device goes before it.
+    #[inline]
+    fn is_alone<O: Observer>(&self, device: &Device<O>) -> bool {
+        let others = self.issue.first().1.min(device.next_deadline().0);
+        others > self.now.0 && self.resumed.is_empty() && self.queue.is_empty() && self.steps > 0
     }
 
     /// Submit the commands that waited for a place in the device queue.
@@ -357,23 +370,36 @@ impl<S: Source> Host<S> {
     /// Set a job's timer to the time of its next request, if the job has a free place.
     #[inline]
     fn schedule(&mut self, job: usize) {
+        match self.ready_at(job) {
+            Some(at) => self.issue.set(job, at),
+            None if self.issue.is_set(job) => self.issue.clear(job),
+            None => {}
+        }
+    }
+
+    /// When a job issues its next request; `None` if it has none left, or no free place.
+    #[inline]
+    fn ready_at(&mut self, job: usize) -> Option<u64> {
         let j = &mut self.jobs[job];
-        let Some(next) = j.next else { return self.end(job) };
+        let Some(next) = &j.next else {
+            self.end(job);
+            return None;
+        };
         if j.outstanding >= j.info.depth {
-            return self.issue.clear(job);
+            return None;
         }
         let paused = if next.think.0 == 0 { SimTime::ZERO } else { j.freed + next.think };
         let at = next.earliest.max(paused).max(self.now);
         if j.info.runtime.is_some_and(|end| at.0 >= end.0.saturating_add(j.shift)) {
             j.next = None;
-            return self.end(job);
+            self.end(job);
+            return None;
         }
-        self.issue.set(job, at.0);
+        Some(at.0)
     }
 
     /// Called when a job has issued its last request.
     fn end(&mut self, job: usize) {
-        self.issue.clear(job);
         let late = &mut self.jobs[job].late;
         if *late && let Some(load) = &mut self.load {
             load.turn(self.now, late);
@@ -387,6 +413,7 @@ impl<S: Source> Host<S> {
         job: usize,
         device: &mut Device<O>,
     ) -> Result<(), RunError<S::Error>> {
+        self.steps -= 1;
         let at = self.now;
         let j = &mut self.jobs[job];
         let issue = j.next.take().expect("the timer is set only for a pending issue");

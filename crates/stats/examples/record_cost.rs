@@ -24,13 +24,13 @@ fn ledgers(latency: impl Fn(&mut Stream) -> u64) -> Vec<Ledger> {
     ];
     let one = |stream: &mut Stream| {
         let mut ledger = Ledger::new();
-        own.iter().for_each(|&cause| ledger.add(cause, 500));
+        own.iter().for_each(|&cause| ledger.charge(cause, 500));
         for &cause in &waits {
             if stream.below(2) == 0 {
-                ledger.add(cause, stream.below(1_000));
+                ledger.charge(cause, stream.below(1_000));
             }
         }
-        ledger.add(Cause::ARRAY, latency(stream));
+        ledger.charge(Cause::ARRAY, latency(stream));
         ledger
     };
     (0..PREPARED).map(|_| one(&mut stream)).collect()
@@ -44,7 +44,7 @@ fn measure(name: &str, ledgers: &mut [Ledger], jobs: usize, grow: u64, fine: Opt
     for index in 0..REQUESTS {
         let which = index as usize % PREPARED;
         if grow > 0 {
-            ledgers[which].add(Cause::HOST_QUEUE, grow * PREPARED as u64);
+            ledgers[which].charge(Cause::HOST_QUEUE, grow * PREPARED as u64);
         }
         let ns =
             sums[which] + if grow > 0 { grow * PREPARED as u64 * (index / PREPARED as u64 + 1) } else { 0 };

@@ -66,9 +66,7 @@ impl BlameTable {
         let row = &mut self.rows[bucket::index::<BITS>(ns.min(bucket::LONGEST))];
         row.requests += 1;
         row.total += ns;
-        for (cause, ns) in ledger.iter() {
-            row.causes[usize::from(cause.0)] += ns;
-        }
+        ledger.add_to(&mut row.causes);
     }
 
     /// Add another table. The result is the same as if all requests had been recorded in one.
@@ -184,7 +182,7 @@ mod tests {
     fn ledger(parts: &[(u8, u64)]) -> Ledger {
         let mut ledger = Ledger::new();
         for &(cause, ns) in parts {
-            ledger.add(Cause(cause % Cause::COUNT as u8), ns);
+            ledger.charge(Cause(cause % Cause::COUNT as u8), ns);
         }
         ledger
     }

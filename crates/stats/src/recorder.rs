@@ -272,8 +272,8 @@ mod tests {
             let op = [HostOp::Read, HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush]
                 [stream.below(5) as usize];
             let mut ledger = Ledger::new();
-            ledger.add(Cause::ARRAY, 3_000);
-            ledger.add(Cause::GC_HOLD, stream.below(1_000_000));
+            ledger.charge(Cause::ARRAY, 3_000);
+            ledger.charge(Cause::GC_HOLD, stream.below(1_000_000));
             let ns = ledger.sum();
             now += 1_000;
             let status = if index % 100 == 7 { Status::OutOfRange } else { Status::Ok };

@@ -120,7 +120,7 @@ mod tests {
 
     fn request(index: u64, ns: u64) -> SlowRequest {
         let mut ledger = Ledger::new();
-        ledger.add(Cause::ARRAY, ns);
+        ledger.charge(Cause::ARRAY, ns);
         SlowRequest {
             index,
             job: 0,

@@ -51,7 +51,7 @@ causes! {
 impl Cause {
     const DIE_WAIT: usize = FIXED.len();
     const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
-    /// The number of causes (at most 64: a ledger marks those in use in one word).
+    /// The number of causes.
     pub const COUNT: usize = Cause::CHANNEL_WAIT + Occupant::COUNT;
 
     /// The wait for a die that was busy for `occupant`.
@@ -106,16 +106,14 @@ impl Cause {
     }
 }
 
-/// Nanoseconds by cause. Only causes marked in `touched` hold a value, so the cost of clearing or
-/// walking a ledger depends on the causes in use and not on its size.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// Nanoseconds by cause.
+///
+/// Adding ledgers and clearing one always takes all causes, so that it needs no branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct Ledger {
-    touched: u64,
     ns: [u64; Cause::COUNT],
 }
-
-const _: () = assert!(Cause::COUNT <= 64);
 
 impl Default for Ledger {
     fn default() -> Ledger {
@@ -134,82 +132,71 @@ impl TryFrom<Vec<(u8, u64)>> for Ledger {
     fn try_from(charges: Vec<(u8, u64)>) -> Result<Ledger, String> {
         let mut ledger = Ledger::new();
         for (cause, ns) in charges {
-            if usize::from(cause) >= Cause::COUNT || ledger.touched >> cause & 1 != 0 {
+            if usize::from(cause) >= Cause::COUNT || ledger.get(Cause(cause)) != 0 {
                 return Err(format!("{cause} is not a cause, or is charged twice"));
             }
-            ledger.add(Cause(cause), ns);
+            ledger.charge(Cause(cause), ns);
         }
         Ok(ledger)
-    }
-}
-
-impl PartialEq for Ledger {
-    fn eq(&self, other: &Ledger) -> bool {
-        Cause::all().all(|c| self.get(c) == other.get(c))
     }
 }
 
 impl Ledger {
     /// An empty ledger.
     pub const fn new() -> Ledger {
-        Ledger { touched: 0, ns: [0; Cause::COUNT] }
+        Ledger { ns: [0; Cause::COUNT] }
     }
 
     /// Remove all charges.
     #[inline]
     pub fn clear(&mut self) {
-        self.touched = 0;
-    }
-
-    /// Charge `ns` to `cause`, unless it is 0: a cause of 0 ns is not listed.
-    #[inline]
-    pub fn charge(&mut self, cause: Cause, ns: u64) {
-        if ns != 0 {
-            self.add(cause, ns);
-        }
+        *self = Ledger::new();
     }
 
     /// Charge `ns` to `cause`.
     #[inline]
-    pub fn add(&mut self, cause: Cause, ns: u64) {
-        let bit = 1u64 << cause.0;
-        let slot = &mut self.ns[usize::from(cause.0)];
-        *slot = if self.touched & bit != 0 { *slot + ns } else { ns };
-        self.touched |= bit;
+    pub fn charge(&mut self, cause: Cause, ns: u64) {
+        self.ns[usize::from(cause.0)] += ns;
+    }
+
+    /// Charge the difference of two accounts, `after - before`, to the causes from `first` on.
+    #[inline]
+    pub fn charge_each<const N: usize>(&mut self, first: Cause, after: &[u64; N], before: &[u64; N]) {
+        let first = usize::from(first.0);
+        for ((sum, after), before) in self.ns[first..first + N].iter_mut().zip(after).zip(before) {
+            *sum += after - before;
+        }
     }
 
     /// The nanoseconds charged to `cause`.
     #[inline]
     pub fn get(&self, cause: Cause) -> u64 {
-        if self.touched >> cause.0 & 1 != 0 { self.ns[usize::from(cause.0)] } else { 0 }
+        self.ns[usize::from(cause.0)]
     }
 
-    /// The causes charged, in ledger order, with their nanoseconds (possibly 0).
-    #[inline]
+    /// The causes with a charge, in ledger order, with their nanoseconds.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> + '_ {
-        let mut left = self.touched;
-        std::iter::from_fn(move || {
-            if left == 0 {
-                return None;
-            }
-            let i = left.trailing_zeros() as u8;
-            left &= left - 1;
-            Some((Cause(i), self.ns[usize::from(i)]))
-        })
+        Cause::all().zip(self.ns).filter(|&(_, ns)| ns != 0)
     }
 
     /// Add another ledger to this one.
     #[inline]
     pub fn merge(&mut self, other: &Ledger) {
-        for (cause, ns) in other.iter() {
-            self.add(cause, ns);
+        other.add_to(&mut self.ns);
+    }
+
+    /// Add the charges to sums by cause.
+    #[inline]
+    pub fn add_to(&self, sums: &mut [u64; Cause::COUNT]) {
+        for (sum, ns) in sums.iter_mut().zip(self.ns) {
+            *sum += ns;
         }
     }
 
     /// The total, ns; for a finished request exactly its latency.
     #[inline]
     pub fn sum(&self) -> u64 {
-        self.iter().map(|(_, ns)| ns).sum()
+        self.ns.iter().sum()
     }
 }
 
@@ -229,11 +216,18 @@ mod tests {
     #[test]
     fn a_cleared_ledger_forgets_old_values() {
         let mut l = Ledger::new();
-        l.add(Cause::ARRAY, 5);
+        l.charge(Cause::ARRAY, 5);
         l.clear();
-        l.add(Cause::ARRAY, 2);
-        l.add(Cause::ARRAY, 3);
-        l.add(Cause::COMMAND, 1);
+        l.charge(Cause::ARRAY, 2);
+        l.charge(Cause::ARRAY, 3);
+        l.charge(Cause::COMMAND, 1);
+        l.charge(Cause::DECODE, 0);
         assert_eq!((l.get(Cause::ARRAY), l.sum()), (5, 6));
+        let listed: Vec<_> = l.iter().collect();
+        assert_eq!(listed, [(Cause::COMMAND, 1), (Cause::ARRAY, 5)], "without the cause of 0 ns");
+        let stored: Vec<(u8, u64)> = l.into();
+        assert_eq!(Ledger::try_from(stored), Ok(l));
+        assert!(Ledger::try_from(vec![(0, 1), (0, 1)]).is_err(), "a cause twice");
+        assert!(Ledger::try_from(vec![(Cause::COUNT as u8, 1)]).is_err(), "no cause");
     }
 }

@@ -82,7 +82,7 @@ impl EventQueue {
     pub fn set(&mut self, slot: usize, at: u64) {
         self.timers.set(slot, at);
         let (first, at) = self.timers.first();
-        self.fronts.set_slot(TREE, at, first as u32);
+        self.fronts.set(TREE, at, first as u32);
     }
 
     /// Unset the timer of a slot.
@@ -102,7 +102,7 @@ impl EventQueue {
     pub fn push(&mut self, queue: usize, event: Event) {
         let events = &mut self.queues[queue];
         match events.back() {
-            None => self.fronts.set_slot(queue, event.at, event.slot),
+            None => self.fronts.set(queue, event.at, event.slot),
             Some(last) if last.key() > event.key() => return self.insert(queue, event),
             Some(_) => {}
         }
@@ -115,7 +115,7 @@ impl EventQueue {
         let place = events.iter().rposition(|e| e.key() <= event.key()).map_or(0, |i| i + 1);
         events.insert(place, event);
         if place == 0 {
-            self.fronts.set_slot(queue, event.at, event.slot);
+            self.fronts.set(queue, event.at, event.slot);
         }
     }
 
@@ -143,7 +143,7 @@ impl EventQueue {
     #[inline]
     fn head_left(&mut self, queue: usize) {
         let (at, slot) = self.queues[queue].front().map_or((UNSET, 0), Event::key);
-        self.fronts.set_slot(queue, at, slot);
+        self.fronts.set(queue, at, slot);
     }
 
     /// The events of a queue, in order.

@@ -43,21 +43,9 @@ impl Fronts {
         (self.first as usize % LANES, deadline(self.first))
     }
 
-    /// Set a lane's deadline. Among equal deadlines the lowest lane goes first.
-    #[inline]
-    pub fn set(&mut self, lane: usize, at: u64) {
-        self.set_slot(lane, at, 0);
-    }
-
-    /// Unset a lane's deadline.
-    #[inline]
-    pub fn clear(&mut self, lane: usize) {
-        self.set(lane, UNSET);
-    }
-
     /// Set a lane's deadline, and the slot that decides between equal deadlines.
     #[inline]
-    pub fn set_slot(&mut self, lane: usize, at: u64, slot: u32) {
+    pub fn set(&mut self, lane: usize, at: u64, slot: u32) {
         let lane = lane % LANES;
         let mut first = key(at, slot, lane);
         self.keys[lane] = first;
@@ -66,12 +54,6 @@ impl Fronts {
         first = first.min(self.pairs[(lane / 2) ^ 1]);
         self.halves[lane / 4] = first;
         self.first = first.min(self.halves[(lane / 4) ^ 1]);
-    }
-
-    /// Whether a lane has a deadline.
-    #[inline]
-    pub fn is_set(&self, lane: usize) -> bool {
-        deadline(self.keys[lane]) != UNSET
     }
 }
 
@@ -103,14 +85,13 @@ mod tests {
             let mut table = [(UNSET, 0); LANES];
             for (lane, at, slot) in sets {
                 let at = if at == 8 { UNSET } else { at };
-                fronts.set_slot(lane, at, slot);
+                fronts.set(lane, at, slot);
                 table[lane] = (at, slot);
                 let first = (0..LANES).min_by_key(|&lane| table[lane]).unwrap();
                 prop_assert_eq!(fronts.first().1, table[first].0);
                 if table[first].0 != UNSET {
                     prop_assert_eq!(fronts.first().0, first);
                 }
-                prop_assert!((0..LANES).all(|lane| fronts.is_set(lane) == (table[lane].0 != UNSET)));
             }
         }
     }

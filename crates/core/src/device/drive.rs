@@ -14,7 +14,7 @@ use super::scrub::Scrub;
 use super::shape::Shape;
 use super::write::state::Writes;
 use crate::address::BusyUnit;
-use crate::containers::fronts::Fronts;
+use crate::containers::few_timers::FewTimers;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
@@ -51,7 +51,7 @@ pub(super) struct State {
     pub now: u64,
     /// Number of timers fired.
     pub events: u64,
-    pub timers: Fronts,
+    pub timers: FewTimers,
     pub policies: Policies,
     pub host: Host,
     pub extents: Extents,
@@ -384,7 +384,7 @@ impl State {
         State {
             now: 0,
             events: 0,
-            timers: Fronts::default(),
+            timers: FewTimers::default(),
             host: Host::new(shape.host.queue_depth, shape.units, shape.most_parts()),
             extents: Extents::new(&shape.layout),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),

@@ -98,6 +98,7 @@ impl<O: Observer> Flash<O> {
                 last = key;
             }
         }
+        law!(u.queues.counts_pages(&s.ops), "unit {number}: queued host reads are miscounted by page");
         for (queue, has_front) in u.queues.backlogs() {
             let mut last = None;
             for id in self.walk(queue, "the backlog of a plane")? {

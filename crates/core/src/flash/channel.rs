@@ -1,10 +1,11 @@
 //! The bus of one channel.
 
+use super::account::Held;
 use super::op::Op;
 use super::queue::Queue;
 use crate::containers::slab::Slab;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::Occupant;
 
 /// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
@@ -24,9 +25,6 @@ pub(super) struct Channel {
     pub granted: Spent,
     /// The part of the granted time in which the channel stalled because the decoder was full, ns.
     pub stalled: u64,
-    /// The occupants that have had the channel since its first waiter began to wait, and the one
-    /// before them.
-    changed: Occupants,
 }
 
 impl Channel {
@@ -50,28 +48,24 @@ impl Channel {
         spent
     }
 
-    /// The time spent as of `now`, for an operation that begins to wait; `first`: no other waits.
-    #[inline]
-    pub fn begin_wait(&mut self, first: bool, now: u64) -> Spent {
-        if first {
-            self.changed = Occupant::ALL[usize::from(self.occupant)].only();
-        }
-        self.spent(now)
-    }
-
-    /// The occupants that may have had the channel since an operation began to wait, by
-    /// [`Channel::begin_wait`].
-    #[inline]
-    pub fn changed(&self) -> Occupants {
-        self.changed
-    }
-
     #[inline]
     pub fn occupy(&mut self, occupant: Occupant, now: u64, span: u64) {
         debug_assert!(now >= self.busy_until, "a channel moves one thing at a time");
         self.busy_until = now + span;
         self.occupant = occupant as u8;
-        self.changed.insert(occupant);
         self.granted[occupant as usize] += span;
     }
+}
+
+/// The part of the copy of a die's account in which an operation keeps the copy of a channel's times.
+#[inline]
+pub(super) fn part(seen: &Held) -> &Spent {
+    seen.first_chunk().expect("a die's account is longer")
+}
+
+/// Whether a collection has had the channel between two copies of its times.
+#[inline]
+pub(super) fn met_collection(after: &Spent, before: &Spent) -> bool {
+    let of_collection = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase].map(|o| o as usize);
+    of_collection.into_iter().fold(0, |met, i| met | (after[i] ^ before[i])) != 0
 }

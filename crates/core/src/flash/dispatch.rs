@@ -4,10 +4,10 @@
 //! left the array and its data are transferred out. The wait of a queued operation is charged from
 //! the difference of two copies of the die's account.
 
-use super::account;
 use super::op::{Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
+use super::{account, channel};
 use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::observer::{Observer, QueueStep, Step};
@@ -79,7 +79,7 @@ impl<O: Observer> Flash<O> {
         }
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        s.ops[id].seen = *u.account.begin_wait(u.queues.waiting().is_empty(), now);
+        s.ops[id].seen = *u.account.settle(now);
         if gathers {
             u.queues.line_up(&mut s.ops, id);
         } else {
@@ -142,10 +142,7 @@ impl<O: Observer> Flash<O> {
             let s = &mut self.state;
             let u = &mut s.units[unit.index()];
             let op = &mut s.ops[at];
-            for occupant in Occupant::ALL {
-                let ns = spent[occupant as usize] - op.seen[occupant as usize];
-                op.ledger.charge(Cause::channel_wait(occupant), ns);
-            }
+            op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), &spent, channel::part(&op.seen));
             op.seen = *u.account.held();
             op.along = false;
             let next = std::mem::replace(&mut op.joined, NONE);
@@ -272,13 +269,8 @@ impl<O: Observer> Flash<O> {
         let u = &mut s.units[unit.index()];
         u.account.settle(s.now);
         let Op { cmd, entered, seen, ledger, .. } = &mut s.ops[id];
-        let mut met = false;
-        for (slot, ns) in u.account.since(seen) {
-            if ns != 0 {
-                ledger.add(account::cause(slot), ns);
-                met |= account::is_of_collection(slot);
-            }
-        }
+        u.account.charge_wait(seen, ledger);
+        let met = u.account.met_collection(seen);
         u.met_collection = met;
         if cmd.tag != NONE {
             if u.met_until > *entered {
@@ -297,7 +289,7 @@ impl<O: Observer> Flash<O> {
         let now = s.now;
         let cmd = &s.ops[id].cmd;
         let u = &mut s.units[cmd.unit.index()];
-        u.account.count_to(cmd.occupant as usize, now);
+        u.account.count_to(account::of(cmd.occupant), now);
         u.holder = id;
         u.phase = Phase::Channel;
         u.interrupters = Occupants::NONE;

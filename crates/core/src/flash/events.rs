@@ -2,6 +2,7 @@
 //!
 //! At equal times the units' events go first, then the channels', then the decoders'.
 
+use super::account;
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
@@ -218,7 +219,7 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Channel;
         op.cmd.occupant = Occupant::GcProgram;
         op.cmd.page = op.cmd.to_page;
-        u.account.count_to(Occupant::GcProgram as usize, s.now);
+        u.account.count_to(account::of(Occupant::GcProgram), s.now);
         self.request_channel(id);
         Fact::Nothing
     }

@@ -62,6 +62,9 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let cmd = &s.ops[head].cmd;
         let (unit, kind, page, mut planes) = (cmd.unit, cmd.occupant, cmd.page, cmd.planes);
+        if !s.units[unit.index()].queues.may_join(cmd) {
+            return;
+        }
         let most = (cmd.kind == OpKind::Erase).then_some(joins.erase_planes);
         let mut last = head;
         let mut before = NONE;

@@ -1,6 +1,7 @@
 //! Queries of the controller about busy units and channels.
 
 use super::account::{Held, charge_occupants};
+use super::channel;
 use super::op::OpId;
 use super::state::Flash;
 use super::unit::{HostLoad, Phase};
@@ -86,7 +87,7 @@ impl<O: Observer> Flash<O> {
         s.units.iter().any(|u| {
             let first_met = |kind: Occupant| {
                 let head = &s.ops[u.queues.head(kind)];
-                u.account.met_collection_since(&head.seen, s.now)
+                u.account.met_collection_by(&head.seen, s.now)
             };
             if (u.queues.waiting() & kinds).iter().any(first_met) {
                 return true;
@@ -96,7 +97,7 @@ impl<O: Observer> Flash<O> {
             }
             let op = &s.ops[u.holder];
             let spent = s.channels[op.channel as usize].spent(s.now);
-            Occupants::COLLECTION.iter().any(|o| spent[o as usize] > op.seen[o as usize])
+            channel::met_collection(&spent, channel::part(&op.seen))
         })
     }
 }

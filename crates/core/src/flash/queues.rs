@@ -1,6 +1,6 @@
 //! The queues of one die: one for each kind of work.
 
-use super::op::Op;
+use super::op::{FlashCommand, Op};
 use super::queue::Queue;
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
@@ -20,19 +20,39 @@ pub(super) struct Queues {
     /// For kinds that are queued by plane: the operations behind that one, by kind and plane. Empty
     /// if no kind is queued by plane.
     backlog: Vec<Queue>,
+    /// Number of queued host reads by page index modulo `PAGES`. Empty if host reads do not join.
+    pages: Vec<u32>,
 }
+
+/// Length of [`Queues::pages`].
+const PAGES: usize = 64;
 
 impl Queues {
     /// Create empty queues, with `planes` planes for kinds that are queued by plane (0: no kind
-    /// is).
-    pub fn new(planes: u32) -> Queues {
+    /// is). `reads_join`: host reads join.
+    pub fn new(planes: u32, reads_join: bool) -> Queues {
         Queues {
             waiting: Occupants::NONE,
             queues: Default::default(),
             arrived: [0; Occupant::COUNT],
             fronts: [0; Occupant::COUNT],
             backlog: vec![Queue::default(); planes as usize * Occupant::COUNT],
+            pages: vec![0; if reads_join { PAGES } else { 0 }],
         }
+    }
+
+    /// The number of queued operations that may have the page of this one, if it is a host read
+    /// that can join.
+    #[inline]
+    fn at_page(&mut self, cmd: &FlashCommand) -> Option<&mut u32> {
+        if cmd.occupant == Occupant::UserRead { self.pages.get_mut(cmd.page as usize % PAGES) } else { None }
+    }
+
+    /// Whether an operation that may have the page of this one is queued. Most host reads join
+    /// nothing, and then the queue is not searched.
+    #[inline]
+    pub fn may_join(&self, cmd: &FlashCommand) -> bool {
+        cmd.occupant != Occupant::UserRead || self.pages[cmd.page as usize % PAGES] != 0
     }
 
     /// The kinds of work that wait.
@@ -56,19 +76,27 @@ impl Queues {
     /// Put an operation at the end of its queue.
     #[inline]
     pub fn push_back(&mut self, ops: &mut Slab<Op>, id: u32) {
-        let kind = ops[id].cmd.occupant;
+        let op = &ops[id];
+        let kind = op.cmd.occupant;
         if !self.waiting.has(kind) {
             self.waiting.insert(kind);
-            self.arrived[kind as usize] = ops[id].arrived;
+            self.arrived[kind as usize] = op.arrived;
+        }
+        if let Some(count) = self.at_page(&op.cmd) {
+            *count += 1;
         }
         self.queues[kind as usize].push_back(ops, id);
     }
 
     /// Put an operation back at the head of its queue.
     pub fn push_front(&mut self, ops: &mut Slab<Op>, id: u32) {
-        let kind = ops[id].cmd.occupant;
+        let op = &ops[id];
+        let kind = op.cmd.occupant;
         self.waiting.insert(kind);
-        self.arrived[kind as usize] = ops[id].arrived;
+        self.arrived[kind as usize] = op.arrived;
+        if let Some(count) = self.at_page(&op.cmd) {
+            *count += 1;
+        }
         self.queues[kind as usize].push_front(ops, id);
     }
 
@@ -76,6 +104,9 @@ impl Queues {
     /// head).
     #[inline]
     pub fn unlink(&mut self, ops: &mut Slab<Op>, kind: Occupant, before: u32, id: u32) {
+        if let Some(count) = self.at_page(&ops[id].cmd) {
+            *count -= 1;
+        }
         let queue = &mut self.queues[kind as usize];
         queue.unlink(ops, before, id);
         match queue.head {
@@ -155,6 +186,16 @@ impl Queues {
         self.stand(ops, id);
     }
 
+    /// Whether the counts by page are those of the queued host reads, for the audit.
+    pub fn counts_pages(&self, ops: &Slab<Op>) -> bool {
+        let mut counts = vec![0; self.pages.len()];
+        if !counts.is_empty() {
+            let reads = self.queue(Occupant::UserRead);
+            reads.iter(ops).for_each(|id| counts[ops[id].cmd.page as usize % PAGES] += 1);
+        }
+        counts == self.pages
+    }
+
     /// The queue of a kind, for the audit.
     pub fn queue(&self, kind: Occupant) -> Queue {
         self.queues[kind as usize]
@@ -180,7 +221,7 @@ mod tests {
     fn a_plane_that_is_ahead_waits_for_one_block_of_each_other() {
         let (planes, pages, kind) = (4, 16, Occupant::UserProgram);
         let mut ops = Slab::new(8, Op::blank());
-        let mut queues = Queues::new(planes);
+        let mut queues = Queues::new(planes, false);
         let mut arrivals = 0;
         let mut queue = |queues: &mut Queues, ops: &mut Slab<Op>, plane: u32, page: u32| {
             let id = ops.take();

@@ -5,6 +5,7 @@ use super::commands::Commands;
 use super::counters::FlashCounters;
 use super::join::Joins;
 use super::op::Op;
+use super::queues::Queues;
 use super::unit::Unit;
 use crate::containers::event_queue::EventQueue;
 use crate::containers::slab::Slab;
@@ -104,6 +105,7 @@ impl<O> Flash<O> {
         let Setup { channels, units, ops, .. } = setup;
         let gathers = Occupant::ALL.into_iter().any(|o| setup.joins.gathers(o));
         let line_up = if gathers { setup.planes } else { 0 };
+        let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
         let schedule = setup.schedule;
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
@@ -121,7 +123,7 @@ impl<O> Flash<O> {
             events: EventQueue::new(units as usize, ops.max(units) as usize),
             ops: Slab::new(ops as usize, Op::blank()),
             arrivals: 0,
-            units: (0..units).map(|u| Unit::new(u / (units / channels), line_up)).collect(),
+            units: (0..units).map(|u| Unit::new(u / (units / channels), queues.clone())).collect(),
             channels: vec![Channel::default(); channels as usize],
             decoders: vec![Ecc::new(&setup.ecc); channels as usize],
             schedule,

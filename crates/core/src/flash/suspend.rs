@@ -316,7 +316,7 @@ impl<O: Observer> Flash<O> {
         u.phase = Phase::Array;
         u.until = end;
         u.interrupters = self.fixed.interrupters[kind as usize];
-        u.account.count_to(kind as usize, now);
+        u.account.count_to(account::of(kind), now);
         self.observe(op, Step::Array, end);
         self.state.events.set(unit.index(), end);
         self.interrupt_if_awaited(unit);

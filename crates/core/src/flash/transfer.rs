@@ -1,11 +1,12 @@
 //! Which operation gets a channel next, and what it transfers.
 
+use super::channel;
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::observer::{Observer, Step};
-use tailcut_units::{Cause, Occupant, Occupants};
+use tailcut_units::{Cause, Occupant};
 
 impl<O: Observer> Flash<O> {
     /// Give the channel to an operation that has its die, or queue it for the channel.
@@ -20,7 +21,7 @@ impl<O: Observer> Flash<O> {
             return self.use_channel(id);
         }
         let idle = !channel.has_waiters();
-        let spent = channel.begin_wait(idle, now);
+        let spent = channel.spent(now);
         op.seen[..Occupant::COUNT].copy_from_slice(&spent);
         // The operations that joined it wait with it until the command is sent.
         let mut along = if op.second { NONE } else { op.joined };
@@ -44,20 +45,14 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let channel = &mut s.channels[number as usize];
         let id = channel.take_next(&mut s.ops);
-        let (granted, changed) = (channel.granted, channel.changed());
+        let granted = channel.granted;
         let second = s.ops[id].second;
         let mut at = id;
         while at != NONE {
             let op = &mut s.ops[at];
-            let mut met = false;
-            for occupant in changed.iter() {
-                let ns = granted[occupant as usize] - op.seen[occupant as usize];
-                if ns != 0 {
-                    op.ledger.add(Cause::channel_wait(occupant), ns);
-                    met |= Occupants::COLLECTION.has(occupant);
-                }
-            }
-            if met {
+            let seen = channel::part(&op.seen);
+            op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), &granted, seen);
+            if channel::met_collection(&granted, seen) {
                 s.units[op.cmd.unit.index()].met_collection = true;
                 if op.cmd.tag != NONE {
                     s.commands.meets_collection(op.cmd.tag);

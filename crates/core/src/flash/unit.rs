@@ -130,8 +130,8 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Create a unit of a channel, with `planes` planes for kinds that are queued by plane.
-    pub fn new(channel: u32, planes: u32) -> Unit {
+    /// Create a unit of a channel, with the queues of [`Queues::new`].
+    pub fn new(channel: u32, queues: Queues) -> Unit {
         Unit {
             channel,
             holder: NONE,
@@ -146,7 +146,7 @@ impl Unit {
             awaited: false,
             gates: Gates::default(),
             load: HostLoad::default(),
-            queues: Queues::new(planes),
+            queues,
             account: Account::new(),
             plane_ns: 0,
             run: Run::NONE,

@@ -50,20 +50,20 @@ pub fn play(requests: u64, seed: u64, mut each: impl FnMut(&Sample)) -> (Measure
 
 fn ledger(op: HostOp, stream: &mut Stream) -> Ledger {
     let mut ledger = Ledger::new();
-    ledger.add(Cause::HOST_LATENCY, 1_500);
-    ledger.add(Cause::CONTROLLER, 700 + stream.below(50));
-    ledger.add(Cause::HOST_LINK, 1_280);
+    ledger.charge(Cause::HOST_LATENCY, 1_500);
+    ledger.charge(Cause::CONTROLLER, 700 + stream.below(50));
+    ledger.charge(Cause::HOST_LINK, 1_280);
     if op == HostOp::Read {
-        ledger.add(Cause::ARRAY, 3_000);
-        ledger.add(Cause::TRANSFER, 5_120);
+        ledger.charge(Cause::ARRAY, 3_000);
+        ledger.charge(Cause::TRANSFER, 5_120);
         if stream.below(50) == 0 {
-            ledger.add(Cause::die_wait(Occupant::UserProgram), stream.below(100_000));
+            ledger.charge(Cause::die_wait(Occupant::UserProgram), stream.below(100_000));
         }
         if stream.below(400) == 0 {
-            ledger.add(Cause::die_wait(Occupant::Erase), stream.below(3_000_000));
+            ledger.charge(Cause::die_wait(Occupant::Erase), stream.below(3_000_000));
         }
     } else if stream.below(30) == 0 {
-        ledger.add(Cause::BUFFER_FLUSH, stream.below(500_000));
+        ledger.charge(Cause::BUFFER_FLUSH, stream.below(500_000));
     }
     ledger
 }

@@ -3,7 +3,7 @@
 
 use crate::address::Lpn;
 use crate::containers::NONE;
-use crate::containers::fronts::Fronts;
+use crate::containers::few_timers::FewTimers;
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
@@ -222,7 +222,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.kept_out = kept_out;
         r.ledger.clear();
         if at > wanted {
-            r.ledger.add(Cause::HOST_QUEUE, (at - wanted).0);
+            r.ledger.charge(Cause::HOST_QUEUE, (at - wanted).0);
         }
         let fetched = at.0 + self.shape.host.submit_latency.0;
         r.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
@@ -422,7 +422,7 @@ fn has_met_collection(ledger: &Ledger) -> bool {
 }
 
 #[inline]
-pub(in crate::device) fn push(ring: &mut Ring, timers: &mut Fronts, timer: usize, at: u64, id: u32) {
+pub(in crate::device) fn push(ring: &mut Ring, timers: &mut FewTimers, timer: usize, at: u64, id: u32) {
     debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
     debug_assert_ne!(id, NONE);
     if ring.is_empty() {
@@ -432,7 +432,7 @@ pub(in crate::device) fn push(ring: &mut Ring, timers: &mut Fronts, timer: usize
 }
 
 #[inline]
-pub(in crate::device) fn pop(ring: &mut Ring, timers: &mut Fronts, timer: usize) -> u32 {
+pub(in crate::device) fn pop(ring: &mut Ring, timers: &mut FewTimers, timer: usize) -> u32 {
     let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
     timers.set(timer, ring.front().map_or(UNSET, |&(next, _)| next));
     id
