@@ -4,6 +4,7 @@
 
 use crate::occupant::Occupant;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// One named part of a request's latency; an index into a [`Ledger`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,6 +54,10 @@ impl Cause {
     const CHANNEL_WAIT: usize = Cause::DIE_WAIT + Occupant::COUNT;
     /// The number of causes.
     pub const COUNT: usize = Cause::CHANNEL_WAIT + Occupant::COUNT;
+    /// The waits for a die.
+    pub const DIE_WAITS: Range<usize> = Cause::GC_HOLD.0 as usize..Cause::CHANNEL_WAIT;
+    /// The waits for a die or a channel.
+    pub const FLASH_WAITS: Range<usize> = Cause::DIE_WAITS.start..Cause::COUNT;
 
     /// The wait for a die that was busy for `occupant`.
     #[inline]
@@ -67,8 +72,8 @@ impl Cause {
     }
 
     /// Whether this is time spent waiting for a die.
-    pub const fn is_die_wait(self) -> bool {
-        self.0 >= Cause::GC_HOLD.0 && (self.0 as usize) < Cause::CHANNEL_WAIT
+    pub fn is_die_wait(self) -> bool {
+        Cause::DIE_WAITS.contains(&usize::from(self.0))
     }
 
     /// Whether this is time spent waiting for a channel.
@@ -179,6 +184,13 @@ impl Ledger {
         Cause::all().zip(self.ns).filter(|&(_, ns)| ns != 0)
     }
 
+    /// The nanoseconds charged to a range of causes.
+    #[inline]
+    pub fn part(&self, causes: Range<usize>) -> impl Iterator<Item = (Cause, u64)> + Clone + '_ {
+        let first = causes.start;
+        self.ns[causes].iter().enumerate().map(move |(i, &ns)| (Cause((first + i) as u8), ns))
+    }
+
     /// Add another ledger to this one.
     #[inline]
     pub fn merge(&mut self, other: &Ledger) {
@@ -188,7 +200,7 @@ impl Ledger {
     /// Add the charges to sums by cause.
     #[inline]
     pub fn add_to(&self, sums: &mut [u64; Cause::COUNT]) {
-        for (sum, ns) in sums.iter_mut().zip(self.ns) {
+        for (sum, ns) in sums.iter_mut().zip(&self.ns) {
             *sum += ns;
         }
     }

@@ -4,35 +4,16 @@
 //! They wait in queues, where setting and firing one takes the same short time whatever the number
 //! of servers. Events that may be moved or cancelled have timers in a tree.
 
+use super::event_ring::{Event, EventRing};
 use super::fronts::Fronts;
 use super::timers::{Timers, UNSET};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// Number of queues.
 pub const QUEUES: usize = 7;
 
 /// The lane of [`Fronts`] for the tree; queue `i` has lane `i`.
 const TREE: usize = QUEUES;
-
-/// An event of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// When it happens, ns.
-    pub at: u64,
-    /// The server. Among events at the same time that of the lowest server goes first.
-    pub slot: u32,
-    /// What the server needs to know.
-    pub item: u32,
-}
-
-impl Event {
-    /// What decides the order of events.
-    #[inline]
-    fn key(&self) -> (u64, u32) {
-        (self.at, self.slot)
-    }
-}
 
 /// The source of the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +28,7 @@ pub enum Source {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue {
     timers: Timers,
-    queues: [VecDeque<Event>; QUEUES],
+    queues: [EventRing; QUEUES],
     fronts: Fronts,
 }
 
@@ -57,7 +38,7 @@ impl EventQueue {
     pub fn new(slots: usize, capacity: usize) -> EventQueue {
         EventQueue {
             timers: Timers::new(slots),
-            queues: std::array::from_fn(|_| VecDeque::with_capacity(capacity)),
+            queues: std::array::from_fn(|_| EventRing::new(capacity)),
             fronts: Fronts::default(),
         }
     }
@@ -100,21 +81,7 @@ impl EventQueue {
     /// Add an event to a queue. It is fast if few events of the queue come later.
     #[inline]
     pub fn push(&mut self, queue: usize, event: Event) {
-        let events = &mut self.queues[queue];
-        match events.back() {
-            None => self.fronts.set(queue, event.at, event.slot),
-            Some(last) if last.key() > event.key() => return self.insert(queue, event),
-            Some(_) => {}
-        }
-        events.push_back(event);
-    }
-
-    /// Add an event that comes before the last one of its queue.
-    fn insert(&mut self, queue: usize, event: Event) {
-        let events = &mut self.queues[queue];
-        let place = events.iter().rposition(|e| e.key() <= event.key()).map_or(0, |i| i + 1);
-        events.insert(place, event);
-        if place == 0 {
+        if self.queues[queue].insert(event) {
             self.fronts.set(queue, event.at, event.slot);
         }
     }
@@ -125,24 +92,21 @@ impl EventQueue {
     /// If the queue is empty.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Event {
-        let events = &mut self.queues[queue];
-        let event = events.pop_front().expect("the queue has an event");
+        let event = self.queues[queue].pop();
         self.head_left(queue);
         event
     }
 
     /// Take the event of a server out of a queue.
     pub fn remove(&mut self, queue: usize, slot: u32) {
-        let events = &mut self.queues[queue];
-        let place = events.iter().position(|e| e.slot == slot).expect("the server has an event");
-        events.remove(place);
+        self.queues[queue].remove(slot);
         self.head_left(queue);
     }
 
     /// Note the new head of a queue, whose head may have left.
     #[inline]
     fn head_left(&mut self, queue: usize) {
-        let (at, slot) = self.queues[queue].front().map_or((UNSET, 0), Event::key);
+        let (at, slot) = self.queues[queue].first();
         self.fronts.set(queue, at, slot);
     }
 

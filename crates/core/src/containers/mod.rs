@@ -1,6 +1,7 @@
 //! Containers of elements addressed by index. They allocate nothing after construction.
 
 pub mod event_queue;
+pub mod event_ring;
 pub mod few_timers;
 pub mod fronts;
 pub mod list;

@@ -50,15 +50,14 @@ impl<O: Observer> Flash<O> {
         op.joined = NONE;
         s.arrivals += 1;
         op.ledger.clear();
+        let (unit, kind, rebuilds) = (op.cmd.unit, op.cmd.occupant, op.cmd.rebuilds());
         self.observe_queue(id, QueueStep::Arrives);
         let s = &mut self.state;
-        let cmd = &s.ops[id].cmd;
-        let (unit, kind) = (cmd.unit, cmd.occupant);
         let u = &mut s.units[unit.index()];
         if Occupants::HOST.has(kind) {
             u.load.ops += 1;
             u.load.reads += u32::from(Occupants::HOST_READS.has(kind));
-            u.load.rebuilds += u32::from(cmd.rebuilds());
+            u.load.rebuilds += u32::from(rebuilds);
             s.host_ops += 1;
         }
         if u.phase == Phase::Out && now >= u.until && !u.awaited {
@@ -79,7 +78,7 @@ impl<O: Observer> Flash<O> {
         }
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        s.ops[id].seen = *u.account.settle(now);
+        u.account.begin_wait(now, &mut s.ops[id].seen);
         if gathers {
             u.queues.line_up(&mut s.ops, id);
         } else {
@@ -241,7 +240,7 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub(super) fn take_queued(&mut self, unit: BusyUnit, kind: Occupant) -> u32 {
         let id = self.state.units[unit.index()].queues.head(kind);
-        self.leave_queue(unit, NONE, id);
+        self.leave_queue(unit, kind, NONE, id);
         if self.fixed.joins.has(kind) {
             self.join(id);
         }
@@ -250,26 +249,15 @@ impl<O: Observer> Flash<O> {
 
     /// Take an operation out of its unit's queue, from behind `before`, and charge its wait.
     #[inline]
-    pub(super) fn leave_queue(&mut self, unit: BusyUnit, before: u32, id: u32) {
+    pub(super) fn leave_queue(&mut self, unit: BusyUnit, kind: Occupant, before: u32, id: u32) {
         let s = &mut self.state;
-        let kind = s.ops[id].cmd.occupant;
         let u = &mut s.units[unit.index()];
         u.queues.unlink(&mut s.ops, kind, before, id);
         if kind == Occupant::UserRead {
             s.channels[u.channel as usize].reads -= 1;
         }
-        self.charge_die_wait(unit, id);
-        self.observe_queue(id, QueueStep::Leaves);
-    }
-
-    /// Charge a queued operation for its wait, now that it leaves the queue.
-    #[inline]
-    fn charge_die_wait(&mut self, unit: BusyUnit, id: u32) {
-        let s = &mut self.state;
-        let u = &mut s.units[unit.index()];
-        u.account.settle(s.now);
         let Op { cmd, entered, seen, ledger, .. } = &mut s.ops[id];
-        u.account.charge_wait(seen, ledger);
+        u.account.charge_wait(s.now, seen, ledger);
         let met = u.account.met_collection(seen);
         u.met_collection = met;
         if cmd.tag != NONE {
@@ -280,6 +268,7 @@ impl<O: Observer> Flash<O> {
                 s.commands.meets_collection(cmd.tag);
             }
         }
+        self.observe_queue(id, QueueStep::Leaves);
     }
 
     /// Give an operation its die, and request the channel.
@@ -324,7 +313,8 @@ impl<O: Observer> Flash<O> {
 
     /// Withdraw a queued host read: take it out of its unit's queue, from behind `before`.
     pub fn withdraw(&mut self, unit: BusyUnit, before: Option<OpId>, OpId(id): OpId) {
-        self.leave_queue(unit, before.map_or(NONE, OpId::number), id);
-        self.read_left(unit, self.state.ops[id].cmd.occupant);
+        let kind = self.state.ops[id].cmd.occupant;
+        self.leave_queue(unit, kind, before.map_or(NONE, OpId::number), id);
+        self.read_left(unit, kind);
     }
 }

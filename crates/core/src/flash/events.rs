@@ -9,13 +9,14 @@ use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
-use crate::containers::event_queue::{Event, QUEUES, Source};
+use crate::containers::event_queue::{QUEUES, Source};
+use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
 /// The queue of units whose data are out, and for which an operation waits.
-const OUT: usize = 0;
+pub(super) const OUT: usize = 0;
 /// The queue of channels that become free, and for which an operation waits.
 const GRANT: usize = 1;
 /// The queue of operations in the decoders.
@@ -195,8 +196,11 @@ impl<O: Observer> Flash<O> {
         let u = &mut self.state.units[unit.index()];
         u.phase = Phase::Channel;
         let id = u.holder;
-        self.state.ops[id].second = true;
-        self.share_account(id);
+        let op = &mut self.state.ops[id];
+        op.second = true;
+        if op.joined != NONE {
+            self.share_account(id);
+        }
         Fact::Sensed(OpId(id))
     }
 
@@ -231,7 +235,9 @@ impl<O: Observer> Flash<O> {
         if suspended {
             self.charge_suspended(id);
         }
-        self.share_account(id);
+        if self.state.ops[id].joined != NONE {
+            self.share_account(id);
+        }
         if suspended {
             let mut at = self.state.ops[id].joined;
             while at != NONE {

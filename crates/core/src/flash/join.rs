@@ -44,14 +44,11 @@ pub(super) fn joined(ops: &Slab<Op>, head: u32) -> impl Iterator<Item = u32> {
 }
 
 impl FlashState {
-    /// Number of planes of all operations joined with `head`, itself included.
-    pub(super) fn joined_planes(&self, head: u32) -> u32 {
-        joined(&self.ops, head).map(|id| self.ops[id].cmd.planes.count_ones()).sum()
-    }
-
-    /// Number of codewords of all operations joined with `head`, itself included.
-    pub(super) fn joined_codewords(&self, head: u32) -> u32 {
-        joined(&self.ops, head).map(|id| self.ops[id].cmd.codewords).sum()
+    /// Number of planes and of codewords of all operations joined with `head`, itself included.
+    pub(super) fn joined(&self, head: u32) -> (u32, u32) {
+        joined(&self.ops, head).map(|id| &self.ops[id].cmd).fold((0, 0), |(planes, codewords), cmd| {
+            (planes + cmd.planes.count_ones(), codewords + cmd.codewords)
+        })
     }
 }
 
@@ -78,7 +75,7 @@ impl<O: Observer> Flash<O> {
                 continue;
             }
             planes |= o.cmd.planes;
-            self.leave_queue(unit, before, at);
+            self.leave_queue(unit, kind, before, at);
             self.observe_queue(at, QueueStep::Joins(head));
             let s = &mut self.state;
             s.ops[last].joined = at;
@@ -97,15 +94,8 @@ impl<O: Observer> Flash<O> {
 
     /// Copy the command, transfer and array times of `head` to the operations that joined it. Each
     /// keeps its own waits.
-    #[inline]
-    pub(super) fn share_account(&mut self, head: u32) {
-        if self.state.ops[head].joined != NONE {
-            self.copy_account(head);
-        }
-    }
-
     #[cold]
-    fn copy_account(&mut self, head: u32) {
+    pub(super) fn share_account(&mut self, head: u32) {
         let s = &mut self.state;
         let (ledger, started) = (s.ops[head].ledger, s.ops[head].started);
         let mut at = s.ops[head].joined;

@@ -281,7 +281,7 @@ impl<O: Observer> Flash<O> {
         let t = &self.fixed.timing;
         let s = &mut self.state;
         let now = s.now;
-        let (planes, codewords) = (s.joined_planes(id), s.joined_codewords(id));
+        let (planes, codewords) = s.joined(id);
         let data = t.command_ns * u64::from(planes) + t.transfer_codewords_ns(codewords);
         let op = &mut s.ops[id];
         op.second = false;

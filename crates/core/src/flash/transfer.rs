@@ -1,9 +1,13 @@
 //! Which operation gets a channel next, and what it transfers.
 
+use super::account::Held;
 use super::channel;
+use super::events::OUT;
+use super::op::{FlashCommand, Op};
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
+use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
 use crate::observer::{Observer, Step};
 use tailcut_units::{Cause, Occupant};
@@ -18,17 +22,22 @@ impl<O: Observer> Flash<O> {
         let number = op.channel;
         let channel = &mut s.channels[number as usize];
         if channel.busy_until <= now && !channel.has_waiters() {
-            return self.use_channel(id);
+            let (second, kind) = (op.second, op.cmd.kind);
+            return self.use_channel(id, second, kind);
         }
         let idle = !channel.has_waiters();
-        let spent = channel.spent(now);
-        op.seen[..Occupant::COUNT].copy_from_slice(&spent);
+        let keep = |seen: &mut Held| {
+            let seen = channel::part_mut(seen);
+            *seen = channel.granted;
+            channel.correct(now, seen);
+        };
+        keep(&mut op.seen);
         // The operations that joined it wait with it until the command is sent.
-        let mut along = if op.second { NONE } else { op.joined };
         let first = self.fixed.first_on_channel.has(op.cmd.occupant);
+        let mut along = if op.second { NONE } else { op.joined };
         while along != NONE {
             let o = &mut s.ops[along];
-            o.seen[..Occupant::COUNT].copy_from_slice(&spent);
+            keep(&mut o.seen);
             along = o.joined;
         }
         let queue = if first { &mut channel.first } else { &mut channel.rest };
@@ -46,7 +55,7 @@ impl<O: Observer> Flash<O> {
         let channel = &mut s.channels[number as usize];
         let id = channel.take_next(&mut s.ops);
         let granted = channel.granted;
-        let second = s.ops[id].second;
+        let Op { second, cmd: FlashCommand { kind, .. }, .. } = s.ops[id];
         let mut at = id;
         while at != NONE {
             let op = &mut s.ops[at];
@@ -60,7 +69,7 @@ impl<O: Observer> Flash<O> {
             }
             at = if second { NONE } else { op.joined };
         }
-        self.use_channel(id);
+        self.use_channel(id, second, kind);
         let channel = &self.state.channels[number as usize];
         if channel.has_waiters() {
             self.set_grant(number, channel.busy_until);
@@ -69,15 +78,12 @@ impl<O: Observer> Flash<O> {
 
     /// Start what the operation needs the channel for.
     #[inline]
-    fn use_channel(&mut self, id: u32) {
-        if self.state.ops[id].second {
-            match self.state.ops[id].cmd.kind {
-                OpKind::Read => return self.data_out(id),
-                OpKind::Program => return self.transfer_again(id),
-                OpKind::Copyback | OpKind::Erase => {}
-            }
+    fn use_channel(&mut self, id: u32, second: bool, kind: OpKind) {
+        match (second, kind) {
+            (true, OpKind::Read) => self.data_out(id),
+            (true, OpKind::Program) => self.transfer_again(id),
+            _ => self.command_in(id),
         }
-        self.command_in(id);
     }
 
     /// Send the command and a program's data, then start the array operation.
@@ -86,13 +92,9 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let now = s.now;
         let t = &self.fixed.timing;
-        let op = &s.ops[id];
-        let (mut planes, mut codewords) = (op.cmd.plane_count(), op.cmd.codewords);
-        if op.joined != NONE {
-            planes = s.joined_planes(id);
-            codewords = s.joined_codewords(id);
-        }
+        let joined = if s.ops[id].joined == NONE { None } else { Some(s.joined(id)) };
         let op = &mut s.ops[id];
+        let (planes, codewords) = joined.unwrap_or_else(|| (op.cmd.plane_count(), op.cmd.codewords));
         let (kind, page) = (op.cmd.kind, op.cmd.page);
         let command = t.command_ns * u64::from(planes);
         let (data, array) = match kind {
@@ -160,14 +162,15 @@ impl<O: Observer> Flash<O> {
             u.joined -= 1;
             u.holder = op.joined;
         }
-        let awaited = last && (!u.queues.waiting().is_empty() || u.suspended != 0);
+        // Nothing waited for the unit's end before.
+        u.awaited = last && (!u.queues.waiting().is_empty() || u.suspended != 0);
+        if u.awaited {
+            s.events.push(OUT, Event { at: d.channel_free, slot: unit.0, item: 0 });
+        }
         if std::mem::take(&mut op.along) {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
-        if awaited {
-            self.set_out(unit);
-        }
         self.set_decoded(number, id, d.done);
     }
 }

@@ -74,7 +74,7 @@ impl<O: Observer> Flash<O> {
     fn array_ahead(&self, unit: &Unit) -> u64 {
         let s = &self.state;
         let planes = |op: u32| match s.ops[op].cmd.kind {
-            OpKind::Read => u64::from(s.joined_planes(op)),
+            OpKind::Read => u64::from(s.joined(op).0),
             _ => u64::from(s.ops[op].cmd.planes.count_ones()),
         };
         let left = |run: &Run| run.course.left() * planes(run.op);

@@ -181,6 +181,18 @@ impl Map {
         self.forward.prefetch(lpn.index());
     }
 
+    /// Prepare the look-up of the owners of a physical address and those that follow it.
+    #[inline]
+    pub fn prefetch_owner(&self, ppa: Ppa) {
+        self.reverse.prefetch(ppa.index());
+    }
+
+    /// Prepare the end of a copy's validity.
+    #[inline]
+    pub fn prefetch_valid(&self, ppa: Ppa) {
+        self.valid.prefetch((ppa.0 / 64) as usize);
+    }
+
     /// Where a logical unit is.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Place {

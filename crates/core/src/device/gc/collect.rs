@@ -270,6 +270,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn read_segment(&mut self, lane: u32, start: Ppa, mask: u64) {
+        self.map.prefetch_owner(start);
         let (_, first_slot) = self.shape.layout.row_of(start);
         let place = self.shape.layout.place(start);
         let unit_bytes = self.shape.layout.unit_bytes;
@@ -298,7 +299,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             left &= left - 1;
             // Units that the host has overwritten meanwhile need not move.
             if self.map.is_valid(ppa) {
-                c.staged.push((self.map.owner(ppa), ppa));
+                let lpn = self.map.owner(ppa);
+                // It is mapped to its new place when it is programmed there.
+                self.map.prefetch(lpn);
+                c.staged.push((lpn, ppa));
             }
         }
         self.free_op(op);

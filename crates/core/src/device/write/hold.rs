@@ -78,7 +78,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut below = Ppa::NONE;
         let old_ppa = match place {
-            Place::Flash(ppa) => ppa,
+            Place::Flash(ppa) => {
+                // The copy goes stale when its successor is programmed.
+                self.map.prefetch_valid(ppa);
+                ppa
+            }
             Place::Unmapped => {
                 mask = full;
                 Ppa::NONE

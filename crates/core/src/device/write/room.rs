@@ -64,7 +64,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.ledger.charge(Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
         r.ledger.charge(Cause::SUSPENDED, suspended);
         charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
-        share_out(&mut r.ledger, &o.ledger, queued, |c| c.is_die_wait() || c.is_channel_wait());
+        share_out(&mut r.ledger, o.ledger.part(Cause::FLASH_WAITS), queued);
         r.room_since = now;
     }
 }
@@ -73,9 +73,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
 /// was to free the block was busy is charged to what that die did; the rest is charged to free
 /// space.
 pub(in crate::device) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
+    if part == 0 {
+        return;
+    }
     let busy = die.sum().min(whole);
     let share = part_of(busy, part, whole);
-    share_out(to, die, share, Cause::is_die_wait);
+    share_out(to, die.part(Cause::DIE_WAITS), share);
     to.charge(Cause::FREE_SPACE, part - share);
 }
 
@@ -84,17 +87,16 @@ fn part_of(ns: u64, part: u64, whole: u64) -> u64 {
     if whole == 0 { 0 } else { (u128::from(ns) * u128::from(part) / u128::from(whole)) as u64 }
 }
 
-/// Charge `part` to `to`, split over some causes as `from` is split. The rounding goes to the last
-/// cause. The split is exact if `part` is what `from` spent on these causes.
-fn share_out(to: &mut Ledger, from: &Ledger, part: u64, of: impl Fn(Cause) -> bool) {
+/// Charge `part` to `to`, split over the causes as `from` is split. The rounding goes to the last
+/// cause. The split is exact if `part` is the sum of `from`.
+fn share_out(to: &mut Ledger, from: impl Iterator<Item = (Cause, u64)> + Clone, part: u64) {
     if part == 0 {
         return;
     }
-    let chosen = || from.iter().filter(|&(c, ns)| ns > 0 && of(c));
-    let whole = chosen().map(|(_, ns)| ns).sum();
+    let whole = from.clone().map(|(_, ns)| ns).sum();
     let mut left = part;
     let mut last = None;
-    for (cause, ns) in chosen() {
+    for (cause, ns) in from.filter(|&(_, ns)| ns > 0) {
         let share = part_of(ns, part, whole);
         to.charge(cause, share);
         left -= share;

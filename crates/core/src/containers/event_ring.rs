@@ -1,0 +1,195 @@
+//! A queue of events in the order of their times.
+
+use super::timers::UNSET;
+use serde::{Deserialize, Serialize};
+
+/// An event of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it happens, ns.
+    pub at: u64,
+    /// The server. Among events at the same time that of the lowest server goes first.
+    pub slot: u32,
+    /// What the server needs to know.
+    pub item: u32,
+}
+
+impl Event {
+    /// Stands behind the last event, so that taking an event needs no test for another one.
+    const END: Event = Event { at: UNSET, slot: 0, item: 0 };
+
+    /// What decides the order of events.
+    #[inline]
+    pub fn key(&self) -> (u64, u32) {
+        (self.at, self.slot)
+    }
+}
+
+/// A sorted queue. It allocates only when it is larger than ever before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Vec<Event>", from = "Vec<Event>")]
+pub struct EventRing {
+    /// A power of two of places, one more than there are events at least.
+    places: Vec<Event>,
+    head: usize,
+    len: usize,
+}
+
+impl EventRing {
+    /// Create an empty queue with room for `capacity` events.
+    pub fn new(capacity: usize) -> EventRing {
+        EventRing { places: vec![Event::END; (capacity + 1).next_power_of_two()], head: 0, len: 0 }
+    }
+
+    #[inline]
+    fn place(&self, i: usize) -> usize {
+        (self.head + i) & (self.places.len() - 1)
+    }
+
+    /// Whether there are no events.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// When the first event happens, and its server; ([`UNSET`], 0) if there is none.
+    #[inline]
+    pub fn first(&self) -> (u64, u32) {
+        self.places[self.place(0)].key()
+    }
+
+    /// Add an event. It is fast if few events come later. Returns whether it is the first.
+    #[inline]
+    pub fn insert(&mut self, event: Event) -> bool {
+        let (head, len) = (self.head, self.len);
+        let places = &mut self.places[..];
+        let mask = places.len() - 1;
+        if len > 0 && places[(head + len - 1) & mask].key() > event.key() {
+            return self.insert_before(event);
+        }
+        places[(head + len) & mask] = event;
+        self.len = len + 1;
+        self.end();
+        len == 0
+    }
+
+    /// Add an event that comes before the last one.
+    fn insert_before(&mut self, event: Event) -> bool {
+        let mut i = self.len;
+        while i > 0 && self.places[self.place(i - 1)].key() > event.key() {
+            let (from, to) = (self.place(i - 1), self.place(i));
+            self.places[to] = self.places[from];
+            i -= 1;
+        }
+        let place = self.place(i);
+        self.places[place] = event;
+        self.len += 1;
+        self.end();
+        i == 0
+    }
+
+    /// Put the end behind the last event.
+    #[inline]
+    fn end(&mut self) {
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        let end = self.place(self.len);
+        self.places[end] = Event::END;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.places.rotate_left(self.head);
+        self.head = 0;
+        self.places.resize(2 * self.len, Event::END);
+    }
+
+    /// Take the first event.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn pop(&mut self) -> Event {
+        let event = self.places[self.place(0)];
+        self.head = self.place(1);
+        self.len = self.len.checked_sub(1).expect("the queue has an event");
+        event
+    }
+
+    /// Take out the event of a server.
+    ///
+    /// # Panics
+    /// If the server has none.
+    pub fn remove(&mut self, slot: u32) {
+        let found = self.iter().position(|event| event.slot == slot).expect("the server has an event");
+        // The end moves too.
+        for i in found..self.len {
+            let (from, to) = (self.place(i + 1), self.place(i));
+            self.places[to] = self.places[from];
+        }
+        self.len -= 1;
+    }
+
+    /// The events in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Event> {
+        (0..self.len).map(|i| &self.places[self.place(i)])
+    }
+}
+
+impl From<Vec<Event>> for EventRing {
+    fn from(events: Vec<Event>) -> EventRing {
+        let mut ring = EventRing::new(events.len());
+        for event in events {
+            ring.insert(event);
+        }
+        ring
+    }
+}
+
+impl From<EventRing> for Vec<Event> {
+    fn from(ring: EventRing) -> Vec<Event> {
+        ring.iter().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Compare with a list that is sorted after each step.
+        #[test]
+        fn events_are_in_order(
+            capacity in 0..4usize,
+            steps in prop::collection::vec((0..4usize, 0..9u64), 0..100),
+        ) {
+            let mut ring = EventRing::new(capacity);
+            let mut model: Vec<Event> = Vec::new();
+            for (slot, (step, at)) in (0..).zip(steps) {
+                match step {
+                    0 if !model.is_empty() => prop_assert_eq!(ring.pop(), model.remove(0)),
+                    1 if !model.is_empty() => ring.remove(model.remove(at as usize % model.len()).slot),
+                    _ => {
+                        let event = Event { at, slot, item: slot / 2 };
+                        model.push(event);
+                        model.sort_by_key(Event::key);
+                        prop_assert_eq!(ring.insert(event), model[0] == event);
+                    }
+                }
+                prop_assert_eq!(ring.iter().copied().collect::<Vec<_>>(), &model[..]);
+                prop_assert_eq!(ring.first(), model.first().map_or((UNSET, 0), Event::key));
+                prop_assert_eq!(ring.is_empty(), model.is_empty());
+                let restored = EventRing::from(Vec::from(ring.clone()));
+                prop_assert!(restored.iter().eq(&model));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the queue has an event")]
+    fn an_empty_queue_gives_nothing() {
+        EventRing::new(3).pop();
+    }
+}
