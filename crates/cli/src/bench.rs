@@ -34,6 +34,12 @@ pub struct Line {
     /// units.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_per_mapping_unit: Option<f64>,
+    /// Memory of the drive's pools and queues after the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pool_bytes: Option<u64>,
+    /// Page faults of making the drive, before ageing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_faults: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waf: Option<f64>,
     /// The digest of the run's completions; for ageing and restoring, the checksum of the
@@ -146,10 +152,21 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
 /// The job of the mixed benchmarks.
 const MIXED: &str = "randrw,bs=4k,rwmixread=70,iodepth=16";
 
-const WIDTHS: [usize; 8] = [26, 9, 9, 8, 8, 8, 6, 16];
+const WIDTHS: [usize; 10] = [26, 9, 9, 8, 8, 8, 9, 7, 6, 16];
 
 fn header() -> String {
-    let head = ["benchmark", "req/CPU-s", "ev/CPU-s", "ns/req", "CPU s", "B/unit", "WAF", "digest"];
+    let head = [
+        "benchmark",
+        "req/CPU-s",
+        "ev/CPU-s",
+        "ns/req",
+        "CPU s",
+        "B/unit",
+        "pools MB",
+        "faults",
+        "WAF",
+        "digest",
+    ];
     grid(head.map(String::from))
 }
 
@@ -163,12 +180,14 @@ fn row(line: &Line) -> String {
         of(line.ns_per_request, |v| grouped(v as u64)),
         format!("{:.2}", line.cpu_seconds),
         of(line.bytes_per_mapping_unit, |v| format!("{v:.1}")),
+        of(line.pool_bytes.map(|b| b as f64), |v| format!("{:.2}", v / 1e6)),
+        of(line.page_faults.map(|n| n as f64), |v| grouped(v as u64)),
         of(line.waf, |v| format!("{v:.2}")),
         line.digest.clone(),
     ])
 }
 
-fn grid(cells: [String; 8]) -> String {
+fn grid(cells: [String; 10]) -> String {
     let mut grid = Grid::with_widths(&WIDTHS);
     grid.row(cells);
     grid.render()

@@ -40,6 +40,16 @@ pub fn rss_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }
 
+/// The page faults of this process so far, if the system reports them.
+pub fn page_faults() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The fields after the name of the program, which ends with the last bracket: `man 5 proc` counts
+    // `state` as the third, `minflt` as the tenth and `majflt` as the twelfth.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(field(10)? + field(12)?)
+}
+
 fn status_bytes(field: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix(field))?;

@@ -10,7 +10,7 @@ use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_sim::cache::Locks;
 use tailcut_sim::host::Host;
-use tailcut_sim::machine::{Stopwatch, rss_bytes};
+use tailcut_sim::machine::{Stopwatch, page_faults, rss_bytes};
 use tailcut_sim::measure::{MeasureOptions, measure};
 use tailcut_sim::precondition::Past;
 use tailcut_sim::{PastKind, Preconditioned, Snapshots};
@@ -42,6 +42,8 @@ struct Case {
     filled: u64,
     /// Resident memory in bytes before the drive was made.
     rss: Option<u64>,
+    /// Page faults while a drive was made.
+    page_faults: Option<u64>,
 }
 
 impl Case {
@@ -54,10 +56,12 @@ impl Case {
         let text = format!("{job},size={}%,norandommap,number_ios={requests}", target.share);
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
         let rss = rss_bytes();
+        let before = page_faults();
         let device = Device::new(&config, SEED, ()).map_err(|e| CliError::Input(e.to_string()))?;
+        let page_faults = page_faults().zip(before).map(|(now, before)| now - before);
         let capacity = device.host_bytes();
         let filled = workload.open(capacity, 0, SEED)?.region().end;
-        Ok(Case { config, workload, capacity, filled, rss })
+        Ok(Case { config, workload, capacity, filled, rss, page_faults })
     }
 
     fn aged(&self) -> Result<(Device, Preconditioned), CliError> {
@@ -99,6 +103,8 @@ impl Case {
             cpu_seconds: o.cpu_seconds,
             wall_seconds: o.wall_seconds,
             bytes_per_mapping_unit: taken.map(|bytes| bytes as f64 / units),
+            pool_bytes: Some(device.pool_bytes() as u64),
+            page_faults: self.page_faults,
             waf: (c.programs_user > 0).then(|| programs as f64 / c.programs_user as f64),
             digest: o.digest.to_string(),
             ..Line::default()

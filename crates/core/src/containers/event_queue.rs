@@ -110,6 +110,12 @@ impl EventQueue {
         self.fronts.set(queue, at, slot);
     }
 
+    /// Memory of the timers and of the queues at their largest, in bytes.
+    pub fn bytes(&self) -> usize {
+        let events: usize = self.queues.iter().map(VecDeque::capacity).sum();
+        self.timers.bytes() + events * size_of::<Event>()
+    }
+
     /// The events of a queue, in order.
     pub fn queue(&self, queue: usize) -> impl Iterator<Item = &Event> {
         self.queues[queue].iter()

@@ -3,26 +3,47 @@
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// The pool.
+/// The pool. It reserves memory for all elements, but an element that was never in use has not been
+/// written: the system provides no memory for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slab<T> {
+    /// The elements that were in use at some time.
     items: Vec<T>,
+    /// Those of them that are unused now; the last one is taken first.
     spare: Vec<u32>,
+    capacity: u32,
+    /// The value of a new element.
+    blank: T,
 }
 
 impl<T: Clone> Slab<T> {
     /// Create a pool of `capacity` unused elements.
     pub fn new(capacity: usize, blank: T) -> Slab<T> {
-        Slab { items: vec![blank; capacity], spare: (0..capacity as u32).rev().collect() }
+        let (items, spare) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        Slab { items, spare, capacity: capacity as u32, blank }
     }
 
-    /// Take an unused element. It has the value that its last user left.
+    /// Take an unused element. It has the value that its last user left. A pool that was restored
+    /// from a snapshot may allocate.
     ///
     /// # Panics
     /// If the pool is exhausted. Construction sizes it for the largest number that can be in use.
     #[inline]
     pub fn take(&mut self) -> u32 {
-        self.spare.pop().expect("a pool is sized for the most that can be in use")
+        match self.spare.pop() {
+            Some(i) => i,
+            None => self.add(),
+        }
+    }
+
+    /// Take an element that was never in use.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self) -> u32 {
+        let i = self.items.len() as u32;
+        assert!(i < self.capacity, "a pool is sized for the most that can be in use");
+        self.items.push(self.blank.clone());
+        i
     }
 
     /// Give an element back.
@@ -33,7 +54,12 @@ impl<T: Clone> Slab<T> {
 
     /// Number of elements, used or not.
     pub fn capacity(&self) -> u32 {
-        self.items.len() as u32
+        self.capacity
+    }
+
+    /// Memory of the elements that were in use at some time, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.items.len() * (size_of::<T>() + size_of::<u32>())
     }
 
     /// Number of elements in use.
@@ -44,7 +70,7 @@ impl<T: Clone> Slab<T> {
     /// Whether all elements are in use.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
-        self.spare.is_empty()
+        self.spare.is_empty() && self.items.len() as u32 == self.capacity
     }
 
     /// The indices in use, for diagnosis.
@@ -102,6 +128,7 @@ mod tests {
                     unused.push(i);
                 }
                 prop_assert_eq!(slab.capacity() as usize, capacity);
+                prop_assert_eq!(slab.items.capacity(), capacity, "it has not grown");
                 prop_assert_eq!(slab.used(), used.len());
                 prop_assert_eq!(slab.is_exhausted(), unused.is_empty());
                 let mut sorted = used.clone();

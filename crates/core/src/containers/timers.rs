@@ -70,6 +70,11 @@ impl Timers {
         if at == LAST { UNSET } else { at }
     }
 
+    /// Memory of the tree, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.pairs.len() * size_of::<[Timer; 2]>()
+    }
+
     /// Whether a timer is set.
     #[inline]
     pub fn is_set(&self, slot: usize) -> bool {

@@ -238,6 +238,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Memory of the pools of operations, commands, write units, stripes and reconstructions, and of
+    /// the queues of events, in bytes. An element of a pool counts from its first use on.
+    pub fn pool_bytes(&self) -> usize {
+        let State { host, write, parity, .. } = &self.state;
+        self.flash.pool_bytes()
+            + host.requests.bytes()
+            + write.units.bytes()
+            + parity.stripes.jobs.bytes()
+            + parity.rebuilds.bytes()
+    }
+
     /// Timers fired since the drive was made.
     pub fn events(&self) -> u64 {
         self.state.events

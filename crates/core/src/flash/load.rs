@@ -33,6 +33,11 @@ impl<O: Observer> Flash<O> {
         self.state.ops.used()
     }
 
+    /// Memory of the operations and of the events to come, in bytes.
+    pub fn pool_bytes(&self) -> usize {
+        self.state.ops.bytes() + self.state.events.bytes()
+    }
+
     /// The operations in use, for diagnosis and audits.
     pub fn ops_in_use(&self) -> Vec<OpId> {
         self.state.ops.in_use().into_iter().map(OpId).collect()
