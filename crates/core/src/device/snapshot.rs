@@ -4,6 +4,9 @@
 //! (u32), key (u64), length of the state (u64), the state (postcard); then each bulk
 //! array as its length in bytes (u64) and its chunks of 1 MiB, each a presence byte
 //! (0: all zero, nothing follows) and the bytes; last the XXH3-64 of all before (u64).
+//!
+//! The arrays are read and not mapped, since a mapped file has no huge pages: `docs/profiling.md` has
+//! the figures.
 
 use super::config::DeviceConfig;
 use super::drive::{Device, State};
