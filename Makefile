@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 
-.PHONY: build demo test lint bench reproduce fuzz mutants clean
+.PHONY: build demo test lint bench counts reproduce fuzz mutants clean
 
 build:
 	$(CARGO) build --release --locked
@@ -22,6 +22,10 @@ lint:
 
 bench: build
 	target/release/tailcut bench
+
+# Instructions a request, into tests/counts.toml. Needs valgrind.
+counts:
+	CARGO="$(CARGO)" sh tests/counts update
 
 # The papers' figures at full size, into docs/reproduction.md, and the combinations of their
 # schemes, into docs/composed.md. Figures on real traces need TAILCUT_TRACES; without it they

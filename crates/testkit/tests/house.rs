@@ -257,6 +257,28 @@ fn policies_are_one_file_and_one_line() {
     }
 }
 
+/// A number in `tests/counts.toml` cannot be raised without a line in the changelog.
+#[test]
+fn the_changelog_states_the_instructions_a_request() {
+    let read =
+        |name: &str| std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let (file, changelog) = (read("tests/counts.toml"), read("CHANGELOG.md"));
+    let counts: Table = toml::from_str(&file).unwrap_or_else(|e| panic!("tests/counts.toml: {e}"));
+    let counts = counts["instructions"].as_table().expect("a table `instructions`");
+    assert!(!counts.is_empty());
+    for (name, count) in counts {
+        let count = count.as_integer().expect("a whole number") as f64;
+        // The newest release is the first section, so the first such line holds.
+        let line = changelog.lines().find(|l| l.starts_with(&format!("- `{name}`: ")));
+        let stated = line.and_then(|l| l.split_whitespace().nth(2)).and_then(|n| n.parse::<f64>().ok());
+        assert!(
+            stated.is_some_and(|s| count <= s * 1.02 && s <= count * 1.02),
+            "CHANGELOG.md must say (and why, if it is more than before): - `{name}`: {count} instructions a \
+             request"
+        );
+    }
+}
+
 #[test]
 fn unsafe_code_is_where_it_is_argued_for() {
     for (name, text) in sources("crates") {
