@@ -37,7 +37,8 @@ pub struct Line {
     /// Memory of the drive's pools and queues after the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pool_bytes: Option<u64>,
-    /// Page faults of making the drive, before ageing.
+    /// Page faults of making the drive, before ageing. A drive after the first in the process may get
+    /// memory that was used before.
     #[serde(skip_serializing_if = "Option::is_none")]
     page_faults: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

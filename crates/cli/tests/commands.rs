@@ -254,6 +254,8 @@ fn every_benchmark_runs() {
         if a.get("requests").is_some() {
             assert!(a["requests_per_cpu_second"].as_f64().unwrap() > 0.0);
             assert!(a["events_per_cpu_second"].as_f64().unwrap() > 0.0);
+            assert!(a["pool_bytes"].as_u64().unwrap() > 0);
+            assert_eq!(a["page_faults"].as_u64().is_some(), cfg!(target_os = "linux"));
         }
     }
 }
