@@ -112,8 +112,7 @@ impl EventQueue {
 
     /// Memory of the timers and of the queues at their largest, in bytes.
     pub fn bytes(&self) -> usize {
-        let events: usize = self.queues.iter().map(VecDeque::capacity).sum();
-        self.timers.bytes() + events * size_of::<Event>()
+        self.timers.bytes() + self.queues.iter().map(EventRing::bytes).sum::<usize>()
     }
 
     /// The events of a queue, in order.

@@ -25,7 +25,8 @@ impl Event {
     }
 }
 
-/// A sorted queue. It allocates only when it is larger than ever before.
+/// A sorted queue. It reserves memory for as many events as it was made for, and touches as much as
+/// it has needed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "Vec<Event>", from = "Vec<Event>")]
 pub struct EventRing {
@@ -36,9 +37,16 @@ pub struct EventRing {
 }
 
 impl EventRing {
-    /// Create an empty queue with room for `capacity` events.
+    /// Create an empty queue with room for `capacity` events. With more it allocates.
     pub fn new(capacity: usize) -> EventRing {
-        EventRing { places: vec![Event::END; (capacity + 1).next_power_of_two()], head: 0, len: 0 }
+        let mut places = Vec::with_capacity((capacity + 1).next_power_of_two());
+        places.push(Event::END);
+        EventRing { places, head: 0, len: 0 }
+    }
+
+    /// Memory of the places, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.places.len() * size_of::<Event>()
     }
 
     #[inline]

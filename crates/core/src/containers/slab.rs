@@ -12,15 +12,15 @@ pub struct Slab<T> {
     /// Those of them that are unused now; the last one is taken first.
     spare: Vec<u32>,
     capacity: u32,
-    /// The value of a new element.
-    blank: T,
+    /// The value of a new element. It is rarely needed, so it is not among the fields that are.
+    blank: Box<T>,
 }
 
 impl<T: Clone> Slab<T> {
     /// Create a pool of `capacity` unused elements.
     pub fn new(capacity: usize, blank: T) -> Slab<T> {
         let (items, spare) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
-        Slab { items, spare, capacity: capacity as u32, blank }
+        Slab { items, spare, capacity: capacity as u32, blank: Box::new(blank) }
     }
 
     /// Take an unused element. It has the value that its last user left. A pool that was restored
@@ -42,7 +42,7 @@ impl<T: Clone> Slab<T> {
     fn add(&mut self) -> u32 {
         let i = self.items.len() as u32;
         assert!(i < self.capacity, "a pool is sized for the most that can be in use");
-        self.items.push(self.blank.clone());
+        self.items.push(T::clone(&self.blank));
         i
     }
 
