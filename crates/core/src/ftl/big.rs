@@ -44,19 +44,10 @@ impl<T: Pod> BigArray<T> {
         Ok(BigArray { start: all.cast(), len, _memory: Some(map) })
     }
 
-    /// Ask the processor to bring an element into its caches, if it can be asked. Memory answers
-    /// after about 100 ns, so this should be done that long before the element is needed.
+    /// See [`prefetch`].
     #[inline]
     pub fn prefetch(&self, index: usize) {
-        // SAFETY: a prefetch reads and writes nothing that the program can see, and it does not
-        // fail for any address.
-        #[cfg(target_arch = "x86_64")]
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.start.as_ptr().wrapping_add(index).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = index;
+        prefetch(self, index);
     }
 
     /// The raw bytes, for snapshots.
@@ -68,6 +59,22 @@ impl<T: Pod> BigArray<T> {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(self)
     }
+}
+
+/// Ask the processor to bring an element of a table into its caches, if it can be asked. Memory
+/// answers after about 100 ns, so this should be done that long before the element is needed. The
+/// element need not exist.
+#[inline]
+pub fn prefetch<T>(table: &[T], index: usize) {
+    // SAFETY: a prefetch reads and writes nothing that the program can see, and it does not fail
+    // for any address.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().wrapping_add(index).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, index);
 }
 
 impl<T: Pod> Deref for BigArray<T> {

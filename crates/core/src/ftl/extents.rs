@@ -1,5 +1,6 @@
 //! Extents: their valid units, free space and write frontiers.
 
+use super::big::prefetch;
 use super::layout::Layout;
 use crate::address::Ppa;
 use crate::containers::NONE;
@@ -104,6 +105,12 @@ impl Extents {
     #[inline]
     pub fn valid(&self, extent: u32) -> u32 {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
+    }
+
+    /// Prepare a change of an extent's count of valid units that follows soon.
+    #[inline]
+    pub fn prefetch(&self, extent: u32) {
+        prefetch(&self.valid, extent as usize);
     }
 
     /// Count one more valid unit in an extent.

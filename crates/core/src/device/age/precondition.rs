@@ -27,8 +27,15 @@ pub struct AgeReport {
     pub steady: bool,
 }
 
-/// Logical units looked up together: enough cache misses at once to hide their latency.
+/// Logical units drawn together. The map entry of a unit is fetched two batches before the unit is
+/// written, and the state of its old copy one batch before, so that memory has the time to answer.
 const BATCH: usize = 128;
+/// Units of a victim whose map entries are fetched before the units are moved.
+const MOVES: usize = 64;
+/// Units of a victim whose owners are fetched before they are read: eight cache lines.
+const OWNERS_AHEAD: u32 = 128;
+/// Entries of the map in a cache line.
+const OWNERS_A_LINE: u32 = 16;
 /// The pass ends unsteady after programming this many times the raw capacity.
 const BOUND: u64 = 12;
 /// Largest number of collections in one lane for one extent opened.
@@ -163,18 +170,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
         let raw = u64::from(self.shape.layout.units());
-        let mut batch = [Lpn(0); BATCH];
         let (mut tell, mut collections) = (0, 0);
         let mut steady = false;
-        while pass.programs < BOUND * raw {
-            let n = next(&mut batch);
-            if n == 0 {
-                break;
+        // The batches that are written now, next and after next, from `at` on.
+        let mut batches = [[Lpn(0); BATCH]; 3];
+        let mut filled = [next(&mut batches[0]), next(&mut batches[1]), 0];
+        let mut at = 0;
+        while pass.programs < BOUND * raw && filled[at] > 0 {
+            let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
+            filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
+            for i in 0..filled[at] {
+                // The rest of a batch that was not filled holds older units, which do no harm here.
+                self.map.prefetch(batches[later][i]);
+                self.prefetch_copy(batches[soon][i]);
+                self.overwrite(&mut pass, batches[at][i]);
             }
-            self.warm(&batch[..n]);
-            for &lpn in &batch[..n] {
-                self.overwrite(&mut pass, lpn);
-            }
+            at = soon;
             if pass.programs - pass.window_start.1 >= pass.window_units {
                 steady = pass.end_window();
                 if steady {
@@ -197,20 +208,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
     }
 
-    /// Touch the map entries and validity words that a batch needs, so that all cache misses
-    /// overlap.
+    /// Fetch the valid bit of a unit's copy, and the count of the extent that has it. The map entry
+    /// may change before the unit is written.
     #[inline]
-    fn warm(&self, lpns: &[Lpn]) {
-        let mut old = [0u32; BATCH];
-        for (o, &lpn) in old.iter_mut().zip(lpns) {
-            *o = self.map.forward[lpn.index()];
+    fn prefetch_copy(&self, lpn: Lpn) {
+        if let Place::Flash(ppa) = self.map.lookup(lpn) {
+            self.map.valid.prefetch((ppa.0 / 64) as usize);
+            self.state.extents.prefetch(self.shape.layout.extent_of(ppa).0);
         }
-        let mut sum = 0;
-        for (&entry, &lpn) in old.iter().zip(lpns) {
-            let ppa = if entry == 0 { self.map.fill.ppa(lpn).0 } else { entry - 1 };
-            sum ^= self.map.valid.get((ppa / 64) as usize).copied().unwrap_or(0);
-        }
-        std::hint::black_box(sum);
     }
 
     /// One functional write of a logical unit.
@@ -308,31 +313,40 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.extents.begin_collection(victim);
         let n = self.shape.layout.units_per_extent;
         let base = Ppa(victim * n);
-        let mut at = 0;
-        while at < n {
-            // Gather a batch of valid units, touch their map entries, then move them.
-            pass.moved.clear();
-            while at < n && pass.moved.len() < BATCH {
-                let width = (n - at).min(64);
-                let mut mask = self.map.valid_mask(base + at, width);
-                while mask != 0 {
-                    let ppa = base + at + mask.trailing_zeros();
-                    mask &= mask - 1;
-                    pass.moved.push((self.map.owner(ppa), ppa));
-                }
-                at += width;
-            }
-            let mut sum = 0;
-            for &(lpn, _) in &pass.moved {
-                sum ^= self.map.forward[lpn.index()];
-            }
-            std::hint::black_box(sum);
-            let moved = std::mem::take(&mut pass.moved);
-            for &(lpn, old_ppa) in &moved {
-                self.move_unit(pass, lane, lpn, old_ppa);
-            }
-            pass.moved = moved;
+        let mut moved = std::mem::take(&mut pass.moved);
+        for line in 0..n.min(OWNERS_AHEAD) / OWNERS_A_LINE {
+            self.map.reverse.prefetch((base + line * OWNERS_A_LINE).index());
         }
+        let mut done = 0;
+        for at in (0..n).step_by(64) {
+            for line in 0..64 / OWNERS_A_LINE {
+                self.map
+                    .reverse
+                    .prefetch((base + at).index() + (OWNERS_AHEAD + line * OWNERS_A_LINE) as usize);
+            }
+            let mut mask = self.map.valid_mask(base + at, (n - at).min(64));
+            while mask != 0 {
+                let ppa = base + at + mask.trailing_zeros();
+                mask &= mask - 1;
+                let lpn = self.map.owner(ppa);
+                self.map.prefetch(lpn);
+                moved.push((lpn, ppa));
+            }
+            while moved.len() - done > MOVES {
+                self.move_unit(pass, lane, moved[done].0, moved[done].1);
+                done += 1;
+            }
+            if done >= MOVES {
+                moved.copy_within(done.., 0);
+                moved.truncate(moved.len() - done);
+                done = 0;
+            }
+        }
+        for &(lpn, from) in &moved[done..] {
+            self.move_unit(pass, lane, lpn, from);
+        }
+        moved.clear();
+        pass.moved = moved;
         if !std::mem::replace(&mut pass.erased[victim as usize], true) {
             pass.erased_extents += 1;
         }
@@ -425,7 +439,7 @@ impl Pass {
             erased: vec![false; layout.extents() as usize],
             erased_extents: 0,
             extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
-            moved: Vec::with_capacity(BATCH + 64),
+            moved: Vec::with_capacity(2 * MOVES + 64),
             stripe: NONE,
             out_of_reach: false,
         }
