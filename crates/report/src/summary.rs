@@ -283,6 +283,10 @@ pub struct Precondition {
     /// Write amplification at the end of overwriting; with `steady` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
+    /// Whether overwriting began on extents with the valid units that theory gives, instead of at
+    /// the sequential fill.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub analytic_start: bool,
 }
 
 /// Garbage collection.

@@ -17,16 +17,19 @@ pub struct ModelChange {
     /// The settings that the version affects, as in the resolved configuration: results can
     /// differ for a drive with any of them. If empty, every drive is affected.
     pub choices: &'static [&'static str],
+    /// Only drives of at least this many mapping units are affected.
+    pub from_units: u64,
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 5] = [
-    ModelChange { version: 1, choices: &[] },
-    ModelChange { version: 2, choices: &[] },
-    ModelChange { version: 3, choices: &["age.overwrites.uniform"] },
+pub const CHANGES: [ModelChange; 6] = [
+    ModelChange { version: 1, choices: &[], from_units: 0 },
+    ModelChange { version: 2, choices: &[], from_units: 0 },
+    ModelChange { version: 3, choices: &["age.overwrites.uniform"], from_units: 0 },
     ModelChange {
         version: 4,
         choices: &["policy.redundancy.rain", "policy.gc_schedule.preemptive.states.four"],
+        from_units: 0,
     },
     ModelChange {
         version: 5,
@@ -36,7 +39,9 @@ pub const CHANGES: [ModelChange; 5] = [
             "policy.read_path.gc-tolerant-authors",
             "policy.gc_schedule.instant",
         ],
+        from_units: 0,
     },
+    ModelChange { version: 6, choices: &[], from_units: 1 << 27 },
 ];
 
 /// The newest version that can change a result of the experiment.
@@ -59,7 +64,10 @@ pub fn needed(e: &Experiment) -> Result<u32, ReproduceError> {
 
 fn touches(change: &ModelChange, spec: &SchemeSpec) -> bool {
     let config = Value::try_from(&spec.config).expect("a configuration is a table");
-    change.choices.is_empty() || change.choices.iter().any(|c| has(&config, c))
+    let g = &spec.config.geometry;
+    let blocks = u64::from(g.dies()) * u64::from(g.planes) * u64::from(g.blocks);
+    blocks * g.block_bytes() / spec.config.ftl.mapping_unit >= change.from_units
+        && (change.choices.is_empty() || change.choices.iter().any(|c| has(&config, c)))
 }
 
 /// Whether a configuration has a choice: at the path there is a table, a value, or a text equal

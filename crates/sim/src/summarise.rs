@@ -26,6 +26,7 @@ pub fn summarise(name: &str, run: &RunResult) -> Scheme {
             cpu_seconds: run.past.cpu_seconds,
             cached: run.past.cached,
             waf: run.past.report.as_ref().map(|r| r.waf),
+            analytic_start: run.past.report.as_ref().is_some_and(|r| r.analytic),
         }),
         load: o.offered.as_ref().map(load),
     };

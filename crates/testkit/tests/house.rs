@@ -165,7 +165,10 @@ fn the_core_has_no_clock_thread_file_or_unordered_map() {
         for (name, text) in sources(folder) {
             let code = code(&text);
             for word in banned {
-                assert!(!mentions(&code, word), "{name} mentions {word}");
+                // The start of an aged state is the same for any number of threads (test
+                // `analytic_start`).
+                let excepted = word == "std::thread" && name.ends_with("device/age/threads.rs");
+                assert!(excepted || !mentions(&code, word), "{name} mentions {word}");
             }
             assert!(
                 !code.contains("dyn Policy") && !code.contains("Box<dyn"),

@@ -180,8 +180,12 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
             let waf = past.report.as_ref().map_or(0.0, |r| r.waf);
             let from = if past.cached { "from a snapshot" } else { "made" };
             let seconds = past.cpu_seconds;
-            let _ =
-                writeln!(out, "aged          {name}: write amplification {waf:.2}, {from} in {seconds:.2} s");
+            let analytic = past.report.as_ref().is_some_and(|r| r.analytic);
+            let start = if analytic { ", from an analytic start" } else { "" };
+            let _ = writeln!(
+                out,
+                "aged          {name}: write amplification {waf:.2}{start}, {from} in {seconds:.2} s"
+            );
         }
     }
     if let Some(counts) = &finished.trace {

@@ -1,8 +1,8 @@
 //! A drive: the controller above the flash, as one state machine.
 //!
-//! [`Device`] has no clock, thread or I/O. A driver submits the host's commands with their times
-//! ([`Device::submit`]), lets time pass ([`Device::advance`]) and asks when the next timer fires
-//! ([`Device::next_deadline`]).
+//! [`Device`] has no clock, thread or I/O; only the start of an aged state may use threads. A driver
+//! submits the host's commands with their times ([`Device::submit`]), lets time pass
+//! ([`Device::advance`]) and asks when the next timer fires ([`Device::next_deadline`]).
 //!
 //! A read goes `host::commands` (queue, controller) → `host::read` (look-up, one operation for each
 //! row) → [`crate::flash`] (die, channel, array, decoder) → `facts` → `host::read` (host link) →
@@ -45,7 +45,7 @@ pub use drive::{Device, Gauges, SuspensionWear};
 pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
 
-pub use age::precondition::{AgeReport, aged_key};
+pub use age::precondition::{AgeReport, UniformStart, aged_key};
 pub use gc::group_time::GroupTime;
 pub use shape::Shape;
 pub use snapshot::SnapshotError;

@@ -9,6 +9,7 @@ use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
 
 /// A zero-filled array in anonymous memory. Untouched parts take no physical memory. On Linux a
 /// large array asks for huge pages, since access is random.
@@ -58,6 +59,15 @@ impl<T: Pod> BigArray<T> {
     /// The raw bytes, for snapshots.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(self)
+    }
+}
+
+impl BigArray<u32> {
+    /// The elements as cells that several threads can write to.
+    pub fn shared(&mut self) -> &[AtomicU32] {
+        // SAFETY: an `AtomicU32` has the size, alignment and bit patterns of a `u32`, and `&mut
+        // self` makes this the only reference as long as the cells are used.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len) }
     }
 }
 

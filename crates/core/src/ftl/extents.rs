@@ -265,6 +265,34 @@ impl Extents {
         }
     }
 
+    /// Bring an empty lane into a state of long use. `valid` has the valid units of each extent of
+    /// the lane. `closed` names the closed extents with their serial numbers, and `open` the open
+    /// ones of host and collection, with their rows written.
+    pub fn take_lane(
+        &mut self,
+        layout: &Layout,
+        lane: u32,
+        valid: &[u32],
+        closed: impl Iterator<Item = (u32, u64)>,
+        open: [(u32, u32); 2],
+    ) {
+        let first = lane * layout.stride;
+        let l = &mut self.lanes[lane as usize];
+        for (index, serial) in closed {
+            let extent = first + index;
+            l.free.remove(&mut self.links, extent);
+            self.valid[extent as usize] = valid[index as usize];
+            self.closed[extent as usize] = serial;
+        }
+        for (frontier, (index, next_row)) in l.frontiers.iter_mut().zip(open) {
+            let extent = first + index;
+            debug_assert!(next_row < layout.rows_per_extent);
+            l.free.remove(&mut self.links, extent);
+            self.valid[extent as usize] = CLOSED_TO_COLLECTION | valid[index as usize];
+            *frontier = Frontier { extent, next_row };
+        }
+    }
+
     /// By extent, the number of rows written: all rows of a closed extent, none of a free one.
     pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
         let mut rows = vec![0; layout.extents() as usize];

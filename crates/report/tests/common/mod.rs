@@ -88,7 +88,13 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         wall_seconds: 1.5,
         cpu_seconds: 1.25,
         peak_rss_bytes: Some(1 << 28),
-        precondition: Some(Precondition { kind: "steady".into(), cpu_seconds: 3.0, cached: true, waf: None }),
+        precondition: Some(Precondition {
+            kind: "steady".into(),
+            cpu_seconds: 3.0,
+            cached: true,
+            waf: None,
+            analytic_start: false,
+        }),
         load: Some(Load {
             offered_iops: Some(2000.0),
             served_iops: 1000.0,

@@ -4,7 +4,7 @@ use super::draw::{Case, between, chance, one_of};
 use crate::bytes::Bytes;
 use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
-use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape};
+use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
 
@@ -114,7 +114,12 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         }
         if filled > 0 && plan.aged && scattered.is_none() {
             let unit = self.case.config.ftl.mapping_unit as u32;
-            self.device.age_uniform(0..filled, unit, &mut |_| true);
+            // A third of the drives begins at an analytic start, if their kind has one.
+            let start = match seed % 3 {
+                0 => UniformStart::Analytic(1 + (seed / 3 % 2) as usize),
+                _ => UniformStart::BySize,
+            };
+            self.device.age_uniform_from(start, 0..filled, unit, &mut |_| true);
             self.audit("after ageing")?;
         }
         self.oracle = Some(Oracle::new(&self.case.config, self.device.shape(), filled));

@@ -2,3 +2,6 @@
 
 pub(super) mod precondition;
 pub(super) mod scatter;
+mod start;
+mod steady;
+mod threads;

@@ -1,6 +1,7 @@
 //! The aged state of a drive, made without the timing model: a sequential fill, and functional
 //! overwrites with the drive's own placement and victim policies.
 
+use super::threads;
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::config::DeviceConfig;
@@ -25,6 +26,20 @@ pub struct AgeReport {
     /// Whether every extent was erased and three successive windows agreed within 2 %. Otherwise
     /// the pass was stopped, or ended at its bound.
     pub steady: bool,
+    /// Whether the overwrites began on extents with the valid units that theory gives, instead of
+    /// full ones. Then no extent had to be erased.
+    pub analytic: bool,
+}
+
+/// Where uniform overwrites begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UniformStart {
+    /// At the sequential fill, or on a large drive at an analytic start if its kind has one.
+    BySize,
+    /// At the sequential fill.
+    Fill,
+    /// At an analytic start made by this many threads, if the kind of drive has one.
+    Analytic(usize),
 }
 
 /// Logical units drawn together. The map entry of a unit is fetched two batches before the unit is
@@ -50,6 +65,11 @@ const TELL_PROGRAMS: u64 = 1 << 18;
 /// Early in a pass, progress is reported again after the programs so far divided by this.
 const TELL_PART: u64 = 32;
 const TELL_COLLECTIONS: u64 = 1 << 8;
+/// A drive of fewer mapping units is overwritten from the sequential fill on, which takes some
+/// seconds. No drive with published results has as many.
+const ANALYTIC_MIN: u32 = 1 << 27;
+/// The share of the progress of ageing that an analytic start has.
+const START_PART: f64 = 0.4;
 /// Largest relative difference of three successive windows of a steady drive.
 const TOLERANCE: f64 = 0.02;
 
@@ -100,9 +120,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady. `progress`
-    /// is called with a rough fraction and stops the pass by returning false.
+    /// is called with a rough fraction and stops the pass by returning false; a drive that was
+    /// stopped must not be used.
     pub fn age_uniform(
         &mut self,
+        region: Range<u64>,
+        bytes: u32,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        self.age_uniform_from(UniformStart::BySize, region, bytes, progress)
+    }
+
+    /// As [`Device::age_uniform`], with a start for tests.
+    pub fn age_uniform_from(
+        &mut self,
+        start: UniformStart,
         region: Range<u64>,
         bytes: u32,
         progress: &mut dyn FnMut(f64) -> bool,
@@ -115,10 +147,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if places == 0 {
             return AgeReport::default();
         }
+        let threads = match start {
+            UniformStart::Fill => 0,
+            UniformStart::Analytic(threads) => threads,
+            UniformStart::BySize if self.shape.layout.units() < ANALYTIC_MIN => 0,
+            UniformStart::BySize => threads::available(),
+        };
+        // The last mapping unit may lie in the region only in part.
+        let all = per_write == 1 && first == 0 && end + 1 >= u64::from(self.map.state.filled);
+        let plan = if all && threads > 0 { self.plan_start() } else { None };
+        let analytic = plan.is_some();
+        if let Some(lanes) = plan
+            && !self.start(&lanes, threads, &mut |part| progress(START_PART * part))
+        {
+            return AgeReport { analytic, ..AgeReport::default() };
+        }
         // A second pass on the same drive must not write the same addresses again.
         let mut stream = Stream::new(self.shape.context.seed, "age", self.state.extents.serial);
         let (mut at, mut left) = (0, 0);
-        self.age(progress, &mut |batch| {
+        self.age(analytic, progress, &mut |batch| {
             for lpn in batch.iter_mut() {
                 if left == 0 {
                     at = first + stream.below(places) * per_write;
@@ -142,7 +189,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.layout.unit_bytes;
         let most = u64::from(self.shape.layout.host_units);
         let mut pending = 0..0;
-        self.age(progress, &mut |batch| {
+        self.age(false, progress, &mut |batch| {
             let mut filled = 0;
             while filled < BATCH {
                 if pending.is_empty() {
@@ -159,9 +206,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// The common loop. `next` fills a batch with logical units and returns how many.
+    /// The common loop, from an analytic start or from a fill. `next` fills a batch with logical
+    /// units and returns how many.
     fn age(
         &mut self,
+        analytic: bool,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
@@ -169,6 +218,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // state of policies.
         let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
+        // An analytic start leaves no extent of the fill to be erased.
+        pass.extents = if analytic { 0 } else { pass.extents };
         let raw = u64::from(self.shape.layout.units());
         let (mut tell, mut collections) = (0, 0);
         let mut steady = false;
@@ -195,8 +246,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if pass.programs >= tell || pass.collections >= collections {
                 tell = pass.programs + (pass.programs / TELL_PART).min(TELL_PROGRAMS);
                 collections = pass.collections + TELL_COLLECTIONS;
-                // Typical drives take two to three times their raw capacity.
-                let fraction = pass.programs as f64 / (2.5 * raw as f64);
+                // Typical drives take two to three times their raw capacity, or three windows.
+                let (before, rest) = if analytic { (START_PART, 0.3) } else { (0.0, 2.5) };
+                let fraction = before + (1.0 - before) * pass.programs as f64 / (rest * raw as f64);
                 if !progress(fraction.min(0.99)) {
                     break;
                 }
@@ -205,7 +257,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.end_stripe(&mut pass);
         self.end_pass(&mut pass);
         self.state.policies = policies;
-        AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach }
+        AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach, analytic }
     }
 
     /// Fetch the valid bit of a unit's copy, and the count of the extent that has it. The map entry

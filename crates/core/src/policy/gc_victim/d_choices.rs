@@ -13,7 +13,7 @@
 //!
 //! **Checked by** `policy_laws`.
 
-use super::{GcVictim, PolicyContext, VictimView, fewest_valid};
+use super::{GcVictim, PolicyContext, VictimRule, VictimView, fewest_valid};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 
@@ -65,5 +65,8 @@ impl GcVictim for Policy {
             }
         }
         best.or_else(|| fewest_valid(view))
+    }
+    fn rule(&self) -> VictimRule {
+        VictimRule::FewestOf(self.d)
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! **Checked by** `policy_laws`, `policy_decisions`.
 
-use super::{GcVictim, VictimView};
+use super::{GcVictim, VictimRule, VictimView};
 
 parameterless!();
 
@@ -20,5 +20,8 @@ impl GcVictim for Policy {
         (0..view.valid.len() as u32)
             .filter(|&i| view.valid[i as usize] <= view.most_valid)
             .min_by_key(|&i| view.closed[i as usize])
+    }
+    fn rule(&self) -> VictimRule {
+        VictimRule::Age
     }
 }

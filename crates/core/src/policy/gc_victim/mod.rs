@@ -26,11 +26,27 @@ pub struct VictimView<'a> {
     pub most_valid: u32,
 }
 
+/// What a member's choice depends on, as far as the theory of the steady state needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VictimRule {
+    /// The fewest valid units of all extents.
+    FewestOfAll,
+    /// The fewest valid units of this many extents drawn at random.
+    FewestOf(u32),
+    /// The time since the extent was closed, mainly.
+    Age,
+}
+
 /// The contract: `pick` returns an index whose `valid` is at most `most_valid`, or `None` if no
 /// such extent exists. Each collection then gains at least a row, so that collecting always ends.
 pub trait GcVictim {
     /// The index of the extent to collect.
     fn pick(&self, view: &VictimView<'_>) -> Option<u32>;
+    /// What the choice depends on. It decides where a large drive's ageing starts; the overwrites
+    /// that follow are done with `pick`.
+    fn rule(&self) -> VictimRule {
+        VictimRule::FewestOfAll
+    }
 }
 
 /// The collectable extent with the fewest valid units, the lowest index among equals.
@@ -58,5 +74,6 @@ family! {
     }
     answers: {
         fn pick(view: &VictimView<'_>) -> Option<u32>;
+        fn rule() -> VictimRule;
     }
 }
