@@ -70,6 +70,10 @@ const TELL_COLLECTIONS: u64 = 1 << 8;
 const ANALYTIC_MIN: u32 = 1 << 27;
 /// The share of the progress of ageing that an analytic start has.
 const START_PART: f64 = 0.4;
+/// Most extents that a window after an analytic start programs in a lane. Write amplification is then
+/// what it will be after one to two percent of the raw capacity, for each victim policy, so that a
+/// window must only be long enough to measure it.
+const START_WINDOW: u64 = 256;
 /// Largest relative difference of three successive windows of a steady drive.
 const TOLERANCE: f64 = 0.02;
 
@@ -218,8 +222,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // state of policies.
         let policies = self.state.policies.clone();
         let mut pass = Pass::new(self);
-        // An analytic start leaves no extent of the fill to be erased.
-        pass.extents = if analytic { 0 } else { pass.extents };
+        if analytic {
+            // No extent of the fill is left to be erased.
+            pass.extents = 0;
+            let layout = &self.shape.layout;
+            let most = START_WINDOW * u64::from(layout.lanes) * u64::from(layout.units_per_extent);
+            pass.window_units = pass.window_units.min(most);
+        }
         let raw = u64::from(self.shape.layout.units());
         let (mut tell, mut collections) = (0, 0);
         let mut steady = false;
@@ -247,8 +256,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 tell = pass.programs + (pass.programs / TELL_PART).min(TELL_PROGRAMS);
                 collections = pass.collections + TELL_COLLECTIONS;
                 // Typical drives take two to three times their raw capacity, or three windows.
-                let (before, rest) = if analytic { (START_PART, 0.3) } else { (0.0, 2.5) };
-                let fraction = before + (1.0 - before) * pass.programs as f64 / (rest * raw as f64);
+                let (before, rest) = if analytic {
+                    (START_PART, 3.0 * pass.window_units as f64)
+                } else {
+                    (0.0, 2.5 * raw as f64)
+                };
+                let fraction = before + (1.0 - before) * pass.programs as f64 / rest;
                 if !progress(fraction.min(0.99)) {
                     break;
                 }
