@@ -239,11 +239,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while pass.programs < BOUND * raw && filled[at] > 0 {
             let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
             filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
-            for i in 0..filled[at] {
+            for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
                 // The rest of a batch that was not filled holds older units, which do no harm here.
                 self.map.prefetch(batches[later][i]);
                 self.prefetch_copy(batches[soon][i]);
-                self.overwrite(&mut pass, batches[at][i]);
+                self.overwrite(&mut pass, lpn);
             }
             at = soon;
             if pass.programs - pass.window_start.1 >= pass.window_units {

@@ -78,7 +78,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let lane_units = layout.stride * layout.units_per_extent;
         let new = self.state.extents.erases == 0 && self.state.now == 0;
         // Lanes must not share a word of valid bits.
-        if !new || self.shape.stripes.is_some() || lane_units % 64 != 0 || lane_units > UNITS_MAX {
+        if !new || self.shape.stripes.is_some() || !lane_units.is_multiple_of(64) || lane_units > UNITS_MAX {
             return None;
         }
         let mut steady: Option<(f64, Steady)> = None;
@@ -258,7 +258,7 @@ fn place_lane(
     tables.count(units, buckets, draws.clone());
     let mut at = draws.clone();
     for i in 0..units {
-        if i % SLICE == 0 && !progress(0.4 * f64::from(i) / f64::from(units)) {
+        if i.is_multiple_of(SLICE) && !progress(0.4 * f64::from(i) / f64::from(units)) {
             return false;
         }
         let unit = if dealt { reverse[i as usize] - 1 } else { fill.lpn(first + i).0 };
@@ -285,12 +285,12 @@ fn place_lane(
     next.copy_from_slice(&first_of[..buckets]);
     let mut at = draws;
     for i in 0..units {
-        if i % SLICE == 0 && !progress(0.8 + 0.2 * f64::from(i) / f64::from(units)) {
+        if i.is_multiple_of(SLICE) && !progress(0.8 + 0.2 * f64::from(i) / f64::from(units)) {
             return false;
         }
         let from = &mut next[at.next()];
         let index = *from as usize;
-        if index % AHEAD == 0 {
+        if index.is_multiple_of(AHEAD) {
             prefetch(&tables.units, index + AHEAD);
             prefetch(&tables.places, index + AHEAD);
         }

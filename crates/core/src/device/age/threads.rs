@@ -9,14 +9,17 @@ pub(super) fn available() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| threads.get())
 }
 
-/// Do all jobs on some threads; false when `progress` stops them. A job reports its progress to the
-/// function that it gets, and ends when that returns false. It also gets tables that its thread uses
-/// for one job after the other.
+/// What is done with a job. It reports its progress to the function that it gets, and ends with
+/// false when that returns false. It also gets tables that its thread uses for one job after the
+/// other.
+type Work<'a, J, T> = dyn Fn(J, &mut T, &mut dyn FnMut(f64) -> bool) -> bool + Sync + 'a;
+
+/// Do all jobs on some threads; false when `progress` stops them.
 pub(super) fn on_threads<J: Send, T: Default>(
     threads: usize,
     jobs: Vec<J>,
     progress: &mut dyn FnMut(f64) -> bool,
-    work: &(dyn Fn(J, &mut T, &mut dyn FnMut(f64) -> bool) -> bool + Sync),
+    work: &Work<'_, J, T>,
 ) -> bool {
     let threads = threads.clamp(1, jobs.len().max(1));
     let stop = AtomicBool::new(false);
