@@ -168,7 +168,7 @@ fn counted_walks(timers: &mut Timers, fronts: &mut Fronts, [slots, lanes, times]
     let (mut stream, mut sum) = (Stream::new(1, "counts", 0), 0u64);
     for _ in 0..WALKS {
         timers.set(stream.below(slots) as usize, stream.below(times));
-        fronts.set(stream.below(lanes) as usize, stream.below(times));
+        fronts.set(stream.below(lanes) as usize, stream.below(times), 0);
         sum = sum.wrapping_add(timers.first().1 ^ fronts.first().1);
     }
     sum

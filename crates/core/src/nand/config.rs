@@ -65,12 +65,12 @@ pub struct GeometryConfig {
 
 impl GeometryConfig {
     /// Dies of the drive.
-    pub(crate) fn dies(&self) -> u32 {
+    pub fn dies(&self) -> u32 {
         self.channels * self.chips_per_channel * self.dies_per_chip
     }
 
     /// Bytes of user data in a block.
-    pub(crate) fn block_bytes(&self) -> u64 {
+    pub fn block_bytes(&self) -> u64 {
         u64::from(self.pages) * self.page
     }
 
