@@ -101,25 +101,11 @@ impl Account {
         self.met_collection(seen) || OF_COLLECTION.contains(&self.slot()) && now > self.since
     }
 
-    /// Bring the account up to `now` for an operation that begins to wait, and keep a copy of it in
-    /// `seen`.
-    ///
-    /// The copy is made first: the processor waits if it reads as part of a vector what it has just
-    /// written alone. The same holds for [`Account::charge_wait`].
+    /// Charge the time between the copy `seen` of the account and the last settlement, for which an
+    /// operation waited.
     #[inline]
-    pub fn begin_wait(&mut self, now: u64, seen: &mut Held) {
-        *seen = self.held;
-        seen[usize::from(self.slot)] += now - self.since;
-        self.settle(now);
-    }
-
-    /// Bring the account up to `now`, and charge the time since the copy `seen` was made, for which
-    /// an operation waited.
-    #[inline]
-    pub fn charge_wait(&mut self, now: u64, seen: &Held, to: &mut Ledger) {
+    pub fn charge_wait(&self, seen: &Held, to: &mut Ledger) {
         to.charge_each(FIRST, &self.held, seen);
-        to.charge(Cause(FIRST.0 + self.slot), now - self.since);
-        self.settle(now);
     }
 
     /// Nanoseconds up to `end` in which an operation had the die, or was being stopped,

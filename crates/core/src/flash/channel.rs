@@ -44,14 +44,8 @@ impl Channel {
     #[inline]
     pub fn spent(&self, now: u64) -> Spent {
         let mut spent = self.granted;
-        self.correct(now, &mut spent);
+        spent[self.occupant as usize] -= self.busy_until.saturating_sub(now);
         spent
-    }
-
-    /// Take the rest of the transfer under way off a copy of the time granted.
-    #[inline]
-    pub fn correct(&self, now: u64, granted: &mut Spent) {
-        granted[self.occupant as usize] -= self.busy_until.saturating_sub(now);
     }
 
     #[inline]
@@ -67,12 +61,6 @@ impl Channel {
 #[inline]
 pub(super) fn part(seen: &Held) -> &Spent {
     seen.first_chunk().expect("a die's account is longer")
-}
-
-/// The same, to write it.
-#[inline]
-pub(super) fn part_mut(seen: &mut Held) -> &mut Spent {
-    seen.first_chunk_mut().expect("a die's account is longer")
 }
 
 /// Whether a collection has had the channel between two copies of its times.

@@ -78,7 +78,7 @@ impl<O: Observer> Flash<O> {
         }
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        u.account.begin_wait(now, &mut s.ops[id].seen);
+        s.ops[id].seen = *u.account.settle(now);
         if gathers {
             u.queues.line_up(&mut s.ops, id);
         } else {
@@ -256,8 +256,9 @@ impl<O: Observer> Flash<O> {
         if kind == Occupant::UserRead {
             s.channels[u.channel as usize].reads -= 1;
         }
+        u.account.settle(s.now);
         let Op { cmd, entered, seen, ledger, .. } = &mut s.ops[id];
-        u.account.charge_wait(s.now, seen, ledger);
+        u.account.charge_wait(seen, ledger);
         let met = u.account.met_collection(seen);
         u.met_collection = met;
         if cmd.tag != NONE {

@@ -1,6 +1,5 @@
 //! Which operation gets a channel next, and what it transfers.
 
-use super::account::Held;
 use super::channel;
 use super::events::OUT;
 use super::op::{FlashCommand, Op};
@@ -26,18 +25,14 @@ impl<O: Observer> Flash<O> {
             return self.use_channel(id, second, kind);
         }
         let idle = !channel.has_waiters();
-        let keep = |seen: &mut Held| {
-            let seen = channel::part_mut(seen);
-            *seen = channel.granted;
-            channel.correct(now, seen);
-        };
-        keep(&mut op.seen);
+        let spent = channel.spent(now);
+        op.seen[..Occupant::COUNT].copy_from_slice(&spent);
         // The operations that joined it wait with it until the command is sent.
         let first = self.fixed.first_on_channel.has(op.cmd.occupant);
         let mut along = if op.second { NONE } else { op.joined };
         while along != NONE {
             let o = &mut s.ops[along];
-            keep(&mut o.seen);
+            o.seen[..Occupant::COUNT].copy_from_slice(&spent);
             along = o.joined;
         }
         let queue = if first { &mut channel.first } else { &mut channel.rest };
