@@ -51,7 +51,7 @@ impl EventRing {
 
     #[inline]
     fn place(&self, i: usize) -> usize {
-        (self.head + i) & (self.places.len() - 1)
+        self.head.wrapping_add(i) & (self.places.len() - 1)
     }
 
     /// Whether there are no events.
@@ -69,31 +69,24 @@ impl EventRing {
     /// Add an event. It is fast if few events come later. Returns whether it is the first.
     #[inline]
     pub fn insert(&mut self, event: Event) -> bool {
-        let (head, len) = (self.head, self.len);
-        let places = &mut self.places[..];
-        let mask = places.len() - 1;
-        if len > 0 && places[(head + len - 1) & mask].key() > event.key() {
-            return self.insert_before(event);
-        }
-        places[(head + len) & mask] = event;
-        self.len = len + 1;
+        let last = self.places[self.place(self.len.wrapping_sub(1))];
+        let i = if self.len > 0 && last.key() > event.key() { self.make_room(&event) } else { self.len };
+        let place = self.place(i);
+        self.places[place] = event;
+        self.len += 1;
         self.end();
-        len == 0
+        i == 0
     }
 
-    /// Add an event that comes before the last one.
-    fn insert_before(&mut self, event: Event) -> bool {
+    /// Move the events that come after this one, and return its place among them.
+    fn make_room(&mut self, event: &Event) -> usize {
         let mut i = self.len;
         while i > 0 && self.places[self.place(i - 1)].key() > event.key() {
             let (from, to) = (self.place(i - 1), self.place(i));
             self.places[to] = self.places[from];
             i -= 1;
         }
-        let place = self.place(i);
-        self.places[place] = event;
-        self.len += 1;
-        self.end();
-        i == 0
+        i
     }
 
     /// Put the end behind the last event.

@@ -6,17 +6,17 @@ use super::account;
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
-use super::unit::Phase;
+use super::unit::{Phase, Unit};
 use crate::address::BusyUnit;
 use crate::containers::NONE;
-use crate::containers::event_queue::{QUEUES, Source};
+use crate::containers::event_queue::{EventQueue, QUEUES, Source};
 use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
 /// The queue of units whose data are out, and for which an operation waits.
-pub(super) const OUT: usize = 0;
+const OUT: usize = 0;
 /// The queue of channels that become free, and for which an operation waits.
 const GRANT: usize = 1;
 /// The queue of operations in the decoders.
@@ -39,6 +39,14 @@ pub enum Fact {
     Ended(OpId),
     /// The data of this read are decoded.
     Decoded(OpId),
+}
+
+/// Set the end of the transfer out of a unit, unless it is set.
+#[inline]
+pub(super) fn await_out(events: &mut EventQueue, unit: BusyUnit, u: &mut Unit) {
+    if !std::mem::replace(&mut u.awaited, true) {
+        events.push(OUT, Event { at: u.until, slot: unit.0, item: 0 });
+    }
 }
 
 impl<O: Observer> Flash<O> {
@@ -114,10 +122,8 @@ impl<O: Observer> Flash<O> {
     /// Set the end of the transfer out of a unit. Something waits for the unit.
     #[inline]
     pub(super) fn set_out(&mut self, unit: BusyUnit) {
-        let u = &mut self.state.units[unit.index()];
-        if !std::mem::replace(&mut u.awaited, true) {
-            self.state.events.push(OUT, Event { at: u.until, slot: unit.0, item: 0 });
-        }
+        let s = &mut self.state;
+        await_out(&mut s.events, unit, &mut s.units[unit.index()]);
     }
 
     /// Set the time at which a channel can be granted to a waiter.

@@ -1,12 +1,11 @@
 //! Which operation gets a channel next, and what it transfers.
 
 use super::channel;
-use super::events::OUT;
+use super::events::await_out;
 use super::op::{FlashCommand, Op};
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
-use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
 use crate::observer::{Observer, Step};
 use tailcut_units::{Cause, Occupant};
@@ -157,10 +156,8 @@ impl<O: Observer> Flash<O> {
             u.joined -= 1;
             u.holder = op.joined;
         }
-        // Nothing waited for the unit's end before.
-        u.awaited = last && (!u.queues.waiting().is_empty() || u.suspended != 0);
-        if u.awaited {
-            s.events.push(OUT, Event { at: d.channel_free, slot: unit.0, item: 0 });
+        if last && (!u.queues.waiting().is_empty() || u.suspended != 0) {
+            await_out(&mut s.events, unit, u);
         }
         if std::mem::take(&mut op.along) {
             self.observe(id, Step::Granted, now);

@@ -278,7 +278,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn prefetch_copy(&self, lpn: Lpn) {
         if let Place::Flash(ppa) = self.map.lookup(lpn) {
-            self.map.valid.prefetch((ppa.0 / 64) as usize);
+            self.map.prefetch_valid(ppa);
             self.state.extents.prefetch(self.shape.layout.extent_of(ppa).0);
         }
     }
@@ -380,7 +380,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let base = Ppa(victim * n);
         let mut moved = std::mem::take(&mut pass.moved);
         for line in 0..n.min(OWNERS_AHEAD) / OWNERS_A_LINE {
-            self.map.reverse.prefetch((base + line * OWNERS_A_LINE).index());
+            self.map.prefetch_owner(base + line * OWNERS_A_LINE);
         }
         let mut done = 0;
         for at in (0..n).step_by(64) {
