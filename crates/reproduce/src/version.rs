@@ -22,7 +22,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 6] = [
+pub const CHANGES: [ModelChange; 7] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange { version: 3, choices: &["age.overwrites.uniform"], from_units: 0 },
@@ -42,6 +42,7 @@ pub const CHANGES: [ModelChange; 6] = [
         from_units: 0,
     },
     ModelChange { version: 6, choices: &[], from_units: 1 << 27 },
+    ModelChange { version: 7, choices: &[], from_units: 0 },
 ];
 
 /// The newest version that can change a result of the experiment.

@@ -93,21 +93,9 @@ impl EventQueue {
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Event {
         let event = self.queues[queue].pop();
-        self.head_left(queue);
-        event
-    }
-
-    /// Take the event of a server out of a queue.
-    pub fn remove(&mut self, queue: usize, slot: u32) {
-        self.queues[queue].remove(slot);
-        self.head_left(queue);
-    }
-
-    /// Note the new head of a queue, whose head may have left.
-    #[inline]
-    fn head_left(&mut self, queue: usize) {
         let (at, slot) = self.queues[queue].first();
         self.fronts.set(queue, at, slot);
+        event
     }
 
     /// Memory of the timers and of the queues at their largest, in bytes.
@@ -130,7 +118,7 @@ mod tests {
         /// Compare with a list of all events that is searched for the first.
         #[test]
         fn events_come_in_order_of_time_and_slot(
-            steps in prop::collection::vec((0..4usize, 0..QUEUES, 0..9u64, 0..6u32), 0..200),
+            steps in prop::collection::vec((0..3usize, 0..QUEUES, 0..9u64, 0..6u32), 0..200),
         ) {
             let mut events = EventQueue::new(6, 4);
             let mut timers = [UNSET; 6];
@@ -146,10 +134,6 @@ mod tests {
                         let event = Event { at, slot, item };
                         queued.push((queue, event));
                         events.push(queue, event);
-                    }
-                    2 if queued.iter().any(|q| (q.0, q.1.slot) == (queue, slot)) => {
-                        queued.retain(|q| (q.0, q.1.slot) != (queue, slot));
-                        events.remove(queue, slot);
                     }
                     _ => {
                         let timer = (0..6).map(|slot| (timers[slot], slot as u32)).min().unwrap();

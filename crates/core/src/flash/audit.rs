@@ -63,6 +63,9 @@ impl<O: Observer> Flash<O> {
                 }
             }
         }
+        for c in s.channels.iter().filter(|c| c.decoded != NONE) {
+            places.put(c.decoded, "is decoded at the end of its transfer")?;
+        }
         let mut last = s.now;
         for event in self.decoding() {
             places.put(event.item, "is decoded")?;
@@ -192,10 +195,10 @@ impl<O: Observer> Flash<O> {
     fn audit_units(&self) -> Result<(), String> {
         let s = &self.state;
         let mut events: Vec<u32> = (0..s.units.len()).map(|unit| u32::from(s.events.is_set(unit))).collect();
-        for (event, phase) in self.unit_events() {
+        for event in self.unit_events() {
             let u = &s.units[event.slot as usize];
             law!(
-                u.phase == phase && u.until == event.at,
+                u.phase == Phase::Array && u.until == event.at,
                 "unit {} is in phase {:?} until {}, and its event is {event:?}",
                 event.slot,
                 u.phase,
@@ -215,13 +218,9 @@ impl<O: Observer> Flash<O> {
     fn audit_unit(&self, number: BusyUnit, timer: bool) -> Result<(), String> {
         let s = &self.state;
         let u = &s.units[number.index()];
-        law!(
-            u.awaited == (timer && u.phase == Phase::Out),
-            "unit {number} in phase {:?}: awaited {}, event {timer}",
-            u.phase,
-            u.awaited
-        );
         let waiting = u.queues.waiting();
+        let channel = &s.channels[u.channel as usize];
+        law!(!u.awaited || u.phase == Phase::Out, "unit {number} in phase {:?} is awaited", u.phase);
         match u.phase {
             Phase::Idle => {
                 law!(!timer && u.holder == NONE, "idle unit {number} has a timer or a holder");
@@ -234,14 +233,22 @@ impl<O: Observer> Flash<O> {
             }
             Phase::Channel => {
                 law!(!timer, "unit {number} waits for its channel with a timer");
-                let waiters = s.channels[u.channel as usize].has_waiters();
-                law!(waiters, "unit {number} waits for a channel without waiters");
+                law!(channel.has_waiters(), "unit {number} waits for a channel without waiters");
             }
-            Phase::Out => law!(
-                timer || (waiting.is_empty() && u.suspended == 0),
-                "unit {number} brings data out, {waiting:?} wait, {} are suspended, and no timer is set",
-                u.suspended
-            ),
+            Phase::Out => {
+                law!(!timer, "unit {number} brings data out with a timer");
+                law!(
+                    u.awaited || (waiting.is_empty() && u.suspended == 0),
+                    "unit {number} brings data out, {waiting:?} wait, {} are suspended: nothing releases it",
+                    u.suspended
+                );
+                law!(
+                    !u.awaited
+                        || channel.awaited && channel.out == number.0 && channel.busy_until == u.until,
+                    "unit {number} is awaited until {}, and its channel does not release it: {channel:?}",
+                    u.until
+                );
+            }
         }
         Ok(())
     }
@@ -249,15 +256,18 @@ impl<O: Observer> Flash<O> {
     /// Check the channels and their events.
     fn audit_channels(&self) -> Result<(), String> {
         let s = &self.state;
-        let granted: Vec<u32> = self.grants().map(|event| event.item).collect();
+        let events: Vec<_> = self.channel_events().collect();
         for (number, c) in (0..).zip(&s.channels) {
             let of_channel = s.units.iter().filter(|u| u.channel == number);
             let reads = of_channel.map(|u| u.queues.queue(Occupant::UserRead).iter(&s.ops).count());
             let reads: usize = reads.sum();
             law!(c.reads as usize == reads, "channel {number} counts {} waiting reads of {reads}", c.reads);
-            let events = granted.iter().filter(|&&g| g == number).count();
-            let waiters = c.has_waiters();
-            law!(events == usize::from(waiters), "channel {number}: {events} events, waiters {waiters}");
+            let mut own = events.iter().filter(|event| event.item == number);
+            let at = own.next().map(|event| event.at);
+            law!(at == c.awaited.then_some(c.busy_until), "channel {number} has an event at {at:?}: {c:?}");
+            law!(own.next().is_none(), "channel {number} has two events");
+            let awaited = c.has_waiters() || c.decoded != NONE;
+            law!(c.awaited || !awaited, "nothing ends the transfer of channel {number}: {c:?}");
         }
         Ok(())
     }

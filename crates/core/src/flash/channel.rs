@@ -3,6 +3,7 @@
 use super::account::Held;
 use super::op::Op;
 use super::queue::Queue;
+use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
@@ -11,9 +12,16 @@ use tailcut_units::Occupant;
 pub type Spent = [u64; Occupant::COUNT];
 
 /// The bus of one channel.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub busy_until: u64,
+    /// Whether the event at `busy_until` is set: operations wait for the channel, or for the die
+    /// whose data it transfers, or the data are then decoded.
+    pub awaited: bool,
+    /// The busy unit whose last data leave it by `busy_until`, or `NONE`.
+    pub out: u32,
+    /// The read that is decoded at `busy_until`, or `NONE`.
+    pub decoded: u32,
     /// The occupant whose transfer ends at `busy_until`.
     occupant: u8,
     /// Host reads queued at dies of the channel.
@@ -28,6 +36,28 @@ pub(super) struct Channel {
 }
 
 impl Channel {
+    /// Create an idle channel.
+    pub fn new() -> Channel {
+        Channel {
+            busy_until: 0,
+            awaited: false,
+            out: NONE,
+            decoded: NONE,
+            occupant: 0,
+            reads: 0,
+            first: Queue::default(),
+            rest: Queue::default(),
+            granted: [0; Occupant::COUNT],
+            stalled: 0,
+        }
+    }
+
+    /// Whether an operation that needs the channel gets it at once.
+    #[inline]
+    pub fn is_free(&self, now: u64) -> bool {
+        self.busy_until <= now && !self.awaited && !self.has_waiters()
+    }
+
     #[inline]
     pub fn has_waiters(&self) -> bool {
         !self.first.is_empty() || !self.rest.is_empty()
@@ -52,6 +82,7 @@ impl Channel {
     pub fn occupy(&mut self, occupant: Occupant, now: u64, span: u64) {
         debug_assert!(now >= self.busy_until, "a channel moves one thing at a time");
         self.busy_until = now + span;
+        self.out = NONE;
         self.occupant = occupant as u8;
         self.granted[occupant as usize] += span;
     }

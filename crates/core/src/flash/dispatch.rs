@@ -7,12 +7,12 @@
 use super::op::{Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
-use super::{account, channel};
+use super::account;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::observer::{Observer, QueueStep, Step};
 use crate::policy::schedule::QueueView;
-use tailcut_units::{Cause, Occupant, Occupants};
+use tailcut_units::{Occupant, Occupants};
 
 /// What the controller must do for an operation that it submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl<O: Observer> Flash<O> {
             s.channels[u.channel as usize].reads += 1;
         }
         if u.phase == Phase::Out {
-            self.set_out(unit);
+            self.await_out(unit);
         } else if u.interrupters.has(kind) && open {
             self.interrupt(unit, id);
         } else if u.phase == Phase::Channel && open {
@@ -129,7 +129,6 @@ impl<O: Observer> Flash<O> {
         let channel = &mut s.channels[number as usize];
         let spent = channel.spent(now);
         channel.rest.remove(&mut s.ops, id);
-        let empty = !channel.has_waiters();
         let u = &mut s.units[unit.index()];
         u.account.count_to(account::IDLE, now);
         u.phase = Phase::Idle;
@@ -139,9 +138,9 @@ impl<O: Observer> Flash<O> {
         let mut at = id;
         while at != NONE {
             let s = &mut self.state;
+            s.charge_channel_wait(at, &spent);
             let u = &mut s.units[unit.index()];
             let op = &mut s.ops[at];
-            op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), &spent, channel::part(&op.seen));
             op.seen = *u.account.held();
             op.along = false;
             let next = std::mem::replace(&mut op.joined, NONE);
@@ -154,9 +153,6 @@ impl<O: Observer> Flash<O> {
             at = next;
         }
         self.observe(id, Step::Returned, now);
-        if empty {
-            self.cancel_grant(number);
-        }
         self.dispatch(unit);
     }
 

@@ -1,30 +1,30 @@
 //! The events of the flash, and the facts that they return to the controller.
 //!
-//! At equal times the units' events go first, then the channels', then the decoders'.
+//! At equal times the units' events go first, then the channels', then the decoders'. The end of a
+//! transfer is one event of its channel: the die whose data are out begins its next operation, the
+//! channel goes to its next waiter, and the data are decoded if decoding takes no time.
 
 use super::account;
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
-use super::unit::{Phase, Unit};
+use super::unit::Phase;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
-use crate::containers::event_queue::{EventQueue, QUEUES, Source};
+use crate::containers::event_queue::{QUEUES, Source};
 use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
-/// The queue of units whose data are out, and for which an operation waits.
-const OUT: usize = 0;
-/// The queue of channels that become free, and for which an operation waits.
-const GRANT: usize = 1;
+/// The queue of channels whose transfer ends, as far as something waits for that.
+const CHANNELS: usize = 0;
 /// The queue of operations in the decoders.
-const DECODED: usize = 2;
+const DECODED: usize = 1;
 /// The queue of units with a program that nothing may interrupt.
-const PROGRAMS: usize = 3;
+const PROGRAMS: usize = 2;
 /// The first queue of units that sense: one for each type of page, as far as there are queues.
-const READS: usize = 4;
+const READS: usize = 3;
 
 /// The result of an event, which the controller must handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +39,6 @@ pub enum Fact {
     Ended(OpId),
     /// The data of this read are decoded.
     Decoded(OpId),
-}
-
-/// Set the end of the transfer out of a unit, unless it is set.
-#[inline]
-pub(super) fn await_out(events: &mut EventQueue, unit: BusyUnit, u: &mut Unit) {
-    if !std::mem::replace(&mut u.awaited, true) {
-        events.push(OUT, Event { at: u.until, slot: unit.0, item: 0 });
-    }
 }
 
 impl<O: Observer> Flash<O> {
@@ -119,24 +111,24 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Set the end of the transfer out of a unit. Something waits for the unit.
+    /// Set the event at the end of the transfer of a channel, unless it is set.
     #[inline]
-    pub(super) fn set_out(&mut self, unit: BusyUnit) {
+    pub(super) fn await_channel(&mut self, number: u32) {
         let s = &mut self.state;
-        await_out(&mut s.events, unit, &mut s.units[unit.index()]);
+        let channel = &mut s.channels[number as usize];
+        if !std::mem::replace(&mut channel.awaited, true) {
+            let slot = s.units.len() as u32 + number;
+            s.events.push(CHANNELS, Event { at: channel.busy_until, slot, item: number });
+        }
     }
 
-    /// Set the time at which a channel can be granted to a waiter.
+    /// Release a unit at the end of the transfer of its data. Something waits for the unit.
     #[inline]
-    pub(super) fn set_grant(&mut self, channel: u32, at: u64) {
-        let slot = self.state.units.len() as u32 + channel;
-        self.state.events.push(GRANT, Event { at, slot, item: channel });
-    }
-
-    /// Cancel the grant of a channel, for which nothing waits any more.
-    pub(super) fn cancel_grant(&mut self, channel: u32) {
-        let slot = self.state.units.len() as u32 + channel;
-        self.state.events.remove(GRANT, slot);
+    pub(super) fn await_out(&mut self, unit: BusyUnit) {
+        let u = &mut self.state.units[unit.index()];
+        u.awaited = true;
+        let channel = u.channel;
+        self.await_channel(channel);
     }
 
     /// Set the end of an operation in the decoder of a channel.
@@ -146,16 +138,14 @@ impl<O: Observer> Flash<O> {
         self.state.events.push(DECODED, Event { at, slot, item: op });
     }
 
-    /// The queued events of units, each with the phase that it ends, for the audit.
-    pub(super) fn unit_events(&self) -> impl Iterator<Item = (&Event, Phase)> {
-        let of_queue = |queue, phase| self.state.events.queue(queue).map(move |event| (event, phase));
-        let array = (PROGRAMS..QUEUES).flat_map(move |queue| of_queue(queue, Phase::Array));
-        of_queue(OUT, Phase::Out).chain(array)
+    /// The queued events of units, for the audit.
+    pub(super) fn unit_events(&self) -> impl Iterator<Item = &Event> {
+        (PROGRAMS..QUEUES).flat_map(|queue| self.state.events.queue(queue))
     }
 
     /// The channels' events, for the audit.
-    pub(super) fn grants(&self) -> impl Iterator<Item = &Event> {
-        self.state.events.queue(GRANT)
+    pub(super) fn channel_events(&self) -> impl Iterator<Item = &Event> {
+        self.state.events.queue(CHANNELS)
     }
 
     /// The decoders' events, for the audit.
@@ -168,20 +158,13 @@ impl<O: Observer> Flash<O> {
     pub fn fire(&mut self) -> Fact {
         let s = &mut self.state;
         match s.events.next() {
-            Source::Queue(OUT) => {
-                let unit = BusyUnit(s.events.pop(OUT).slot);
-                self.release_unit(unit);
-                Fact::Nothing
-            }
-            Source::Queue(GRANT) => {
-                let channel = s.events.pop(GRANT).item;
-                self.channel_grant(channel);
-                Fact::Nothing
+            Source::Queue(CHANNELS) => {
+                let channel = s.events.pop(CHANNELS).item;
+                self.transfer_ended(channel)
             }
             Source::Queue(DECODED) => {
                 let op = s.events.pop(DECODED).item;
-                self.observe_queue(op, QueueStep::Ends);
-                Fact::Decoded(OpId(op))
+                self.decoded(op)
             }
             Source::Queue(PROGRAMS) => {
                 let unit = BusyUnit(s.events.pop(PROGRAMS).slot);
@@ -194,6 +177,34 @@ impl<O: Observer> Flash<O> {
             }
             Source::Timer(unit) => self.unit_timer(BusyUnit(unit as u32)),
         }
+    }
+
+    /// The transfer of a channel has ended.
+    #[inline]
+    fn transfer_ended(&mut self, number: u32) -> Fact {
+        let s = &mut self.state;
+        let channel = &mut s.channels[number as usize];
+        let (out, decoded) = (channel.out, std::mem::replace(&mut channel.decoded, NONE));
+        // As long as operations wait, no other gets the channel.
+        let waiters = channel.has_waiters();
+        channel.awaited = waiters;
+        if out != NONE && s.units[out as usize].awaited {
+            self.release_unit(BusyUnit(out));
+        }
+        if waiters {
+            self.channel_grant(number);
+        }
+        match decoded {
+            NONE => Fact::Nothing,
+            op => self.decoded(op),
+        }
+    }
+
+    /// The data of a read are decoded.
+    #[inline]
+    fn decoded(&mut self, op: u32) -> Fact {
+        self.observe_queue(op, QueueStep::Ends);
+        Fact::Decoded(OpId(op))
     }
 
     /// The read in the array of a unit has ended.

@@ -31,6 +31,8 @@ impl<O: Observer> Flash<O> {
         if u.phase == Phase::Idle {
             u.account.count_to(u.gates.idle_slot(), now);
             self.dispatch(unit);
+        } else {
+            self.interrupt_if_awaited(unit);
         }
     }
 
@@ -54,8 +56,10 @@ impl<O: Observer> Flash<O> {
     pub fn open_to_programs(&mut self, unit: BusyUnit) {
         let u = &mut self.state.units[unit.index()];
         u.gates.programs_closed -= 1;
-        if u.gates.programs_closed == 0 && u.phase == Phase::Idle {
+        if u.phase == Phase::Idle {
             self.dispatch(unit);
+        } else {
+            self.interrupt_if_awaited(unit);
         }
     }
 

@@ -124,7 +124,7 @@ impl<O> Flash<O> {
             ops: Slab::new(ops as usize, Op::blank()),
             arrivals: 0,
             units: (0..units).map(|u| Unit::new(u / (units / channels), queues.clone())).collect(),
-            channels: vec![Channel::default(); channels as usize],
+            channels: vec![Channel::new(); channels as usize],
             decoders: vec![Ecc::new(&setup.ecc); channels as usize],
             schedule,
             host_ops: 0,

@@ -35,7 +35,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Interrupt the unit's operation if an operation that may interrupt it already waits.
-    fn interrupt_if_awaited(&mut self, unit: BusyUnit) {
+    pub(super) fn interrupt_if_awaited(&mut self, unit: BusyUnit) {
         let open = self.open_queues(unit);
         let u = &self.state.units[unit.index()];
         if let Some(kind) = (u.queues.waiting() & u.interrupters & open).first() {

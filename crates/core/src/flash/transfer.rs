@@ -1,14 +1,29 @@
 //! Which operation gets a channel next, and what it transfers.
 
-use super::channel;
-use super::events::await_out;
+use super::channel::{self, Spent};
 use super::op::{FlashCommand, Op};
-use super::state::Flash;
+use super::state::{Flash, FlashState};
 use super::unit::Phase;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::observer::{Observer, Step};
 use tailcut_units::{Cause, Occupant};
+
+impl FlashState {
+    /// Charge the wait of an operation for its channel, which has spent these times now.
+    #[inline]
+    pub(super) fn charge_channel_wait(&mut self, id: u32, spent: &Spent) {
+        let op = &mut self.ops[id];
+        let seen = channel::part(&op.seen);
+        op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), spent, seen);
+        if channel::met_collection(spent, seen) {
+            self.units[op.cmd.unit.index()].met_collection = true;
+            if op.cmd.tag != NONE {
+                self.commands.meets_collection(op.cmd.tag);
+            }
+        }
+    }
+}
 
 impl<O: Observer> Flash<O> {
     /// Give the channel to an operation that has its die, or queue it for the channel.
@@ -19,11 +34,10 @@ impl<O: Observer> Flash<O> {
         let op = &mut s.ops[id];
         let number = op.channel;
         let channel = &mut s.channels[number as usize];
-        if channel.busy_until <= now && !channel.has_waiters() {
+        if channel.is_free(now) {
             let (second, kind) = (op.second, op.cmd.kind);
             return self.use_channel(id, second, kind);
         }
-        let idle = !channel.has_waiters();
         let spent = channel.spent(now);
         op.seen[..Occupant::COUNT].copy_from_slice(&spent);
         // The operations that joined it wait with it until the command is sent.
@@ -36,10 +50,7 @@ impl<O: Observer> Flash<O> {
         }
         let queue = if first { &mut channel.first } else { &mut channel.rest };
         queue.push_back(&mut s.ops, id);
-        if idle {
-            let until = channel.busy_until;
-            self.set_grant(number, until);
-        }
+        self.await_channel(number);
     }
 
     /// Give the free channel to the next waiter, and charge its wait.
@@ -48,25 +59,17 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let channel = &mut s.channels[number as usize];
         let id = channel.take_next(&mut s.ops);
+        channel.awaited = false;
         let granted = channel.granted;
         let Op { second, cmd: FlashCommand { kind, .. }, .. } = s.ops[id];
         let mut at = id;
         while at != NONE {
-            let op = &mut s.ops[at];
-            let seen = channel::part(&op.seen);
-            op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), &granted, seen);
-            if channel::met_collection(&granted, seen) {
-                s.units[op.cmd.unit.index()].met_collection = true;
-                if op.cmd.tag != NONE {
-                    s.commands.meets_collection(op.cmd.tag);
-                }
-            }
-            at = if second { NONE } else { op.joined };
+            s.charge_channel_wait(at, &granted);
+            at = if second { NONE } else { s.ops[at].joined };
         }
         self.use_channel(id, second, kind);
-        let channel = &self.state.channels[number as usize];
-        if channel.has_waiters() {
-            self.set_grant(number, channel.busy_until);
+        if self.state.channels[number as usize].has_waiters() {
+            self.await_channel(number);
         }
     }
 
@@ -147,22 +150,29 @@ impl<O: Observer> Flash<O> {
         channel.occupy(op.cmd.occupant, now, d.channel_free - now);
         channel.stalled += d.stalled;
         let u = &mut s.units[unit.index()];
-        let last = u.joined == 0;
-        if last {
+        if u.joined == 0 {
             u.phase = Phase::Out;
             u.until = d.channel_free;
+            u.awaited = !u.queues.waiting().is_empty() || u.suspended != 0;
+            channel.out = unit.0;
         } else {
             // The next read that was sensed with it holds the unit now.
             u.joined -= 1;
             u.holder = op.joined;
         }
-        if last && (!u.queues.waiting().is_empty() || u.suspended != 0) {
-            await_out(&mut s.events, unit, u);
-        }
+        let mut awaited = u.awaited;
         if std::mem::take(&mut op.along) {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
-        self.set_decoded(number, id, d.done);
+        if d.done == d.channel_free {
+            self.state.channels[number as usize].decoded = id;
+            awaited = true;
+        } else {
+            self.set_decoded(number, id, d.done);
+        }
+        if awaited {
+            self.await_channel(number);
+        }
     }
 }

@@ -16,8 +16,8 @@ pub(super) enum Phase {
     Channel,
     /// The operation is in the array until `Unit::until`; its event is set.
     Array,
-    /// The operation's data are transferred out until `Unit::until`; the event is set only if an
-    /// operation waits or is suspended (`Unit::awaited`).
+    /// The operation's data are transferred out until `Unit::until`; the unit is
+    /// released then only if an operation waits or is suspended (`Unit::awaited`).
     Out,
     /// The operation is in the array and continues to its suspend point; the timer is set.
     Stopping,
@@ -115,7 +115,7 @@ pub(super) struct Unit {
     pub met_until: u64,
     /// End of phase `Array` or `Out`.
     pub until: u64,
-    /// Whether the event at the end of phase `Out` is set.
+    /// Whether the channel releases the unit at the end of phase `Out`.
     pub awaited: bool,
     pub gates: Gates,
     pub load: HostLoad,
