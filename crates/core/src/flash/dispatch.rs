@@ -115,7 +115,7 @@ impl<O: Observer> Flash<O> {
     /// Let an arrival with channel priority take the die from the holder, if the holder still waits
     /// for the channel with its first command and has no priority itself. The holder returns to the
     /// head of its queue.
-    fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
+    pub(super) fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
         let first = self.fixed.first_on_channel;
         let s = &mut self.state;
         let now = s.now;

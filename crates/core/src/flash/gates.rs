@@ -30,9 +30,22 @@ impl<O: Observer> Flash<O> {
         let u = &mut self.state.units[unit.index()];
         if u.phase == Phase::Idle {
             u.account.count_to(u.gates.idle_slot(), now);
-            self.dispatch(unit);
-        } else {
-            self.interrupt_if_awaited(unit);
+        }
+        self.serve_waiting(unit);
+    }
+
+    /// Do for the operations that wait at a unit what is done for operations that arrive: its gates
+    /// may have opened.
+    fn serve_waiting(&mut self, unit: BusyUnit) {
+        match self.state.units[unit.index()].phase {
+            Phase::Idle => self.dispatch(unit),
+            Phase::Channel => {
+                let waiting = self.state.units[unit.index()].queues.waiting() & self.open_queues(unit);
+                if let Some(kind) = (waiting & self.fixed.first_on_channel).first() {
+                    self.overtake(unit, kind);
+                }
+            }
+            _ => self.interrupt_if_awaited(unit),
         }
     }
 
@@ -54,13 +67,8 @@ impl<O: Observer> Flash<O> {
 
     /// Open a unit to host programs for one collection that closed it.
     pub fn open_to_programs(&mut self, unit: BusyUnit) {
-        let u = &mut self.state.units[unit.index()];
-        u.gates.programs_closed -= 1;
-        if u.phase == Phase::Idle {
-            self.dispatch(unit);
-        } else {
-            self.interrupt_if_awaited(unit);
-        }
+        self.state.units[unit.index()].gates.programs_closed -= 1;
+        self.serve_waiting(unit);
     }
 
     /// Whether a collection closes a unit to host operations.

@@ -5,6 +5,7 @@ use crate::parts::*;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::Submitted;
 use tailcut_core::policy::schedule::ScheduleConfig;
+use tailcut_core::policy::suspend_erase::SuspendEraseConfig;
 use tailcut_units::{Cause, Occupant, Occupants};
 
 const CLOSE: Act = Act::Close { unit: BusyUnit(0), erases: false };
@@ -196,6 +197,40 @@ fn a_read_of_a_closed_die_interrupts_nothing_and_takes_no_die() {
     assert_eq!((stage[moves].grants.as_slice(), stage[moves].inward[0]), (&[10][..], (4_100, 8_200)));
     assert!(stage[moves].suspended.is_empty() && stage[moves].returned.is_empty());
     assert_eq!(stage[waits].granted(), 150_000);
+}
+
+#[test]
+fn who_waits_at_a_die_that_opens_is_treated_like_an_arrival() {
+    let interrupts = |member: &&str| *member != "never";
+    assert!(SuspendEraseConfig::MEMBERS.iter().any(interrupts));
+    for &member in SuspendEraseConfig::MEMBERS {
+        let granted = |script: &dyn Fn(&mut Stage) -> usize| {
+            let mut stage = Stage::new(&Parts::under("read-priority", member, "never"));
+            stage.ask(0, erase(0));
+            let read = script(&mut stage);
+            stage.play();
+            stage[read].granted()
+        };
+        for at in [30_000, 120_000, 290_000] {
+            let arrives = granted(&|stage| stage.ask(at, read(0)));
+            let waits = granted(&|stage| {
+                stage.act(10, CLOSE);
+                stage.act(at, OPEN);
+                stage.ask(20, read(0))
+            });
+            assert_eq!(waits, arrives, "{member}, {at}");
+            assert!(member == "never" || at > 200_000 || arrives < COMMAND + ERASE, "{member}, {at}");
+        }
+    }
+    // The read takes its die from an erase that waits for the channel, which is in use until 4,100.
+    let mut stage = Stage::new(&Parts::under("read-priority", "never", "never"));
+    stage.ask(0, program(1));
+    stage.act(5, CLOSE);
+    let erases = stage.ask(10, erase(0));
+    let reads = stage.ask(20, read(0));
+    stage.act(1_000, OPEN);
+    stage.play();
+    assert_eq!((stage[reads].granted(), &stage[erases].returned), (1_000, &vec![1_000]));
 }
 
 #[test]

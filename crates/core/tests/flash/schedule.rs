@@ -6,7 +6,7 @@ use crate::driver::{Act, Stage, account};
 use crate::parts::*;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::policy::schedule::{ScheduleConfig, channel_reads, read_write_erase};
-use tailcut_units::{Cause, Occupant, Occupants};
+use tailcut_units::{Cause, Occupant, Occupants, Span};
 
 fn under(schedule: &str) -> Parts {
     Parts::under(schedule, "never", "never")
@@ -138,6 +138,41 @@ fn a_read_passes_what_waits_for_the_channel() {
         }
         // No operation gave its die back: the three are on different dies.
         assert!(stage[waits].returned.is_empty() && stage[waits].granted() == 10, "{name}");
+    }
+}
+
+#[test]
+fn a_channel_goes_by_priority_at_the_time_of_its_release() {
+    // The data of a read are out at 24,100. At that time another read has sensed on a second die, and
+    // the first die begins its next read. `channel-reads` begins no other work while a read waits.
+    for &name in ScheduleConfig::MEMBERS.iter().filter(|name| **name != "channel-reads") {
+        let mut stage = Stage::new(&three(name));
+        stage.ask(0, read(0));
+        let next = stage.ask(10, read(0));
+        let sensed = stage.ask(PAGE, of(Occupant::GcRead, 1));
+        stage.play();
+        assert_eq!(stage[sensed].array[0].1, READ, "{name}");
+        assert_eq!(stage[next].granted(), READ, "{name}");
+        let begin = (stage[next].inward[0].0, stage[sensed].out.expect("it has data").0);
+        let command_first = (READ, READ + COMMAND);
+        let data_first = (READ + PAGE, READ);
+        assert_eq!(begin, if reads_pass(name) { command_first } else { data_first }, "{name}");
+    }
+}
+
+#[test]
+fn data_without_decoding_are_there_when_they_are_out() {
+    let mut parts = Parts::new();
+    parts.ecc.decode = Span(0);
+    let mut stage = Stage::new(&parts);
+    let reads = [0, 10, 20].map(|at| stage.ask(at, read(0)));
+    let other = stage.ask(30, read(1));
+    stage.play();
+    stage.flash.audit_rest().expect("it is idle");
+    // The second die senses while the first one transfers, and waits for the channel.
+    assert_eq!(reads.map(|r| stage[r].granted()), [0, READ, 2 * READ + PAGE]);
+    for op in reads.into_iter().chain([other]) {
+        assert_eq!(Some(stage[op].end()), stage[op].out.map(|out| out.1));
     }
 }
 
