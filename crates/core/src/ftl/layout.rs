@@ -163,6 +163,13 @@ impl Layout {
         self.by_row.div_rem(ppa.0)
     }
 
+    /// The first unit of the row of a unit, and the unit's place in the row.
+    #[inline]
+    pub fn row_start(&self, ppa: Ppa) -> (Ppa, u32) {
+        let (_, slot) = self.row_of(ppa);
+        (Ppa(ppa.0 - slot), slot)
+    }
+
     /// The place of the row that an address is in.
     #[inline]
     pub fn place(&self, ppa: Ppa) -> RowPlace {
@@ -285,6 +292,7 @@ mod tests {
                                 for slot in 0..row {
                                     prop_assert_eq!(l.place(ppa), RowPlace { extent, die, plane, page });
                                     prop_assert_eq!(l.row_of(ppa), (rows, slot));
+                                    prop_assert_eq!(l.row_start(ppa), (Ppa(ppa.0 - slot), slot));
                                     prop_assert_eq!(l.extent_of(ppa), (extent, ppa - first));
                                     prop_assert_eq!(l.lane_at(ppa), lane);
                                     ppa = ppa + 1;

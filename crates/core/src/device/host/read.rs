@@ -83,8 +83,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Add bytes of a physical unit to the request's operation on that row, or reserve one.
     #[inline]
     fn add_flash_read(&mut self, id: u32, ppa: Ppa, from: u64, to: u64) {
-        let (row, slot) = self.shape.layout.row_of(ppa);
-        let row = Ppa(row * self.shape.layout.units_per_row);
+        let (row, slot) = self.shape.layout.row_start(ppa);
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
@@ -133,8 +132,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// A read of the row of `ppa`, without planes or codewords yet.
     #[inline]
     pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
-        let (row, _) = self.shape.layout.row_of(ppa);
-        let row = Ppa(row * self.shape.layout.units_per_row);
+        let (row, _) = self.shape.layout.row_start(ppa);
         self.read_at(occupant, owner, row, &self.shape.layout.place(ppa))
     }
 
@@ -162,10 +160,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read of one whole unit.
     pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
-        let (row, slot) = self.shape.layout.row_of(ppa);
+        let (row, slot) = self.shape.layout.row_start(ppa);
         let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        let row = Ppa(row * self.shape.layout.units_per_row);
         FlashCommand { planes, codewords, ..self.read_at(occupant, owner, row, &place) }
     }
 
