@@ -45,9 +45,6 @@ impl DeviceEntry {
         let host_bytes = user_bytes / unit * unit;
         let step = t.program.pulse.0.saturating_add(t.program.verify.0);
         let program = t.program.pulses.iter().map(|&n| Span(step.saturating_mul(u64::from(n))));
-        let e = &t.erase;
-        let parts = [e.ramp_up, e.execution, e.recovery, e.verify];
-        let turn = parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.0));
         let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
         DeviceEntry {
             name: name.to_string(),
@@ -57,7 +54,7 @@ impl DeviceEntry {
             geometry: format!("{}×{}", counts.join("×"), human_bytes(g.page).replace(' ', "")),
             read: range(t.read.iter().copied()),
             program: range(program),
-            erase: Span(turn.saturating_mul(u64::from(e.loops))),
+            erase: t.erase.total(),
             channel_rate: config.channel.rate,
         }
     }

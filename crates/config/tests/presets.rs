@@ -195,7 +195,7 @@ fn calibrated_times_add_up() {
     let e = preset("mqsim-e").config;
     assert!((1_590..=1_610).contains(&(ns(&e) - 90_000 - 8_192)));
     let d = preset("mqsim-default").config.timing;
-    assert_eq!((d.read[0].0, d.program.pulse.0, d.erase.execution.0), (75_000, 750_000, 3_800_000));
+    assert_eq!((d.read[0].0, d.program.pulse.0, d.erase.execution[0].0), (75_000, 750_000, 3_800_000));
 }
 
 #[test]

@@ -72,6 +72,12 @@ address! {
     BusyUnit
 }
 
+address! {
+    /// A physical block: plane by plane, with the planes counted by channel, die and plane, and inside
+    /// a plane by its index ([`crate::nand::blocks`]).
+    BlockId
+}
+
 impl BusyUnit {
     /// The busy units of a range, in order.
     #[inline]

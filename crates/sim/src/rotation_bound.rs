@@ -89,8 +89,7 @@ pub fn copyback(c: &DeviceConfig) -> Span {
 
 /// Time to erase a block without suspension.
 pub fn erase(c: &DeviceConfig) -> Span {
-    let e = &c.timing.erase;
-    Span(u64::from(e.loops) * (e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0))
+    c.timing.erase.total()
 }
 
 /// Bytes of a plane, all blocks and pages included.

@@ -25,7 +25,7 @@ enum Source {
 #[derive(Clone, Copy, Debug)]
 struct Value {
     source: Source,
-    /// The number of the command; writes take effect in the order of their numbers.
+    /// The number of the command.
     index: u64,
     /// The numbers of the oracle's events at which the command was submitted and ended.
     begun: u64,
@@ -37,9 +37,10 @@ impl Value {
         matches!(self.source, Source::Written(_))
     }
 
-    /// Whether this value was certainly overwritten by `by`, a command that has ended.
-    fn is_under(&self, by: &Value) -> bool {
-        self.ended < by.begun || self.is_write() && by.is_write() && self.index < by.index
+    /// Whether this value was certainly overwritten by `by`, a command that has ended. `in_order`:
+    /// writes take effect in the order of their numbers.
+    fn is_under(&self, by: &Value, in_order: bool) -> bool {
+        self.ended < by.begun || in_order && self.is_write() && by.is_write() && self.index < by.index
     }
 }
 
@@ -63,6 +64,8 @@ pub struct Bytes {
     events: u64,
     /// A TRIM may leave the data in its range unchanged.
     pub trims_may_be_kept: bool,
+    /// A write may pass another that is under way, because there are separate write queues.
+    pub writes_may_pass: bool,
 }
 
 /// Fill `out` with the bytes that write `index` writes from `offset` on.
@@ -86,7 +89,14 @@ impl Bytes {
         if filled < host_bytes {
             stretches.insert(filled, Stretch { end: host_bytes, values: vec![value(Source::Zeros)] });
         }
-        Bytes { stretches, reads: BTreeMap::new(), unit_bytes, events: 1, trims_may_be_kept: false }
+        Bytes {
+            stretches,
+            reads: BTreeMap::new(),
+            unit_bytes,
+            events: 1,
+            trims_may_be_kept: false,
+            writes_may_pass: false,
+        }
     }
 
     fn host_bytes(&self) -> u64 {
@@ -180,7 +190,8 @@ impl Bytes {
                         continue;
                     }
                     let own = *own;
-                    s.values.retain(|v| v.index == own.index && v.begun > 0 || !v.is_under(&own));
+                    let in_order = !self.writes_may_pass;
+                    s.values.retain(|v| v.index == own.index && v.begun > 0 || !v.is_under(&own, in_order));
                 }
             }
         }

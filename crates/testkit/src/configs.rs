@@ -33,7 +33,7 @@ pub fn small_drive() -> DeviceConfig {
             erase: EraseTiming {
                 loops: 3,
                 ramp_up: Span(50_000),
-                execution: Span(900_000),
+                execution: vec![Span(900_000)],
                 recovery: Span(30_000),
                 verify: Span(20_000),
             },
@@ -174,7 +174,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.timing.erase = EraseTiming {
         loops: 1,
         ramp_up: Span(0),
-        execution: Span(2_000_000),
+        execution: vec![Span(2_000_000)],
         recovery: Span(0),
         verify: Span(0),
     };

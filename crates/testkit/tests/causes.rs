@@ -119,8 +119,8 @@ fn spans(c: &DeviceConfig, e: &StepEvent) -> (u64, u64) {
         }
         OpKind::Erase => {
             let e = &t.erase;
-            let once = e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0;
-            (command, command + u64::from(e.loops) * once)
+            let others = u64::from(e.loops) * (e.ramp_up.0 + e.recovery.0 + e.verify.0);
+            (command, command + others + e.pulses().map(|pulse| pulse.0).sum::<u64>())
         }
         OpKind::Copyback => unreachable!("no drive of this test copies back what is probed"),
     }

@@ -34,6 +34,7 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
     let (name, quantity, least, most) = match (with.unwrap_or_default(), ty) {
         ("quantity::time", _) => ("time", Some(Kind::TIME), Some("0ns"), None),
         ("quantity::times", _) => ("list of times", Some(Kind::TIME), Some("0ns"), None),
+        ("quantity::time_or_times", _) => ("time or list of times", Some(Kind::TIME), Some("0ns"), None),
         ("quantity::time_limit", _) => ("time, or \"none\"", Some(Kind::TIME), Some("0ns"), None),
         ("quantity::count_limit", _) => ("whole number, or \"none\"", None, Some("0"), Some(MOST)),
         ("quantity::bytes" | "quantity::maybe_bytes", _) => ("size", Some(Kind::BYTES), Some("0B"), None),

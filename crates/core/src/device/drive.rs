@@ -142,7 +142,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             channels: shape.channels,
             units: shape.units,
             planes: shape.layout.planes,
-            blocks: shape.layout.extents(),
+            unit_planes: shape.unit_planes(),
+            blocks: config.geometry.blocks,
             ops: limits.ops,
             commands: shape.host.queue_depth,
             timing: shape.timing.clone(),
@@ -193,15 +194,32 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.reset_counters();
     }
 
-    /// Mean and largest program/erase count of an extent.
+    /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
-        self.shape.layout.mean_and_most(self.flash.blocks().cycles())
+        self.mean_and_most(self.flash.blocks().cycles())
+    }
+
+    /// Mean and maximum of a table of blocks over the blocks in use.
+    fn mean_and_most(&self, table: &[u32]) -> (f64, u32) {
+        let layout = &self.shape.layout;
+        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        for (lane, &usable) in (0..).zip(&layout.usable) {
+            for plane in layout.planes_of(lane) {
+                let first = self.flash.blocks().id(plane, 0);
+                for &n in &table[first.index()..][..usable as usize] {
+                    sum += u64::from(n);
+                    most = most.max(n);
+                }
+                count += u64::from(usable);
+            }
+        }
+        (sum as f64 / count.max(1) as f64, most)
     }
 
     /// Suspensions of erases by block since the drive was made: mean and maximum, and the factors
     /// by which they multiply the raw bit error rate.
     pub fn suspension_wear(&self) -> SuspensionWear {
-        let (mean, most) = self.shape.layout.mean_and_most(self.flash.blocks().suspensions());
+        let (mean, most) = self.mean_and_most(self.flash.blocks().suspensions());
         let factor = |n: f64| 1.0 + self.shape.suspend.erase.rber_growth * n / 1000.0;
         SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }
     }

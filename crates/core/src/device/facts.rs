@@ -47,7 +47,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut next = Some(head);
         while let Some(op) = next {
             self.data_sensed(op);
-            let extent = self.flash.op(op).cmd.block;
+            let extent = self.flash.op(op).cmd.extent;
             if self.state.extents.read_ends(extent) {
                 self.last_reader_left(extent);
             }

@@ -166,6 +166,14 @@ impl Shape {
         }
     }
 
+    /// Number of planes of a busy unit.
+    pub fn unit_planes(&self) -> u32 {
+        match self.busy {
+            BusyKind::Die => self.layout.planes,
+            BusyKind::Plane => 1,
+        }
+    }
+
     /// Number of erases on each die that erase an extent.
     pub fn erases_per_die(&self) -> u32 {
         match self.layout.kind {

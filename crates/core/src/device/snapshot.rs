@@ -126,7 +126,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Load a saved state of the translation layer. The drive must be new.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = self.load(Kind::Aged, key, from)?;
-        let fits = aged.extents.fits(&self.shape.layout) && aged.blocks.fits(self.shape.layout.extents());
+        let fits = aged.extents.fits(&self.shape.layout) && aged.blocks.fits(self.flash.blocks());
         if !fits || aged.map.filled > self.shape.layout.host_units {
             return Err(damaged("its tables do not fit this drive"));
         }

@@ -243,8 +243,7 @@ impl<O: Observer> Flash<O> {
                     u.suspended
                 );
                 law!(
-                    !u.awaited
-                        || channel.awaited && channel.out == number.0 && channel.busy_until == u.until,
+                    !u.awaited || channel.awaited && channel.out == number.0 && channel.busy_until == u.until,
                     "unit {number} is awaited until {}, and its channel does not release it: {channel:?}",
                     u.until
                 );

@@ -4,10 +4,10 @@
 //! left the array and its data are transferred out. The wait of a queued operation is charged from
 //! the difference of two copies of the die's account.
 
+use super::account;
 use super::op::{Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
-use super::account;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::observer::{Observer, QueueStep, Step};

@@ -6,6 +6,7 @@
 
 use super::account;
 use super::dispatch::HostOpEnded;
+use super::join::joined;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
@@ -233,6 +234,11 @@ impl<O: Observer> Flash<O> {
         }
         let id = u.holder;
         let op = &mut s.ops[id];
+        if op.cmd.kind == OpKind::Erase {
+            self.count_erases(id);
+        }
+        let s = &mut self.state;
+        let (u, op) = (&mut s.units[unit.index()], &mut s.ops[id]);
         if op.second || op.cmd.kind != OpKind::Copyback {
             return self.array_ended(unit, id);
         }
@@ -243,6 +249,18 @@ impl<O: Observer> Flash<O> {
         u.account.count_to(account::of(Occupant::GcProgram), s.now);
         self.request_channel(id);
         Fact::Nothing
+    }
+
+    /// Count an erase that has ended, and those that joined it, at their blocks.
+    fn count_erases(&mut self, id: u32) {
+        let s = &mut self.state;
+        for id in joined(&s.ops, id) {
+            let cmd = &s.ops[id].cmd;
+            for plane in self.fixed.planes_of(cmd) {
+                let block = s.blocks.id(plane, cmd.block);
+                s.blocks.erased(block);
+            }
+        }
     }
 
     /// End a program, the program of a copyback, or an erase. The unit is free.

@@ -60,9 +60,10 @@ pub struct FlashCommand {
     pub planes: u32,
     /// Number of codewords moved on the channel.
     pub codewords: u32,
-    /// The extent addressed, as an index of [`crate::nand::blocks::Blocks`]: an erase may cover
-    /// only a part of it.
+    /// Index of the block in its plane, the same in all planes addressed.
     pub block: u32,
+    /// The extent addressed, which the controller counts in. An erase may cover only a part of it.
+    pub extent: u32,
     /// First physical unit of the row that is read or programmed.
     pub ppa: Ppa,
     /// Copyback: first physical unit of the row that is programmed.
@@ -92,7 +93,8 @@ impl FlashCommand {
         page: 0,
         planes: 0,
         codewords: 0,
-        block: NONE,
+        block: 0,
+        extent: NONE,
         ppa: Ppa::NONE,
         to: Ppa::NONE,
         to_page: 0,

@@ -4,7 +4,7 @@ use super::channel::Channel;
 use super::commands::Commands;
 use super::counters::FlashCounters;
 use super::join::Joins;
-use super::op::Op;
+use super::op::{FlashCommand, Op};
 use super::queues::Queues;
 use super::unit::Unit;
 use crate::containers::event_queue::EventQueue;
@@ -27,7 +27,9 @@ pub struct Setup {
     pub units: u32,
     /// Number of planes of a die.
     pub planes: u32,
-    /// Number of extents of the whole flash.
+    /// Number of planes of a busy unit: those of its die, or 1.
+    pub unit_planes: u32,
+    /// Number of blocks of a plane.
     pub blocks: u32,
     /// Largest number of operations under way.
     pub ops: u32,
@@ -54,6 +56,9 @@ pub(super) struct Fixed {
     pub timing: Timing,
     pub suspend: SuspendConfig,
     pub joins: Joins,
+    /// Number of planes of a die, and of a busy unit.
+    pub planes: u32,
+    pub unit_planes: u32,
     /// The planes of a die, as a mask.
     pub all_planes: u32,
     pub suspend_erase: SuspendErasePolicy,
@@ -114,6 +119,8 @@ impl<O> Flash<O> {
             timing: setup.timing,
             suspend: setup.suspend,
             joins: setup.joins,
+            planes: setup.planes,
+            unit_planes: setup.unit_planes,
             all_planes: u32::MAX >> (32 - setup.planes),
             suspend_erase: setup.suspend_erase,
             suspend_program: setup.suspend_program.stop(),
@@ -130,7 +137,7 @@ impl<O> Flash<O> {
             host_ops: 0,
             commands: Commands::new(setup.commands),
             oldest_write: u64::MAX,
-            blocks: Blocks::new(setup.blocks),
+            blocks: Blocks::new(units * setup.unit_planes, setup.blocks),
             counters: FlashCounters::default(),
         };
         Flash { observer, fixed, state }
@@ -172,15 +179,24 @@ impl<O> Flash<O> {
         &self.fixed.timing
     }
 
-    /// The counts of the blocks.
+    /// What the blocks remember.
     pub fn blocks(&self) -> &Blocks {
         &self.state.blocks
     }
 
-    /// The counts of the blocks, to change them.
+    /// What the blocks remember, to change it.
     #[inline]
     pub fn blocks_mut(&mut self) -> &mut Blocks {
         &mut self.state.blocks
+    }
+}
+
+impl Fixed {
+    /// The planes that an operation addresses, counted over the drive.
+    pub fn planes_of(&self, cmd: &FlashCommand) -> impl Iterator<Item = u32> {
+        let first = cmd.unit.0 * self.unit_planes / self.planes * self.planes;
+        let mask = cmd.planes;
+        (0..self.planes).filter(move |plane| mask >> plane & 1 == 1).map(move |plane| first + plane)
     }
 }
 

@@ -8,6 +8,7 @@
 use super::account;
 use super::counters::Suspension;
 use super::join::joined;
+use super::op::FlashCommand;
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
 use crate::address::BusyUnit;
@@ -15,6 +16,7 @@ use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::nand::config::{SuspendLimits, SuspendedData};
 use crate::nand::course::Course;
+use crate::nand::loops::Loops;
 use crate::nand::suspend::Stop;
 use crate::observer::{Observer, Step};
 use crate::policy::schedule::QueueView;
@@ -27,9 +29,10 @@ impl<O: Observer> Flash<O> {
     /// `begun` on.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let s = &mut self.state;
-        let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
+        let FlashCommand { unit, occupant: kind, kind: what, .. } = s.ops[id].cmd;
+        let loops = if what == OpKind::Erase { self.fixed.timing.loops } else { Loops::NONE };
         let u = &mut s.units[unit.index()];
-        u.run = Run { op: id, course: Course::new(begun, total), ..Run::NONE };
+        u.run = Run { op: id, course: Course::new(begun, total, loops), ..Run::NONE };
         u.interrupters = self.fixed.interrupters[kind as usize];
         self.interrupt_if_awaited(unit);
     }
@@ -107,10 +110,10 @@ impl<O: Observer> Flash<O> {
             };
         }
         match self.fixed.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
-            EraseStop::AtOnce => t.erase_stop_exactly(at),
+            EraseStop::AtOnce => t.erase_stop_exactly(&run.course.loops, at),
             EraseStop::AtOnceFree => t.erase_stop_free(at),
-            EraseStop::CancelLoop => t.erase_cancel_loop(at),
-            EraseStop::AfterLoop => t.erase_end_loop(at, run.course.done),
+            EraseStop::CancelLoop => t.erase_cancel_loop(&run.course.loops, at),
+            EraseStop::AfterLoop => t.erase_end_loop(&run.course.loops, at, run.course.done),
         }
     }
 
@@ -162,7 +165,11 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         if s.ops[op].cmd.kind == OpKind::Erase {
             for id in joined(&s.ops, op) {
-                s.blocks.suspended(s.ops[id].cmd.block);
+                let cmd = &s.ops[id].cmd;
+                for plane in self.fixed.planes_of(cmd) {
+                    let block = s.blocks.id(plane, cmd.block);
+                    s.blocks.suspended(block);
+                }
             }
         }
         let totals = self.suspension_of(op);

@@ -8,12 +8,15 @@
 use super::config::ExtentKind;
 use crate::address::{Lpn, Ppa};
 use crate::divider::Divider;
+use std::ops::Range;
 
 /// The place of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowPlace {
     /// The extent, counted over all lanes.
     pub extent: u32,
+    /// The index of the extent in its lane, and of its blocks in their planes.
+    pub block: u32,
     /// The die, counted over the drive.
     pub die: u32,
     /// First plane of the row.
@@ -175,22 +178,28 @@ impl Layout {
     pub fn place(&self, ppa: Ppa) -> RowPlace {
         let (extent, offset) = self.by_extent.div_rem(ppa.0);
         let (row, _) = self.by_row.div_rem(offset);
-        let (lane, _) = self.by_stride.div_rem(extent);
+        let (lane, block) = self.by_stride.div_rem(extent);
         match self.kind {
             ExtentKind::Block => {
                 let (die, plane) = self.by_planes.div_rem(lane);
-                RowPlace { extent, die, plane, page: row }
+                RowPlace { extent, block, die, plane, page: row }
             }
             ExtentKind::Superblock => {
                 let (page, group) = self.by_groups.div_rem(row);
-                RowPlace { extent, die: lane, plane: group * self.write_planes, page }
+                RowPlace { extent, block, die: lane, plane: group * self.write_planes, page }
             }
             ExtentKind::Line => {
                 let (step, lun) = self.by_luns.div_rem(row);
                 let (page, group) = self.by_groups.div_rem(step);
-                RowPlace { extent, die: lun, plane: group * self.write_planes, page }
+                RowPlace { extent, block, die: lun, plane: group * self.write_planes, page }
             }
         }
+    }
+
+    /// The planes of a lane's extents, counted over the drive.
+    pub fn planes_of(&self, lane: u32) -> Range<u32> {
+        let count = self.blocks_per_extent();
+        lane * count..(lane + 1) * count
     }
 
     /// The first die of a lane's extents; they span `luns` dies.
@@ -200,20 +209,6 @@ impl Layout {
             ExtentKind::Superblock => lane,
             ExtentKind::Line => 0,
         }
-    }
-
-    /// Mean and maximum of `figures` (one for each extent) over the usable extents.
-    pub fn mean_and_most(&self, figures: &[u32]) -> (f64, u32) {
-        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
-        for lane in 0..self.lanes {
-            let first = (lane * self.stride) as usize;
-            for &n in &figures[first..first + self.usable[lane as usize] as usize] {
-                sum += u64::from(n);
-                count += 1;
-                most = most.max(n);
-            }
-        }
-        (sum as f64 / count.max(1) as f64, most)
     }
 }
 
@@ -290,11 +285,12 @@ mod tests {
                                     continue;
                                 }
                                 for slot in 0..row {
-                                    prop_assert_eq!(l.place(ppa), RowPlace { extent, die, plane, page });
+                                    prop_assert_eq!(l.place(ppa), RowPlace { extent, block: index, die, plane, page });
                                     prop_assert_eq!(l.row_of(ppa), (rows, slot));
                                     prop_assert_eq!(l.row_start(ppa), (Ppa(ppa.0 - slot), slot));
                                     prop_assert_eq!(l.extent_of(ppa), (extent, ppa - first));
                                     prop_assert_eq!(l.lane_at(ppa), lane);
+                                    prop_assert!(l.planes_of(lane).contains(&(die * planes + plane)));
                                     ppa = ppa + 1;
                                 }
                                 rows += 1;

@@ -1,10 +1,13 @@
-//! Counts of erases and of erase suspensions for each block.
+//! What each physical block remembers.
 
+use crate::address::BlockId;
 use serde::{Deserialize, Serialize};
 
-/// Counts by extent: a block, or blocks of several planes or dies that are erased together.
+/// Tables by block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
+    /// Number of blocks of a plane.
+    per_plane: u32,
     /// Program/erase cycles.
     cycles: Vec<u32>,
     /// Suspensions of erases.
@@ -12,24 +15,33 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Create counts for `count` blocks that were never erased.
-    pub fn new(count: u32) -> Blocks {
-        Blocks { cycles: vec![0; count as usize], suspensions: vec![0; count as usize] }
+    /// Create tables for `planes` planes of `per_plane` blocks that were never erased.
+    pub fn new(planes: u32, per_plane: u32) -> Blocks {
+        let count = planes as usize * per_plane as usize;
+        Blocks { per_plane, cycles: vec![0; count], suspensions: vec![0; count] }
+    }
+
+    /// The block with this index of a plane. Planes are counted over the drive: by channel, die and
+    /// plane.
+    #[inline]
+    pub fn id(&self, plane: u32, index: u32) -> BlockId {
+        debug_assert!(index < self.per_plane);
+        BlockId(plane * self.per_plane + index)
     }
 
     /// Count an erase of a block.
     #[inline]
-    pub fn erased(&mut self, block: u32) {
-        self.cycles[block as usize] += 1;
+    pub fn erased(&mut self, block: BlockId) {
+        self.cycles[block.index()] += 1;
     }
 
     /// Count a suspension of a block's erase.
     #[inline]
-    pub fn suspended(&mut self, block: u32) {
-        self.suspensions[block as usize] += 1;
+    pub fn suspended(&mut self, block: BlockId) {
+        self.suspensions[block.index()] += 1;
     }
 
-    /// Program/erase cycles by block.
+    /// Program/erase cycles by block: index [`BlockId::index`].
     pub fn cycles(&self) -> &[u32] {
         &self.cycles
     }
@@ -39,8 +51,9 @@ impl Blocks {
         &self.suspensions
     }
 
-    /// Whether restored tables have `count` entries.
-    pub fn fits(&self, count: u32) -> bool {
-        [&self.cycles, &self.suspensions].iter().all(|table| table.len() == count as usize)
+    /// Whether restored tables are of as many planes and blocks as `drive`, those of the drive.
+    pub fn fits(&self, drive: &Blocks) -> bool {
+        let lens = |blocks: &Blocks| (blocks.per_plane, blocks.cycles.len(), blocks.suspensions.len());
+        lens(self) == lens(drive)
     }
 }

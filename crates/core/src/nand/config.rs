@@ -1,7 +1,9 @@
 //! The physical parameters. None has a default: a device is a preset or a complete file.
 
+use super::loops::MOST_LOOPS;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
+use tailcut_units::quantity::format_time;
 use tailcut_units::{Span, quantity};
 
 /// Which part of a die an array operation keeps busy.
@@ -144,7 +146,7 @@ impl TimingConfig {
             return refuse("timing.read", "give one sense time for each page type, 1 to 16 of them");
         }
         self.program.check_pulses(self.read.len())?;
-        check_count("timing.erase.loops", self.erase.loops, 10_000)?;
+        check_count("timing.erase.loops", self.erase.loops, MOST_LOOPS as u32)?;
         for &time in &self.read {
             check_time("timing.read", time)?;
         }
@@ -217,21 +219,22 @@ impl ProgramTiming {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EraseTiming {
-    /// Erase loops. The erase time (tBERS) is `loops` times (`ramp_up` + `execution` + `recovery` +
-    /// `verify`).
+    /// Erase loops. The erase time (tBERS) is the sum over all loops of `ramp_up` + `execution` +
+    /// `recovery` + `verify`.
     ///
-    /// - Range: 1 to 10000
+    /// - Range: 1 to 12
     pub loops: u32,
     /// Time to raise the erase voltage.
     ///
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub ramp_up: Span,
-    /// Length of the erase pulse itself.
+    /// Length of the erase pulse itself: of all loops, or a list with that of each loop. Loops after
+    /// the last of the list are as long as the last.
     ///
-    /// - Range: 0ns to 1000s
-    #[serde(with = "quantity::time")]
-    pub execution: Span,
+    /// - Range: each 0ns to 4s; 1 to `loops` values
+    #[serde(with = "quantity::time_or_times")]
+    pub execution: Vec<Span>,
     /// Time to lower the erase voltage.
     ///
     /// - Range: 0ns to 1000s
@@ -244,10 +247,34 @@ pub struct EraseTiming {
     pub verify: Span,
 }
 
+/// The longest erase pulse.
+const LONGEST_PULSE: Span = Span(4_000_000_000);
+
 impl EraseTiming {
+    /// The length of the pulse of each loop, for as many loops as there are.
+    pub fn pulses(&self) -> impl Iterator<Item = Span> {
+        let last = self.execution.last().copied().unwrap_or(Span(0));
+        self.execution.iter().copied().chain(std::iter::repeat(last)).take(self.loops as usize)
+    }
+
+    /// Time of a whole erase (tBERS), ns.
+    pub fn total(&self) -> Span {
+        let others = self.ramp_up.0.saturating_add(self.recovery.0).saturating_add(self.verify.0);
+        Span(self.pulses().fold(0, |sum, pulse| sum.saturating_add(pulse.0).saturating_add(others)))
+    }
+
     fn check_times(&self) -> Result<(), ConfigProblem> {
         check_time("timing.erase.ramp_up", self.ramp_up)?;
-        check_time("timing.erase.execution", self.execution)?;
+        let values = self.execution.len();
+        if values == 0 || values > self.loops as usize {
+            let problem =
+                format!("{values} lengths for {} loops: give one for all, or one for each", self.loops);
+            return refuse("timing.erase.execution", problem);
+        }
+        if let Some(&long) = self.execution.iter().find(|time| **time > LONGEST_PULSE) {
+            let problem = format!("{}: at most {}", format_time(long), format_time(LONGEST_PULSE));
+            return refuse("timing.erase.execution", problem);
+        }
         check_time("timing.erase.recovery", self.recovery)?;
         check_time("timing.erase.verify", self.verify)
     }

@@ -3,6 +3,7 @@
 //! *Nominal* nanoseconds are those of an operation that is never suspended.
 
 use super::config::SuspendLimits;
+use super::loops::Loops;
 use super::suspend::{Resume, Stop};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,8 @@ pub struct Course {
     pub since: u64,
     /// Nominal nanoseconds in all.
     pub total: u64,
+    /// The loops of an erase; none for a program.
+    pub loops: Loops,
     /// Time from the suspend point until the die is free, ns.
     pub cost: u64,
     /// Cost of resuming.
@@ -26,12 +29,13 @@ pub struct Course {
 
 impl Course {
     /// The course of no operation.
-    pub const NONE: Course = Course::new(0, 0);
+    pub const NONE: Course = Course::new(0, 0, Loops::NONE);
 
-    /// The course of an operation of `total` ns that enters the array at `since`.
-    pub const fn new(since: u64, total: u64) -> Course {
+    /// The course of an operation of `total` ns that enters the array at `since`. `loops` are those
+    /// of an erase.
+    pub const fn new(since: u64, total: u64, loops: Loops) -> Course {
         let resume = Resume { check: 0, ramp: 0, abort: 0 };
-        Course { suspends: 0, done: 0, since, total, cost: 0, resume }
+        Course { suspends: 0, done: 0, since, total, loops, cost: 0, resume }
     }
 
     /// Nominal nanoseconds done at `at`, while the operation is in the array.
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_is_done_and_lost_adds_up() {
-        let mut c = Course::new(100, 50);
+        let mut c = Course::new(100, 50, Loops::NONE);
         assert_eq!((c.progress(120), c.may_stop_from(120, &FREE)), (20, Some(120)));
         // The operation continues for 5 ns and is set back to 10: 15 ns are lost.
         assert_eq!(c.stops(120, &stop(5, 10)), 15);
@@ -121,7 +125,7 @@ mod tests {
 
     #[test]
     fn limits_hold() {
-        let mut c = Course::new(0, 50);
+        let mut c = Course::new(0, 50, Loops::NONE);
         let limits = SuspendLimits { most: Some(2), spacing: Some(Span(8)), least_left: Some(Span(10)) };
         assert_eq!(c.may_stop_from(3, &limits), Some(3), "spacing counts from a suspension");
         assert!(c.is_worth(35, &stop(5, 40), &limits) && !c.is_worth(35, &stop(6, 41), &limits));

@@ -1,7 +1,9 @@
 //! Where an operation in the array may stop, what stopping costs, which work is lost, and what
 //! resuming costs. A policy decides whether to stop.
 
+use super::loops::Loops;
 use super::timing::{Phase, Timing};
+use std::ops::Range;
 
 /// How an operation stops at a given point of its nominal course. All values are in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +46,11 @@ impl Timing {
     /// Stop an erase at once and later resume the exact remainder (ES of Wu and He). A recovery
     /// under way is finished first, because it frees the die by itself. A ramp-up or a verify is
     /// cancelled and repeated.
-    pub fn erase_stop_exactly(&self, at: u64) -> Stop {
+    pub fn erase_stop_exactly(&self, loops: &Loops, at: u64) -> Stop {
         let s = &self.suspend.erase;
-        match self.erase_phase(at) {
-            Some((Phase::EraseRampUp, _)) if self.loop_start(at) == at => stop(at),
-            Some((Phase::EraseRampUp, _)) => Stop { cost: s.suspend.0, ..stop(self.loop_start(at)) },
+        match self.erase_phase(loops, at) {
+            Some((Phase::EraseRampUp, _)) if loops.start(at) == at => stop(at),
+            Some((Phase::EraseRampUp, _)) => Stop { cost: s.suspend.0, ..stop(loops.start(at)) },
             Some((Phase::EraseExecution, _)) => {
                 Stop { cost: s.suspend.0, resume: self.erase_ramp(), ..stop(at) }
             }
@@ -65,14 +67,14 @@ impl Timing {
 
     /// Cancel the loop under way, verify before resuming and repeat the loop (I-ES). A
     /// recovery under way is finished first.
-    pub fn erase_cancel_loop(&self, at: u64) -> Stop {
+    pub fn erase_cancel_loop(&self, loops: &Loops, at: u64) -> Stop {
         let s = &self.suspend.erase;
-        let keep = self.loop_start(at);
+        let keep = loops.start(at);
         if keep == at {
             return stop(at);
         }
         let resume = Resume { check: s.verify.0, ramp: s.resume.0, abort: s.suspend.0 };
-        match self.erase_phase(at) {
+        match self.erase_phase(loops, at) {
             Some((Phase::EraseRecovery, end)) => Stop { after: 0, cost: end - at, keep, resume },
             Some((Phase::EraseVerify, _)) => Stop { after: 0, cost: 0, keep, resume },
             _ => Stop { after: 0, cost: s.suspend.0, keep, resume },
@@ -81,12 +83,11 @@ impl Timing {
 
     /// Finish the loop under way (D-ES): no cost, nothing lost. `since` is the point at which the
     /// erase last resumed; a loop that starts there is already under way.
-    pub fn erase_end_loop(&self, at: u64, since: u64) -> Stop {
-        let start = self.loop_start(at);
+    pub fn erase_end_loop(&self, loops: &Loops, at: u64, since: u64) -> Stop {
+        let Some(Range { start, end }) = loops.around(at) else { return stop(at) };
         if start == at && at != since {
             return stop(at);
         }
-        let end = start + self.erase_loop();
         Stop { after: end - at, ..stop(end) }
     }
 
@@ -134,19 +135,19 @@ mod tests {
         let again = Resume { check: 2, ramp: 4, abort: 3 };
         // At the start of a loop there is nothing to lose.
         for at in [0, 10] {
-            assert_eq!(t.erase_stop_exactly(at), stop(at));
-            assert_eq!(t.erase_cancel_loop(at), stop(at));
+            assert_eq!(t.erase_stop_exactly(&t.loops, at), stop(at));
+            assert_eq!(t.erase_cancel_loop(&t.loops, at), stop(at));
         }
-        assert_eq!(t.erase_end_loop(10, 0), stop(10));
-        assert_eq!(t.erase_end_loop(10, 10), Stop { after: 10, ..stop(20) });
-        assert_eq!(t.erase_stop_exactly(14), Stop { after: 0, cost: 3, keep: 14, resume: ramp });
-        assert_eq!(t.erase_cancel_loop(14), Stop { after: 0, cost: 3, keep: 10, resume: again });
-        assert_eq!(t.erase_end_loop(14, 0), Stop { after: 6, ..stop(20) });
+        assert_eq!(t.erase_end_loop(&t.loops, 10, 0), stop(10));
+        assert_eq!(t.erase_end_loop(&t.loops, 10, 10), Stop { after: 10, ..stop(20) });
+        assert_eq!(t.erase_stop_exactly(&t.loops, 14), Stop { after: 0, cost: 3, keep: 14, resume: ramp });
+        assert_eq!(t.erase_cancel_loop(&t.loops, 14), Stop { after: 0, cost: 3, keep: 10, resume: again });
+        assert_eq!(t.erase_end_loop(&t.loops, 14, 0), Stop { after: 6, ..stop(20) });
         // Recovery: 17..18. Verify: 18..20.
-        assert_eq!(t.erase_stop_exactly(17), Stop { after: 1, ..stop(18) });
-        assert_eq!(t.erase_cancel_loop(17), Stop { after: 0, cost: 1, keep: 10, resume: again });
-        assert_eq!(t.erase_stop_exactly(19), stop(18));
-        assert_eq!(t.erase_cancel_loop(19), Stop { after: 0, cost: 0, keep: 10, resume: again });
+        assert_eq!(t.erase_stop_exactly(&t.loops, 17), Stop { after: 1, ..stop(18) });
+        assert_eq!(t.erase_cancel_loop(&t.loops, 17), Stop { after: 0, cost: 1, keep: 10, resume: again });
+        assert_eq!(t.erase_stop_exactly(&t.loops, 19), stop(18));
+        assert_eq!(t.erase_cancel_loop(&t.loops, 19), Stop { after: 0, cost: 0, keep: 10, resume: again });
         assert_eq!(t.erase_stop_free(19), stop(19));
     }
 

@@ -2,7 +2,9 @@
 
 use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming};
 use super::config::{ProgramErase, SuspendConfig, TimingConfig};
+use super::loops::Loops;
 use crate::divider::Divider;
+use std::ops::Range;
 use tailcut_units::Span;
 
 /// A phase of an array operation. A suspension may stop the operation between two phases.
@@ -31,6 +33,8 @@ pub struct Timing {
     program_pulses: Vec<u32>,
     program_step: ProgramTiming,
     erase: EraseTiming,
+    /// The loops of an erase.
+    pub loops: Loops,
     pub(super) suspend: SuspendConfig,
     /// Time of a whole erase (tBERS).
     pub erase_ns: u64,
@@ -54,7 +58,7 @@ impl Timing {
             (0..t.read.len()).map(|i| t.program.pulses[i % t.program.pulses.len()]).collect();
         let step = t.program.pulse.0 + t.program.verify.0;
         let read: Vec<u64> = t.read.iter().map(|s| s.0).collect();
-        let erase_ns = u64::from(t.erase.loops) * erase_loop(&t.erase);
+        let erase_ns = t.erase.total().0;
         let (program, erase_ns) = match t.program_erase {
             ProgramErase::Timed => (pulses.iter().map(|&n| u64::from(n) * step).collect(), erase_ns),
             ProgramErase::AsRead => (read.clone(), read[0]),
@@ -67,6 +71,7 @@ impl Timing {
             program_pulses: pulses,
             program_step: t.program.clone(),
             erase: t.erase.clone(),
+            loops: Loops::of(&t.erase),
             suspend: suspend.clone(),
             erase_ns,
             command_ns: channel.command.0,
@@ -133,16 +138,6 @@ impl Timing {
         }
     }
 
-    /// Length of one erase loop, ns.
-    pub(super) fn erase_loop(&self) -> u64 {
-        erase_loop(&self.erase)
-    }
-
-    /// Start of the loop that an erase is in after `elapsed` ns (ns from the erase's start).
-    pub(super) fn loop_start(&self, elapsed: u64) -> u64 {
-        elapsed - elapsed % self.erase_loop().max(1)
-    }
-
     /// Length of the verify of an erase loop, ns.
     pub(super) fn erase_verify(&self) -> u64 {
         self.erase.verify.0
@@ -150,31 +145,19 @@ impl Timing {
 
     /// Return the phase that an erase is in after `elapsed` ns, and when that phase ends (ns from
     /// the erase's start). `None` if the erase is over.
-    pub fn erase_phase(&self, elapsed: u64) -> Option<(Phase, u64)> {
-        if elapsed >= self.erase_ns {
-            return None;
-        }
+    pub fn erase_phase(&self, loops: &Loops, elapsed: u64) -> Option<(Phase, u64)> {
         let e = &self.erase;
-        let mut end = elapsed / erase_loop(e) * erase_loop(e);
+        let Range { start, end } = loops.around(elapsed)?;
+        let (ramped, recovered) = (start + e.ramp_up.0, end - e.verify.0);
+        let executed = recovered - e.recovery.0;
         let phases = [
-            (Phase::EraseRampUp, e.ramp_up.0),
-            (Phase::EraseExecution, e.execution.0),
-            (Phase::EraseRecovery, e.recovery.0),
-            (Phase::EraseVerify, e.verify.0),
+            (Phase::EraseRampUp, ramped),
+            (Phase::EraseExecution, executed),
+            (Phase::EraseRecovery, recovered),
+            (Phase::EraseVerify, end),
         ];
-        for (phase, ns) in phases {
-            end += ns;
-            if elapsed < end {
-                return Some((phase, end));
-            }
-        }
-        unreachable!("the phases of a loop add up to the loop")
+        phases.into_iter().find(|&(_, end)| elapsed < end)
     }
-}
-
-/// Length of one erase loop, ns.
-fn erase_loop(e: &EraseTiming) -> u64 {
-    e.ramp_up.0 + e.execution.0 + e.recovery.0 + e.verify.0
 }
 
 #[cfg(test)]
@@ -189,7 +172,7 @@ pub(super) mod tests {
             erase: EraseTiming {
                 loops: 2,
                 ramp_up: Span(1),
-                execution: Span(6),
+                execution: vec![Span(6)],
                 recovery: Span(1),
                 verify: Span(2),
             },
@@ -231,7 +214,7 @@ pub(super) mod tests {
             (at, count)
         };
         assert_eq!(walk(&|e| t.program_phase(1, e)), (50, 10));
-        assert_eq!(walk(&|e| t.erase_phase(e)), (20, 8));
-        assert_eq!(t.erase_phase(11), Some((Phase::EraseExecution, 17)));
+        assert_eq!(walk(&|e| t.erase_phase(&t.loops, e)), (20, 8));
+        assert_eq!(t.erase_phase(&t.loops, 11), Some((Phase::EraseExecution, 17)));
     }
 }

@@ -210,8 +210,15 @@ fn a_collection_that_gives_way_is_met() {
 }
 
 #[test]
-fn blocks_remember_their_erases_when_they_are_told() {
+fn a_block_counts_its_erases() {
+    // Where a die is busy as a whole, an erase may address several planes of it.
     let mut stage = Stage::new(&Parts::new());
-    stage.flash.blocks_mut().erased(3);
-    assert_eq!(stage.flash.blocks().cycles()[..4], [0, 0, 0, 1]);
+    stage.ask(0, FlashCommand { planes: 3, block: 1, ..erase(2) });
+    stage.ask(0, FlashCommand { planes: 2, block: 3, ..erase(0) });
+    stage.play();
+    let blocks = stage.flash.blocks();
+    let erased = [(4, 1), (5, 1), (1, 3)].map(|(plane, index)| blocks.id(plane, index).index());
+    for (block, &cycles) in blocks.cycles().iter().enumerate() {
+        assert_eq!(cycles, u32::from(erased.contains(&block)), "block {block}");
+    }
 }

@@ -22,11 +22,12 @@ fn span(most: u64) -> impl Strategy<Value = Span> {
 
 fn timing() -> impl Strategy<Value = TimingConfig> {
     let program = (span(80), span(20), prop::collection::vec(1..5u32, 2));
-    let erase = (1..4u32, span(60), span(400), span(40), span(40));
+    let erase = (1..4u32, span(60), prop::collection::vec(span(400), 1..4), span(40), span(40));
     let read = prop::collection::vec(span(30), 2);
     (read, program, erase).prop_map(|(read, (pulse, verify, pulses), e)| TimingConfig {
         read,
         program: ProgramTiming { pulse, verify, pulses },
+        // Loops of unequal length, if there are several pulses.
         erase: EraseTiming { loops: e.0, ramp_up: e.1, execution: e.2, recovery: e.3, verify: e.4 },
         program_erase: ProgramErase::Timed,
     })
@@ -191,7 +192,7 @@ fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> Fl
         page: if cmd.kind == OpKind::Erase { 0 } else { draw.page },
         to_page: draw.page + 1,
         codewords: if cmd.codewords == 0 { 0 } else { draw.codewords },
-        block: draw.unit % (parts.units * parts.planes),
+        block: draw.unit % BLOCKS,
         tag: if host && draw.tag < COMMANDS { draw.tag } else { u32::MAX },
         bytes: if host { 4_096 } else { 0 },
         rebuild: if host && draw.tag.is_multiple_of(5) { draw.tag } else { u32::MAX },

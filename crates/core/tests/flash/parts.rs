@@ -68,6 +68,8 @@ pub struct Parts {
 
 /// The most operations under way at once.
 pub const OPS: u32 = 64;
+/// The number of blocks of a plane.
+pub const BLOCKS: u32 = 4;
 /// The number of host commands that are tracked.
 pub const COMMANDS: u32 = 8;
 
@@ -86,7 +88,7 @@ impl Parts {
                 erase: EraseTiming {
                     loops: 3,
                     ramp_up: Span(RAMP),
-                    execution: Span(EXECUTION - RAMP),
+                    execution: vec![Span(EXECUTION - RAMP)],
                     recovery: Span(RECOVERY - EXECUTION),
                     verify: Span(LOOP - RECOVERY),
                 },
@@ -138,7 +140,8 @@ impl Parts {
             channels: self.channels,
             units: self.units,
             planes: self.planes,
-            blocks: self.units * self.planes,
+            unit_planes: self.planes,
+            blocks: BLOCKS,
             ops: OPS,
             commands: COMMANDS,
             timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),
@@ -181,7 +184,7 @@ pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
 
 /// A host read of one page of a unit's first plane.
 pub fn read(unit: u32) -> FlashCommand {
-    FlashCommand { unit: BusyUnit(unit), planes: 1, codewords: CODEWORDS, block: unit, ..FlashCommand::BLANK }
+    FlashCommand { unit: BusyUnit(unit), planes: 1, codewords: CODEWORDS, ..FlashCommand::BLANK }
 }
 
 /// The program of a page of host data.

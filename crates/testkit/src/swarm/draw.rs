@@ -128,7 +128,8 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     t.program.pulse = Span(between(s, 0, 80_000));
     t.program.verify = Span(between(s, 0, 9_000));
     t.erase.loops = between(s, 1, 3) as u32;
-    t.erase.execution = Span(one_of(s, &[0, 20_000, 900_000, 4_000_000]));
+    let pulses = between(s, 1, u64::from(t.erase.loops));
+    t.erase.execution = (0..pulses).map(|_| Span(one_of(s, &[0, 20_000, 900_000, 4_000_000]))).collect();
     c.channel.rate = one_of(s, &[u64::MAX, 100_000_000, 800_000_000, 1_600_000_000]);
     c.channel.command = Span(one_of(s, &[0, 0, 300, 5_000]));
     c.ftl.extent = one_of(s, &[ExtentKind::Block, ExtentKind::Superblock, ExtentKind::Line]);

@@ -5,6 +5,7 @@ use crate::bytes::Bytes;
 use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
 use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
+use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
 
@@ -127,6 +128,8 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             let unit = self.case.config.ftl.mapping_unit;
             let mut bytes = Bytes::new(self.device.host_bytes(), unit, filled);
             bytes.trims_may_be_kept = self.device.shape().has_parity();
+            let buffer = &self.case.config.policy.buffer;
+            bytes.writes_may_pass = matches!(buffer, BufferConfig::Lru(c) if c.queue_limit.is_some());
             self.bytes = Some(bytes);
         }
         let mut s = Stream::new(seed, "swarm work", 0);

@@ -13,6 +13,8 @@ struct All {
     one: Span,
     #[serde(with = "times")]
     many: Vec<Span>,
+    #[serde(with = "time_or_times")]
+    one_or_more: Vec<Span>,
     #[serde(with = "bytes")]
     size: u64,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "maybe_bytes")]
@@ -118,8 +120,29 @@ fn a_bare_number_in_a_file_is_told_about_units() {
 }
 
 #[test]
+fn one_time_needs_no_list() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Some {
+        #[serde(with = "time_or_times")]
+        t: Vec<Span>,
+    }
+    let read = |text: &str| toml::from_str::<Some>(text).map_err(|e| e.message().to_string());
+    assert_eq!(read("t = '2us'"), Ok(Some { t: vec![Span(2_000)] }));
+    assert_eq!(read("t = ['2us', '1us']"), Ok(Some { t: vec![Span(2_000), Span(1_000)] }));
+    assert_eq!(toml::to_string(&Some { t: vec![Span(2_000)] }), Ok("t = \"2us\"\n".into()));
+    let refused = |text: &str, reason: &str| {
+        let error = read(text).expect_err(text);
+        assert!(error.contains(reason), "{text}: {error}");
+    };
+    refused("t = 100", "`100` has no unit");
+    refused("t = ['1us', 'soon']", "soon");
+    refused("t = {}", "a time as a string such as \"100us\" (ns, us, ms, s), or a list of such strings");
+}
+
+#[test]
 fn a_missing_optional_stays_missing() {
-    let text = "one = '1ns'\nmany = []\nsize = '1B'\nshare = '0%'\nspeed = 'inf'\nlevel = 3\n";
+    let text =
+        "one = '1ns'\nmany = []\none_or_more = '2ns'\nsize = '1B'\nshare = '0%'\nspeed = 'inf'\nlevel = 3\n";
     let all: All = toml::from_str(text).expect("a valid text");
     assert_eq!((all.perhaps, all.perhaps_share, all.level), (None, None, Level::Count(3)));
     assert_eq!(toml::from_str(&toml::to_string(&all).expect("serialises")), Ok(all));
@@ -138,9 +161,10 @@ proptest! {
     ) {
         let size = size / 10u64.pow(decades);
         let share_small = share / 10f64.powi(decades as i32 * 10);
-        let many = many.into_iter().map(|n| Span(n >> decades)).collect();
+        let many: Vec<Span> = many.into_iter().map(|n| Span(n >> decades)).collect();
+        let one_or_more = many.clone();
         let ratio = Some(share * 900.0);
-        let all = All { one: Span(one), many, size, perhaps, share, perhaps_share: Some(share_small), ratio, speed, level };
+        let all = All { one: Span(one), many, one_or_more, size, perhaps, share, perhaps_share: Some(share_small), ratio, speed, level };
         let text = toml::to_string(&all).expect("serialises");
         prop_assert_eq!(toml::from_str::<All>(&text), Ok(all), "{}", text);
     }

@@ -146,3 +146,47 @@ pub mod times {
         Ok(Vec::<Read<Time>>::deserialize(d)?.into_iter().map(|r| r.0).collect())
     }
 }
+
+/// A list of [`Span`]s, at least one. One alone is `"40us"`, several are `["40us", "60us"]`.
+pub mod time_or_times {
+    use super::*;
+
+    /// Write the shortest exact texts.
+    pub fn serialize<S: Serializer>(value: &[Span], s: S) -> Result<S::Ok, S::Error> {
+        match value {
+            [one] => time::serialize(one, s),
+            many => times::serialize(many, s),
+        }
+    }
+
+    struct OneOrMore;
+
+    impl<'de> de::Visitor<'de> for OneOrMore {
+        type Value = Vec<Span>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            Visit::<Time>(PhantomData).expecting(f)?;
+            f.write_str(", or a list of such strings")
+        }
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Vec<Span>, E> {
+            Visit::<Time>(PhantomData).visit_str(text).map(|one| vec![one])
+        }
+        fn visit_i64<E: de::Error>(self, n: i64) -> Result<Vec<Span>, E> {
+            self.visit_str(&n.to_string())
+        }
+        fn visit_u64<E: de::Error>(self, n: u64) -> Result<Vec<Span>, E> {
+            self.visit_str(&n.to_string())
+        }
+        fn visit_f64<E: de::Error>(self, n: f64) -> Result<Vec<Span>, E> {
+            self.visit_str(&n.to_string())
+        }
+        fn visit_seq<A: de::SeqAccess<'de>>(self, many: A) -> Result<Vec<Span>, A::Error> {
+            times::deserialize(de::value::SeqAccessDeserializer::new(many))
+        }
+    }
+
+    /// Read a text with a unit, or a list of such texts.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Span>, D::Error> {
+        d.deserialize_any(OneOrMore)
+    }
+}

@@ -200,12 +200,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let serial = |i: u64| i * most / count.max(1) * u64::from(layout.lanes) + u64::from(lane);
             let closed = (0..).zip(&start.closed).map(|(i, &extent)| (extent, serial(i)));
             self.state.extents.take_lane(layout, lane, &start.valid, closed, start.open);
-            for extent in 0..layout.usable[lane as usize] {
-                self.flash.blocks_mut().erased(lane * layout.stride + extent);
-            }
         }
         self.state.extents.serial = most * u64::from(layout.lanes);
         self.state.extents.erases = layout.usable.iter().map(|&n| u64::from(n)).sum();
+        for lane in 0..self.shape.layout.lanes {
+            for index in 0..self.shape.layout.usable[lane as usize] {
+                self.count_erases(lane * self.shape.layout.stride + index);
+            }
+        }
     }
 }
 

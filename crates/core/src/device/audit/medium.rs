@@ -154,9 +154,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match op.cmd.kind {
                 // A row may take several programs.
                 OpKind::Program if !rows.insert(op.cmd.ppa) => {}
-                OpKind::Program => pending_rows[op.cmd.block as usize] += 1,
+                OpKind::Program => pending_rows[op.cmd.extent as usize] += 1,
                 OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.to).0 as usize] += 1,
-                OpKind::Read if !op.second => readers[op.cmd.block as usize] += 1,
+                OpKind::Read if !op.second => readers[op.cmd.extent as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
             }
         }

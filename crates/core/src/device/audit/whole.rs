@@ -2,6 +2,7 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::device::drive::Device;
+use crate::device::gc::collect::Stage;
 use crate::device::medium::Medium;
 use crate::ftl::map::Place;
 use crate::observer::Observer;
@@ -49,7 +50,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn audit_counters(&self) -> Result<(), String> {
         let (c, e) = (&self.state.counters, &self.state.extents);
         let blocks = self.flash.blocks();
-        let cycles: u64 = blocks.cycles().iter().map(|&n| u64::from(n)).sum();
+        let layout = &self.shape.layout;
+        let mut cycles = 0;
+        for extent in 0..layout.extents() {
+            let (lane, index) = layout.lane_of(extent);
+            let of_block = |plane| u64::from(blocks.cycles()[blocks.id(plane, index).index()]);
+            let (least, most) = layout
+                .planes_of(lane)
+                .map(of_block)
+                .fold((u64::MAX, 0), |(least, most), n| (n.min(least), n.max(most)));
+            let c = &self.state.gc.collections[lane as usize];
+            let erasing = c.stage == Stage::Erasing && c.victim == extent;
+            law!(
+                least == most || erasing && least + 1 == most,
+                "blocks of extent {extent} have {least} to {most} P/E cycles"
+            );
+            cycles += least;
+        }
         law!(cycles == e.erases, "P/E counts add up to {cycles}, erases to {}", e.erases);
         law!(c.erases <= e.erases, "{} erases counted of {}", c.erases, e.erases);
         let suspended: u64 = blocks.suspensions().iter().map(|&n| u64::from(n)).sum();

@@ -447,7 +447,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (lane, _) = self.shape.layout.lane_of(extent);
         let c = &self.state.gc.collections[lane as usize];
         if c.stage == Stage::Draining && c.victim == extent {
-            if self.fixed.collects_instantly { self.victim_erased(lane) } else { self.erase_victim(lane) }
+            if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }
         }
     }
 
@@ -462,6 +462,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let c = &mut self.state.gc.collections[lane as usize];
         let victim = c.victim;
+        let (_, block) = layout.lane_of(victim);
         c.stage = Stage::Erasing;
         c.erases = luns * parts;
         for part in 0..luns * parts {
@@ -474,7 +475,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 owner: Owner::Collection(lane),
                 unit,
                 planes: mask,
-                block: victim,
+                block,
+                extent: victim,
                 ..FlashCommand::BLANK
             });
             self.submit_op(id);
@@ -495,8 +497,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Make an erased extent free.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
         self.state.extents.erased(&self.shape.layout, extent);
-        self.flash.blocks_mut().erased(extent);
         self.data_erased(extent);
+    }
+
+    /// Count an erase that takes no time at all blocks of an extent.
+    pub(in crate::device) fn count_erases(&mut self, extent: u32) {
+        let (lane, index) = self.shape.layout.lane_of(extent);
+        let blocks = self.flash.blocks_mut();
+        for plane in self.shape.layout.planes_of(lane) {
+            blocks.erased(blocks.id(plane, index));
+        }
     }
 
     /// End a collection: the victim is erased and free again.

@@ -45,7 +45,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.extents.has_readers(victim) {
             self.state.gc.collections[lane as usize].stage = Stage::Draining;
         } else {
-            self.victim_erased(lane);
+            self.erase_instantly(lane);
         }
+    }
+
+    /// Erase the victim of a lane in no time.
+    pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
+        self.count_erases(self.state.gc.collections[lane as usize].victim);
+        self.victim_erased(lane);
     }
 }

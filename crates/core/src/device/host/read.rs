@@ -145,7 +145,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             owner,
             unit: self.shape.unit_of(place.die, place.plane),
             page: place.page,
-            block: place.extent,
+            block: place.block,
+            extent: place.extent,
             ppa: row,
             ..FlashCommand::BLANK
         }
@@ -154,7 +155,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Reserve a read. Its extent is not erased before the read is sensed.
     #[inline]
     pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
-        self.state.extents.read_begins(read.block);
+        self.state.extents.read_begins(read.extent);
         self.flash.order(read)
     }
 

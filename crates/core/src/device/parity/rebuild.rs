@@ -227,7 +227,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Give up a read that is not submitted, as if it had never been reserved.
     pub(in crate::device) fn abandon_read(&mut self, op: OpId) {
-        let extent = self.flash.op(op).cmd.block;
+        let extent = self.flash.op(op).cmd.extent;
         self.flash.cancel(op);
         if self.state.extents.read_ends(extent) {
             self.last_reader_left(extent);
@@ -252,7 +252,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let blocked = self.unit_left(unit).left > 0;
             if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
                 self.flash.withdraw(unit, before, at);
-                let (waited, extent) = (self.flash.op(at).ledger, self.flash.op(at).cmd.block);
+                let (waited, extent) = (self.flash.op(at).ledger, self.flash.op(at).cmd.extent);
                 self.free_op(at);
                 if self.state.extents.read_ends(extent) {
                     self.last_reader_left(extent);

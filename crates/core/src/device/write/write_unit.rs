@@ -328,7 +328,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             page: place.page,
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
-            block: place.extent,
+            block: place.block,
+            extent: place.extent,
             ppa,
             ..FlashCommand::BLANK
         });
@@ -361,7 +362,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.write.units[write_unit].count,
             s.write.units[write_unit].ppa,
         );
-        let extent = self.flash.op(op).cmd.block;
+        let extent = self.flash.op(op).cmd.extent;
         s.counters.programs_pad += u64::from(upr - count);
         if writer == Writer::Host {
             s.counters.programs_user += u64::from(count);

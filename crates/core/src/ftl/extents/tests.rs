@@ -229,14 +229,6 @@ fn compare(l: &Layout, real: &Extents, model: &Model) {
         assert_eq!(real.is_closed(e), extent.stage == Stage::Closed);
         assert_eq!(real.has_readers(e), extent.readers > 0);
     }
-    let usable = |e: &Extent| e.stage != Stage::Bad;
-    let readers: Vec<u32> = model.extents.iter().map(|e| e.readers).collect();
-    let (sum, most) = model
-        .extents
-        .iter()
-        .filter(|e| usable(e))
-        .fold((0, 0), |(sum, most), e| (sum + e.readers, most.max(e.readers)));
-    assert_eq!(l.mean_and_most(&readers), (f64::from(sum) / 8.0, most));
 }
 
 /// Do a step on `real` and `model`, if there is an extent for which it is possible.

@@ -333,10 +333,35 @@ fn who_waits_behind_is_told_what_for() {
 }
 
 #[test]
+fn loops_of_unequal_length_stop_at_their_own_ends() {
+    // The pulse of the second loop is shorter by 45,000: the loop lasts from 100,000 to 155,000. The
+    // read comes during its pulse.
+    let (short, x) = (45_000, 128_000);
+    let (second, third, total) = (LOOP, 2 * LOOP - short, ERASE - short);
+    for (member, free, keep, resume) in [
+        ("never", total, total, 0),
+        ("ideal", x, x, 0),
+        ("arbitrary", x + FALL, x, RAISE),
+        ("immediate", x + FALL, second, VERIFY + RAISE),
+        ("deferred", third, third, 0),
+    ] {
+        let mut parts = erasing(member);
+        let pulse = EXECUTION - RAMP;
+        parts.timing.erase.execution = [pulse, pulse - short, pulse].map(Span).to_vec();
+        let mut stage = Stage::new(&parts);
+        let (erases, reads) = (stage.ask(0, erase(0)), stage.ask(E + x, read(0)));
+        stage.play();
+        assert_eq!(stage[reads].granted(), E + free, "{member}");
+        let end = if keep == total { E + total } else { E + free + READ + resume + total - keep };
+        assert_eq!(stage[erases].end(), end, "{member}");
+    }
+}
+
+#[test]
 fn erases_that_joined_are_suspended_together() {
     let parts = erasing("arbitrary").joining(&[Occupant::Erase], 2);
     let mut stage = Stage::new(&parts);
-    let [a, b] = [0, 1].map(|plane| stage.ask(0, FlashCommand { block: plane, ..on(plane, 0, erase(0)) }));
+    let [a, b] = [0, 1].map(|plane| stage.ask(0, FlashCommand { block: 2, ..on(plane, 0, erase(0)) }));
     let begun = 2 * COMMAND;
     let r = stage.ask(begun + 30_000, read(0));
     stage.play();
@@ -344,6 +369,11 @@ fn erases_that_joined_are_suspended_together() {
     assert_eq!((stage[r].granted(), stage[a].end(), stage[b].end()), (begun + 30_000 + FALL, end, end));
     let causes = [("command", 200), ("array", 300_000), ("suspended", FALL + READ + RAISE)];
     assert_eq!((stage[a].account(), stage[b].account()), (account(&causes), account(&causes)));
-    assert_eq!(stage.flash.blocks().suspensions()[..3], [1, 1, 0]);
+    // Both are of block 2 of their plane.
+    let blocks = stage.flash.blocks();
+    for (table, sum) in [(blocks.suspensions(), 2), (blocks.cycles(), 2)] {
+        assert_eq!([0, 1].map(|plane| table[blocks.id(plane, 2).index()]), [1, 1]);
+        assert_eq!(table.iter().sum::<u32>(), sum);
+    }
     assert_eq!(stage.flash.counters().erase_suspension.suspends, 1);
 }
