@@ -73,8 +73,8 @@ address! {
 }
 
 address! {
-    /// A physical block: plane by plane, with the planes counted by channel, die and plane, and inside
-    /// a plane by its index ([`crate::nand::blocks`]).
+    /// A block of a plane: plane by plane, with the planes counted by channel, die and plane, and
+    /// inside a plane by its index ([`crate::nand::blocks`]).
     BlockId
 }
 

@@ -302,4 +302,25 @@ mod tests {
         b.submit(3, &read);
         b.ended(3, &read, &bytes_of(Source::Written(1), 0..512, 512)).unwrap();
     }
+
+    #[test]
+    fn either_of_two_writes_may_be_last_if_they_may_pass_each_other() {
+        let mut b = Bytes::new(1024, 512, 0);
+        b.writes_may_pass = true;
+        let write = command(HostOp::Write, 0, 512);
+        let read = command(HostOp::Read, 0, 512);
+        b.submit(0, &write);
+        b.submit(1, &write);
+        b.ended(1, &write, &[]).unwrap();
+        b.ended(0, &write, &[]).unwrap();
+        for index in [0, 1] {
+            b.submit(2 + index, &read);
+            b.ended(2 + index, &read, &bytes_of(Source::Written(index), 0..512, 512)).unwrap();
+        }
+        // A write that was submitted after both had ended is on top of both.
+        b.submit(4, &write);
+        b.ended(4, &write, &[]).unwrap();
+        b.submit(5, &read);
+        b.ended(5, &read, &bytes_of(Source::Written(1), 0..512, 512)).unwrap_err();
+    }
 }

@@ -16,7 +16,7 @@ pub type Spent = [u64; Occupant::COUNT];
 pub(super) struct Channel {
     pub busy_until: u64,
     /// Whether the event at `busy_until` is set: operations wait for the channel, or for the die
-    /// whose data it transfers, or the data are then decoded.
+    /// whose data it transfers, or the data are then decoded. It stays set if the last waiter leaves.
     pub awaited: bool,
     /// The busy unit whose last data leave it by `busy_until`, or `NONE`.
     pub out: u32,

@@ -125,6 +125,7 @@ impl<O: Observer> Flash<O> {
         if op.second || !first.has(arrival) || first.has(kind) {
             return;
         }
+        debug_assert!(!op.along, "a read that was sensed with another has asked for its channel");
         let number = op.channel;
         let channel = &mut s.channels[number as usize];
         let spent = channel.spent(now);

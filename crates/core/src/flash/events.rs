@@ -2,7 +2,9 @@
 //!
 //! At equal times the units' events go first, then the channels', then the decoders'. The end of a
 //! transfer is one event of its channel: the die whose data are out begins its next operation, the
-//! channel goes to its next waiter, and the data are decoded if decoding takes no time.
+//! channel goes to its next waiter, and the data are decoded if decoding takes no time. The event is
+//! set only if something waits for one of the three. A channel without that event is free from
+//! `Channel::busy_until` on, and the first operation that asks then gets it.
 
 use super::account;
 use super::dispatch::HostOpEnded;
@@ -33,7 +35,8 @@ pub enum Fact {
     /// Nothing for the controller.
     Nothing,
     /// This read, and those that joined it, have their data in the page registers. The controller
-    /// calls [`Flash::bring_out`] for each, in this order.
+    /// calls [`Flash::bring_out`] for each, in this order. It opens no gate of their die before it has
+    /// called it for all.
     Sensed(OpId),
     /// This program, copyback or erase has ended, and so have those that joined it. The controller
     /// calls [`Flash::end`] for each, in this order.
@@ -234,12 +237,10 @@ impl<O: Observer> Flash<O> {
         }
         let id = u.holder;
         let op = &mut s.ops[id];
-        if op.cmd.kind == OpKind::Erase {
-            self.count_erases(id);
-        }
-        let s = &mut self.state;
-        let (u, op) = (&mut s.units[unit.index()], &mut s.ops[id]);
         if op.second || op.cmd.kind != OpKind::Copyback {
+            if op.cmd.kind == OpKind::Erase {
+                self.count_erases(id);
+            }
             return self.array_ended(unit, id);
         }
         op.second = true;

@@ -67,8 +67,11 @@ impl<O: Observer> Flash<O> {
 
     /// Open a unit to host programs for one collection that closed it.
     pub fn open_to_programs(&mut self, unit: BusyUnit) {
-        self.state.units[unit.index()].gates.programs_closed -= 1;
-        self.serve_waiting(unit);
+        let gates = &mut self.state.units[unit.index()].gates;
+        gates.programs_closed -= 1;
+        if gates.programs_closed == 0 {
+            self.serve_waiting(unit);
+        }
     }
 
     /// Whether a collection closes a unit to host operations.

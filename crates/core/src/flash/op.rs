@@ -60,9 +60,10 @@ pub struct FlashCommand {
     pub planes: u32,
     /// Number of codewords moved on the channel.
     pub codewords: u32,
-    /// Index of the block in its plane, the same in all planes addressed.
+    /// Erases: index of the block in its plane, the same in all planes addressed.
     pub block: u32,
-    /// The extent addressed, which the controller counts in. An erase may cover only a part of it.
+    /// The extent addressed. The flash carries it for the controller, which counts readers and rows of
+    /// extents. An erase may cover only a part of it.
     pub extent: u32,
     /// First physical unit of the row that is read or programmed.
     pub ppa: Ppa,
@@ -93,7 +94,7 @@ impl FlashCommand {
         page: 0,
         planes: 0,
         codewords: 0,
-        block: 0,
+        block: NONE,
         extent: NONE,
         ppa: Ppa::NONE,
         to: Ppa::NONE,

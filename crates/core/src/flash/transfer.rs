@@ -160,6 +160,7 @@ impl<O: Observer> Flash<O> {
             u.joined -= 1;
             u.holder = op.joined;
         }
+        // As long as reads that were sensed together remain, nothing awaits the unit.
         let mut awaited = u.awaited;
         if std::mem::take(&mut op.along) {
             self.observe(id, Step::Granted, now);

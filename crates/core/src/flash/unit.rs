@@ -16,8 +16,8 @@ pub(super) enum Phase {
     Channel,
     /// The operation is in the array until `Unit::until`; its event is set.
     Array,
-    /// The operation's data are transferred out until `Unit::until`; the unit is
-    /// released then only if an operation waits or is suspended (`Unit::awaited`).
+    /// The operation's data are transferred out until `Unit::until`; the channel then releases the
+    /// unit only if an operation waits or is suspended (`Unit::awaited`).
     Out,
     /// The operation is in the array and continues to its suspend point; the timer is set.
     Stopping,
@@ -164,7 +164,7 @@ impl Unit {
         &self.stack[..usize::from(self.suspended)]
     }
 
-    /// Make a unit idle as of the end of a last transfer, for which no timer was set.
+    /// Make a unit idle as of the end of a last transfer, which nothing awaited.
     #[inline]
     pub fn go_idle(&mut self) {
         self.account.count_to(self.gates.idle_slot(), self.until);

@@ -15,8 +15,6 @@ use std::ops::Range;
 pub struct RowPlace {
     /// The extent, counted over all lanes.
     pub extent: u32,
-    /// The index of the extent in its lane, and of its blocks in their planes.
-    pub block: u32,
     /// The die, counted over the drive.
     pub die: u32,
     /// First plane of the row.
@@ -178,20 +176,20 @@ impl Layout {
     pub fn place(&self, ppa: Ppa) -> RowPlace {
         let (extent, offset) = self.by_extent.div_rem(ppa.0);
         let (row, _) = self.by_row.div_rem(offset);
-        let (lane, block) = self.by_stride.div_rem(extent);
+        let (lane, _) = self.by_stride.div_rem(extent);
         match self.kind {
             ExtentKind::Block => {
                 let (die, plane) = self.by_planes.div_rem(lane);
-                RowPlace { extent, block, die, plane, page: row }
+                RowPlace { extent, die, plane, page: row }
             }
             ExtentKind::Superblock => {
                 let (page, group) = self.by_groups.div_rem(row);
-                RowPlace { extent, block, die: lane, plane: group * self.write_planes, page }
+                RowPlace { extent, die: lane, plane: group * self.write_planes, page }
             }
             ExtentKind::Line => {
                 let (step, lun) = self.by_luns.div_rem(row);
                 let (page, group) = self.by_groups.div_rem(step);
-                RowPlace { extent, block, die: lun, plane: group * self.write_planes, page }
+                RowPlace { extent, die: lun, plane: group * self.write_planes, page }
             }
         }
     }
@@ -285,7 +283,7 @@ mod tests {
                                     continue;
                                 }
                                 for slot in 0..row {
-                                    prop_assert_eq!(l.place(ppa), RowPlace { extent, block: index, die, plane, page });
+                                    prop_assert_eq!(l.place(ppa), RowPlace { extent, die, plane, page });
                                     prop_assert_eq!(l.row_of(ppa), (rows, slot));
                                     prop_assert_eq!(l.row_start(ppa), (Ppa(ppa.0 - slot), slot));
                                     prop_assert_eq!(l.extent_of(ppa), (extent, ppa - first));

@@ -1,4 +1,5 @@
-//! What each physical block remembers.
+//! What each block of a plane remembers. The index of a block is that of its extent in the lane, so
+//! that factory-bad blocks have none.
 
 use crate::address::BlockId;
 use serde::{Deserialize, Serialize};

@@ -213,7 +213,7 @@ impl ProgramTiming {
     }
 }
 
-/// An erase is `loops` times (ramp-up, execution, recovery, verify).
+/// An erase is `loops` loops of ramp-up, execution, recovery and verify.
 ///
 /// - Read by: the array times (`nand::timing`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -257,10 +257,11 @@ impl EraseTiming {
         self.execution.iter().copied().chain(std::iter::repeat(last)).take(self.loops as usize)
     }
 
-    /// Time of a whole erase (tBERS), ns.
+    /// Time of a whole erase (tBERS).
     pub fn total(&self) -> Span {
         let others = self.ramp_up.0.saturating_add(self.recovery.0).saturating_add(self.verify.0);
-        Span(self.pulses().fold(0, |sum, pulse| sum.saturating_add(pulse.0).saturating_add(others)))
+        let pulses = self.pulses().take(MOST_LOOPS).fold(0u64, |sum, pulse| sum.saturating_add(pulse.0));
+        Span(others.saturating_mul(u64::from(self.loops)).saturating_add(pulses))
     }
 
     fn check_times(&self) -> Result<(), ConfigProblem> {
@@ -268,7 +269,7 @@ impl EraseTiming {
         let values = self.execution.len();
         if values == 0 || values > self.loops as usize {
             let problem =
-                format!("{values} lengths for {} loops: give one for all, or one for each", self.loops);
+                format!("{values} pulses: give 1 to {}, at most as many as timing.erase.loops", self.loops);
             return refuse("timing.erase.execution", problem);
         }
         if let Some(&long) = self.execution.iter().find(|time| **time > LONGEST_PULSE) {

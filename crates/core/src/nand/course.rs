@@ -19,7 +19,7 @@ pub struct Course {
     pub since: u64,
     /// Nominal nanoseconds in all.
     pub total: u64,
-    /// The loops of an erase; none for a program.
+    /// The loops of this erase, as they were when it started; none for a program.
     pub loops: Loops,
     /// Time from the suspend point until the die is free, ns.
     pub cost: u64,

@@ -184,7 +184,7 @@ pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
 
 /// A host read of one page of a unit's first plane.
 pub fn read(unit: u32) -> FlashCommand {
-    FlashCommand { unit: BusyUnit(unit), planes: 1, codewords: CODEWORDS, ..FlashCommand::BLANK }
+    FlashCommand { unit: BusyUnit(unit), planes: 1, codewords: CODEWORDS, block: 0, ..FlashCommand::BLANK }
 }
 
 /// The program of a page of host data.

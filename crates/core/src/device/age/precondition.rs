@@ -415,7 +415,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !std::mem::replace(&mut pass.erased[victim as usize], true) {
             pass.erased_extents += 1;
         }
-        self.count_erases(victim);
+        self.count_erases_of(victim);
         self.extent_erased(victim);
     }
 

@@ -205,7 +205,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.extents.erases = layout.usable.iter().map(|&n| u64::from(n)).sum();
         for lane in 0..self.shape.layout.lanes {
             for index in 0..self.shape.layout.usable[lane as usize] {
-                self.count_erases(lane * self.shape.layout.stride + index);
+                self.count_erases_of(lane * self.shape.layout.stride + index);
             }
         }
     }

@@ -59,8 +59,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 .planes_of(lane)
                 .map(of_block)
                 .fold((u64::MAX, 0), |(least, most), n| (n.min(least), n.max(most)));
-            let c = &self.state.gc.collections[lane as usize];
-            let erasing = c.stage == Stage::Erasing && c.victim == extent;
+            let collection = &self.state.gc.collections[lane as usize];
+            let erasing = collection.stage == Stage::Erasing && collection.victim == extent;
             law!(
                 least == most || erasing && least + 1 == most,
                 "blocks of extent {extent} have {least} to {most} P/E cycles"

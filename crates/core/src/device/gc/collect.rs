@@ -500,8 +500,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_erased(extent);
     }
 
-    /// Count an erase that takes no time at all blocks of an extent.
-    pub(in crate::device) fn count_erases(&mut self, extent: u32) {
+    /// Count an erase without duration of an extent, at each of its blocks.
+    pub(in crate::device) fn count_erases_of(&mut self, extent: u32) {
         let (lane, index) = self.shape.layout.lane_of(extent);
         let blocks = self.flash.blocks_mut();
         for plane in self.shape.layout.planes_of(lane) {

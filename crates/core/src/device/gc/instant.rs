@@ -51,7 +51,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Erase the victim of a lane in no time.
     pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
-        self.count_erases(self.state.gc.collections[lane as usize].victim);
+        self.count_erases_of(self.state.gc.collections[lane as usize].victim);
         self.victim_erased(lane);
     }
 }

@@ -145,7 +145,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             owner,
             unit: self.shape.unit_of(place.die, place.plane),
             page: place.page,
-            block: place.block,
             extent: place.extent,
             ppa: row,
             ..FlashCommand::BLANK

@@ -328,7 +328,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             page: place.page,
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
-            block: place.block,
             extent: place.extent,
             ppa,
             ..FlashCommand::BLANK
