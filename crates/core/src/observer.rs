@@ -84,6 +84,8 @@ pub enum QueueStep {
     Returns,
     /// The operation has ended: a read is decoded, any other operation has left the array.
     Ends,
+    /// The operation has ended as [`QueueStep::Ends`] says, and has failed on at least one plane.
+    Fails,
 }
 
 /// A queue step of an operation.
@@ -156,6 +158,23 @@ pub enum RequestStep {
     },
     /// This reconstruction has computed its unit.
     Rebuilt(u32),
+    /// A reconstruction has failed: a member of the stripe could not be read.
+    RebuildFails {
+        /// The reconstruction.
+        rebuild: u32,
+        /// The read of the unit itself that follows; `u32::MAX` if the unit is not returned.
+        instead: u32,
+    },
+    /// A read has failed, and its unit has moved meanwhile: it is read there.
+    ReadsElsewhere {
+        /// The read that has failed.
+        instead: u32,
+        /// The read that follows.
+        read: u32,
+    },
+    /// The data of this read could not be decoded, and nothing replaces it. `u32::MAX`: none of the
+    /// request's data can be read, so nothing was.
+    Unreadable(u32),
     /// A waiting write is tried again, because this program has ended or (`u32::MAX`) a TRIM has
     /// made room.
     Room(u32),
@@ -202,6 +221,20 @@ pub struct WriteEvent {
     pub step: WriteStep,
 }
 
+/// A change of what the drive can still do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Planes die.
+    PlanesDie {
+        /// The first of them, counted over the drive by channel, die and plane.
+        first: u32,
+        /// Their number.
+        count: u32,
+    },
+    /// The drive becomes read-only.
+    ReadOnly,
+}
+
 /// An observer of the drive. It cannot change the drive. `()` ignores all events and costs nothing.
 pub trait Observer {
     /// A step of an operation begins.
@@ -223,6 +256,10 @@ pub trait Observer {
     /// A step of a write unit or a stripe.
     #[inline]
     fn write_unit(&mut self, _event: &WriteEvent) {}
+
+    /// At this time the drive loses an ability.
+    #[inline]
+    fn changes(&mut self, _at: SimTime, _change: Change) {}
 }
 
 impl Observer for () {}

@@ -2,6 +2,7 @@
 
 use crate::batch::Batches;
 use crate::blame::BlameTable;
+use crate::failures::Failures;
 use crate::population::Population;
 use crate::series::{Gauges, Interval, Series};
 use crate::worst::{SlowRequest, Worst};
@@ -80,7 +81,7 @@ pub struct Recorder {
     series: Series,
     trims: u64,
     flushes: u64,
-    errors: u64,
+    errors: Failures,
 }
 
 impl Recorder {
@@ -98,7 +99,7 @@ impl Recorder {
             series: Series::new(options.start, options.coarse, options.fine),
             trims: 0,
             flushes: 0,
-            errors: 0,
+            errors: Failures::default(),
         }
     }
 
@@ -136,7 +137,7 @@ impl Recorder {
     #[inline(never)]
     fn count(&mut self, s: &Sample) {
         if s.status != Status::Ok {
-            self.errors += 1;
+            self.errors.count(s.op, s.status);
         } else if s.op == HostOp::Trim {
             self.trims += 1;
         } else {
@@ -216,8 +217,8 @@ pub struct Measured {
     pub trims: u64,
     /// FLUSH commands completed.
     pub flushes: u64,
-    /// Requests that failed.
-    pub errors: u64,
+    /// Requests that ended without success. They have no latency.
+    pub errors: Failures,
 }
 
 impl Measured {
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(got(&measured.write.population), of(None, HostOp::Write));
         assert_eq!(got(&measured.jobs[1].read), of(Some(1), HostOp::Read));
         assert_eq!(got(&measured.jobs[0].write), of(Some(0), HostOp::Write));
-        assert_eq!((measured.errors, measured.trims), (500, of(None, HostOp::Trim).0));
+        assert_eq!((measured.errors.total(), measured.trims), (500, of(None, HostOp::Trim).0));
         assert_eq!(measured.flushes, of(None, HostOp::Flush).0);
         let series: u64 = measured.series.iter().map(|i| i.read.requests).sum();
         assert_eq!(series, measured.read.population.count());

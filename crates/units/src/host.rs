@@ -58,4 +58,23 @@ pub enum Status {
     Ok,
     /// The range lies outside the drive.
     OutOfRange,
+    /// Data of the range cannot be read and cannot be computed: none are returned.
+    MediaError,
+    /// The drive has no spare blocks left and refuses to change data.
+    ReadOnly,
+}
+
+impl Status {
+    /// All, in the order of their numbers in output.
+    pub const ALL: [Status; 4] = [Status::Ok, Status::OutOfRange, Status::MediaError, Status::ReadOnly];
+
+    /// The name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::OutOfRange => "out_of_range",
+            Status::MediaError => "media_error",
+            Status::ReadOnly => "read_only",
+        }
+    }
 }

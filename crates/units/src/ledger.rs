@@ -38,6 +38,10 @@ causes! {
     TRANSFER "transfer" "own data transfer on the channel";
     ECC_QUEUE "ecc_queue" "channel stalled because the decode queue was full";
     DECODE "decode" "own error-correction decoding";
+    RETRY_COMMAND "retry.command" "command and address cycles of an own operation that failed and was repeated or replaced";
+    RETRY_ARRAY "retry.array" "array time of an own operation that failed and was repeated or replaced";
+    RETRY_TRANSFER "retry.transfer" "transfer time of an own operation that failed and was repeated or replaced";
+    RETRY_DECODE "retry.decode" "decoding time of an own read that failed and was repeated or replaced";
     BUFFER_FLUSH "buffer_flush" "waited for buffer room while the flush ahead transferred and programmed";
     FREE_SPACE "free_space" "waited for buffer room while no free block was left to flush into";
     SUSPENDED "suspended" "own program suspended, being resumed, or repeating cancelled work";
@@ -189,6 +193,23 @@ impl Ledger {
     pub fn part(&self, causes: Range<usize>) -> impl Iterator<Item = (Cause, u64)> + Clone + '_ {
         let first = causes.start;
         self.ns[causes].iter().enumerate().map(move |(i, &ns)| (Cause((first + i) as u8), ns))
+    }
+
+    /// The ledger of an operation that has failed: its own work becomes that of a failed attempt.
+    pub fn retried(&self) -> Ledger {
+        let mut retried = *self;
+        let own = [
+            (Cause::COMMAND, Cause::RETRY_COMMAND),
+            (Cause::TRANSFER, Cause::RETRY_TRANSFER),
+            (Cause::ARRAY, Cause::RETRY_ARRAY),
+            (Cause::ECC_QUEUE, Cause::RETRY_DECODE),
+            (Cause::DECODE, Cause::RETRY_DECODE),
+        ];
+        for (of, to) in own {
+            let ns = std::mem::take(&mut retried.ns[usize::from(of.0)]);
+            retried.charge(to, ns);
+        }
+        retried
     }
 
     /// Add another ledger to this one.

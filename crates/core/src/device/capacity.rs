@@ -8,7 +8,6 @@ use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
 use crate::nand::config::GeometryConfig;
 use crate::problem::{ConfigProblem, refuse};
-use tailcut_units::Stream;
 
 /// The capacity arithmetic of a drive, in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,27 +27,18 @@ pub struct Capacity {
     pub spare: u64,
 }
 
-/// Return the usable extents of each lane. A bad block is replaced by a good one of its plane, so a
-/// lane loses as many extents as its worst plane has bad blocks.
-pub(super) fn usable_extents(c: &DeviceConfig, seed: u64) -> Vec<u32> {
+/// Return the usable extents of each lane, for the factory-bad blocks of each plane. A bad block is
+/// replaced by a good one of its plane, so a lane loses as many extents as its worst plane has bad
+/// blocks.
+pub(super) fn usable_extents(c: &DeviceConfig, bad: &[Vec<u32>]) -> Vec<u32> {
     let g = &c.geometry;
-    let dies = g.dies();
-    let threshold = libm::round(g.bad_blocks * 4_294_967_296.0) as u64;
-    let bad = |die: u32, plane: u32| -> u32 {
-        if threshold == 0 {
-            return 0;
-        }
-        let mut s = Stream::new(seed, "bad_blocks", u64::from(die * g.planes + plane));
-        (0..g.blocks).filter(|_| s.next_u64() >> 32 < threshold).count() as u32
+    let lane_planes = match c.ftl.extent {
+        ExtentKind::Block => 1,
+        ExtentKind::Superblock => g.planes as usize,
+        ExtentKind::Line => bad.len(),
     };
-    let planes = |die: u32| (0..g.planes).map(move |plane| (die, plane));
-    let worst =
-        |it: &mut dyn Iterator<Item = (u32, u32)>| g.blocks - it.map(|(d, p)| bad(d, p)).max().unwrap_or(0);
-    match c.ftl.extent {
-        ExtentKind::Block => (0..dies).flat_map(planes).map(|(d, p)| g.blocks - bad(d, p)).collect(),
-        ExtentKind::Superblock => (0..dies).map(|d| worst(&mut planes(d))).collect(),
-        ExtentKind::Line => vec![worst(&mut (0..dies).flat_map(planes))],
-    }
+    let worst = |planes: &[Vec<u32>]| planes.iter().map(|bad| bad.len() as u32).max().unwrap_or(0);
+    bad.chunks(lane_planes).map(|planes| g.blocks - worst(planes)).collect()
 }
 
 /// Bytes of all pages of all blocks.
@@ -78,9 +68,8 @@ pub(super) fn kept_extents(reserve: u32) -> u32 {
     reserve + 2
 }
 
-/// A lane with fewer valid units than this can always win space by collection.
-pub(super) fn room_of(layout: &Layout, lane: u32, reserve: u32) -> u64 {
-    let usable = layout.usable[lane as usize];
+/// A lane of `usable` extents with fewer valid units than this can always win space by collection.
+pub(super) fn room_of(layout: &Layout, usable: u32, reserve: u32) -> u64 {
     let open = u64::from(usable.saturating_sub(kept_extents(reserve))) * u64::from(layout.units_per_extent);
     // When host writes are stopped at the reserve, one frontier is open. One of the other extents
     // must have a whole row of stale units to win, however the stale units are spread.
@@ -99,7 +88,8 @@ pub(super) fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, rese
     let of = |group: u32| {
         let lanes = (0..stripes.width).map(|offset| stripes.lane(group, offset));
         let own = shares[stripes.lane(group, 0) as usize];
-        let room = lanes.map(|lane| room_of(layout, lane, reserve)).min().unwrap_or(0);
+        let usable = lanes.map(|lane| layout.usable[lane as usize]).min().unwrap_or(0);
+        let room = room_of(layout, usable, reserve);
         own + (room.saturating_sub(u64::from(own)) / 4) as u32
     };
     (0..stripes.groups).map(of).collect()
@@ -115,7 +105,7 @@ pub(super) fn check_room(
     reserve: u32,
 ) -> Result<Capacity, ConfigProblem> {
     let kept = kept_extents(reserve);
-    let room = |lane: u32| room_of(layout, lane, reserve);
+    let room = |lane: u32| room_of(layout, layout.usable[lane as usize], reserve);
     // The fill gives every lane its share, regardless of what the placement does later.
     let shares = fill.units_by_lane(fill.end(layout.host_units));
     let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));

@@ -5,6 +5,7 @@ use super::config::DeviceConfig;
 use super::policies::Policies;
 use crate::ftl::config::{DieGeometry, ExtentKind};
 use crate::nand::config::{BusyKind, ProgramErase};
+use crate::nand::faults;
 use crate::policy::PolicyConfig;
 use crate::policy::buffer::BufferConfig;
 use crate::policy::gc_scope::Scope;
@@ -39,6 +40,7 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.host.check_transfer(f.mapping_unit)?;
     c.ecc.check_write_unit(f.write_unit(g.page))?;
     check_flush(&c.policy)?;
+    faults::config::check(&c.faults, &c.fault, g)?;
     c.age.check()
 }
 

@@ -1,8 +1,10 @@
 //! The whole configuration of a drive, and the parts of it that belong to the device.
 
 use crate::ftl::config::FtlConfig;
+use crate::nand::blocks::Past;
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
+use crate::nand::faults::config::{FaultConfig, FaultsConfig};
 use crate::policy::PolicyConfig;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
@@ -11,9 +13,10 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 4] = [
+pub const SOURCES: [&str; 5] = [
     include_str!("config.rs"),
     include_str!("../nand/config.rs"),
+    include_str!("../nand/faults/config.rs"),
     include_str!("../ftl/config.rs"),
     include_str!("../policy/mod.rs"),
 ];
@@ -48,6 +51,16 @@ pub struct DeviceConfig {
     pub policy: PolicyConfig,
     /// How preconditioning ages the drive before the first measured request.
     pub age: AgeConfig,
+    /// Faults at random.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub faults: FaultsConfig,
+    /// Faults at exact places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fault: Vec<FaultConfig>,
+}
+
+fn is_default(faults: &FaultsConfig) -> bool {
+    *faults == FaultsConfig::default()
 }
 
 /// What preconditioning does to the drive.
@@ -72,12 +85,40 @@ pub struct AgeConfig {
     /// - Read by: the aged state (`device::age::scatter`)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<Level>,
+    /// Program/erase cycles that every block has behind it, besides those of preconditioning.
+    ///
+    /// - Range: 0 to 1073741824
+    /// - Read by: what a block remembers (`nand::blocks`), set up in `device::config`, for faults by cycle
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pe_cycles: Option<u32>,
+    /// Age of the data that are on flash when the workload begins. Data written later have none.
+    ///
+    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
+    pub retention: Option<Span>,
+    /// Reads that every block has had since its erase when the workload begins.
+    ///
+    /// - Read by: what a block remembers (`nand::blocks`), for faults by reads
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u32>,
 }
 
 impl AgeConfig {
+    /// The past of every block.
+    pub(super) fn past(&self) -> Past {
+        Past {
+            cycles: self.pe_cycles.unwrap_or(0),
+            reads: self.reads.unwrap_or(0),
+            retention: self.retention.unwrap_or(Span(0)).0,
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), ConfigProblem> {
         if !(0.0..=1.0).contains(&self.fill) {
             return refuse("age.fill", "a share from 0% to 100%");
+        }
+        if self.pe_cycles.is_some_and(|n| n > 1 << 30) {
+            return refuse("age.pe_cycles", format!("at most {}", 1 << 30));
         }
         Ok(())
     }

@@ -13,6 +13,18 @@ pub struct Counters {
     pub programs_parity: u64,
     /// Mapping units of data programmed only because their stripe moved, or their plane failed.
     pub programs_wear: u64,
+    /// Mapping units of rows whose program has failed, padding included.
+    pub programs_failed: u64,
+    /// Rows whose program has failed.
+    pub program_failures: u64,
+    /// Collections whose victim had a block that could not be erased.
+    pub erase_failures: u64,
+    /// Flash reads that could not be decoded on some plane.
+    pub read_failures: u64,
+    /// Host reads that ended without data.
+    pub media_errors: u64,
+    /// Extents whose bad blocks were replaced by spare blocks.
+    pub blocks_replaced: u64,
     /// Mapping units programmed only to fill a write unit.
     pub programs_pad: u64,
     /// Rows programmed by all dies, for the check that these add up.
@@ -57,6 +69,8 @@ pub struct Counters {
     pub rebuilt_units: u64,
     /// Flash reads made for such computations alone.
     pub rebuild_reads: u64,
+    /// Units that collections could not read and that were computed.
+    pub mended_units: u64,
     /// Stripes rewritten because a unit of them was on a failed plane.
     pub stripes_rewritten: u64,
     /// Flash reads of flushes that move a stripe, or a unit of a failed plane.
@@ -81,6 +95,11 @@ pub struct Counters {
 impl Counters {
     /// Mapping units programmed for any reason.
     pub fn programs(&self) -> u64 {
-        self.programs_user + self.programs_gc + self.programs_parity + self.programs_wear + self.programs_pad
+        self.programs_user
+            + self.programs_gc
+            + self.programs_parity
+            + self.programs_wear
+            + self.programs_pad
+            + self.programs_failed
     }
 }

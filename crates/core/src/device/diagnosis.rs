@@ -43,6 +43,30 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 o.entered
             );
         }
+        let jobs = s.parity.stripes.jobs.in_use();
+        for &job in jobs.iter().take(MOST) {
+            let j = &s.parity.stripes.jobs[job];
+            let stripe = s.parity.stripes.dirty.entry(j.entry).stripe;
+            let _ = writeln!(
+                out,
+                "  flush of stripe {stripe}: {} members, {} reads and {} programs to go",
+                j.members, j.reads, j.programs
+            );
+        }
+        let f = &s.faults;
+        if self.fixed.may_fail {
+            let _ = writeln!(
+                out,
+                "  {} dead planes, {} failing extents, {} retired, {} units unreadable, {} stripes broken, {} rewritten, {} programs wait to be repeated",
+                f.dead_planes,
+                f.failing.len(),
+                s.extents.retired().len(),
+                f.unreadable.len(),
+                f.broken.len(),
+                s.parity.rewriting.under_way,
+                f.again.waiting
+            );
+        }
         for (lane, c) in s.gc.collections.iter().enumerate().filter(|(_, c)| c.is_active()).take(MOST) {
             let free = s.extents.free(lane as u32);
             let _ = writeln!(out, "  collection of lane {lane} ({free} free extents): {}", c.describe());

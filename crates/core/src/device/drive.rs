@@ -4,10 +4,12 @@ use super::capacity::Capacity;
 use super::checks::{Suspends, check_combinations};
 use super::config::DeviceConfig;
 use super::counters::Counters;
+use super::faults::state::FaultState;
 use super::gc::state::Gc;
 use super::host::commands::{Completion, Host};
 use super::limits::Limits;
 use super::medium::{Medium, NoData};
+use super::parity::rewrite::MOST_REWRITTEN;
 use super::parity::state::Parity;
 use super::policies::{Fixed, Policies};
 use super::scrub::Scrub;
@@ -15,6 +17,7 @@ use super::shape::Shape;
 use super::write::state::Writes;
 use crate::address::BusyUnit;
 use crate::containers::few_timers::FewTimers;
+use crate::containers::timers::UNSET;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
@@ -33,7 +36,8 @@ pub(super) const TIMER_WRITE_DONE: usize = 1;
 pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMER_REBUILT: usize = 4;
-pub(super) const TIMER_SCRUB: usize = 5;
+/// Scrubbing and faults, whichever is due first. Both are rare, and a timer more would slow down all.
+pub(super) const TIMER_RARE: usize = 5;
 
 /// A drive and its state. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
@@ -60,6 +64,7 @@ pub(super) struct State {
     pub parity: Parity,
     /// The state of scrubbing.
     pub scrub: Scrub,
+    pub faults: FaultState,
     /// Work to be done at the end of the current event.
     pub deferred: Vec<Deferred>,
     pub counters: Counters,
@@ -75,6 +80,12 @@ pub(super) enum Deferred {
     Collect { lane: u32 },
     /// Operations that may join were queued at this unit, which was idle.
     Begin { unit: BusyUnit },
+    /// A collection has emptied a victim of bad blocks alone, which is not erased.
+    Emptied { lane: u32 },
+    /// A unit of a stripe cannot be read: it is to be rewritten.
+    Rewrite,
+    /// The drive has become read-only.
+    RefuseChanges,
 }
 
 /// How often erases of the blocks were suspended, and the effect on the raw bit error rate.
@@ -136,14 +147,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             problem: format!("the map of this drive does not fit in memory: {e}"),
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
-        let fixed = Fixed::new(&policies, shape.has_parity());
+        let fixed = Fixed::new(&policies, &shape);
         let limits = Limits::new(&shape, &fixed);
         let setup = Setup {
             channels: shape.channels,
             units: shape.units,
             planes: shape.layout.planes,
             unit_planes: shape.unit_planes(),
-            blocks: config.geometry.blocks,
+            blocks: shape.new_blocks(),
+            faults: shape.faults.clone(),
             ops: limits.ops,
             commands: shape.host.queue_depth,
             timing: shape.timing.clone(),
@@ -157,7 +169,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let flash = Flash::new(setup, observer);
         let state = State::new(&shape, &limits, &fixed, policies);
         let medium = super::payload::attached(medium, &shape, &state);
-        Ok(Device { shape, fixed, medium, map, flash, state })
+        let mut device = Device { shape, fixed, medium, map, flash, state };
+        device.set_fault_timer();
+        Ok(device)
     }
 
     /// Capacity the host addresses, in bytes: whole mapping units.
@@ -196,21 +210,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
-        self.mean_and_most(self.flash.blocks().cycles())
+        let (mean, most) = self.mean_and_most(self.flash.blocks().cycles());
+        let past = self.flash.blocks().past().cycles;
+        (mean + f64::from(past), most + past)
     }
 
     /// Mean and maximum of a table of blocks over the blocks in use.
     fn mean_and_most(&self, table: &[u32]) -> (f64, u32) {
-        let layout = &self.shape.layout;
+        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
         for (lane, &usable) in (0..).zip(&layout.usable) {
             for plane in layout.planes_of(lane) {
-                let first = self.flash.blocks().id(plane, 0);
-                for &n in &table[first.index()..][..usable as usize] {
+                for index in (0..usable).filter(|&index| blocks.has(plane, index)) {
+                    let n = table[blocks.id(plane, index).index()];
                     sum += u64::from(n);
                     most = most.max(n);
+                    count += 1;
                 }
-                count += u64::from(usable);
             }
         }
         (sum as f64 / count.max(1) as f64, most)
@@ -365,6 +381,28 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.pass(SimTime(now));
     }
 
+    /// Set the timer of scrubbing and faults after one of the two has changed.
+    #[cold]
+    pub(super) fn set_rare_timer(&mut self) {
+        let at = self.state.scrub.due_at.min(self.state.faults.due_at);
+        self.state.timers.set(TIMER_RARE, at);
+    }
+
+    /// Handle the timer of scrubbing and faults.
+    #[cold]
+    fn rare_timer(&mut self) {
+        let now = self.state.now;
+        if self.state.scrub.due_at <= now {
+            self.state.scrub.due_at = UNSET;
+            self.scrub_timer();
+        }
+        if self.state.faults.due_at <= now {
+            self.state.faults.due_at = UNSET;
+            self.fault_timer();
+        }
+        self.set_rare_timer();
+    }
+
     /// Do the work that the event deferred. Nothing else is half done at this point.
     #[cold]
     pub(super) fn run_deferred(&mut self) {
@@ -373,6 +411,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Deferred::RebuildQueued { unit } => self.rebuild_queued(unit),
                 Deferred::Collect { lane } => self.collect_instantly(lane),
                 Deferred::Begin { unit } => self.flash.begin_gathered(unit),
+                Deferred::Emptied { lane } => self.victim_erased(lane),
+                Deferred::Rewrite => self.relocate(MOST_REWRITTEN),
+                Deferred::RefuseChanges => self.refuse_changes(),
             }
         }
     }
@@ -385,7 +426,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             TIMER_READ_READY => self.fetch_read(),
             TIMER_WRITE_READY => self.fetch_write(),
             TIMER_REBUILT => self.unit_rebuilt(),
-            TIMER_SCRUB => self.scrub_timer(),
+            TIMER_RARE => self.rare_timer(),
             _ => unreachable!("there is no timer {timer}"),
         }
     }
@@ -420,6 +461,7 @@ impl State {
             gc: Gc::new(shape, limits),
             parity: Parity::new(shape, limits, fixed.levels_wear),
             scrub,
+            faults: FaultState::new(shape, limits.write_units),
             deferred: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             counters: Counters::default(),
             policies,

@@ -47,9 +47,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut next = Some(head);
         while let Some(op) = next {
             self.data_sensed(op);
-            let extent = self.flash.op(op).cmd.extent;
-            if self.state.extents.read_ends(extent) {
-                self.last_reader_left(extent);
+            if !self.fixed.may_fail {
+                let extent = self.flash.op(op).cmd.extent;
+                if self.state.extents.read_ends(extent) {
+                    self.last_reader_left(extent);
+                }
             }
             next = self.flash.bring_out(op);
         }
@@ -71,9 +73,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Handle the decoded data of a read.
+    /// Handle the end of a read's decoding.
     #[inline]
     fn decoded(&mut self, op: OpId) {
+        if self.fixed.may_fail && !self.read_settles(op) {
+            return;
+        }
+        let extent = self.flash.op(op).cmd.extent;
         match self.flash.op(op).cmd.owner {
             Owner::Request(id) => self.read_arrived(op, id),
             Owner::WriteUnit(write_unit) => self.filler_arrived(op, write_unit),
@@ -81,6 +87,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Owner::Stripe(job) => self.stripe_read_arrived(op, job),
             Owner::Scrub(lane) => self.scrubbed(op, lane),
             Owner::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
+            Owner::Mend(mend) => self.mend_read_arrived(op, mend),
+        }
+        if self.fixed.may_fail {
+            self.read_settled(extent);
         }
     }
 

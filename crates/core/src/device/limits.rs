@@ -9,6 +9,8 @@ use super::write::stripe::StripeState;
 pub(super) struct Limits {
     /// Reconstructions under way.
     pub rebuilds: u32,
+    /// Units of collections that are being mended.
+    pub mends: u32,
     /// Moves of one collection, in write units.
     pub moves: u32,
     /// Slots beside the write buffer, for units that move.
@@ -31,7 +33,10 @@ impl Limits {
         let jobs = StripeState::most_jobs(stripes, slots, lanes);
         // A request may rebuild one unit of each stripe at its look-up, and one for each part
         // later.
-        let rebuilds = if fixed.rebuilds_reads { 2 * most_parts } else { 0 };
+        let mends_reads = fixed.may_fail && stripes.is_some();
+        let rebuilds = if fixed.rebuilds_reads || mends_reads { 2 * most_parts } else { 0 };
+        // A collection has as many reads under way as moves.
+        let mends = if mends_reads { lanes * shape.gc_in_flight } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A write unit holds at least one slot, or a row of a collection's units.
@@ -46,11 +51,12 @@ impl Limits {
             + write_units
             + lanes * (moves * programs + shape.layout.luns * shape.erases_per_die())
             + extra
+            + mends * width
             + lanes;
         let lists = match stripes {
             Some(_) => StripeState::most_entries(stripes, slots, lanes),
             None => lanes / shape.pool_lanes,
         };
-        Limits { rebuilds, moves, aside, write_units, lists, ops }
+        Limits { rebuilds, mends, moves, aside, write_units, lists, ops }
     }
 }

@@ -21,6 +21,7 @@ mod counters;
 mod diagnosis;
 mod drive;
 mod facts;
+mod faults;
 mod gc;
 mod host;
 mod limits;
@@ -36,12 +37,14 @@ mod write;
 
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
 pub use crate::nand::OpKind;
-pub use crate::observer::{Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
+pub use crate::nand::blocks::BlockCounts;
+pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
 pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
 pub use capacity::Capacity;
 pub use counters::Counters;
 pub use drive::{Device, Gauges, SuspensionWear};
+pub use faults::retire::BlockReport;
 pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
 

@@ -29,7 +29,7 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         slots: state.write.buffer.slots(),
         requests: shape.host.queue_depth,
     });
-    medium.set_accumulators(2 * jobs + rebuilds);
+    medium.set_accumulators(2 * jobs + rebuilds + state.parity.mends.capacity());
     medium
 }
 
@@ -139,6 +139,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !M::HOLDS_DATA {
             return;
         }
+        if self.fixed.may_fail && self.flash.has_failed(op) {
+            return self.data_unread(op);
+        }
         let s = &self.state;
         let o = &self.flash.op(op).cmd;
         debug_assert_eq!(o.kind, OpKind::Read);
@@ -159,6 +162,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
             Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
+            Owner::Mend(mend) => self.medium.xor_flash(self.acc_of_mend(mend), o.ppa),
             Owner::Scrub(_) => {}
             Owner::Collection(_) => {
                 debug_assert_eq!(o.occupant, Occupant::GcRead);
@@ -170,6 +174,51 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.medium.stage(ppa, lpn);
                 }
             }
+        }
+    }
+
+    /// Tell the medium what a failed read has still sensed: a collection moves the units of its other
+    /// planes.
+    #[cold]
+    fn data_unread(&mut self, op: OpId) {
+        let o = self.flash.op(op).cmd;
+        if !matches!(o.owner, Owner::Collection(_)) {
+            return;
+        }
+        let failed = self.failed_units(op);
+        let units = self.units_read(op).filter(|ppa| !failed.contains(ppa)).collect::<Vec<_>>();
+        for ppa in units {
+            let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
+            self.medium.stage(ppa, lpn);
+        }
+    }
+
+    /// Tell the medium that slots of a write unit never get what they lack from these addresses.
+    pub(super) fn data_lacking(&mut self, write_unit: u32, failed: &[Ppa]) {
+        if !M::HOLDS_DATA {
+            return;
+        }
+        let upr = self.shape.layout.units_per_row;
+        for i in 0..self.state.write.units[write_unit].count {
+            let (_, slot) = self.state.write.members[(write_unit * upr + i) as usize];
+            for &ppa in failed {
+                self.medium.fill_slot_with_zeros(slot, ppa);
+            }
+        }
+    }
+
+    /// Tell the medium that a slot gets what it lacks from this address, which is about to be erased.
+    pub(super) fn data_settled(&mut self, slot: u32, ppa: Ppa) {
+        if M::HOLDS_DATA {
+            self.medium.want(slot, ppa);
+            self.medium.fill_slot(slot, ppa..ppa + 1);
+        }
+    }
+
+    /// Tell the medium that a dirty slot never gets the bytes that it lacks.
+    pub(super) fn data_given_up(&mut self, slot: u32) {
+        if M::HOLDS_DATA {
+            self.medium.give_up(slot);
         }
     }
 
@@ -286,6 +335,39 @@ impl<O: Observer, M: Medium> Device<O, M> {
         2 * self.state.parity.stripes.jobs.capacity() + rid
     }
 
+    fn acc_of_mend(&self, mend: u32) -> u32 {
+        self.acc_of_rebuild(self.state.parity.rebuilds.capacity()) + mend
+    }
+
+    /// Begin to compute the unit at this address for a collection.
+    pub(super) fn data_mending(&mut self, mend: u32, ppa: Ppa) {
+        if M::HOLDS_DATA {
+            self.medium.xor_aim(self.acc_of_mend(mend), ppa);
+        }
+    }
+
+    /// Add a member of the stripe that a job holds in the controller to a unit that is mended.
+    pub(super) fn data_mends_with(&mut self, mend: u32, job: u32, unit: Lpn) {
+        if M::HOLDS_DATA {
+            self.add_from_job(self.acc_of_mend(mend), job, unit);
+        }
+    }
+
+    /// Stage a mended unit to be moved.
+    pub(super) fn data_mended(&mut self, mend: u32, ppa: Ppa, lpn: Lpn) {
+        if M::HOLDS_DATA {
+            self.medium.stage_xor(self.acc_of_mend(mend), ppa, lpn);
+        }
+    }
+
+    /// Add a member that a job holds in the controller to an accumulator.
+    fn add_from_job(&mut self, acc: u32, job: u32, unit: Lpn) {
+        match self.slot_in_job(job, unit) {
+            NONE => self.medium.xor_with(acc, accs_of(job).0),
+            slot => self.medium.xor_slot(acc, slot),
+        }
+    }
+
     /// Clear the accumulators of a job, which begins to gather the data for its parity.
     #[inline]
     pub(super) fn data_gathering(&mut self, job: u32) {
@@ -332,8 +414,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (parity, copy) = accs_of(job);
         if let Basis::RestBut(unit) = self.state.parity.stripes.jobs[job].basis {
-            let ppa = self.flash_copy(unit).expect("it stays until the map switches");
-            self.medium.complete_xor(copy, self.slot_in_job(job, unit), ppa);
+            // A copy that cannot be read may be gone.
+            if let Some(ppa) = self.flash_copy(unit) {
+                self.medium.complete_xor(copy, self.slot_in_job(job, unit), ppa);
+            }
         }
         for i in self.state.parity.stripes.members_of(job) {
             let slot = self.state.parity.stripes.members[i].slot;
@@ -366,6 +450,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
     }
 
+    /// Tell the medium that a read looks for a unit at another address: the unit has moved.
+    pub(super) fn data_elsewhere(&mut self, id: u32, from: Ppa, to: Ppa) {
+        if M::HOLDS_DATA {
+            self.medium.redirect(id, from, to);
+        }
+    }
+
     /// Begin the reconstruction of the unit at this address from the rest of its stripe.
     #[inline]
     pub(super) fn data_rebuilding(&mut self, rid: u32, ppa: Ppa) {
@@ -379,10 +470,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_rebuilds_with(&mut self, rid: u32, job: u32, unit: Lpn) {
         if M::HOLDS_DATA {
-            match self.slot_in_job(job, unit) {
-                NONE => self.medium.xor_with(self.acc_of_rebuild(rid), accs_of(job).0),
-                slot => self.medium.xor_slot(self.acc_of_rebuild(rid), slot),
-            }
+            self.add_from_job(self.acc_of_rebuild(rid), job, unit);
         }
     }
 

@@ -48,6 +48,8 @@ impl Policies {
 
 /// Answers of the policies that are constant for a drive's life.
 pub(super) struct Fixed {
+    /// Whether operations of the flash can fail.
+    pub may_fail: bool,
     pub write_path: WritePath,
     /// Whether a write is acknowledged when the buffer holds it, and not when it is programmed.
     pub acknowledge_held: bool,
@@ -72,9 +74,10 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    pub fn new(p: &Policies, has_parity: bool) -> Fixed {
+    pub fn new(p: &Policies, shape: &Shape) -> Fixed {
         Fixed {
-            write_path: if has_parity { WritePath::Stripes } else { WritePath::Rows },
+            may_fail: shape.faults.is_some(),
+            write_path: if shape.has_parity() { WritePath::Stripes } else { WritePath::Rows },
             acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: p.buffer.overwrites_in_place(),
             buffer_write_ns: p.buffer.write_latency().0,

@@ -1,10 +1,11 @@
 //! Scrubbing: in idle time, units that collection has moved are read again.
 
-use super::drive::{Device, TIMER_SCRUB};
+use super::drive::Device;
 use super::medium::Medium;
 use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
+use crate::containers::timers::UNSET;
 use crate::flash::{OpId, Owner};
 use crate::observer::Observer;
 use crate::policy::background::Scrubbing;
@@ -26,6 +27,8 @@ pub(super) struct Scrub {
     waiting: u32,
     /// When the last command or host operation ended.
     pub host_ended: u64,
+    /// When scrubbing looks for work again, ns.
+    pub due_at: u64,
 }
 
 impl Scrub {
@@ -43,6 +46,7 @@ impl Scrub {
             reading: vec![false; lanes],
             waiting: 0,
             host_ended: 0,
+            due_at: UNSET,
         }
     }
 
@@ -68,8 +72,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.due[extent as usize] = true;
         s.scrub.waiting += 1;
         s.scrub.lists[lane as usize].push_back(&mut s.scrub.links, extent);
-        if !s.timers.is_set(TIMER_SCRUB) {
-            s.timers.set(TIMER_SCRUB, s.now + s.scrub.pause);
+        if s.scrub.due_at == UNSET {
+            s.scrub.due_at = s.now + s.scrub.pause;
+            self.set_rare_timer();
         }
     }
 
@@ -87,13 +92,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn scrub_timer(&mut self) {
         let s = &mut self.state;
         if s.scrub.waiting == 0 {
-            return s.timers.clear(TIMER_SCRUB);
+            return;
         }
         let busy = self.flash.host_ops() > 0 || s.host.requests.used() > 0;
         let quiet = if busy { u64::MAX } else { s.scrub.host_ended + s.scrub.idle };
         // While the host is active, check again when it may have been idle for long enough.
         let next = if quiet > s.now { s.scrub.idle.max(s.scrub.pause) } else { s.scrub.pause };
-        s.timers.set(TIMER_SCRUB, s.now + next);
+        s.scrub.due_at = s.now + next;
         if quiet <= s.now {
             for lane in 0..self.shape.layout.lanes {
                 self.scrub_lane(lane);
@@ -114,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
             let start = self.state.scrub.cursor[l];
-            let failed = self.has_failed(lane);
+            let failed = self.is_dead(lane);
             let next = (start..units).find(|&at| !failed && self.map.is_valid(Ppa(extent * units + at)));
             let Some(at) = next else {
                 self.state.scrub.leave(lane, extent);

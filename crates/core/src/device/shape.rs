@@ -3,12 +3,15 @@
 use super::capacity::{Capacity, check_room, most_stripes, most_units, raw_bytes, usable_extents};
 use super::checks::{check_striping, check_values};
 use super::config::{DeviceConfig, HostConfig};
+use super::faults::dead::Death;
 use crate::address::BusyUnit;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
+use crate::nand::blocks::{Blocks, Past, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig, ServedAfterLoop, SuspendConfig};
+use crate::nand::faults::Faults;
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
@@ -17,6 +20,7 @@ use crate::policy::placement::PlacementPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
 use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, of_policy, refuse};
+use tailcut_units::Span;
 
 /// The values derived from a drive's configuration.
 #[derive(Clone, Debug)]
@@ -57,6 +61,9 @@ pub struct Shape {
     pub gc_in_flight: u32,
     /// Free extents that host data do not use.
     pub reserve: u32,
+    /// How many of these are kept for programs that fail. The schedule of collection does not see
+    /// them.
+    pub kept_for_failures: u32,
     /// Number of lanes of a pool: those to which a unit in the buffer may still go.
     pub pool_lanes: u32,
     /// Mapping units in a page, at least 1.
@@ -80,6 +87,18 @@ pub struct Shape {
     /// Mapping units that the write buffer holds. Without a buffer: mapping units that may be under
     /// way.
     pub buffer_slots: u32,
+    /// Number of blocks of a plane.
+    pub blocks: u32,
+    /// What every block has behind it when a run begins.
+    pub past: Past,
+    /// The factory-bad blocks of each plane.
+    pub bad: Vec<Vec<u32>>,
+    /// What can fail, if anything can.
+    pub faults: Option<Faults>,
+    /// The planes that die, in order of time.
+    pub(super) deaths: Vec<Death>,
+    /// Least time from one rewritten stripe to the next, ns.
+    pub rewrite_ns: u64,
     /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,
 }
@@ -90,7 +109,8 @@ impl Shape {
         check_values(c)?;
         let g = &c.geometry;
         let dies = g.dies();
-        let usable = usable_extents(c, seed);
+        let bad = factory_bad(g, &c.fault, seed);
+        let usable = usable_extents(c, &bad);
         let raw = raw_bytes(g);
         let (capacity_key, user) = c.ftl.user_bytes(raw)?;
         let unit = c.ftl.mapping_unit;
@@ -112,7 +132,10 @@ impl Shape {
         let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
         let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
         let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
-        let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve();
+        let faults = Faults::new(&c.faults, &c.fault, g, seed);
+        // A program that fails closes its extent early. A free extent more takes what follows.
+        let kept_for_failures = u32::from(faults.as_ref().is_some_and(Faults::may_fail_programs));
+        let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &fill, raw, user, &capacity_key, reserve)?;
         let most_stripes =
@@ -129,6 +152,12 @@ impl Shape {
             erase_planes: c.ftl.gc.erase_planes,
             buffer_slots,
             warnings: warning.into_iter().collect(),
+            blocks: g.blocks,
+            past: c.age.past(),
+            bad,
+            faults,
+            deaths: deaths(c),
+            rewrite_ns: c.faults.rebuild_rate.map_or(0, |rate| Span::transfer(unit, rate).0),
             timing,
             fill,
             stripes,
@@ -146,6 +175,7 @@ impl Shape {
             copy_units: ((u64::from(c.ftl.gc.copy_planes) * g.page / unit) as u32).max(1),
             gc_in_flight: c.ftl.gc.in_flight,
             reserve,
+            kept_for_failures,
             pool_lanes,
             units_per_page: context.units_per_page,
             codeword: c.ecc.codeword,
@@ -155,6 +185,16 @@ impl Shape {
             context,
             layout,
         })
+    }
+
+    /// The blocks of a new drive.
+    pub(super) fn new_blocks(&self) -> Blocks {
+        let layout = &self.layout;
+        let mut blocks = Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past);
+        if self.faults.is_some() {
+            blocks.let_fail(&self.bad, |plane| layout.usable[(plane / layout.blocks_per_extent()) as usize]);
+        }
+        blocks
     }
 
     /// The busy unit of a die and plane.
@@ -250,6 +290,15 @@ impl Shape {
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
     }
+}
+
+/// The planes that die, in order of time.
+fn deaths(c: &DeviceConfig) -> Vec<Death> {
+    let dead = c.fault.iter().filter(|f| f.kills());
+    let mut deaths: Vec<Death> =
+        dead.map(|f| Death { at: f.begins().0, planes: f.planes(&c.geometry) }).collect();
+    deaths.sort_by_key(|death| death.at);
+    deaths
 }
 
 /// Return the stripes that the configuration asks for, and the time to compute a unit, ns. The host

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(super) const VERSION: u32 = 10;
+pub(super) const VERSION: u32 = 11;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error, drop the device that was being
@@ -89,10 +89,6 @@ impl<O: Observer> Device<O> {
         let mut device = Device::new(config, seed, observer)?;
         let (mut state, flash, map): (State, FlashState, MapState) =
             device.load(Kind::Whole, whole_key(config, seed), from)?;
-        let layout = &device.shape.layout;
-        if !state.parity.failure.fits(layout.lanes, layout.stride * layout.units_per_extent) {
-            return Err(damaged("its failed plane does not fit this drive"));
-        }
         state.host.scratch = std::mem::take(&mut device.state.host.scratch);
         device.state = state;
         device.flash.restore(flash);
@@ -106,18 +102,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The drive must be idle.
     ///
     /// # Panics
-    /// If a plane of the drive has failed: another scheme's drive would use that plane.
+    /// If a plane of the drive is dead: another scheme's drive would use that plane.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
-        assert_eq!(
-            self.state.parity.failure.lane,
-            crate::containers::NONE,
-            "an aged drive has all its planes"
-        );
+        assert!(self.state.faults.dead.is_empty(), "an aged drive has all its planes");
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),
             extents: self.state.extents.clone(),
-            blocks: self.flash.blocks().clone(),
+            blocks: self.flash.blocks().by_index(),
             moved: self.state.parity.places.all_moved(),
         };
         self.save(Kind::Aged, key, &aged, to)
@@ -126,13 +118,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Load a saved state of the translation layer. The drive must be new.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = self.load(Kind::Aged, key, from)?;
-        let fits = aged.extents.fits(&self.shape.layout) && aged.blocks.fits(self.flash.blocks());
+        let fits = aged.extents.fits(&self.shape.layout) && self.flash.blocks_mut().take_counts(aged.blocks);
         if !fits || aged.map.filled > self.shape.layout.host_units {
             return Err(damaged("its tables do not fit this drive"));
         }
         self.map.state = aged.map;
         self.state.extents = aged.extents;
-        *self.flash.blocks_mut() = aged.blocks;
         let homes = &mut self.state.parity.places;
         if !self.shape.stripes.as_ref().map_or(aged.moved.is_empty(), |s| homes.restore(s, &aged.moved)) {
             return Err(damaged("its stripes do not fit this drive"));

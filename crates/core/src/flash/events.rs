@@ -8,7 +8,6 @@
 
 use super::account;
 use super::dispatch::HostOpEnded;
-use super::join::joined;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
@@ -17,7 +16,8 @@ use crate::containers::NONE;
 use crate::containers::event_queue::{QUEUES, Source};
 use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
-use crate::observer::{Observer, QueueStep};
+use crate::nand::blocks::Blocks;
+use crate::observer::Observer;
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
 /// The queue of channels whose transfer ends, as far as something waits for that.
@@ -60,6 +60,7 @@ impl<O: Observer> Flash<O> {
         op.channel = channel;
         op.second = false;
         op.along = false;
+        (op.unread, op.failed) = (0, 0);
         OpId(id)
     }
 
@@ -207,7 +208,7 @@ impl<O: Observer> Flash<O> {
     /// The data of a read are decoded.
     #[inline]
     fn decoded(&mut self, op: u32) -> Fact {
-        self.observe_queue(op, QueueStep::Ends);
+        self.observe_queue(op, self.outcome(op));
         Fact::Decoded(OpId(op))
     }
 
@@ -221,6 +222,9 @@ impl<O: Observer> Flash<O> {
         op.second = true;
         if op.joined != NONE {
             self.share_account(id);
+        }
+        if self.fixed.faults.is_some() {
+            self.judge_reads(id);
         }
         Fact::Sensed(OpId(id))
     }
@@ -239,10 +243,15 @@ impl<O: Observer> Flash<O> {
         let op = &mut s.ops[id];
         if op.second || op.cmd.kind != OpKind::Copyback {
             if op.cmd.kind == OpKind::Erase {
-                self.count_erases(id);
+                self.at_blocks(id, Blocks::erased);
             }
             return self.array_ended(unit, id);
         }
+        if self.fixed.faults.is_some() {
+            self.judge_reads(id);
+        }
+        let s = &mut self.state;
+        let (op, u) = (&mut s.ops[id], &mut s.units[unit.index()]);
         op.second = true;
         u.phase = Phase::Channel;
         op.cmd.occupant = Occupant::GcProgram;
@@ -252,21 +261,12 @@ impl<O: Observer> Flash<O> {
         Fact::Nothing
     }
 
-    /// Count an erase that has ended, and those that joined it, at their blocks.
-    fn count_erases(&mut self, id: u32) {
-        let s = &mut self.state;
-        for id in joined(&s.ops, id) {
-            let cmd = &s.ops[id].cmd;
-            for plane in self.fixed.planes_of(cmd) {
-                let block = s.blocks.id(plane, cmd.block);
-                s.blocks.erased(block);
-            }
-        }
-    }
-
     /// End a program, the program of a copyback, or an erase. The unit is free.
     #[inline]
     fn array_ended(&mut self, unit: BusyUnit, id: u32) -> Fact {
+        if self.fixed.faults.is_some() {
+            self.judge_ended(id);
+        }
         let suspended = self.state.units[unit.index()].run.course.suspends > 0;
         if suspended {
             self.charge_suspended(id);
@@ -309,7 +309,7 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub fn end(&mut self, OpId(id): OpId) -> Option<OpId> {
         let next = std::mem::replace(&mut self.state.ops[id].joined, NONE);
-        self.observe_queue(id, QueueStep::Ends);
+        self.observe_queue(id, self.outcome(id));
         OpId::of_link(next)
     }
 

@@ -19,6 +19,7 @@ mod commands;
 mod counters;
 mod dispatch;
 mod events;
+mod failures;
 mod gates;
 mod join;
 mod load;

@@ -41,6 +41,8 @@ pub enum Owner {
     Scrub(u32),
     /// A reconstruction: a read for it alone.
     Rebuild(u32),
+    /// A unit that a collection could not read: a read of another member of its stripe.
+    Mend(u32),
 }
 
 /// A command of the controller to the flash.
@@ -60,7 +62,8 @@ pub struct FlashCommand {
     pub planes: u32,
     /// Number of codewords moved on the channel.
     pub codewords: u32,
-    /// Erases: index of the block in its plane, the same in all planes addressed.
+    /// Index of the block in its plane, the same in all planes addressed. It is needed for erases,
+    /// and for all operations if the flash has faults.
     pub block: u32,
     /// The extent addressed. The flash carries it for the controller, which counts readers and rows of
     /// extents. An erase may cover only a part of it.
@@ -71,7 +74,10 @@ pub struct FlashCommand {
     pub to: Ppa,
     /// Copyback: the page that is programmed.
     pub to_page: u32,
-    /// Reads of a collection: mask of the units from `ppa` on that were valid.
+    /// Copyback: the index of the block that is programmed, if the flash has faults.
+    pub to_block: u32,
+    /// Reads of a collection: mask of the units from `ppa` on that were valid. Reads of single units:
+    /// the unit. 0 for reads of a host command's own data.
     pub units: u64,
     /// Reads for a host command: bytes for the host; 0 if the read serves a reconstruction alone.
     pub bytes: u32,
@@ -99,6 +105,7 @@ impl FlashCommand {
         ppa: Ppa::NONE,
         to: Ppa::NONE,
         to_page: 0,
+        to_block: NONE,
         units: 0,
         bytes: 0,
         rebuild: NONE,
@@ -152,6 +159,10 @@ pub struct Op {
     pub(super) seen: [u64; SLOTS],
     /// Latency by cause.
     pub ledger: Ledger,
+    /// The planes of the die whose page could not be read, as a mask, once they are sensed.
+    pub unread: u32,
+    /// The planes of the die on which the program or erase has failed, as a mask, once it has ended.
+    pub failed: u32,
 }
 
 impl Op {
@@ -168,6 +179,8 @@ impl Op {
             started: 0,
             seen: [0; SLOTS],
             ledger: Ledger::new(),
+            unread: 0,
+            failed: 0,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::channel::Channel;
 use super::commands::Commands;
 use super::counters::FlashCounters;
+use super::failures::Failures;
 use super::join::Joins;
 use super::op::{FlashCommand, Op};
 use super::queues::Queues;
@@ -12,6 +13,7 @@ use crate::containers::slab::Slab;
 use crate::nand::blocks::Blocks;
 use crate::nand::config::{EccConfig, SuspendConfig};
 use crate::nand::ecc::Ecc;
+use crate::nand::faults::Faults;
 use crate::nand::timing::Timing;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
@@ -29,8 +31,10 @@ pub struct Setup {
     pub planes: u32,
     /// Number of planes of a busy unit: those of its die, or 1.
     pub unit_planes: u32,
-    /// Number of blocks of a plane.
-    pub blocks: u32,
+    /// What the blocks remember.
+    pub blocks: Blocks,
+    /// What can fail, if anything can.
+    pub faults: Option<Faults>,
     /// Largest number of operations under way.
     pub ops: u32,
     /// Largest number of host commands that are tracked.
@@ -63,6 +67,7 @@ pub(super) struct Fixed {
     pub all_planes: u32,
     pub suspend_erase: SuspendErasePolicy,
     pub suspend_program: Option<ProgramStop>,
+    pub faults: Option<Faults>,
     /// By occupant: the kinds of work that may interrupt its operations, as the schedule and the
     /// two suspension policies together decide.
     pub interrupters: [Occupants; Occupant::COUNT],
@@ -94,6 +99,7 @@ pub struct FlashState {
     /// none waits.
     pub(super) oldest_write: u64,
     pub(super) blocks: Blocks,
+    pub(super) failures: Failures,
     pub(super) counters: FlashCounters,
 }
 
@@ -112,6 +118,8 @@ impl<O> Flash<O> {
         let line_up = if gathers { setup.planes } else { 0 };
         let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
         let schedule = setup.schedule;
+        let planes = units * setup.unit_planes;
+        let failures = Failures::new(setup.faults.as_ref(), planes);
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
             first_on_channel: Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect(),
@@ -124,6 +132,7 @@ impl<O> Flash<O> {
             all_planes: u32::MAX >> (32 - setup.planes),
             suspend_erase: setup.suspend_erase,
             suspend_program: setup.suspend_program.stop(),
+            faults: setup.faults,
         };
         let state = FlashState {
             now: 0,
@@ -137,7 +146,8 @@ impl<O> Flash<O> {
             host_ops: 0,
             commands: Commands::new(setup.commands),
             oldest_write: u64::MAX,
-            blocks: Blocks::new(units * setup.unit_planes, setup.blocks),
+            blocks: setup.blocks,
+            failures,
             counters: FlashCounters::default(),
         };
         Flash { observer, fixed, state }
@@ -177,17 +187,6 @@ impl<O> Flash<O> {
     #[inline]
     pub fn timing(&self) -> &Timing {
         &self.fixed.timing
-    }
-
-    /// What the blocks remember.
-    pub fn blocks(&self) -> &Blocks {
-        &self.state.blocks
-    }
-
-    /// What the blocks remember, to change it.
-    #[inline]
-    pub fn blocks_mut(&mut self) -> &mut Blocks {
-        &mut self.state.blocks
     }
 }
 

@@ -7,13 +7,13 @@
 
 use super::account;
 use super::counters::Suspension;
-use super::join::joined;
 use super::op::FlashCommand;
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
 use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::nand::OpKind;
+use crate::nand::blocks::Blocks;
 use crate::nand::config::{SuspendLimits, SuspendedData};
 use crate::nand::course::Course;
 use crate::nand::loops::Loops;
@@ -162,15 +162,8 @@ impl<O: Observer> Flash<O> {
 
     /// Count one more suspension. Returns the totals, to which the caller adds its other costs.
     fn count_suspend(&mut self, op: u32) -> &mut Suspension {
-        let s = &mut self.state;
-        if s.ops[op].cmd.kind == OpKind::Erase {
-            for id in joined(&s.ops, op) {
-                let cmd = &s.ops[id].cmd;
-                for plane in self.fixed.planes_of(cmd) {
-                    let block = s.blocks.id(plane, cmd.block);
-                    s.blocks.suspended(block);
-                }
-            }
+        if self.state.ops[op].cmd.kind == OpKind::Erase {
+            self.at_blocks(op, Blocks::suspended);
         }
         let totals = self.suspension_of(op);
         totals.suspends += 1;

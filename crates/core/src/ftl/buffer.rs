@@ -119,6 +119,11 @@ impl Buffer {
         ones(end) & !ones(first)
     }
 
+    /// Bytes of a granule.
+    pub fn granule(&self) -> u64 {
+        self.granule
+    }
+
     /// The mask of a whole unit.
     #[inline]
     pub fn full(&self) -> u64 {

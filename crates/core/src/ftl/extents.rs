@@ -6,6 +6,7 @@ use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Set in an extent's count of valid units while the extent cannot be collected (free, open, or
 /// being collected).
@@ -47,6 +48,10 @@ pub struct Extents {
     readers: Vec<u32>,
     links: Vec<Link>,
     lanes: Vec<Lane>,
+    /// Extents that were closed before they were full, with their rows written.
+    short: BTreeMap<u32, u32>,
+    /// Extents that are out of use for good.
+    retired: BTreeSet<u32>,
     /// Serial number that the next closed extent gets.
     pub serial: u64,
     /// Extents erased since the drive was made.
@@ -65,6 +70,8 @@ impl Extents {
             readers: vec![0; n],
             links: vec![Link::default(); n],
             lanes: vec![Lane { free: List::default(), frontiers: [none; 2] }; layout.lanes as usize],
+            short: BTreeMap::new(),
+            retired: BTreeSet::new(),
             serial: 0,
             erases: 0,
         };
@@ -145,6 +152,20 @@ impl Extents {
         self.readers[extent as usize] != 0
     }
 
+    /// Rows that a writer can still take in a lane without a reserve.
+    pub fn rows_left(&self, layout: &Layout, lane: u32, writer: Writer) -> u32 {
+        let l = &self.lanes[lane as usize];
+        let f = &l.frontiers[writer as usize];
+        let open = if f.extent == NONE { 0 } else { layout.rows_per_extent - f.next_row };
+        open + l.free.len() * layout.rows_per_extent
+    }
+
+    /// Whether [`Extents::take_row`] would give `rows` rows one after the other.
+    pub fn has_rows(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32, rows: u32) -> bool {
+        let kept = reserve.min(self.free(lane)) * layout.rows_per_extent;
+        self.rows_left(layout, lane, writer) >= kept + rows
+    }
+
     /// Whether [`Extents::take_row`] would give a row.
     #[inline]
     pub fn has_row(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> bool {
@@ -205,7 +226,7 @@ impl Extents {
         self.serial += 1;
     }
 
-    /// Whether an extent is full and not being collected.
+    /// Whether an extent takes no further row and is not being collected.
     #[inline]
     pub fn is_closed(&self, extent: u32) -> bool {
         self.valid[extent as usize] & CLOSED_TO_COLLECTION == 0
@@ -222,10 +243,43 @@ impl Extents {
         self.valid[extent as usize] &= !CLOSED_TO_COLLECTION;
     }
 
+    /// Write no further row to an extent, if it is open.
+    pub fn shut(&mut self, layout: &Layout, extent: u32) {
+        let (lane, _) = layout.lane_of(extent);
+        let full = layout.rows_per_extent;
+        let mut frontiers = self.lanes[lane as usize].frontiers.iter_mut();
+        if let Some(f) = frontiers.find(|f| f.extent == extent && f.next_row < full) {
+            self.short.insert(extent, f.next_row);
+            f.next_row = full;
+            if self.pending_rows[extent as usize] == 0 {
+                self.close(extent);
+            }
+        }
+    }
+
+    /// Take an emptied extent, which was erased as far as it could be, out of use for good.
+    pub fn retire(&mut self, extent: u32) {
+        debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
+        self.erases += 1;
+        self.short.remove(&extent);
+        self.retired.insert(extent);
+    }
+
+    /// The extents that are out of use.
+    pub fn retired(&self) -> &BTreeSet<u32> {
+        &self.retired
+    }
+
+    /// Number of extents of a lane that are out of use.
+    pub fn retired_in(&self, layout: &Layout, lane: u32) -> u32 {
+        self.retired.range(lane * layout.stride..(lane + 1) * layout.stride).count() as u32
+    }
+
     /// Free an extent that was erased.
     pub fn erased(&mut self, layout: &Layout, extent: u32) {
         debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
         self.erases += 1;
+        self.short.remove(&extent);
         let (lane, _) = layout.lane_of(extent);
         self.lanes[lane as usize].free.push_back(&mut self.links, extent);
     }
@@ -293,7 +347,7 @@ impl Extents {
         }
     }
 
-    /// By extent, the number of rows written: all rows of a closed extent, none of a free one.
+    /// By extent, the number of rows written: those of a closed extent, none of a free one.
     pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
         let mut rows = vec![0; layout.extents() as usize];
         for (l, lane) in (0..).zip(&self.lanes) {
@@ -309,6 +363,12 @@ impl Extents {
                 rows[f.extent as usize] = f.next_row;
             }
         }
+        for (&extent, &written) in &self.short {
+            rows[extent as usize] = written;
+        }
+        for &extent in &self.retired {
+            rows[extent as usize] = 0;
+        }
         rows
     }
 
@@ -321,6 +381,8 @@ impl Extents {
             && self.closed.len() == n
             && [self.pending_rows.len(), self.readers.len(), self.links.len()].iter().all(|&len| len == n)
             && self.lanes.len() == layout.lanes as usize
+            && self.short.iter().all(|(&e, &rows)| (e as usize) < n && rows <= layout.rows_per_extent)
+            && self.retired.iter().all(|&e| (e as usize) < n)
             && self.links.iter().all(|l| l.is_inside(n))
             && self.valid.iter().all(|v| v & !CLOSED_TO_COLLECTION <= layout.units_per_extent)
             && self.lanes.iter().all(|l| {

@@ -1,25 +1,145 @@
-//! What each block of a plane remembers. The index of a block is that of its extent in the lane, so
-//! that factory-bad blocks have none.
+//! What each block of a plane remembers.
+//!
+//! The blocks of a plane are addressed by *index*: that of their extent in its lane. Good blocks
+//! have the indices in order, so that factory-bad blocks have none. The blocks of one index on
+//! several planes are one extent. A drive whose blocks can grow bad has a table from indices to
+//! blocks, since a spare block takes over the index of a bad one.
 
+use super::config::GeometryConfig;
+use super::faults::config::{FaultConfig, FaultKind};
 use crate::address::BlockId;
 use serde::{Deserialize, Serialize};
+use tailcut_units::Stream;
+
+/// Whether a block can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Health {
+    Good,
+    /// Bad from the factory.
+    Bad,
+    /// Grown bad: a program or an erase has failed.
+    Grown,
+}
+
+/// What every block has behind it when a run begins, besides what ageing did to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    /// Program/erase cycles.
+    pub cycles: u32,
+    /// Reads since the erase.
+    pub reads: u32,
+    /// Age of the data, ns.
+    pub retention: u64,
+}
 
 /// Tables by block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     /// Number of blocks of a plane.
     per_plane: u32,
+    past: Past,
     /// Program/erase cycles.
     cycles: Vec<u32>,
     /// Suspensions of erases.
     suspensions: Vec<u32>,
+    /// What blocks that can fail remember.
+    fallible: Option<Fallible>,
+}
+
+/// Tables of blocks that can fail.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Fallible {
+    /// By plane and index: the block in its plane.
+    at: Vec<u32>,
+    health: Vec<Health>,
+    /// Reads since the erase.
+    reads: Vec<u32>,
+    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run.
+    programmed: Vec<u64>,
+    /// By plane: good blocks without an index, erased.
+    spares: Vec<Vec<u32>>,
+}
+
+/// The time of a program before the run.
+const BEFORE: u64 = u64::MAX;
+
+/// Numbers of blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// All blocks.
+    pub all: u64,
+    /// Bad from the factory.
+    pub factory_bad: u64,
+    /// Grown bad since.
+    pub grown_bad: u64,
+    /// Good, and without an extent.
+    pub spare: u64,
+}
+
+/// The factory-bad blocks of each plane: drawn from the seed, and named.
+pub fn factory_bad(g: &GeometryConfig, places: &[FaultConfig], seed: u64) -> Vec<Vec<u32>> {
+    let threshold = libm::round(g.bad_blocks * 4_294_967_296.0) as u64;
+    let named = |plane: u32, block: u32| {
+        let is = |f: &FaultConfig| {
+            f.kind == FaultKind::Bad && f.block == Some(block) && f.planes(g).start == plane
+        };
+        places.iter().any(is)
+    };
+    let any_named = places.iter().any(|f| f.kind == FaultKind::Bad);
+    let of_plane = |plane: u32| -> Vec<u32> {
+        if threshold == 0 && !any_named {
+            return Vec::new();
+        }
+        let mut s = Stream::new(seed, "bad_blocks", u64::from(plane));
+        let mut drawn = || threshold > 0 && s.next_u64() >> 32 < threshold;
+        (0..g.blocks).filter(|&block| drawn() | (any_named && named(plane, block))).collect()
+    };
+    (0..g.dies() * g.planes).map(of_plane).collect()
 }
 
 impl Blocks {
-    /// Create tables for `planes` planes of `per_plane` blocks that were never erased.
+    /// Create tables for `planes` planes of `per_plane` blocks without a past.
     pub fn new(planes: u32, per_plane: u32) -> Blocks {
         let count = planes as usize * per_plane as usize;
-        Blocks { per_plane, cycles: vec![0; count], suspensions: vec![0; count] }
+        let past = Past::default();
+        Blocks { per_plane, past, cycles: vec![0; count], suspensions: vec![0; count], fallible: None }
+    }
+
+    /// Give every block this past.
+    pub fn with_past(self, past: Past) -> Blocks {
+        Blocks { past, ..self }
+    }
+
+    /// What every block has behind it.
+    pub fn past(&self) -> Past {
+        self.past
+    }
+
+    /// Let blocks fail. `bad` has the factory-bad blocks of each plane, and `used` the number of
+    /// indices of each plane that extents use.
+    pub fn let_fail(&mut self, bad: &[Vec<u32>], used: impl Fn(u32) -> u32) {
+        let count = self.cycles.len();
+        let mut f = Fallible {
+            at: Vec::with_capacity(count),
+            health: vec![Health::Good; count],
+            reads: vec![0; count],
+            programmed: vec![BEFORE; count],
+            spares: Vec::with_capacity(bad.len()),
+        };
+        for (plane, bad) in (0..).zip(bad) {
+            let first = plane * self.per_plane;
+            for &block in bad {
+                f.health[(first + block) as usize] = Health::Bad;
+            }
+            let is_good = |&block: &u32| f.health[(first + block) as usize] == Health::Good;
+            let good: Vec<u32> = (0..self.per_plane).filter(is_good).collect();
+            let (used, spare) = good.split_at(used(plane) as usize);
+            f.at.extend(used);
+            f.at.resize((first + self.per_plane) as usize, u32::MAX);
+            // The spare with the lowest number is taken first.
+            f.spares.push(spare.iter().rev().copied().collect());
+        }
+        self.fallible = Some(f);
     }
 
     /// The block with this index of a plane. Planes are counted over the drive: by channel, die and
@@ -27,13 +147,43 @@ impl Blocks {
     #[inline]
     pub fn id(&self, plane: u32, index: u32) -> BlockId {
         debug_assert!(index < self.per_plane);
-        BlockId(plane * self.per_plane + index)
+        let first = plane * self.per_plane;
+        match &self.fallible {
+            None => BlockId(first + index),
+            Some(f) => BlockId(first + f.at[(first + index) as usize]),
+        }
     }
 
     /// Count an erase of a block.
     #[inline]
     pub fn erased(&mut self, block: BlockId) {
         self.cycles[block.index()] += 1;
+        if let Some(f) = &mut self.fallible {
+            f.reads[block.index()] = 0;
+            f.programmed[block.index()] = BEFORE;
+        }
+    }
+
+    /// Note that a page of a block that can fail was programmed at `now`.
+    pub fn programmed(&mut self, block: BlockId, now: u64) {
+        if let Some(f) = &mut self.fallible
+            && f.programmed[block.index()] == BEFORE
+        {
+            f.programmed[block.index()] = now;
+        }
+    }
+
+    /// Program/erase cycles of a block, with those of its past.
+    pub fn cycles_of(&self, block: BlockId) -> u32 {
+        self.past.cycles + self.cycles[block.index()]
+    }
+
+    /// The age of a block's data at `now`, ns, if the block can fail.
+    pub fn age(&self, block: BlockId, now: u64) -> u64 {
+        match self.fallible.as_ref().map(|f| f.programmed[block.index()]) {
+            None | Some(BEFORE) => now.saturating_add(self.past.retention),
+            Some(programmed) => now - programmed,
+        }
     }
 
     /// Count a suspension of a block's erase.
@@ -42,7 +192,54 @@ impl Blocks {
         self.suspensions[block.index()] += 1;
     }
 
-    /// Program/erase cycles by block: index [`BlockId::index`].
+    /// Count a read of a block that can fail. Returns its reads since its erase before this one.
+    pub fn read(&mut self, block: BlockId) -> u32 {
+        let Some(f) = &mut self.fallible else { return 0 };
+        let reads = &mut f.reads[block.index()];
+        *reads = reads.saturating_add(1);
+        let before = if f.programmed[block.index()] == BEFORE { self.past.reads } else { 0 };
+        before.saturating_add(*reads - 1)
+    }
+
+    /// Note that a block has grown bad.
+    pub fn grows_bad(&mut self, block: BlockId) {
+        let health = &mut self.fallible.as_mut().expect("only fallible blocks fail").health[block.index()];
+        if *health == Health::Good {
+            *health = Health::Grown;
+        }
+    }
+
+    /// Whether a block is bad.
+    pub fn is_bad(&self, block: BlockId) -> bool {
+        self.fallible.as_ref().is_some_and(|f| f.health[block.index()] != Health::Good)
+    }
+
+    /// Whether a plane has a spare block.
+    pub fn has_spare(&self, plane: u32) -> bool {
+        self.fallible.as_ref().is_some_and(|f| !f.spares[plane as usize].is_empty())
+    }
+
+    /// Let a spare block of a plane take over an index whose block is bad.
+    ///
+    /// # Panics
+    /// If the plane has no spare block.
+    pub fn replace(&mut self, plane: u32, index: u32) {
+        let f = self.fallible.as_mut().expect("only fallible blocks are replaced");
+        let spare = f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
+        f.at[(plane * self.per_plane + index) as usize] = spare;
+    }
+
+    /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
+    pub fn retire(&mut self, plane: u32, index: u32) {
+        let first = plane * self.per_plane;
+        let f = self.fallible.as_mut().expect("only fallible blocks are retired");
+        let block = std::mem::replace(&mut f.at[(first + index) as usize], u32::MAX);
+        if f.health[(first + block) as usize] == Health::Good {
+            f.spares[plane as usize].push(block);
+        }
+    }
+
+    /// Program/erase cycles by block since the drive was made: index [`BlockId::index`].
     pub fn cycles(&self) -> &[u32] {
         &self.cycles
     }
@@ -52,9 +249,88 @@ impl Blocks {
         &self.suspensions
     }
 
-    /// Whether restored tables are of as many planes and blocks as `drive`, those of the drive.
-    pub fn fits(&self, drive: &Blocks) -> bool {
+    /// The numbers of blocks that can fail, by health; `None` if none can.
+    pub fn counts(&self) -> Option<BlockCounts> {
+        let f = self.fallible.as_ref()?;
+        let of = |health| f.health.iter().filter(|&&h| h == health).count() as u64;
+        Some(BlockCounts {
+            all: f.health.len() as u64,
+            factory_bad: of(Health::Bad),
+            grown_bad: of(Health::Grown),
+            spare: f.spares.iter().map(|spares| spares.len() as u64).sum(),
+        })
+    }
+
+    /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
+    /// which serves drives with and without faults.
+    pub fn by_index(&self) -> Blocks {
+        let mut plain = self.clone();
+        (plain.fallible, plain.past) = (None, Past::default());
+        if self.fallible.is_some() {
+            for (plane, index) in self.indices() {
+                let (to, from) = (plain.id(plane, index).index(), self.id(plane, index).index());
+                plain.cycles[to] = self.cycles[from];
+                plain.suspensions[to] = self.suspensions[from];
+            }
+        }
+        plain
+    }
+
+    /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
+    pub fn take_counts(&mut self, aged: Blocks) -> bool {
         let lens = |blocks: &Blocks| (blocks.per_plane, blocks.cycles.len(), blocks.suspensions.len());
-        lens(self) == lens(drive)
+        if lens(self) != lens(&aged) || aged.fallible.is_some() {
+            return false;
+        }
+        if self.fallible.is_none() {
+            *self = aged.with_past(self.past);
+            return true;
+        }
+        for (plane, index) in self.indices().collect::<Vec<_>>() {
+            let (to, from) = (self.id(plane, index).index(), aged.id(plane, index).index());
+            self.cycles[to] = aged.cycles[from];
+            self.suspensions[to] = aged.suspensions[from];
+        }
+        true
+    }
+
+    /// The indices that have a block, with their planes.
+    fn indices(&self) -> impl Iterator<Item = (u32, u32)> {
+        let has = |at: &usize| self.fallible.as_ref().is_none_or(|f| f.at[*at] != u32::MAX);
+        let split = |at: usize| (at as u32 / self.per_plane, at as u32 % self.per_plane);
+        (0..self.cycles.len()).filter(has).map(split)
+    }
+
+    /// Whether an index of a plane has a block: whether its extent is not retired.
+    pub fn has(&self, plane: u32, index: u32) -> bool {
+        self.fallible.as_ref().is_none_or(|f| f.at[(plane * self.per_plane + index) as usize] != u32::MAX)
+    }
+
+    /// Audit: check that each index in use has a block of its own, that no spare is bad or in use, and
+    /// that spare, bad and used blocks are all blocks. `in_use` says whether an extent uses an index.
+    pub fn audit(&self, in_use: impl Fn(u32, u32) -> bool) -> Result<(), String> {
+        let Some(f) = &self.fallible else { return Ok(()) };
+        for (plane, spares) in (0..).zip(&f.spares) {
+            let first = plane * self.per_plane;
+            let mut taken = vec![false; self.per_plane as usize];
+            let used = (0..self.per_plane).filter(|&index| in_use(plane, index)).map(|index| {
+                let block = f.at[(first + index) as usize];
+                (block, true)
+            });
+            for (block, is_used) in used.chain(spares.iter().map(|&block| (block, false))) {
+                law!(block < self.per_plane, "plane {plane} uses an index without a block");
+                law!(!taken[block as usize], "block {block} of plane {plane} is used twice");
+                taken[block as usize] = true;
+                let health = f.health[(first + block) as usize];
+                law!(is_used || health == Health::Good, "block {block} of plane {plane} is bad and spare");
+            }
+            for block in 0..self.per_plane {
+                law!(
+                    taken[block as usize] || f.health[(first + block) as usize] != Health::Good,
+                    "block {block} of plane {plane} is good, and neither used nor spare"
+                );
+            }
+        }
+        Ok(())
     }
 }

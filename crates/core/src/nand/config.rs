@@ -55,7 +55,7 @@ pub struct GeometryConfig {
     /// Share of blocks that are bad from the factory. Each block is drawn from the seed.
     ///
     /// - Range: 0% to 50%
-    /// - Read by: the count of usable extents (`device::capacity`)
+    /// - Read by: the blocks of the flash (`nand::blocks`)
     #[serde(with = "quantity::fraction")]
     pub bad_blocks: f64,
     /// The part of a die that an array operation keeps busy.

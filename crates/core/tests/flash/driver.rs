@@ -385,7 +385,7 @@ impl Stage {
                             self.events.push((index, Event::Joins(head)));
                         }
                         QueueStep::Returns => op.joined = None,
-                        QueueStep::Ends => op.ends += 1,
+                        QueueStep::Ends | QueueStep::Fails => op.ends += 1,
                         QueueStep::Arrives | QueueStep::Leaves => {}
                     }
                 }

@@ -6,6 +6,7 @@ use serde::de::value::{Error, StrDeserializer};
 use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, Joins, Setup};
 use tailcut_core::nand::OpKind;
+use tailcut_core::nand::blocks::Blocks;
 use tailcut_core::nand::config::*;
 use tailcut_core::nand::timing::Timing;
 use tailcut_core::policy::PolicyContext;
@@ -141,7 +142,8 @@ impl Parts {
             units: self.units,
             planes: self.planes,
             unit_planes: self.planes,
-            blocks: BLOCKS,
+            blocks: Blocks::new(self.units * self.planes, BLOCKS),
+            faults: None,
             ops: OPS,
             commands: COMMANDS,
             timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),

@@ -238,7 +238,7 @@ impl Watch {
                 self.joined.remove(&op);
             }
             QueueStep::Joins(_) => {}
-            QueueStep::Ends => {
+            QueueStep::Ends | QueueStep::Fails => {
                 if e.kind == OpKind::Read {
                     let first = self.channels[e.channel as usize].decoding.pop_front();
                     assert_eq!(first, Some(op), "decoded as it came");

@@ -1,7 +1,7 @@
 //! Quantities with units: `"100us"`, `"16KiB"`, `"7%"`, `"1.2GB/s"`.
 //!
-//! [`time`], [`times`], [`time_or_times`], [`time_limit`], [`count_limit`], [`bytes`], [`maybe_bytes`], [`fraction`],
-//! [`maybe_fraction`], [`maybe_ratio`], [`rate`] and [`power`] are for
+//! [`time`], [`times`], [`time_or_times`], [`maybe_time`], [`time_limit`], [`count_limit`], [`bytes`],
+//! [`maybe_bytes`], [`fraction`], [`maybe_fraction`], [`maybe_rate`], [`maybe_ratio`], [`rate`] and [`power`] are for
 //! `#[serde(with = "quantity::…")]`; [`Level`] is a type of its own. The `parse_*` functions read
 //! what the `format_*` functions write, to the last bit, and fit clap's value parsers. The
 //! `human_*` functions round values for display: capacities and lengths in binary units, rates in
@@ -31,5 +31,6 @@ pub use size::{format_bytes, format_rate, parse_bytes, parse_rate};
 pub use span::{format_time, parse_time};
 pub use watt::{format_power, parse_power};
 pub use with::{
-    bytes, fraction, maybe_bytes, maybe_fraction, maybe_ratio, power, rate, time, time_or_times, times,
+    bytes, fraction, maybe_bytes, maybe_fraction, maybe_rate, maybe_ratio, maybe_time, power, rate, time,
+    time_or_times, times,
 };

@@ -121,6 +121,10 @@ plain!(
     power Power u64, format_power
 );
 maybe!(
+    /// An optional time; give the field `#[serde(default)]` too.
+    maybe_time Time Span, format_time
+);
+maybe!(
     /// An optional size; give the field `#[serde(default)]` too.
     maybe_bytes Bytes u64, format_bytes
 );
@@ -131,6 +135,11 @@ maybe!(
 maybe!(
     /// An optional ratio, which may exceed 100 %; give the field `#[serde(default)]` too.
     maybe_ratio Ratio f64, format_fraction
+);
+
+maybe!(
+    /// An optional rate; give the field `#[serde(default)]` too.
+    maybe_rate Rate u64, format_rate
 );
 
 /// A list of [`Span`]s as `["40us", "60us"]`.

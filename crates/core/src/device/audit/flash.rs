@@ -14,8 +14,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let op = self.flash.op(id);
             let read = op.cmd.kind == OpKind::Read && op.cmd.occupant != Occupant::GcRead;
             law!(
-                !(read && self.is_lost(op.cmd.ppa) && op.entered > self.state.parity.failure.at),
-                "operation {} reads a plane that has failed",
+                !(read
+                    && self.is_dead(self.shape.layout.lane_at(op.cmd.ppa))
+                    && op.entered > self.state.faults.died_at),
+                "operation {} reads a dead plane",
                 id.number()
             );
         }

@@ -85,7 +85,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// copies count for units in flight.
     pub fn audit_parity(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
-        for stripe in 0..stripes.count {
+        for stripe in (0..stripes.count).filter(|stripe| !self.state.faults.broken.contains(stripe)) {
             let ppas: Vec<Ppa> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
             let has_parity = self.flash_copy(stripes.parity(stripe)).is_some();
             law!(ppas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
@@ -156,7 +156,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 OpKind::Program if !rows.insert(op.cmd.ppa) => {}
                 OpKind::Program => pending_rows[op.cmd.extent as usize] += 1,
                 OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.to).0 as usize] += 1,
-                OpKind::Read if !op.second => readers[op.cmd.extent as usize] += 1,
+                // Where reads can fail, they keep their extents until their data are settled.
+                OpKind::Read if !op.second || self.fixed.may_fail => readers[op.cmd.extent as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
             }
         }
@@ -165,6 +166,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Programmed rows of a stripe count until the stripe commits.
             for member in stripes.members[stripes.members_of(job)].iter().filter(|m| m.done) {
                 pending_rows[layout.extent_of(member.ppa).0 as usize] += 1;
+            }
+        }
+        if self.fixed.may_fail {
+            // A reconstruction keeps the extent of the unit that it computes.
+            for rid in self.state.parity.rebuilds.in_use() {
+                readers[layout.extent_of(self.state.parity.rebuilds[rid].ppa).0 as usize] += 1;
             }
         }
         let collected: Vec<Option<u32>> = self.state.gc.collections.iter().map(Collection::target).collect();

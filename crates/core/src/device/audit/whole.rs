@@ -23,6 +23,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Whether a logical unit is being rewritten and the controller has its only copy: the copy on flash
+    /// could not be read any more when a collection needed its place.
+    pub fn is_in_controller_alone(&self, lpn: Lpn) -> bool {
+        let slot = match self.map.lookup(lpn) {
+            Place::Buffer(slot) => self.state.write.buffer.slot(slot),
+            _ => return false,
+        };
+        slot.moving && self.fixed.may_fail
+    }
+
     /// Whether nothing is under way: no command, no operation, no timer.
     pub fn is_quiescent(&self) -> bool {
         self.outstanding() == 0 && self.next_deadline() == SimTime::NEVER
@@ -35,6 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.audit_ops()?;
         self.audit_map()?;
         self.audit_extents()?;
+        self.audit_blocks()?;
         self.audit_rows()?;
         self.audit_buffer()?;
         self.audit_write_units()?;
@@ -49,11 +60,39 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that totals agree with each other.
     fn audit_counters(&self) -> Result<(), String> {
         let (c, e) = (&self.state.counters, &self.state.extents);
+        law!(c.erases <= e.erases, "{} erases counted of {}", c.erases, e.erases);
+        let units = c.programs();
+        let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
+        law!(units == rows, "{units} units programmed by class and {rows} by rows");
+        let by_lane: u64 = self.programs_by_lane().iter().sum();
+        law!(c.rows_programmed <= by_lane, "{} rows counted of {by_lane} by lane", c.rows_programmed);
+        Ok(())
+    }
+
+    /// Check the counts of the blocks, and that each block is bad, spare or in use.
+    fn audit_blocks(&self) -> Result<(), String> {
+        let e = &self.state.extents;
         let blocks = self.flash.blocks();
         let layout = &self.shape.layout;
+        let suspended: u64 = blocks.suspensions().iter().map(|&n| u64::from(n)).sum();
+        let counted = self.flash.counters().erase_suspension.suspends;
+        law!(counted <= suspended, "{counted} suspensions counted, blocks remember {suspended}");
+        let lane_of_plane = |plane: u32| plane / layout.blocks_per_extent();
+        blocks.audit(|plane, index| {
+            let lane = lane_of_plane(plane);
+            let extent = lane * layout.stride + index;
+            index < layout.usable[lane as usize] && !e.retired().contains(&extent)
+        })?;
+        if blocks.counts().is_some_and(|counts| counts.grown_bad > 0) {
+            // Extents have blocks with pasts of their own.
+            return Ok(());
+        }
         let mut cycles = 0;
         for extent in 0..layout.extents() {
             let (lane, index) = layout.lane_of(extent);
+            if index >= layout.usable[lane as usize] {
+                continue;
+            }
             let of_block = |plane| u64::from(blocks.cycles()[blocks.id(plane, index).index()]);
             let (least, most) = layout
                 .planes_of(lane)
@@ -68,24 +107,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
             cycles += least;
         }
         law!(cycles == e.erases, "P/E counts add up to {cycles}, erases to {}", e.erases);
-        law!(c.erases <= e.erases, "{} erases counted of {}", c.erases, e.erases);
-        let suspended: u64 = blocks.suspensions().iter().map(|&n| u64::from(n)).sum();
-        let counted = self.flash.counters().erase_suspension.suspends;
-        law!(counted <= suspended, "{counted} suspensions counted, blocks remember {suspended}");
-        let units = c.programs();
-        let rows = c.rows_programmed * u64::from(self.shape.layout.units_per_row);
-        law!(units == rows, "{units} units programmed by class and {rows} by rows");
-        let by_lane: u64 = self.programs_by_lane().iter().sum();
-        law!(c.rows_programmed <= by_lane, "{} rows counted of {by_lane} by lane", c.rows_programmed);
         Ok(())
     }
 
     /// Check what must hold when nothing is under way.
     fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
-        law!(s.write.units.used() == 0, "{} write units in an idle drive", s.write.units.used());
-        law!(s.write.buffer.held() == s.write.buffer.dirty(), "slots in flight in an idle drive");
-        s.extents.audit_rest()?;
+        // A read-only drive may hold data that can no longer reach flash.
+        let waits = if self.is_read_only() { s.write.stalled.waiting + s.faults.again.waiting } else { 0 };
+        law!(
+            s.write.units.used() == waits as usize,
+            "{} write units in an idle drive, {waits} wait",
+            s.write.units.used()
+        );
+        let in_flight = s.write.buffer.held() - s.write.buffer.dirty();
+        law!(in_flight == 0 || self.is_read_only(), "{in_flight} slots in flight in an idle drive");
+        if !self.is_read_only() {
+            s.extents.audit_rest()?;
+        }
         let active = s.gc.collections.iter().position(|c| c.is_active());
         law!(active.is_none(), "the collection of lane {active:?} is active in an idle drive");
         self.flash.audit_rest()

@@ -24,6 +24,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
             }
         }
+        for id in s.parity.mends.in_use() {
+            reads[s.parity.mends[id].lane as usize] += 1;
+        }
         for g in s.write.units.in_use() {
             if s.write.units[g].writer == Writer::Collection {
                 programs[s.write.units[g].lane as usize] += 1;

@@ -34,12 +34,12 @@ pub(in crate::device) struct Collection {
     /// Offset in the victim up to which units have been looked at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.
-    pub(super) reads: u32,
+    pub reads: u32,
     /// Programs under way.
-    pub(super) programs: u32,
+    pub programs: u32,
     pub(super) erases: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
-    pub(super) staged: Vec<(Lpn, Ppa)>,
+    pub staged: Vec<(Lpn, Ppa)>,
     /// Whether an instant collection is to be made at the end of this event.
     pub due: bool,
     /// When the collection began, ns, and the units that it wins.
@@ -137,7 +137,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Start a collection in this lane if the policies want one and nothing forbids it.
     pub(in crate::device) fn check_collection(&mut self, lane: u32) {
         let view = self.note_space(lane);
-        if self.has_failed(lane) {
+        if self.has_given_up(lane) {
             return;
         }
         let c = &self.state.gc.collections[lane as usize];
@@ -148,7 +148,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return;
         }
-        if !self.state.policies.gc_schedule.start(&view) {
+        let must = self.fixed.may_fail && self.failing_in(lane).is_some();
+        if !must && !self.state.policies.gc_schedule.start(&view) {
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
@@ -182,6 +183,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The extent of a lane that the victim policy chooses.
     pub(in crate::device) fn best_victim(&self, lane: u32) -> Option<u32> {
+        if self.fixed.may_fail
+            && let Some(extent) = self.failing_in(lane)
+        {
+            return Some(extent);
+        }
         let s = &self.state;
         let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let view = VictimView {
@@ -216,7 +222,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.collections[lane as usize].stage != Stage::Copying {
             return;
         }
-        if self.has_failed(lane) {
+        if self.has_given_up(lane) {
             return self.stop_collecting(lane);
         }
         let end = self.shape.layout.units_per_extent;
@@ -235,6 +241,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             self.close_scope(lane, true);
             self.next_move(lane);
+            if self.fixed.may_fail && self.has_given_up(lane) {
+                return self.stop_collecting(lane);
+            }
         }
         self.set_waiting(lane, false);
         let c = &self.state.gc.collections[lane as usize];
@@ -306,7 +315,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         self.free_op(op);
-        if self.has_failed(lane) {
+        self.program_staged_rows(lane);
+    }
+
+    /// Program the full write units that are staged, and continue the collection.
+    pub(in crate::device) fn program_staged_rows(&mut self, lane: u32) {
+        if self.has_given_up(lane) {
             return self.stop_collecting(lane);
         }
         let upr = self.shape.layout.units_per_row as usize;
@@ -333,9 +347,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (member, (lpn, ppa)) in s.write.members[at..].iter_mut().zip(c.staged.drain(..count)) {
             *member = (lpn, ppa.0);
         }
-        c.programs += 1;
-        let ppa = s.extents.take_collection_row(&self.shape.layout, lane);
-        self.note_space(lane);
+        let Some(ppa) = self.take_collection_row(lane) else {
+            self.state.write.units.give(write_unit);
+            return self.stop_collecting(lane);
+        };
+        self.state.gc.collections[lane as usize].programs += 1;
         self.queue_program(write_unit, ppa, Occupant::GcProgram);
     }
 
@@ -369,11 +385,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.invalidate(old_ppa);
     }
 
-    fn copy_back(&mut self, lane: u32, source: Ppa) {
+    pub(in crate::device) fn copy_back(&mut self, lane: u32, source: Ppa) {
         let place = self.shape.layout.place(source);
         let unit = self.shape.unit_of(place.die, place.plane);
-        let target = self.state.extents.take_collection_row(&self.shape.layout, lane);
-        self.note_space(lane);
+        let Some(target) = self.take_collection_row(lane) else {
+            self.state.gc.collections[lane as usize].reads -= 1;
+            return self.stop_collecting(lane);
+        };
+        let (extent, _) = self.shape.layout.extent_of(target);
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Copyback,
             occupant: Occupant::GcRead,
@@ -382,8 +401,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             page: place.page,
             planes: 1 << place.plane,
             ppa: source,
+            block: self.block_of(place.extent),
             to: target,
             to_page: self.shape.layout.place(target).page,
+            to_block: self.block_of(extent),
             ..FlashCommand::BLANK
         });
         self.submit_op(id);
@@ -391,6 +412,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Handle the end of a copyback: map the units to their new place.
     pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
+        if self.fixed.may_fail && self.flash.has_failed(op) {
+            return self.copyback_failed(op, lane);
+        }
         let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
         self.free_op(op);
         self.data_copied(source, target);
@@ -466,7 +490,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.stage = Stage::Erasing;
         c.erases = luns * parts;
         for part in 0..luns * parts {
-            let (die, mask) = (first + part / parts, mask << (part % parts * width));
+            let (die, mut mask) = (first + part / parts, mask << (part % parts * width));
+            if self.fixed.may_fail {
+                mask &= !self.bad_planes(victim, die);
+            }
+            if mask == 0 {
+                self.state.gc.collections[lane as usize].erases -= 1;
+                continue;
+            }
             let plane = if self.shape.busy == BusyKind::Plane { mask.trailing_zeros() } else { 0 };
             let unit = self.shape.unit_of(die, plane);
             let id = self.flash.order(FlashCommand {
@@ -481,10 +512,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             });
             self.submit_op(id);
         }
+        if self.state.gc.collections[lane as usize].erases == 0 {
+            // Every block of the victim is bad.
+            self.state.deferred.push(Deferred::Emptied { lane });
+        }
     }
 
     /// Handle the end of an erase of a part of the victim.
     pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
+        self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
         self.free_op(op);
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
@@ -496,6 +532,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Make an erased extent free.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
+        if self.fixed.may_fail {
+            self.state.faults.full.remove(&self.shape.layout.lane_of(extent).0);
+        }
         self.state.extents.erased(&self.shape.layout, extent);
         self.data_erased(extent);
     }
@@ -525,7 +564,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);
-        self.extent_erased(victim);
+        if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
+            self.retire_extent(victim);
+        } else {
+            self.extent_erased(victim);
+        }
         self.note_space(lane);
         self.resume_stalled(lane);
         if self.state.gc.waiting > 0 {

@@ -11,10 +11,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Collect in zero time, now that the event is over.
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
         self.state.gc.collections[lane as usize].due = false;
-        if self.state.gc.collections[lane as usize].is_active() || self.has_failed(lane) {
+        if self.state.gc.collections[lane as usize].is_active() || self.has_given_up(lane) {
             return;
         }
         if let Some(victim) = self.pick_victim(lane) {
+            if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
+                return;
+            }
             self.begin_collection(lane, victim);
             self.move_instantly(lane, victim);
         }
@@ -26,6 +29,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (mut row, mut rows) = (OpenRow::default(), 0);
         for ppa in Ppa(victim * units).run(units) {
             if !self.map.is_valid(ppa) {
+                continue;
+            }
+            if self.state.faults.some_lost
+                && self.state.faults.unreadable.contains(&ppa)
+                && !self.can_compute(ppa)
+            {
+                self.leave_unit_behind(ppa);
                 continue;
             }
             let (extents, layout) = (&mut self.state.extents, &self.shape.layout);

@@ -50,7 +50,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let rebuilds_here = self.fixed.rotates
             && BusyUnit::each(self.scope_units(lane)).any(|u| self.flash.host_load(u).rebuilds > 0);
         SpaceView {
-            free: s.extents.free(lane),
+            free: s.extents.free(lane).saturating_sub(self.shape.kept_for_failures),
             extents: self.shape.layout.usable[lane as usize],
             host_active,
             host_reads,
@@ -68,8 +68,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// view.
     pub(in crate::device) fn note_space(&mut self, lane: u32) -> SpaceView {
         let view = self.space(lane);
+        let live = !self.is_dead(lane);
         let s = &mut self.state;
-        let urgent = s.policies.gc_schedule.urgent(&view) && s.parity.failure.lane != lane;
+        let urgent = live && s.policies.gc_schedule.urgent(&view);
         if s.gc.urgent[lane as usize] == urgent {
             return view;
         }

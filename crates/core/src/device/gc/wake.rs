@@ -17,7 +17,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         if s.gc.victim_appeared
             && s.gc.lacks_victim
-            && (s.write.stalled.any() || s.parity.stripes.waiting > 0)
+            && (s.write.stalled.any() || s.parity.stripes.waiting > 0 || s.faults.again.any())
         {
             s.gc.victim_appeared = false;
             s.gc.lacks_victim = false;

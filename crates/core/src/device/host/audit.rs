@@ -34,7 +34,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut on_their_way = vec![0; self.shape.layout.lanes as usize];
         if self.fixed.write_path == WritePath::Rows {
             for g in s.write.units.in_use().into_iter().filter(|&g| s.write.units[g].writer == Writer::Host) {
-                on_their_way[s.write.units[g].lane as usize] += s.write.units[g].count;
+                on_their_way[s.write.units[g].from as usize] += s.write.units[g].count;
             }
         }
         let queued = s.write.queues.audit(&on_their_way)?;

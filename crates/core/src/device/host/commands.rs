@@ -309,6 +309,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         match op {
             HostOp::Read => self.begin_read(id),
+            HostOp::Trim if self.is_read_only() => {
+                self.state.host.requests[id].status = Status::ReadOnly;
+                self.complete_message(id);
+            }
             HostOp::Trim => self.trim(id),
             HostOp::Flush => self.begin_flush(id),
             HostOp::Write => unreachable!("writes come through their own ring"),
@@ -319,12 +323,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let id = pop(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY);
         let Command { offset, bytes, .. } = s.host.requests[id].command;
-        if self.in_range(offset, bytes) {
-            self.begin_write(id);
-        } else {
-            self.state.host.requests[id].status = Status::OutOfRange;
-            self.complete_message(id);
-        }
+        let refused = match (self.in_range(offset, bytes), self.is_read_only()) {
+            (true, false) => return self.begin_write(id),
+            (true, true) => Status::ReadOnly,
+            (false, _) => Status::OutOfRange,
+        };
+        self.state.host.requests[id].status = refused;
+        self.complete_message(id);
     }
 
     pub(in crate::device) fn in_range(&self, offset: u64, bytes: u32) -> bool {
@@ -370,6 +375,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
         s.counters.reads += 1;
         let r = &s.host.requests[id];
+        s.counters.media_errors += u64::from(r.status == Status::MediaError);
         let met = self.flash.met(id);
         s.counters.rebuilt_reads += u64::from(r.rebuilt);
         s.counters.gc_blocked_reads += u64::from(met.collection);

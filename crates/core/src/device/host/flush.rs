@@ -3,7 +3,7 @@
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
-use tailcut_units::Cause;
+use tailcut_units::{Cause, Status};
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin a FLUSH: all data acknowledged before must survive a power cut.
@@ -13,6 +13,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             || s.policies.buffer.survives_power_cut()
             || s.write.buffer.held() == 0
         {
+            return self.complete_message(id);
+        }
+        if s.faults.read_only_since.is_some() {
+            s.host.requests[id].status = Status::ReadOnly;
             return self.complete_message(id);
         }
         s.host.requests[id].epoch = s.write.buffer.fence();

@@ -9,7 +9,7 @@ use crate::ftl::layout::RowPlace;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Status};
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Translate a read and queue its flash operations.
@@ -26,9 +26,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let lpn = self.shape.layout.lpn_of(at);
             let base = u64::from(lpn.0) * unit_bytes;
             let (from, to) = (at - base, (end - base).min(unit_bytes));
-            if !self.read_unit(id, lpn, from, to) {
-                from_memory += to - from;
-            }
+            from_memory += self.read_unit(id, lpn, from, to);
             at = base + unit_bytes;
         }
         let mut ops = std::mem::take(&mut self.state.host.scratch);
@@ -36,7 +34,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.counters.flash_reads += ops.len() as u64;
         self.observe_request(id, RequestStep::Translated(from_memory));
         let blocked = self.fixed.rebuilds_reads && self.state.gc.under_way > 0;
-        if blocked || self.state.parity.failure.lane != NONE {
+        if blocked || self.state.faults.some_lost && self.shape.has_parity() {
             parts = self.rebuild_blocked(id, &mut ops);
         }
         self.state.host.requests[id].remaining = parts;
@@ -45,6 +43,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if parts == 0 {
                 self.complete_read(id, there);
             }
+        } else if parts == 0 {
+            self.return_nothing(id);
         }
         for &op in &ops {
             self.submit_op(op);
@@ -53,15 +53,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.host.scratch = ops;
     }
 
-    /// Find bytes `from..to` of one logical unit for a read. Returns false when memory has them.
+    /// Find bytes `from..to` of one logical unit for a read. Returns how many of them memory has.
     #[inline]
-    fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> bool {
+    fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> u64 {
+        if self.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
+            self.state.host.requests[id].status = Status::MediaError;
+            return 0;
+        }
         self.data_read(id, lpn, from, to);
         let ppa = match self.map.lookup(lpn) {
             Place::Flash(ppa) => ppa,
             Place::Unmapped => {
                 self.state.counters.unmapped_reads += 1;
-                return false;
+                return to - from;
             }
             Place::Buffer(slot) => {
                 let b = &self.state.write.buffer;
@@ -70,14 +74,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 match if whole { Ppa::NONE } else { self.copy_below(lpn, slot) } {
                     Ppa::NONE => {
                         self.state.counters.buffer_hits += 1;
-                        return false;
+                        return to - from;
                     }
                     old_ppa => old_ppa,
                 }
             }
         };
         self.add_flash_read(id, ppa, from, to);
-        true
+        0
     }
 
     /// Add bytes of a physical unit to the request's operation on that row, or reserve one.
@@ -145,13 +149,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
             owner,
             unit: self.shape.unit_of(place.die, place.plane),
             page: place.page,
+            block: self.block_of(place.extent),
             extent: place.extent,
             ppa: row,
             ..FlashCommand::BLANK
         }
     }
 
-    /// Reserve a read. Its extent is not erased before the read is sensed.
+    /// The index of an extent's blocks, for operations that can fail.
+    #[inline]
+    pub(in crate::device) fn block_of(&self, extent: u32) -> u32 {
+        if self.fixed.may_fail { self.index_of(extent) } else { NONE }
+    }
+
+    #[cold]
+    fn index_of(&self, extent: u32) -> u32 {
+        self.shape.layout.lane_of(extent).1
+    }
+
+    /// Reserve a read. Its extent is not erased before the read is sensed; if reads can fail, not
+    /// before its data are decoded or given up.
     #[inline]
     pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
         self.state.extents.read_begins(read.extent);
@@ -163,7 +180,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (row, slot) = self.shape.layout.row_start(ppa);
         let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        FlashCommand { planes, codewords, ..self.read_at(occupant, owner, row, &place) }
+        FlashCommand { planes, codewords, units: 1 << slot, ..self.read_at(occupant, owner, row, &place) }
     }
 
     /// Reserve a read of one whole unit.
@@ -185,11 +202,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // A request split into operations takes the ledger of the operation that arrives last.
             r.ledger.merge(&self.flash.op(op).ledger);
         }
+        let there = self.send_up(id, u64::from(bytes), last);
         if rebuild != NONE {
             self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
-        let there = self.send_up(id, u64::from(bytes), last);
         if last {
             self.complete_read(id, there);
         }

@@ -194,6 +194,22 @@ impl Medium for InMemory {
         }
     }
 
+    fn fill_slot_with_zeros(&mut self, slot: u32, ppa: Ppa) {
+        if self.slots[slot as usize].wants == ppa {
+            self.slots[slot as usize].wants = Ppa::NONE;
+            self.give_up(slot);
+        }
+    }
+
+    fn give_up(&mut self, slot: u32) {
+        let all = self.size.unit_bytes;
+        let s = &mut self.slots[slot as usize];
+        for gap in s.held.gaps(0..all).collect::<Vec<_>>() {
+            s.bytes[gap.start as usize..gap.end as usize].fill(0);
+        }
+        s.held.set_all(all);
+    }
+
     fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
@@ -213,6 +229,13 @@ impl Medium for InMemory {
 
     fn stage(&mut self, ppa: Ppa, lpn: Lpn) {
         if let Some(unit) = self.look(ppa, lpn, "a unit to be moved") {
+            self.staged.insert(ppa, unit);
+        }
+    }
+
+    fn stage_xor(&mut self, acc: u32, ppa: Ppa, lpn: Lpn) {
+        if let Some(unit) = self.look(ppa, lpn, "a unit to be moved") {
+            self.compare(acc, &unit, ppa);
             self.staged.insert(ppa, unit);
         }
     }
@@ -274,6 +297,11 @@ impl Medium for InMemory {
                 unit.read(range.start as usize, out);
             }
         }
+    }
+
+    fn redirect(&mut self, request: u32, from: Ppa, to: Ppa) {
+        let waits = &mut self.requests[request as usize].waits;
+        waits.iter_mut().filter(|piece| piece.ppa == from).for_each(|piece| piece.ppa = to);
     }
 
     fn read_data(&mut self, request: u32) -> &[u8] {

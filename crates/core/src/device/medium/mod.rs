@@ -85,6 +85,10 @@ pub trait Medium {
     fn want(&mut self, slot: u32, ppa: Ppa) {}
     /// A read of missing bytes of slots has sensed these addresses.
     fn fill_slot(&mut self, slot: u32, sensed: Range<Ppa>) {}
+    /// The missing bytes of a slot that wants them from this address cannot be read.
+    fn fill_slot_with_zeros(&mut self, slot: u32, ppa: Ppa) {}
+    /// The missing bytes of a slot are lost. They become zeros.
+    fn give_up(&mut self, slot: u32) {}
     /// A slot is programmed.
     fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn) {}
     /// A unit of a row is programmed without data.
@@ -93,6 +97,8 @@ pub trait Medium {
     /// A unit is sensed to be moved, and is in the controller. `lpn` is its logical unit by the
     /// map, or `NONE` if the unit is stale by now.
     fn stage(&mut self, ppa: Ppa, lpn: Lpn) {}
+    /// A unit to be moved is not sensed but computed: the accumulator must equal it.
+    fn stage_xor(&mut self, acc: u32, ppa: Ppa, lpn: Lpn) {}
     /// A staged unit is programmed elsewhere.
     fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {}
     /// A unit is sensed and programmed elsewhere without leaving the die.
@@ -113,6 +119,8 @@ pub trait Medium {
     fn read_flash(&mut self, request: u32, at: u32, range: Range<u32>, ppa: Ppa, lpn: Lpn) {}
     /// These addresses are sensed for the request.
     fn sense(&mut self, request: u32, sensed: Range<Ppa>) {}
+    /// The request looks for what it wanted from one address at another.
+    fn redirect(&mut self, request: u32, from: Ppa, to: Ppa) {}
     /// A read ends. Returns its bytes.
     fn read_data(&mut self, request: u32) -> &[u8] {
         &[]

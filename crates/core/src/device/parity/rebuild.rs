@@ -11,7 +11,7 @@ use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
 use crate::policy::read_path::BlockedView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Cause, Ledger, Occupant, Occupants, Span};
+use tailcut_units::{Cause, Ledger, Occupant, Occupants, Span, Status};
 
 /// A unit of a host read that is being computed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,8 +22,12 @@ pub(in crate::device) struct Rebuild {
     pub left: u32,
     /// Payload for the host.
     pub bytes: u32,
+    /// Codewords of that payload.
+    pub codewords: u32,
     /// The address at which the request looked the unit up.
     pub ppa: Ppa,
+    /// Whether a member of the stripe could not be read.
+    pub failed: bool,
     /// The ledger of the member that arrived last, from the request's look-up on.
     pub ledger: Ledger,
 }
@@ -50,7 +54,7 @@ impl Blocked {
 
 /// Where the controller gets a member of a stripe to rebuild another.
 #[derive(Clone, Copy)]
-enum Source {
+pub(in crate::device) enum Source {
     /// The member has no data: never written, or trimmed.
     Nowhere,
     /// On flash, at this address.
@@ -61,7 +65,15 @@ enum Source {
 
 impl Rebuild {
     pub fn blank() -> Rebuild {
-        Rebuild { request: NONE, left: 0, bytes: 0, ppa: Ppa::NONE, ledger: Ledger::new() }
+        Rebuild {
+            request: NONE,
+            left: 0,
+            bytes: 0,
+            codewords: 0,
+            ppa: Ppa::NONE,
+            failed: false,
+            ledger: Ledger::new(),
+        }
     }
 }
 
@@ -84,6 +96,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 own -= 1;
                 rebuilt += 1;
                 self.abandon_read(op);
+            } else if self.cannot_read(self.flash.op(op).cmd.ppa) {
+                ops.remove(i);
+                own -= 1;
+                self.state.host.requests[id].status = Status::MediaError;
+                self.abandon_read(op);
             } else {
                 i += 1;
             }
@@ -102,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Where a member of a stripe is: of the stripe before its flush, or (`rewritten`) as its job
     /// writes it.
-    fn source(&self, job: u32, rewritten: bool, unit: Lpn) -> Source {
+    pub(in crate::device) fn source(&self, job: u32, rewritten: bool, unit: Lpn) -> Source {
         if rewritten && let Some(i) = self.member_of(job, unit) {
             let member = &self.state.parity.stripes.members[i];
             return if member.done { Source::Flash(member.ppa) } else { Source::Memory };
@@ -112,7 +129,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether the unit at this address is covered by the stripe before its flush (false), or by
     /// the stripe as its job writes it (true). `None` if the unit was trimmed or overwritten since.
-    fn covering(&self, job: u32, unit: Lpn, ppa: Ppa) -> Option<bool> {
+    pub(in crate::device) fn covering(&self, job: u32, unit: Lpn, ppa: Ppa) -> Option<bool> {
         if self.copy_beside(job, unit) == Some(ppa) {
             return Some(false);
         }
@@ -133,13 +150,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// the reconstruction: the caller must give the operation up, and the reads of the other
     /// members are added to `ops`. The first `own` of `ops` are operations of the request itself,
     /// whose data the reconstruction uses too.
-    fn rebuild_instead(&mut self, id: u32, op: OpId, own: usize, ops: &mut Vec<OpId>) -> Option<u32> {
+    pub(in crate::device) fn rebuild_instead(
+        &mut self,
+        id: u32,
+        op: OpId,
+        own: usize,
+        ops: &mut Vec<OpId>,
+    ) -> Option<u32> {
         let stripes = self.shape.striped();
         let row = self.flash.op(op).cmd.ppa;
         let target = self.map.owner(row);
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
         let rewritten = self.covering(job, target, row)?;
+        if self.state.faults.broken.contains(&stripe) {
+            return None;
+        }
         let blocked = self.left_for(op);
         let mut view = BlockedView {
             left: Span(blocked.left),
@@ -157,7 +183,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let Source::Flash(ppa) = self.source(job, rewritten, member) else { continue };
             let place = self.shape.layout.place(ppa);
             let unit = self.shape.unit_of(place.die, place.plane);
-            let other = if self.is_lost(ppa) { Blocked::FOR_EVER } else { self.unit_left(unit) };
+            if self.is_lost(ppa) {
+                return None;
+            }
+            let other = self.unit_left(unit);
             view.others_left.0 = view.others_left.0.max(other.left);
             if self.own_read(&ops[..own], ppa).is_none() {
                 view.extra += 1;
@@ -170,9 +199,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return None;
         }
         let rid = self.state.parity.rebuilds.take();
-        let bytes = self.flash.op(op).cmd.bytes;
+        let FlashCommand { bytes, codewords, extent, .. } = self.flash.op(op).cmd;
         let r = &mut self.state.parity.rebuilds[rid];
         (r.request, r.left, r.bytes, r.ppa) = (id, 0, bytes, row);
+        (r.codewords, r.failed) = (codewords, false);
+        if self.fixed.may_fail {
+            // If another member cannot be read, the unit itself may have to be read.
+            self.state.extents.read_begins(extent);
+        }
         self.data_rebuilding(rid, row);
         for unit in self.shape.striped().members(stripe) {
             if unit == target {
@@ -278,10 +312,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let r = &mut s.parity.rebuilds[rid];
         r.left -= 1;
+        if self.fixed.may_fail {
+            r.failed |= self.flash.has_failed(op);
+        }
         if r.left > 0 {
             return;
         }
         r.ledger = self.flash.op(op).ledger;
+        if r.failed {
+            return self.rebuild_failed(rid);
+        }
         self.compute(rid);
     }
 
@@ -320,6 +360,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         s.parity.rebuilds.give(rid);
         self.data_rebuilt(rid);
+        self.release_target(rid);
         let there = self.send_up(id, u64::from(bytes), last);
         if last {
             self.complete_read(id, there);

@@ -1,7 +1,8 @@
 //! The state of parity.
 
-use super::failure::Failure;
+use super::mend::Mend;
 use super::rebuild::Rebuild;
+use super::rewrite::Rewriting;
 use super::wear::Programs;
 use crate::containers::slab::Slab;
 use crate::device::host::commands::Ring;
@@ -11,7 +12,7 @@ use crate::device::write::stripe::StripeState;
 use crate::ftl::stripe_places::StripePlaces;
 use serde::{Deserialize, Serialize};
 
-/// Stripes, reconstructions and the plane that failed.
+/// Stripes, reconstructions, and lost units that are rewritten.
 #[derive(Serialize, Deserialize)]
 pub(in crate::device) struct Parity {
     /// Stripes that are dirty or being flushed.
@@ -22,10 +23,12 @@ pub(in crate::device) struct Parity {
     pub programs: Programs,
     /// Reconstructions under way.
     pub rebuilds: Slab<Rebuild>,
+    /// Units that collections could not read and that are computed.
+    pub mends: Slab<Mend>,
     /// Reconstructions being computed, with the times at which they are done.
     pub rebuilt: Ring,
-    /// The plane that failed.
-    pub failure: Failure,
+    /// Lost units that are rewritten.
+    pub rewriting: Rewriting,
 }
 
 impl Parity {
@@ -40,8 +43,9 @@ impl Parity {
             },
             programs: Programs::new(stripes, lanes),
             rebuilds: Slab::new(limits.rebuilds as usize, Rebuild::blank()),
+            mends: Slab::new(limits.mends as usize, Mend::blank()),
             rebuilt: Ring::with_capacity(limits.rebuilds as usize),
-            failure: Failure::NONE,
+            rewriting: Rewriting::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::parity::failure::MOST_REWRITTEN;
+use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::write::stripe::Member;
 use crate::ftl::map::Place;
 use crate::ftl::stripe_places::rotated;

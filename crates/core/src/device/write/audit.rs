@@ -15,7 +15,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that a slot in flight is in one write unit.
     pub(in crate::device) fn audit_buffer(&self) -> Result<(), String> {
         let b = &self.state.write.buffer;
-        b.audit(self.fixed.acknowledge_held)?;
+        b.audit(self.fixed.acknowledge_held || self.is_read_only())?;
         let mut in_units = vec![0; b.slots() as usize];
         let upr = self.shape.layout.units_per_row;
         for group in self.state.write.units.in_use() {
@@ -52,16 +52,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that a write unit waits for reads, or waits for room, or is being programmed.
     pub(in crate::device) fn audit_write_units(&self) -> Result<(), String> {
         let s = &self.state;
-        let stalled = &s.write.stalled;
         let groups = s.write.units.in_use();
         let mut waits = std::collections::BTreeMap::new();
-        for (list, l) in stalled.lists.iter().enumerate() {
-            for g in l.walk(&stalled.links, "a list of stalled write units")? {
-                law!(s.write.units[g].writer == Writer::Host, "a collection's write unit {g} is stalled");
-                law!(waits.insert(g, list).is_none(), "write unit {g} is stalled twice");
+        let mut waiting = 0;
+        for stalled in [&s.write.stalled, &s.faults.again] {
+            for (list, l) in stalled.lists.iter().enumerate() {
+                for g in l.walk(&stalled.links, "a list of stalled write units")? {
+                    law!(s.write.units[g].writer == Writer::Host, "a collection's write unit {g} is stalled");
+                    law!(waits.insert(g, list).is_none(), "write unit {g} is stalled twice");
+                }
             }
+            waiting += stalled.waiting as usize;
         }
-        law!(waits.len() == stalled.waiting as usize, "{} write units are stalled", waits.len());
+        law!(waits.len() == waiting, "{} write units are stalled", waits.len());
         let mut reads = std::collections::BTreeMap::new();
         let mut programs = std::collections::BTreeMap::new();
         let mut load = vec![0; s.write.lane_load.len()];

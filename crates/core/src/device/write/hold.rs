@@ -63,6 +63,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             s.write.buffer.overwrite(slot, mask);
             s.counters.host_units_written += 1;
+            if self.fixed.may_fail {
+                self.lost_no_more(lpn, mask);
+            }
+            let s = &self.state;
             let list = s.write.buffer.slot(slot).list;
             self.list_written(list);
             self.data_held(id, slot, from, to);
@@ -72,6 +76,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return Err(None);
         }
         let list = self.dirty_list_of(lpn);
+        let written = mask;
         let s = &self.state;
         if let Some(queue) = s.write.queues.closed_to(self.shape.first_lane(list), id) {
             return Err(Some(queue));
@@ -103,6 +108,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.host.requests[id].remaining += 1;
         }
         s.counters.host_units_written += 1;
+        if self.fixed.may_fail {
+            self.lost_no_more(lpn, written);
+        }
         self.map.set_buffer(lpn, slot);
         self.list_written(list);
         self.data_below(slot, place, below);

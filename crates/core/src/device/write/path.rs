@@ -129,6 +129,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
+        if self.fixed.may_fail {
+            self.lost_by_trim(lpn);
+        }
         self.data_trimmed(lpn);
     }
 

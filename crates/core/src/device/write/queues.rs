@@ -131,6 +131,19 @@ impl WriteQueues {
         self.count -= 1;
     }
 
+    /// Take all commands out of the queues in which they wait.
+    pub fn forget_waiting(&mut self) -> Vec<u32> {
+        let mut all = Vec::new();
+        for list in &mut self.waiting {
+            while list.head() != NONE {
+                all.push(list.head());
+                list.remove(&mut self.links, list.head());
+            }
+        }
+        self.count = 0;
+        all
+    }
+
     /// The command that has waited longest for each queue that has any.
     pub fn heads(&self) -> impl Iterator<Item = u32> {
         self.waiting.iter().map(List::head).filter(|&id| id != NONE)
@@ -255,7 +268,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Tell the flash since when a write waits for the buffer: suspension may depend on it.
-    fn note_oldest_write(&mut self) {
+    pub(in crate::device) fn note_oldest_write(&mut self) {
         let s = &self.state;
         if !self.flash.interrupts(Occupant::Erase) {
             return;

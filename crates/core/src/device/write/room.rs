@@ -27,9 +27,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Charge the wait of a write that ends because slots were dropped: until now it waited for the
-    /// flush ahead.
-    fn charge_flush_ahead(&mut self, id: u32) {
+    /// Charge the wait of a write that ends because slots were dropped, or because the drive has become
+    /// read-only: until now it waited for the flush ahead.
+    pub(in crate::device) fn charge_flush_ahead(&mut self, id: u32) {
         let now = self.state.now;
         let r = &mut self.state.host.requests[id];
         r.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);

@@ -50,6 +50,10 @@ pub(in crate::device) struct Job {
     pub programs: u32,
     /// Whether the job rewrites a lost unit.
     pub rewrites: bool,
+    /// Whether one of the reads for the parity has failed.
+    pub failed: bool,
+    /// Whether the job makes the parity of a broken stripe anew.
+    pub repairs: bool,
     /// The group that the stripe leaves with this flush, or `NONE`.
     pub left: u32,
     /// When its data were complete.
@@ -106,6 +110,8 @@ impl StripeState {
             reads: 0,
             programs: 0,
             rewrites: false,
+            failed: false,
+            repairs: false,
             left: NONE,
             ready: 0,
             lacking: NONE,
@@ -316,7 +322,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush the dirty units of a stripe, and `also` a unit of it that is on flash.
     pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<Lpn>) {
-        let levels = self.fixed.levels_wear && self.state.parity.failure.lane == NONE;
+        let levels = self.fixed.levels_wear && self.state.faults.dead.is_empty();
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
         let s = &mut self.state;
@@ -348,6 +354,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.members = members as u32 + 1;
         j.programs = members as u32 + 1;
         j.rewrites = false;
+        j.failed = false;
         j.reads = 0;
         j.left = left;
         j.ready = s.now;
@@ -393,6 +400,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         short &= on_flash;
+        let broken = self.state.faults.broken.contains(&stripe);
+        if broken {
+            // The parity on flash is that of other data.
+            lost |= parity;
+        }
         let whole = written | parity == (parity << 1) - 1;
         let modify = (written | parity) & on_flash;
         let rest = (!written & (parity - 1) & on_flash) | short;
@@ -402,12 +414,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if whole || cost(rest) < cost(modify) { (rest, Basis::Rest) } else { (modify, Basis::Former) };
         // If a unit held in part is lost or behind a collection, it is rebuilt from the others.
         let round = if lost != 0 { lost } else { closed };
-        if round.count_ones() == 1 && set & round != 0 {
+        if broken || set & lost != 0 && lost.count_ones() > 1 {
+            (set, basis) = (rest & !lost, Basis::Rest);
+            self.lose_rest(job, stripe, rest & lost, short & lost);
+        } else if round.count_ones() == 1 && set & round != 0 {
             debug_assert!(round & short != 0, "any other unit is needed by one of the two only");
             set = on_flash & !round;
             basis = Basis::RestBut(stripes.first_of(stripe) + round.trailing_zeros());
         }
         self.state.parity.stripes.jobs[job].basis = basis;
+        self.state.parity.stripes.jobs[job].repairs = self.state.faults.broken.contains(&stripe);
         self.data_gathering(job);
         let members = self.shape.striped().members(stripe).enumerate();
         for (i, unit) in members.filter(|&(i, _)| set >> i & 1 != 0) {
@@ -425,18 +441,40 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Lose the units of a stripe that the new parity needs and that cannot be read or computed, by
+    /// their positions (masks): `lost`, and of these `short` are written in part by the job.
+    #[cold]
+    fn lose_rest(&mut self, job: u32, stripe: u32, lost: u64, short: u64) {
+        let units: Vec<Lpn> = self.shape.striped().members(stripe).collect();
+        for (i, unit) in units.into_iter().enumerate().filter(|&(i, _)| lost >> i & 1 == 1) {
+            if short >> i & 1 == 1 {
+                let slot = self.member_of(job, unit).map(|at| self.state.parity.stripes.members[at].slot);
+                self.lose_short_member(unit, slot.expect("the job writes it"));
+            } else if let Some(ppa) = self.copy_beside(job, unit) {
+                self.lose_member(unit, ppa);
+            }
+        }
+    }
+
     /// Handle the arrival of a read that a stripe's parity needs.
     pub(in crate::device) fn stripe_read_arrived(&mut self, op: OpId, job: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
         j.reads -= 1;
         let last = j.reads == 0;
+        let again = last && j.failed;
         if last {
-            j.ledger.merge(&self.flash.op(op).ledger);
+            let ledger = &self.flash.op(op).ledger;
+            j.ledger.merge(&if again { ledger.retried() } else { *ledger });
             j.ready = s.now;
+            j.failed = false;
         }
         self.free_op(op);
-        if last {
+        if again {
+            let entry = self.state.parity.stripes.jobs[job].entry;
+            self.read_for_parity(job, self.state.parity.stripes.dirty.entry(entry).stripe);
+        }
+        if last && self.state.parity.stripes.jobs[job].reads == 0 {
             self.place_stripe(job);
         }
     }
@@ -459,8 +497,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 if let Place::Flash(ppa) = self.map.trim(unit) {
                     self.invalidate(ppa);
                 }
+                if self.fixed.may_fail {
+                    self.lost_by_trim(unit);
+                }
                 self.data_trimmed(unit);
             }
+            self.state.faults.broken.remove(&stripe);
             kept -= data;
         }
         kept

@@ -4,7 +4,7 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::device::parity::failure::MOST_REWRITTEN;
+use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::write::stripe::{Job, Member};
 use crate::flash::OpId;
 use crate::ftl::extents::Writer;
@@ -62,10 +62,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane);
         self.resume_stalled_jobs(group);
-        let failed = self.state.parity.failure.lane;
-        if failed != NONE && self.shape.striped().group_of_lane(failed) != group {
-            // The lanes of this group replace the failed one.
-            self.resume_stalled_jobs(self.shape.striped().group_of_lane(failed));
+        if self.fixed.may_fail {
+            self.resume_members(lane);
+            // The lanes of this group may replace dead ones.
+            for dead in self.dead_lanes().collect::<Vec<_>>() {
+                let other = self.shape.striped().group_of_lane(dead);
+                if other != group {
+                    self.resume_stalled_jobs(other);
+                }
+            }
         }
     }
 
@@ -92,7 +97,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let reserve = self.shape.reserve;
         for i in range.clone() {
             let lane = self.target_lane(self.state.parity.stripes.members[i].unit);
-            if !self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve) {
+            let mut fits = self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve);
+            if !self.state.faults.dead.is_empty() {
+                // The lane may replace that of another member.
+                let members = &self.state.parity.stripes.members[range.start..=i];
+                let rows = members.iter().filter(|m| self.target_lane(m.unit) == lane).count() as u32;
+                fits = self.state.extents.has_rows(&self.shape.layout, lane, Writer::Host, reserve, rows);
+            }
+            if !fits {
                 self.check_collection(lane);
                 self.begin_stripe_stall(job, lane);
                 return false;
@@ -121,6 +133,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.count = 1;
             g.reads = 0;
             g.stripe = job;
+            g.again = false;
             g.ready = j.ready;
             g.ledger = j.ledger;
             g.stalled = j.stalled;
@@ -168,7 +181,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let left = self.state.parity.stripes.jobs[job].left;
         let (stripe, offsets) = if last { self.commit_stripe(job) } else { (0, 0) };
-        if last && self.state.parity.failure.under_way == 0 {
+        if last && self.fixed.may_fail {
+            self.note_lost();
+        }
+        if last && self.state.parity.rewriting.under_way == 0 {
             // This goes before the writes that wait, which may need every job.
             self.relocate(1);
         }
@@ -180,6 +196,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.free_op(op);
         if last {
             self.after_commit(stripe, offsets);
+            if self.fixed.may_fail {
+                self.check_all_failing();
+            }
             if left != NONE {
                 self.after_leaving(left);
             }
@@ -213,7 +232,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// be flushed again. Returns the stripe, and a mask of the offsets of the lanes written.
     fn commit_stripe(&mut self, job: u32) -> (u32, u32) {
         let Job { entry, rewrites, .. } = self.state.parity.stripes.jobs[job];
-        self.state.parity.failure.under_way -= u32::from(rewrites);
+        self.state.parity.rewriting.under_way -= u32::from(rewrites);
         let mut offsets = 0u32;
         for i in self.state.parity.stripes.members_of(job) {
             let Member { unit, slot, mut old_ppa, ppa, .. } = self.state.parity.stripes.members[i];
@@ -243,7 +262,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if dirty == 0 {
             self.map.set_flash(stripes.parity(stripe), parity);
         }
-        s.parity.stripes.jobs.give(job);
+        if s.parity.stripes.jobs[job].repairs {
+            self.state.faults.broken.remove(&stripe);
+        }
+        self.state.parity.stripes.jobs.give(job);
         (stripe, offsets)
     }
 

@@ -20,6 +20,8 @@ use tailcut_units::{Ledger, Occupant};
 pub(in crate::device) struct WriteUnit {
     pub writer: Writer,
     pub lane: u32,
+    /// Rows of the host: the first lane of the pool from whose list it was formed.
+    pub from: u32,
     /// The stripe that it is a member of, or `NONE`.
     pub stripe: u32,
     /// Number of mapping units that it carries; the rest of the row is padding.
@@ -28,6 +30,10 @@ pub(in crate::device) struct WriteUnit {
     pub reads: u32,
     /// Number of programs for which it still waits.
     pub programs: u32,
+    /// Whether one of its programs has failed.
+    pub failed: bool,
+    /// Whether it was programmed before, without success.
+    pub again: bool,
     /// First physical unit of its row, once it has one.
     pub ppa: Ppa,
     /// When its data were complete.
@@ -45,10 +51,13 @@ impl WriteUnit {
         WriteUnit {
             writer: Writer::Host,
             lane: 0,
+            from: 0,
             stripe: NONE,
             count: 0,
             reads: 0,
             programs: 0,
+            failed: false,
+            again: false,
             ppa: Ppa::NONE,
             ready: 0,
             seen: [0; SLOTS],
@@ -64,7 +73,7 @@ pub(in crate::device) struct Stalled {
     pub(super) lists: Vec<List>,
     pub(super) links: Vec<Link>,
     /// Number of write units that wait.
-    pub(super) waiting: u32,
+    pub waiting: u32,
 }
 
 impl Stalled {
@@ -82,16 +91,16 @@ impl Stalled {
         self.waiting > 0
     }
 
-    fn first(&self, list: u32) -> Option<u32> {
+    pub fn first(&self, list: u32) -> Option<u32> {
         Some(self.lists[list as usize].head()).filter(|&g| g != NONE)
     }
 
-    fn push(&mut self, list: u32, write_unit: u32) {
+    pub fn push(&mut self, list: u32, write_unit: u32) {
         self.lists[list as usize].push_back(&mut self.links, write_unit);
         self.waiting += 1;
     }
 
-    fn pop(&mut self, list: u32, write_unit: u32) {
+    pub fn pop(&mut self, list: u32, write_unit: u32) {
         self.lists[list as usize].remove(&mut self.links, write_unit);
         self.waiting -= 1;
     }
@@ -148,6 +157,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let g = &mut s.write.units[write_unit];
         g.writer = Writer::Host;
         g.lane = self.shape.first_lane(list);
+        g.from = g.lane;
+        g.again = false;
         g.stripe = NONE;
         g.reads = 0;
         g.ready = s.now;
@@ -179,10 +190,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
+        if s.faults.some_lost && self.cannot_read(old_ppa) {
+            let lpn = self.state.write.buffer.slot(slot).lpn;
+            let lacks = self.state.write.buffer.full() & !mask;
+            *self.state.faults.lost.entry(lpn).or_insert(0) |= lacks;
+            return self.data_given_up(slot);
+        }
+        let s = &mut self.state;
         s.write.units[write_unit].reads += 1;
         s.counters.rmw_reads += 1;
         let op = self.new_unit_read(Occupant::RmwRead, Owner::WriteUnit(write_unit), old_ppa);
         self.data_wanted(slot, old_ppa);
+        if self.fixed.may_fail {
+            let slot = self.state.write.buffer.slot(slot);
+            self.lacks(slot.lpn, self.state.write.buffer.full() & !slot.mask);
+        }
         self.submit_op(op);
     }
 
@@ -205,8 +227,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Find a lane and a row for a write unit whose data are complete, or let it wait.
     #[inline]
-    fn place_write_unit(&mut self, write_unit: u32) {
+    pub(in crate::device) fn place_write_unit(&mut self, write_unit: u32) {
         self.observe_write(write_unit, false, WriteStep::Ready);
+        self.find_row(write_unit);
+    }
+
+    /// Find a lane and a row for a write unit that was ready before, or let it wait.
+    #[inline]
+    pub(in crate::device) fn find_row(&mut self, write_unit: u32) {
+        let lane = self.state.write.units[write_unit].lane;
+        if !self.state.faults.dead.is_empty() && !self.pool_lives(self.shape.pool_of(lane)) {
+            self.state.write.units[write_unit].lane = self.lane_instead(lane);
+        }
         let list = self.shape.pool_of(self.state.write.units[write_unit].lane);
         if self.state.write.stalled.first(list).is_some() || !self.program_somewhere(write_unit) {
             self.state.write.stalled.push(list, write_unit);
@@ -229,7 +261,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// End the wait of a write unit that has a row, and record what the die did during the wait.
     /// The write unit waited for any lane of its pool: if these lanes are on several dies, no
     /// single die explains the wait.
-    fn end_stall(&mut self, write_unit: u32) {
+    pub(in crate::device) fn end_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
         let units = self.shape.units_of_pool(self.shape.pool_of(g.lane));
@@ -265,6 +297,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Take a row of the lane for a host write unit and queue its program. Returns false if there
     /// is no row.
     fn program_write_unit(&mut self, write_unit: u32, lane: u32) -> bool {
+        if self.is_dead(lane) {
+            return false;
+        }
         let s = &mut self.state;
         let free = s.extents.free(lane);
         let reserve = self.shape.reserve;
@@ -301,6 +336,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let width = if occupant == Occupant::GcProgram { self.shape.gc_program_planes } else { planes };
         let g = &mut self.state.write.units[write_unit];
         g.ppa = ppa;
+        g.failed = false;
         g.programs = planes / width;
         let mut closed = false;
         for first in (0..planes).step_by(width as usize) {
@@ -328,14 +364,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
             page: place.page,
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
+            block: self.block_of(place.extent),
             extent: place.extent,
             ppa,
             ..FlashCommand::BLANK
         });
         if self.state.write.units[write_unit].writer == Writer::Host {
             let stripe = self.state.write.units[write_unit].stripe;
-            let number = if stripe == NONE { write_unit } else { stripe };
-            self.observe_write(number, stripe != NONE, WriteStep::Placed(id.number()));
+            // A member that is programmed again is on its own.
+            let alone = stripe == NONE || self.state.write.units[write_unit].again;
+            let number = if alone { write_unit } else { stripe };
+            self.observe_write(number, !alone, WriteStep::Placed(id.number()));
         }
         self.submit_program(id)
     }
@@ -345,8 +384,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
         g.programs -= 1;
+        if self.fixed.may_fail {
+            g.failed |= self.flash.has_failed(op);
+        }
         if g.programs > 0 {
             return self.free_op(op);
+        }
+        if g.failed {
+            return self.program_failed(op, write_unit);
         }
         self.data_programmed(write_unit);
         let upr = self.shape.layout.units_per_row;
@@ -379,13 +424,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize] -= 1;
-            self.state.write.queues.arrive(lane, count);
+            let from = self.state.write.units[write_unit].from;
+            self.state.write.queues.arrive(from, count);
             self.admit_waiting(Some((op, write_unit)));
-            self.admit_queued(lane, op, write_unit);
+            self.admit_queued(from, op, write_unit);
             self.flushes_done();
         }
         self.state.write.units.give(write_unit);
         self.free_op(op);
+        if self.fixed.may_fail {
+            self.check_failing(extent);
+        }
         if writer == Writer::Collection {
             self.write_unit_collected(lane);
         } else if self.state.gc.waiting > 0 {

@@ -61,11 +61,13 @@ impl Extents {
         let collected = seen.collected[lane as usize] == Some(extent);
         let filling = open == 0 && pending > 0;
         let closed = self.valid[x] & CLOSED_TO_COLLECTION == 0;
-        let states = [free, open > 0, collected, filling, closed].into_iter().filter(|&state| state).count();
+        let retired = self.retired.contains(&extent);
+        let states = [free, open > 0, collected, filling, closed, retired];
         law!(
-            states == 1 && open <= 1,
-            "extent {extent}: free {free}, open {open}, collected {collected}, filling {filling}, closed {closed}"
+            states.into_iter().filter(|&state| state).count() == 1 && open <= 1,
+            "extent {extent}: free {free}, open {open}, collected {collected}, filling {filling}, closed {closed}, retired {retired}"
         );
+        law!(!retired || count == 0, "retired extent {extent} has {count} valid units");
         law!(!free || count == 0, "free extent {extent} has {count} valid units");
         law!(!free || readers == 0, "free extent {extent} is being read");
         law!(self.closed[x] <= self.serial, "extent {extent} was closed with a serial number not yet given");

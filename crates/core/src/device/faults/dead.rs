@@ -1,0 +1,146 @@
+//! Planes that are dead: every operation on them fails. The controller learns it at once, reads
+//! around them where parity covers their data, and writes to other planes.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::parity::rewrite::MOST_REWRITTEN;
+use crate::observer::{Change, Observer};
+use std::ops::Range;
+use tailcut_units::SimTime;
+
+/// Planes that die together.
+#[derive(Clone, Debug)]
+pub(in crate::device) struct Death {
+    pub at: u64,
+    pub planes: Range<u32>,
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether no collection starts or continues in a lane: it is dead, or a collection has found no
+    /// row in it.
+    #[inline]
+    pub(in crate::device) fn has_given_up(&self, lane: u32) -> bool {
+        self.is_dead(lane) || self.fixed.may_fail && self.state.faults.full.contains(&lane)
+    }
+
+    /// Whether a lane has a dead plane.
+    #[inline]
+    pub(in crate::device) fn is_dead(&self, lane: u32) -> bool {
+        let dead = &self.state.faults.dead;
+        !dead.is_empty() && dead[lane as usize]
+    }
+
+    /// The dead lanes, in order.
+    pub(in crate::device) fn dead_lanes(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.state.faults.dead).filter(|(_, dead)| **dead).map(|(lane, _)| lane)
+    }
+
+    /// Number of planes that are dead.
+    pub fn dead_planes(&self) -> u32 {
+        self.state.faults.dead_planes
+    }
+
+    /// When the next planes die, ns.
+    pub(in crate::device) fn next_death(&self) -> Option<u64> {
+        self.shape.deaths.get(self.state.faults.deaths as usize).map(|death| death.at)
+    }
+
+    /// Handle the timer of faults: planes die, or lost units may be rewritten.
+    #[cold]
+    pub(in crate::device) fn fault_timer(&mut self) {
+        while self.next_death().is_some_and(|at| at <= self.state.now) {
+            let planes = self.shape.deaths[self.state.faults.deaths as usize].planes.clone();
+            self.state.faults.deaths += 1;
+            self.kill(planes);
+        }
+        self.set_fault_timer();
+        self.relocate(MOST_REWRITTEN);
+    }
+
+    /// Let planes die now, counted over the drive by channel, die and plane. Operations under way there
+    /// fail when they end. `[[fault]]` does the same at a time.
+    ///
+    /// # Errors
+    /// If there are no such planes, or the drive was made without faults: it is not prepared for them.
+    pub fn kill_planes(&mut self, planes: Range<u32>) -> Result<(), String> {
+        let all = self.shape.bad.len() as u32;
+        if planes.is_empty() || planes.end > all {
+            return Err(format!("there are no planes {planes:?}: the drive has {all}"));
+        }
+        if !self.fixed.may_fail {
+            return Err("the drive was made without faults: give it a key of faults, or a fault".to_string());
+        }
+        self.kill(planes);
+        self.relocate(MOST_REWRITTEN);
+        self.run_deferred();
+        Ok(())
+    }
+
+    fn kill(&mut self, planes: Range<u32>) {
+        let layout = &self.shape.layout;
+        let per_lane = layout.blocks_per_extent();
+        let s = &mut self.state;
+        s.faults.dead.resize(layout.lanes as usize, false);
+        for plane in planes.clone() {
+            self.flash.kill_plane(plane);
+        }
+        let lanes: Vec<u32> = (planes.start / per_lane..=(planes.end - 1) / per_lane)
+            .filter(|&lane| !std::mem::replace(&mut s.faults.dead[lane as usize], true))
+            .collect();
+        s.faults.dead_planes += lanes.len() as u32 * per_lane;
+        s.faults.some_lost = true;
+        s.faults.died_at = s.now;
+        let (first, count) = (planes.start, planes.end - planes.start);
+        self.flash.observer_mut().changes(SimTime(s.now), Change::PlanesDie { first, count });
+        for &lane in &lanes {
+            self.stop_collecting(lane);
+        }
+        self.check_room();
+        for lane in lanes {
+            self.replace_lane(lane);
+        }
+    }
+
+    /// Let what waits for free extents of a lane that has died go elsewhere.
+    fn replace_lane(&mut self, lane: u32) {
+        if self.shape.stripes.is_some() {
+            self.replace_waiting_members(lane);
+            return self.resume_stalled_stripes(lane);
+        }
+        let list = self.shape.pool_of(lane);
+        let mut waiting = Vec::new();
+        while let Some(write_unit) = self.state.write.stalled.first(list) {
+            self.end_stall(write_unit);
+            self.state.write.stalled.pop(list, write_unit);
+            waiting.push(write_unit);
+        }
+        for write_unit in waiting {
+            self.find_row(write_unit);
+        }
+    }
+
+    /// The lane to which a write unit of the host goes instead of a dead one: of the live lanes, the
+    /// one with the most free extents.
+    pub(in crate::device) fn lane_instead(&mut self, lane: u32) -> u32 {
+        let lanes = self.shape.layout.lanes;
+        let s = &mut self.state;
+        s.faults.turn = (s.faults.turn + 1) % lanes;
+        let turn = s.faults.turn;
+        let live = (0..lanes).map(|i| (turn + i) % lanes).filter(|&l| !s.faults.dead[l as usize]);
+        let free = |&lane: &u32| (s.extents.free(lane), lanes - (lane + lanes - turn) % lanes);
+        live.max_by_key(free).unwrap_or(lane)
+    }
+
+    /// When planes last died.
+    pub fn last_death(&self) -> Option<SimTime> {
+        (self.state.faults.dead_planes > 0).then_some(SimTime(self.state.faults.died_at))
+    }
+
+    /// Whether a pool of lanes has a live one.
+    pub(in crate::device) fn pool_lives(&self, pool: u32) -> bool {
+        let mut lanes = self.shape.lanes_of_pool(pool).map(|lane| lane as u32);
+        debug_assert_ne!(pool, NONE);
+        lanes.any(|lane| !self.is_dead(lane))
+    }
+}

@@ -1,0 +1,209 @@
+//! Data that are lost: no copy of them can be read. They are known by their address, and never
+//! returned as data. A later write of the same bytes ends the loss.
+
+use crate::address::{Lpn, Ppa};
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::parity::rebuild::Source;
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use std::ops::Range;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether some of the bytes `from..to` of a unit are lost, or only on a dead plane without parity.
+    #[cold]
+    pub(in crate::device) fn is_out_of_reach(&self, lpn: Lpn, from: u64, to: u64) -> bool {
+        let asked = self.state.write.buffer.mask(from, to, false);
+        if self.state.faults.lost.get(&lpn).is_some_and(|lost| lost & asked != 0) {
+            return true;
+        }
+        let ppa = match self.map.lookup(lpn) {
+            Place::Flash(ppa) => ppa,
+            Place::Buffer(slot) if asked & !self.state.write.buffer.slot(slot).mask != 0 => {
+                self.copy_below(lpn, slot)
+            }
+            Place::Buffer(_) | Place::Unmapped => Ppa::NONE,
+        };
+        ppa != Ppa::NONE && !self.shape.has_parity() && self.cannot_read(ppa)
+    }
+
+    /// Whether data of a unit of the host are lost.
+    pub fn has_lost_data(&self, lpn: Lpn) -> bool {
+        self.state.faults.lost.contains_key(&lpn)
+    }
+
+    /// Note that the host has written granules of a unit.
+    #[cold]
+    pub(in crate::device) fn lost_no_more(&mut self, lpn: Lpn, written: u64) {
+        let f = &mut self.state.faults;
+        for table in [&mut f.lost, &mut f.lacking] {
+            if let Some(mask) = table.get_mut(&lpn) {
+                *mask &= !written;
+                if *mask == 0 {
+                    table.remove(&lpn);
+                }
+            }
+        }
+    }
+
+    /// Note that the host has trimmed a unit.
+    #[cold]
+    pub(in crate::device) fn lost_by_trim(&mut self, lpn: Lpn) {
+        self.lost_no_more(lpn, u64::MAX);
+    }
+
+    /// Note that a slot in flight lacks granules of a unit, which are to be read.
+    #[cold]
+    pub(in crate::device) fn lacks(&mut self, lpn: Lpn, granules: u64) {
+        self.state.faults.lacking.insert(lpn, granules);
+    }
+
+    /// Note that what a slot in flight lacked has been read.
+    #[cold]
+    pub(in crate::device) fn lacks_nothing(&mut self, lpn: Lpn) {
+        self.state.faults.lacking.remove(&lpn);
+    }
+
+    /// Note that what a slot in flight lacks cannot be read.
+    #[cold]
+    pub(in crate::device) fn lacks_for_good(&mut self, lpn: Lpn) {
+        let f = &mut self.state.faults;
+        if let Some(granules) = f.lacking.remove(&lpn) {
+            *f.lost.entry(lpn).or_insert(0) |= granules;
+        }
+    }
+
+    /// Note that the copy of a unit at this address cannot be read and is about to be erased, or
+    /// its place is dead, and that nothing can compute it.
+    pub(in crate::device) fn lose_unit(&mut self, lpn: Lpn, ppa: Ppa) {
+        let full = self.state.write.buffer.full();
+        let lost = match self.map.lookup(lpn) {
+            Place::Flash(at) => {
+                debug_assert_eq!(at, ppa);
+                self.map.trim(lpn);
+                self.data_trimmed(lpn);
+                full
+            }
+            Place::Buffer(slot) => {
+                let held = self.state.write.buffer.slot_mut(slot);
+                debug_assert_eq!(held.old_ppa, ppa);
+                held.old_ppa = Ppa::NONE;
+                // A slot in flight has what it lacked, or is reading it.
+                let lacks = if held.in_flight { 0 } else { full & !held.mask };
+                if held.in_flight {
+                    self.data_settled(slot, ppa);
+                } else if lacks != 0 {
+                    held.mask = full;
+                    self.data_given_up(slot);
+                }
+                lacks
+            }
+            Place::Unmapped => unreachable!("a valid unit is mapped"),
+        };
+        self.invalidate(ppa);
+        self.state.faults.unreadable.remove(&ppa);
+        if lost != 0 {
+            *self.state.faults.lost.entry(lpn).or_insert(0) |= lost;
+        }
+    }
+
+    /// Note that what a slot in flight lacks of its unit is lost.
+    pub(in crate::device) fn lose_short_member(&mut self, unit: Lpn, slot: u32) {
+        let buffer = &self.state.write.buffer;
+        let lacks = buffer.full() & !buffer.slot(slot).mask;
+        self.state.faults.broken.insert(self.shape.striped().stripe_of(unit));
+        self.state.faults.some_lost = true;
+        *self.state.faults.lost.entry(unit).or_insert(0) |= lacks;
+        self.data_given_up(slot);
+    }
+
+    /// The valid units on dead lanes.
+    fn dead_units(&self) -> impl Iterator<Item = Ppa> + '_ {
+        let each = self.shape.layout.stride * self.shape.layout.units_per_extent;
+        self.dead_lanes()
+            .flat_map(move |lane| Ppa(lane * each).run(each))
+            .filter(|&ppa| self.map.is_valid(ppa))
+    }
+
+    /// Whether the rest of its stripe gives the unit at this address.
+    pub(in crate::device) fn can_compute(&self, ppa: Ppa) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let unit = self.map.owner(ppa);
+        let stripe = stripes.stripe_of(unit);
+        let job = self.job_of(stripe);
+        let Some(rewritten) = self.covering(job, unit, ppa) else { return false };
+        let readable =
+            |u: Lpn| !matches!(self.source(job, rewritten, u), Source::Flash(p) if self.is_lost(p));
+        !self.state.faults.broken.contains(&stripe)
+            && stripes.members(stripe).filter(|&u| u != unit).all(readable)
+    }
+
+    /// Note that a unit of a stripe is lost: neither its copy at this address nor the rest of the
+    /// stripe gives it. The stripe is broken until a flush computes its parity anew.
+    pub(in crate::device) fn lose_member(&mut self, unit: Lpn, ppa: Ppa) {
+        let stripes = self.shape.striped();
+        let stripe = stripes.stripe_of(unit);
+        self.state.faults.broken.insert(stripe);
+        self.state.faults.some_lost = true;
+        let entry = match self.map.lookup(stripes.parity(stripe)) {
+            Place::Buffer(entry) => Some(entry),
+            _ => None,
+        };
+        let job = entry.map_or(NONE, |entry| self.state.parity.stripes.dirty.entry(entry).job);
+        if job != NONE {
+            // The parity that it writes may be that of the unit too.
+            self.state.parity.stripes.jobs[job].repairs = false;
+        }
+        if stripes.is_parity(unit) {
+            match entry {
+                Some(entry) => self.state.parity.stripes.dirty.entry_mut(entry).old_ppa = Ppa::NONE,
+                None => {
+                    self.map.trim(unit);
+                }
+            }
+        } else if let Some(i) = self.member_of(job, unit)
+            && self.state.parity.stripes.members[i].old_ppa == ppa
+        {
+            // The job writes the unit. It has read what it needs of this copy, or reads it now.
+            let member = &mut self.state.parity.stripes.members[i];
+            member.old_ppa = Ppa::NONE;
+            if !member.done {
+                let slot = member.slot;
+                self.data_settled(slot, ppa);
+            }
+        } else {
+            return self.lose_unit(unit, ppa);
+        }
+        self.invalidate(ppa);
+        self.state.faults.unreadable.remove(&ppa);
+    }
+
+    /// The host's byte ranges whose data are lost, in order: no copy can be read. Neighbours are
+    /// joined.
+    pub fn lost_ranges(&self) -> Vec<Range<u64>> {
+        let unit = self.shape.layout.unit_bytes;
+        let buffer = &self.state.write.buffer;
+        let full = buffer.full();
+        let granule = buffer.granule();
+        let mut masks = self.state.faults.lost.clone();
+        for ppa in self.state.faults.unreadable.iter().copied().chain(self.dead_units()) {
+            let is_host = || self.map.owner(ppa).0 < self.shape.layout.host_units;
+            if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) {
+                masks.insert(self.map.owner(ppa), full);
+            }
+        }
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for (lpn, mask) in masks {
+            let base = u64::from(lpn.0) * unit;
+            for bit in (0..64).filter(|&bit| mask >> bit & 1 == 1) {
+                let (from, to) = (base + bit * granule, base + ((bit + 1) * granule).min(unit));
+                match ranges.last_mut() {
+                    Some(last) if last.end == from => last.end = to,
+                    _ => ranges.push(from..to),
+                }
+            }
+        }
+        ranges
+    }
+}

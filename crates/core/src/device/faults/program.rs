@@ -1,0 +1,196 @@
+//! Programs that fail: the units are programmed again in another row, from the buffer, from the
+//! controller's copies or (copyback) from their source. The extent gets no further row, and is
+//! emptied next.
+
+use crate::address::Ppa;
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::write::room::charge_stall;
+use crate::flash::OpId;
+use crate::ftl::extents::Writer;
+use crate::observer::{Observer, WriteStep};
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Handle a row of a write unit whose last program has ended, after it or another has failed on
+    /// some plane. All of its units are programmed again.
+    #[cold]
+    pub(in crate::device) fn program_failed(&mut self, op: OpId, write_unit: u32) {
+        let o = self.flash.op(op);
+        let (extent, occupant) = (o.cmd.extent, o.cmd.occupant);
+        let s = &mut self.state;
+        let g = &mut s.write.units[write_unit];
+        let (lane, writer, ppa, stripe) = (g.lane, g.writer, g.ppa, g.stripe);
+        if writer == Writer::Host {
+            charge_stall(&mut g.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
+            g.ledger.merge(&o.ledger.retried());
+            g.stalled.clear();
+            g.ready = s.now;
+            g.again = true;
+            s.write.lane_load[lane as usize] -= 1;
+        }
+        self.free_op(op);
+        self.row_failed(lane, extent, ppa);
+        match (writer, stripe) {
+            (Writer::Collection, _) => self.program_moved_again(write_unit),
+            (Writer::Host, NONE) => self.place_write_unit(write_unit),
+            (Writer::Host, _) => self.program_member_again(write_unit, occupant),
+        }
+        self.check_collection(lane);
+    }
+
+    /// Note that a row holds nothing that can be read, because its program has failed.
+    pub(in crate::device) fn row_failed(&mut self, lane: u32, extent: u32, ppa: Ppa) {
+        let upr = self.shape.layout.units_per_row;
+        self.count_rows(lane, 1);
+        let s = &mut self.state;
+        s.counters.programs_failed += u64::from(upr);
+        s.counters.program_failures += 1;
+        if s.faults.dead.get(lane as usize) != Some(&true) {
+            s.faults.failing.insert(extent);
+        }
+        s.extents.shut(&self.shape.layout, extent);
+        s.extents.row_programmed(&self.shape.layout, extent);
+        self.data_padded(ppa..ppa + upr);
+    }
+
+    /// Program a write unit of a collection in another row.
+    fn program_moved_again(&mut self, write_unit: u32) {
+        let lane = self.state.write.units[write_unit].lane;
+        let row = if self.is_dead(lane) { None } else { self.take_collection_row(lane) };
+        match row {
+            Some(ppa) => {
+                self.queue_program(write_unit, ppa, Occupant::GcProgram);
+            }
+            None => {
+                self.state.write.units.give(write_unit);
+                self.state.gc.collections[lane as usize].programs -= 1;
+                self.stop_collecting(lane);
+            }
+        }
+    }
+
+    /// Take a row for data that a collection moves. Without a free row the lane is full for good:
+    /// the drive becomes read-only.
+    pub(in crate::device) fn take_collection_row(&mut self, lane: u32) -> Option<Ppa> {
+        let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Collection, 0);
+        debug_assert!(
+            row.is_some() || self.fixed.may_fail,
+            "host data always leave an extent to collect into"
+        );
+        if row.is_none() {
+            self.state.faults.full.insert(lane);
+            self.become_read_only();
+        }
+        self.note_space(lane);
+        row
+    }
+
+    /// Handle a copyback that has failed. A unit that could be read is copied to another row. A unit
+    /// that could not be read stays behind.
+    #[cold]
+    pub(in crate::device) fn copyback_failed(&mut self, op: OpId, lane: u32) {
+        let o = self.flash.op(op);
+        let (source, target, unread) = (o.cmd.ppa, o.cmd.to, o.unread != 0);
+        self.free_op(op);
+        let (extent, _) = self.shape.layout.extent_of(target);
+        if unread {
+            self.state.counters.read_failures += 1;
+            // The row holds what could not be read.
+            self.count_rows(lane, 1);
+            self.state.counters.programs_failed += 1;
+            self.state.extents.row_programmed(&self.shape.layout, extent);
+            self.data_padded(target..target + 1);
+            if self.map.is_valid(source) && !self.is_dead(lane) {
+                self.leave_unit_behind(source);
+            }
+        } else {
+            self.row_failed(lane, extent, target);
+            if self.map.is_valid(source) && !self.is_dead(lane) {
+                self.state.counters.gc_reads += 1;
+                return self.copy_back(lane, source);
+            }
+        }
+        self.state.gc.collections[lane as usize].reads -= 1;
+        self.pump_collection(lane);
+    }
+
+    /// Whether a collection finds rows for all valid units of an extent. If not, the lane is full.
+    pub(in crate::device) fn has_rows_for(&mut self, lane: u32, extent: u32) -> bool {
+        let s = &mut self.state;
+        let wanted = s.extents.valid(extent).div_ceil(self.shape.layout.units_per_row);
+        let fits = s.extents.rows_left(&self.shape.layout, lane, Writer::Collection) >= wanted;
+        if !fits {
+            s.faults.full.insert(lane);
+            self.become_read_only();
+        }
+        fits
+    }
+
+    /// Program a member of a stripe in another row of its lane, or let it wait for one.
+    fn program_member_again(&mut self, write_unit: u32, occupant: Occupant) {
+        let job = self.state.write.units[write_unit].stripe;
+        let (_, member) = self.state.write.members[write_unit as usize];
+        let lane = self.target_lane(self.state.parity.stripes.members[member as usize].unit);
+        self.state.write.units[write_unit].lane = lane;
+        let waits = self.state.faults.again.first(lane).is_some();
+        let reserve = self.shape.reserve;
+        self.observe_write(write_unit, false, WriteStep::Ready);
+        let s = &mut self.state;
+        let row = match waits {
+            true => None,
+            false => s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve),
+        };
+        let Some(ppa) = row else {
+            s.faults.again.push(lane, write_unit);
+            self.check_collection(lane);
+            return self.wake_for_victim();
+        };
+        self.program_member_at(write_unit, job, ppa, occupant);
+    }
+
+    fn program_member_at(&mut self, write_unit: u32, job: u32, ppa: Ppa, occupant: Occupant) {
+        let s = &mut self.state;
+        debug_assert_eq!(s.write.units[write_unit].stripe, job);
+        let (_, member) = s.write.members[write_unit as usize];
+        s.parity.stripes.members[member as usize].ppa = ppa;
+        s.write.lane_load[s.write.units[write_unit].lane as usize] += 1;
+        self.queue_host_program(write_unit, ppa, occupant);
+    }
+
+    /// Let the members of stripes that wait for a row of a lane that has died go elsewhere.
+    pub(in crate::device) fn replace_waiting_members(&mut self, lane: u32) {
+        let mut waiting = Vec::new();
+        while let Some(write_unit) = self.state.faults.again.first(lane) {
+            self.state.faults.again.pop(lane, write_unit);
+            waiting.push(write_unit);
+        }
+        for write_unit in waiting {
+            let occupant = self.occupant_of_member(write_unit);
+            self.program_member_again(write_unit, occupant);
+        }
+    }
+
+    /// The kind of work that programs a member of a stripe.
+    fn occupant_of_member(&self, write_unit: u32) -> Occupant {
+        let (_, member) = self.state.write.members[write_unit as usize];
+        let parity = self.state.parity.stripes.members[member as usize].slot == NONE;
+        if parity { Occupant::ParityProgram } else { Occupant::UserProgram }
+    }
+
+    /// Program the members of stripes that wait for a row of this lane, after rows have appeared.
+    pub(in crate::device) fn resume_members(&mut self, lane: u32) {
+        while let Some(write_unit) = self.state.faults.again.first(lane) {
+            let s = &mut self.state;
+            let Some(ppa) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, self.shape.reserve)
+            else {
+                return;
+            };
+            s.faults.again.pop(lane, write_unit);
+            let job = s.write.units[write_unit].stripe;
+            let occupant = self.occupant_of_member(write_unit);
+            self.program_member_at(write_unit, job, ppa, occupant);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Reads that fail: pages whose data cannot be decoded.
+
+use crate::address::Ppa;
+use crate::containers::NONE;
+use crate::device::drive::{Deferred, Device};
+use crate::device::medium::Medium;
+use crate::device::parity::rebuild::Rebuild;
+use crate::flash::{FlashCommand, OpId, Owner};
+use crate::ftl::map::Place;
+use crate::observer::{Observer, RequestStep};
+use tailcut_units::{Ledger, Occupant, Status};
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Begin to handle a read whose data are decoded or given up, on a drive whose reads can fail. The
+    /// read has kept its extent from being erased until now. Returns whether the owner of the read is to
+    /// be told, as without failures; [`Device::read_settled`] follows.
+    #[cold]
+    pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
+        let extent = self.flash.op(op).cmd.extent;
+        self.state.extents.read_ends(extent);
+        if !self.flash.has_failed(op) {
+            self.note_readable(op);
+            return true;
+        }
+        self.state.counters.read_failures += 1;
+        let goes_on = self.read_failed(op);
+        if !goes_on {
+            self.read_settled(extent);
+        }
+        goes_on
+    }
+
+    /// End the handling of a read of this extent.
+    #[cold]
+    pub(in crate::device) fn read_settled(&mut self, extent: u32) {
+        if !self.state.extents.has_readers(extent) {
+            self.last_reader_left(extent);
+        }
+    }
+
+    /// Handle a read that has failed. Returns whether its owner is to be told of its end.
+    fn read_failed(&mut self, op: OpId) -> bool {
+        let failed = self.failed_units(op);
+        match self.flash.op(op).cmd.owner {
+            Owner::Request(id) => {
+                self.note_unreadable(&failed);
+                return self.host_read_failed(op, id);
+            }
+            Owner::WriteUnit(write_unit) => {
+                self.data_lacking(write_unit, &failed);
+                for ppa in failed {
+                    self.lacks_for_good(self.map.owner(ppa));
+                }
+            }
+            Owner::Collection(lane) => self.leave_behind(op, lane, &failed),
+            Owner::Stripe(job) => {
+                self.note_unreadable(&failed);
+                self.state.parity.stripes.jobs[job].failed = true;
+            }
+            Owner::Scrub(_) | Owner::Rebuild(_) => self.note_unreadable(&failed),
+            Owner::Mend(_) => {}
+        }
+        true
+    }
+
+    /// The units of a read that lie, wholly or in part, on planes where it failed.
+    pub(in crate::device) fn failed_units(&self, op: OpId) -> Vec<Ppa> {
+        let unread = self.flash.op(op).unread;
+        self.units_named(op).filter(|&ppa| self.planes_of_unit(ppa) & unread != 0).collect()
+    }
+
+    /// The units of which a read addresses all planes.
+    pub(in crate::device) fn units_read(&self, op: OpId) -> impl Iterator<Item = Ppa> {
+        let planes = self.flash.op(op).cmd.planes;
+        self.units_named(op).filter(move |&ppa| self.planes_of_unit(ppa) & !planes == 0)
+    }
+
+    /// The units that a read is for: for a host read, all of its row.
+    fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> {
+        let FlashCommand { ppa, units, .. } = self.flash.op(op).cmd;
+        let named = move |unit: &Ppa| units == 0 || *unit >= ppa && units >> (*unit - ppa) & 1 == 1;
+        let (row, _) = self.shape.layout.row_start(ppa);
+        row.run(self.shape.layout.units_per_row).filter(named)
+    }
+
+    /// The planes of its die on which a unit lies.
+    fn planes_of_unit(&self, ppa: Ppa) -> u32 {
+        let (_, slot) = self.shape.layout.row_start(ppa);
+        let first = self.shape.layout.place(ppa).plane;
+        self.read_cost(first, slot, 0, self.shape.layout.unit_bytes).0
+    }
+
+    /// Note units on flash that a read has failed on.
+    pub(in crate::device) fn note_unreadable(&mut self, units: &[Ppa]) {
+        let valid = units.iter().filter(|&&ppa| self.map.is_valid(ppa));
+        self.state.faults.unreadable.extend(valid);
+        self.note_lost();
+        if self.shape.has_parity() {
+            self.state.deferred.push(Deferred::Rewrite);
+        }
+    }
+
+    /// Note whether copies on flash may be lost, after what is known has changed.
+    pub(in crate::device) fn note_lost(&mut self) {
+        let f = &mut self.state.faults;
+        f.some_lost = !f.dead.is_empty() || !f.unreadable.is_empty() || !f.broken.is_empty();
+    }
+
+    /// Note that a read has decoded its units, after all if another had failed on them.
+    fn note_readable(&mut self, op: OpId) {
+        if let Owner::WriteUnit(_) = self.flash.op(op).cmd.owner {
+            for ppa in self.units_read(op).collect::<Vec<_>>() {
+                self.lacks_nothing(self.map.owner(ppa));
+            }
+        }
+        if !self.state.faults.unreadable.is_empty() {
+            for ppa in self.units_read(op).collect::<Vec<_>>() {
+                self.state.faults.unreadable.remove(&ppa);
+            }
+        }
+    }
+
+    /// Handle a failed read of a host command: compute the data from the rest of the stripe, or read them
+    /// elsewhere. Returns true if neither is possible: the read ends without data.
+    fn host_read_failed(&mut self, op: OpId, id: u32) -> bool {
+        let mut ops = std::mem::take(&mut self.state.host.scratch);
+        let FlashCommand { rebuild, .. } = self.flash.op(op).cmd;
+        let instead = match self.shape.stripes {
+            Some(_) => self.rebuild_instead(id, op, 0, &mut ops),
+            None => None,
+        };
+        let mut ends = false;
+        match instead {
+            Some(rid) => {
+                let spent = self.flash.op(op).ledger.retried();
+                if rebuild != NONE {
+                    self.rebuild_arrived(rebuild, op);
+                }
+                self.free_op(op);
+                if ops.is_empty() {
+                    self.state.parity.rebuilds[rid].ledger.merge(&spent);
+                }
+                for op in ops.drain(..) {
+                    self.submit_op(op);
+                    self.flash.add_to_ledger(op, &spent);
+                }
+            }
+            None if self.reads_elsewhere(op, id) => {}
+            None => {
+                self.observe_request(id, RequestStep::Unreadable(op.number()));
+                self.state.host.requests[id].status = Status::MediaError;
+                // Nothing is sent to the host.
+                self.flash.order_mut(op).bytes = 0;
+                ends = true;
+            }
+        }
+        self.state.host.scratch = ops;
+        ends
+    }
+
+    /// Read a unit of a stripe where it is now, if it has moved since a host read of it began, which has
+    /// failed. Returns false if it has not.
+    fn reads_elsewhere(&mut self, op: OpId, id: u32) -> bool {
+        let FlashCommand { ppa, bytes, codewords, rebuild, .. } = self.flash.op(op).cmd;
+        let Some(to) = self.moved_to(ppa) else { return false };
+        let spent = self.flash.op(op).ledger.retried();
+        let read = self.read_again(id, ppa, to, bytes, codewords);
+        self.observe_request(id, RequestStep::ReadsElsewhere { instead: op.number(), read: read.number() });
+        if rebuild != NONE {
+            self.rebuild_arrived(rebuild, op);
+        }
+        self.free_op(op);
+        self.submit_op(read);
+        self.flash.add_to_ledger(read, &spent);
+        true
+    }
+
+    /// The readable address to which the unit of a stripe that was at this address has moved.
+    fn moved_to(&self, ppa: Ppa) -> Option<Ppa> {
+        if !self.shape.has_parity() {
+            return None;
+        }
+        let Place::Flash(now) = self.map.lookup(self.map.owner(ppa)) else { return None };
+        (now != ppa && !self.is_lost(now)).then_some(now)
+    }
+
+    /// Reserve a read of a unit for a host command that has looked for it at `from`.
+    fn read_again(&mut self, id: u32, from: Ppa, to: Ppa, bytes: u32, codewords: u32) -> OpId {
+        let serial = self.state.host.requests[id].index;
+        let read = self.unit_read_of(Occupant::UserRead, Owner::Request(id), to);
+        let read = FlashCommand { codewords, units: 0, bytes, tag: id, serial, ..read };
+        self.state.counters.flash_reads += 1;
+        self.data_elsewhere(id, from, to);
+        self.order_read(read)
+    }
+
+    /// Handle a reconstruction for which a member of the stripe could not be read: read the unit
+    /// itself, or end the host command without it if that cannot be read either.
+    pub(in crate::device) fn rebuild_failed(&mut self, rid: u32) {
+        let Rebuild { request: id, ppa, bytes, codewords, ledger, .. } = self.state.parity.rebuilds[rid];
+        let spent = ledger.retried();
+        let there = if self.is_lost(ppa) { self.moved_to(ppa) } else { Some(ppa) };
+        if let Some(to) = there {
+            let op = self.read_again(id, ppa, to, bytes, codewords);
+            self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
+            self.submit_op(op);
+            self.flash.add_to_ledger(op, &spent);
+        } else if self.can_compute(ppa) {
+            // A flush has given the stripe other members meanwhile.
+            return self.compute_again(rid, &spent);
+        } else {
+            self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
+            let s = &mut self.state;
+            let r = &mut s.host.requests[id];
+            r.status = Status::MediaError;
+            r.remaining -= 1;
+            let last = r.remaining == 0;
+            if last {
+                r.ledger.merge(&spent);
+            }
+            let there = self.send_up(id, 0, last);
+            if last {
+                self.complete_read(id, there);
+            }
+        }
+        self.release_target(rid);
+        self.state.parity.rebuilds.give(rid);
+    }
+
+    /// Replace a reconstruction that has failed by one from the present members of the stripe.
+    fn compute_again(&mut self, rid: u32, spent: &Ledger) {
+        let Rebuild { request: id, ppa, bytes, codewords, .. } = self.state.parity.rebuilds[rid];
+        let serial = self.state.host.requests[id].index;
+        let read = self.unit_read_of(Occupant::UserRead, Owner::Request(id), ppa);
+        // It names the unit, and is never submitted.
+        let op = self.order_read(FlashCommand { codewords, units: 0, bytes, tag: id, serial, ..read });
+        self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
+        self.release_target(rid);
+        self.state.parity.rebuilds.give(rid);
+        let mut ops = Vec::new();
+        let again = self.rebuild_instead(id, op, 0, &mut ops).expect("the unit can be computed");
+        self.abandon_read(op);
+        if ops.is_empty() {
+            self.state.parity.rebuilds[again].ledger.merge(spent);
+        }
+        for op in ops {
+            self.submit_op(op);
+            self.flash.add_to_ledger(op, spent);
+        }
+    }
+
+    /// Let the extent of a unit be erased that was to be rebuilt.
+    #[inline]
+    pub(in crate::device) fn release_target(&mut self, rid: u32) {
+        if self.fixed.may_fail {
+            let (extent, _) = self.shape.layout.extent_of(self.state.parity.rebuilds[rid].ppa);
+            if self.state.extents.read_ends(extent) {
+                self.last_reader_left(extent);
+            }
+        }
+    }
+
+    /// Complete a read of which nothing can be returned, and for which nothing is read.
+    #[cold]
+    pub(in crate::device) fn return_nothing(&mut self, id: u32) {
+        self.observe_request(id, RequestStep::Unreadable(NONE));
+        let there = self.send_up(id, 0, true);
+        self.complete_read(id, there);
+    }
+
+    /// Whether no read of this address is worth a try: its plane is dead.
+    pub(in crate::device) fn cannot_read(&self, ppa: Ppa) -> bool {
+        self.is_dead(self.shape.layout.lane_at(ppa))
+    }
+
+    /// Handle the units that a collection could not read: they are mended, or lost.
+    fn leave_behind(&mut self, op: OpId, lane: u32, failed: &[Ppa]) {
+        if self.is_dead(lane) {
+            self.flash.order_mut(op).units = 0;
+            return;
+        }
+        for &ppa in failed {
+            let cmd = self.flash.order_mut(op);
+            let bit = ppa.0.wrapping_sub(cmd.ppa.0);
+            if bit < 64 && cmd.units >> bit & 1 == 1 {
+                cmd.units &= !(1 << bit);
+                if self.map.is_valid(ppa) {
+                    self.leave_unit_behind(ppa);
+                }
+            }
+        }
+    }
+
+    /// Handle a valid unit that a collection could not read: it is mended, or lost.
+    pub(in crate::device) fn leave_unit_behind(&mut self, ppa: Ppa) {
+        if self.shape.has_parity() {
+            self.begin_mend(ppa);
+        } else {
+            self.lose_unit(self.map.owner(ppa), ppa);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A drive that has too few good blocks left changes no data any more. Reads go on.
+
+use crate::containers::NONE;
+use crate::device::drive::{Deferred, Device};
+use crate::device::medium::Medium;
+use crate::observer::{Change, Observer};
+use std::collections::BTreeSet;
+use tailcut_units::{Cause, HostOp, SimTime, Status};
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// When the drive became read-only; `None` if it is not.
+    pub fn read_only_since(&self) -> Option<SimTime> {
+        self.state.faults.read_only_since.map(SimTime)
+    }
+
+    #[inline]
+    pub(in crate::device) fn is_read_only(&self) -> bool {
+        self.state.faults.read_only_since.is_some()
+    }
+
+    /// Refuse writes, TRIMs and FLUSHes from now on.
+    pub(in crate::device) fn become_read_only(&mut self) {
+        let s = &mut self.state;
+        if s.faults.read_only_since.is_none() {
+            s.faults.read_only_since = Some(s.now);
+            s.deferred.push(Deferred::RefuseChanges);
+            self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
+        }
+    }
+
+    /// End the commands that wait for data to reach flash. Data that the buffer holds stay there if
+    /// they cannot leave.
+    pub(in crate::device) fn refuse_changes(&mut self) {
+        let s = &mut self.state;
+        let mut refused: BTreeSet<u32> = s.host.room.drain(..).chain(s.host.flushes.drain(..)).collect();
+        refused.extend(s.write.queues.forget_waiting());
+        // Writes without a buffer wait for their programs, some of which will never be made.
+        let held: Vec<u32> = s.write.buffer.in_use().map(|(slot, _)| slot).collect();
+        for slot in held {
+            let waiter = std::mem::replace(&mut s.write.buffer.slot_mut(slot).waiter, NONE);
+            refused.extend(Some(waiter).filter(|&id| id != NONE));
+        }
+        self.note_oldest_write();
+        for id in refused {
+            self.refuse(id);
+        }
+    }
+
+    /// End a command that waits, without success.
+    fn refuse(&mut self, id: u32) {
+        let r = &mut self.state.host.requests[id];
+        r.status = Status::ReadOnly;
+        if r.command.op == HostOp::Flush {
+            let waited = self.state.now - r.room_since;
+            r.ledger.charge(Cause::BUFFER_FLUSH, waited);
+        } else {
+            self.charge_flush_ahead(id);
+        }
+        self.complete_message(id);
+    }
+}

@@ -1,0 +1,65 @@
+//! What the controller knows about failures.
+
+use crate::address::{Lpn, Ppa};
+use crate::containers::timers::UNSET;
+use crate::device::shape::Shape;
+use crate::device::write::write_unit::Stalled;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The known failures. All sets are empty on a drive without faults.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::device) struct FaultState {
+    /// Extents with a block that has grown bad, until they are erased or retired.
+    pub failing: BTreeSet<u32>,
+    /// The granules of host units whose data are lost, as masks of the write buffer.
+    pub lost: BTreeMap<Lpn, u64>,
+    /// The granules that slots in flight lack, while they are being read.
+    pub lacking: BTreeMap<Lpn, u64>,
+    /// Units on flash whose last read failed.
+    pub unreadable: BTreeSet<Ppa>,
+    /// Stripes that have lost a unit, so that their parity is that of other data.
+    pub broken: BTreeSet<u32>,
+    /// Members of stripes whose program failed and whose lane has no row: one list for each lane.
+    pub again: Stalled,
+    /// Lanes in which a collection found no row to move data into.
+    pub full: BTreeSet<u32>,
+    /// By lane: whether it has a dead plane. Empty if none has.
+    pub dead: Vec<bool>,
+    /// Number of dead planes, and when some last died, ns.
+    pub dead_planes: u32,
+    pub died_at: u64,
+    /// Number of deaths of the configuration that have happened.
+    pub deaths: u32,
+    /// The lane at which the search for one to replace a dead lane begins.
+    pub turn: u32,
+    /// Whether copies on flash may be lost: on dead planes, or because a read has failed on them.
+    pub some_lost: bool,
+    /// When the next planes die or rewriting goes on, ns.
+    pub due_at: u64,
+    /// When the drive became read-only, ns.
+    pub read_only_since: Option<u64>,
+}
+
+impl FaultState {
+    pub fn new(shape: &Shape, write_units: u32) -> FaultState {
+        let striped = shape.faults.is_some() && shape.stripes.is_some();
+        FaultState {
+            failing: BTreeSet::new(),
+            lost: BTreeMap::new(),
+            lacking: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
+            broken: BTreeSet::new(),
+            again: if striped { Stalled::new(shape.layout.lanes, write_units) } else { Stalled::new(0, 0) },
+            full: BTreeSet::new(),
+            dead: Vec::new(),
+            dead_planes: 0,
+            died_at: 0,
+            deaths: 0,
+            turn: 0,
+            some_lost: false,
+            due_at: UNSET,
+            read_only_since: None,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Lost units of stripes are written again elsewhere: those on dead planes, and those that a read has
+//! failed on.
+//!
+//! A lost unit is computed from the rest of its stripe when it is read, regardless of the read path
+//! policy. Flushes write what belongs to a dead plane to planes of other groups, to a different one
+//! from stripe to stripe. Lost units are rewritten by flushes of their stripes, a few at a time and
+//! beside the write buffer, at most as fast as `faults.rebuild_rate` says.
+
+use crate::address::{Lpn, Ppa};
+use crate::containers::NONE;
+use crate::containers::timers::UNSET;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use serde::{Deserialize, Serialize};
+
+/// Largest number of stripes rewritten at once.
+pub(in crate::device) const MOST_REWRITTEN: u32 = 8;
+
+/// The progress of rewriting.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::device) struct Rewriting {
+    /// The dead lane whose units are looked for, and the unit of the lane at which the search for the
+    /// next lost unit continues.
+    lane: u32,
+    cursor: u32,
+    /// The next of the unreadable units to look at.
+    unreadable: Ppa,
+    /// Number of stripes being rewritten.
+    pub under_way: u32,
+    /// When the next stripe may be rewritten, ns.
+    next: u64,
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Number of units that were last read without success or lie on dead planes.
+    pub fn lost_units(&self) -> u64 {
+        let dead: u64 = self.dead_lanes().map(|lane| self.valid_units(lane)).sum();
+        let unreadable = self.state.faults.unreadable.iter();
+        let live = |ppa: &&Ppa| self.map.is_valid(**ppa) && !self.is_dead(self.shape.layout.lane_at(**ppa));
+        dead + unreadable.filter(live).count() as u64
+    }
+
+    fn valid_units(&self, lane: u32) -> u64 {
+        let layout = &self.shape.layout;
+        let extents = lane * layout.stride..lane * layout.stride + layout.usable[lane as usize];
+        extents.map(|x| u64::from(self.state.extents.valid(x))).sum()
+    }
+
+    /// Whether the copy at this address cannot be read.
+    #[inline]
+    pub(in crate::device) fn is_lost(&self, ppa: Ppa) -> bool {
+        self.state.faults.some_lost && self.is_lost_at(ppa)
+    }
+
+    #[cold]
+    fn is_lost_at(&self, ppa: Ppa) -> bool {
+        self.state.faults.unreadable.contains(&ppa) || self.is_dead(self.shape.layout.lane_at(ppa))
+    }
+
+    /// The lane to which a stripe's unit for `lane` is written: `lane` itself unless it is dead. The
+    /// choice for a stripe stays the same while the lane chosen lives.
+    #[inline]
+    pub(in crate::device) fn substitute_for(&self, lane: u32, stripe: u32) -> u32 {
+        if self.is_dead(lane) { self.live_substitute(lane, stripe) } else { lane }
+    }
+
+    #[cold]
+    fn live_substitute(&self, lane: u32, stripe: u32) -> u32 {
+        let stripes = self.shape.striped();
+        let group = stripes.group_of_lane(lane);
+        let others: Vec<u32> =
+            (0..self.shape.layout.lanes).filter(|&l| stripes.group_of_lane(l) != group).collect();
+        let first = (stripe / stripes.groups) as usize;
+        let live = |i: usize| Some(others[(first + i) % others.len()]).filter(|&l| !self.is_dead(l));
+        (0..others.len()).find_map(live).unwrap_or(lane)
+    }
+
+    /// Rewrite lost units, while fewer than `most` stripes are being rewritten.
+    pub(in crate::device) fn relocate(&mut self, most: u32) {
+        if !self.state.faults.some_lost || self.shape.stripes.is_none() || self.is_read_only() {
+            return;
+        }
+        // Stripes that were moving when a plane died may still hold slots beside the buffer.
+        while self.state.parity.rewriting.under_way < most
+            && self.state.write.buffer.room_aside() > 0
+            && !self.state.parity.stripes.jobs.is_exhausted()
+        {
+            if self.state.now < self.state.parity.rewriting.next {
+                return self.set_fault_timer();
+            }
+            let Some((unit, stripe)) = self.next_lost() else { return };
+            let r = &mut self.state.parity.rewriting;
+            r.next = self.state.now + self.shape.rewrite_ns;
+            self.rewrite(unit, stripe);
+        }
+    }
+
+    /// When rewriting may go on, if it waits for that.
+    pub(in crate::device) fn rewriting_resumes(&self) -> Option<u64> {
+        let next = self.state.parity.rewriting.next;
+        (self.state.faults.some_lost && next > self.state.now).then_some(next)
+    }
+
+    /// The next lost unit whose stripe is not being flushed, and the stripe.
+    fn next_lost(&mut self) -> Option<(Lpn, u32)> {
+        self.next_broken().or_else(|| self.next_unreadable()).or_else(|| self.next_on_dead_lane())
+    }
+
+    /// The parity of the next stripe that has lost a unit and is not being flushed.
+    fn next_broken(&self) -> Option<(Lpn, u32)> {
+        let free = |&&stripe: &&u32| self.job_of(stripe) == NONE;
+        let stripe = *self.state.faults.broken.iter().find(free)?;
+        Some((self.shape.striped().parity(stripe), stripe))
+    }
+
+    /// The next unit that a read has failed on and whose stripe is not being flushed.
+    fn next_unreadable(&mut self) -> Option<(Lpn, u32)> {
+        let first = self.state.parity.rewriting.unreadable;
+        let unreadable = &self.state.faults.unreadable;
+        let ppas: Vec<Ppa> = unreadable.range(first..).chain(unreadable.range(..first)).copied().collect();
+        for ppa in ppas {
+            if !self.map.is_valid(ppa) {
+                self.state.faults.unreadable.remove(&ppa);
+                continue;
+            }
+            let unit = self.map.owner(ppa);
+            let stripe = self.shape.striped().stripe_of(unit);
+            if self.job_of(stripe) == NONE {
+                self.state.parity.rewriting.unreadable = ppa + 1;
+                return Some((unit, stripe));
+            }
+        }
+        self.note_lost();
+        None
+    }
+
+    fn next_on_dead_lane(&mut self) -> Option<(Lpn, u32)> {
+        let layout = &self.shape.layout;
+        let each = layout.units_per_extent;
+        let units = layout.stride * each;
+        let dead: Vec<u32> = self.dead_lanes().collect();
+        let at = dead.iter().position(|&lane| lane == self.state.parity.rewriting.lane).unwrap_or(0);
+        for lane in dead[at..].iter().chain(&dead[..at]).copied() {
+            let r = &mut self.state.parity.rewriting;
+            if r.lane != lane {
+                (r.lane, r.cursor) = (lane, 0);
+            }
+            let first = Ppa(lane * units);
+            let mut left = units;
+            while left > 0 {
+                let at = self.state.parity.rewriting.cursor;
+                // Extents without valid units are skipped.
+                let empty = at.is_multiple_of(each)
+                    && self.state.extents.valid(self.shape.layout.extent_of(first + at).0) == 0;
+                let step = if empty { each } else { 1 };
+                self.state.parity.rewriting.cursor = if at + step >= units { 0 } else { at + step };
+                left = left.saturating_sub(step);
+                if empty || !self.map.is_valid(first + at) {
+                    continue;
+                }
+                let unit = self.map.owner(first + at);
+                let stripe = self.shape.striped().stripe_of(unit);
+                if self.job_of(stripe) == NONE {
+                    return Some((unit, stripe));
+                }
+            }
+        }
+        None
+    }
+
+    /// Flush a stripe such that this unit of it is rewritten.
+    fn rewrite(&mut self, unit: Lpn, stripe: u32) {
+        let stripes = self.shape.striped();
+        let parity = stripes.parity(stripe);
+        let on_flash = |&u: &Lpn| matches!(self.map.lookup(u), Place::Flash(_));
+        // Parity is written with any unit, and the flush includes dirty units.
+        let with = match (unit == parity, self.map.lookup(parity)) {
+            (true, Place::Buffer(_)) => None,
+            (true, _) => stripes.members(stripe).find(|u| *u != parity && on_flash(u)),
+            (false, _) => Some(unit).filter(on_flash),
+        };
+        let entry = self.entry_of(stripes.first_of(stripe));
+        self.state.parity.rewriting.under_way += 1;
+        self.state.counters.stripes_rewritten += 1;
+        self.flush_with(entry, with);
+        let job = self.state.parity.stripes.dirty.entry(entry).job;
+        self.state.parity.stripes.jobs[job].rewrites = true;
+    }
+
+    /// Set the timer of faults: to the next death of planes, or to when rewriting goes on.
+    pub(in crate::device) fn set_fault_timer(&mut self) {
+        let at = [self.next_death(), self.rewriting_resumes()].into_iter().flatten().min();
+        self.state.faults.due_at = at.unwrap_or(UNSET);
+        self.set_rare_timer();
+    }
+}

@@ -1,0 +1,152 @@
+//! Operations that fail: reads that cannot be decoded, programs and erases that do not succeed, and
+//! planes that are dead.
+//!
+//! An operation that fails takes as long as one that succeeds. Each plane of a multi-plane operation
+//! succeeds or fails for itself.
+
+use super::join::joined;
+use super::op::OpId;
+use super::state::{Flash, FlashState};
+use crate::address::BlockId;
+use crate::nand::OpKind;
+use crate::nand::blocks::Blocks;
+use crate::nand::faults::{Attempt, Faults, Met};
+use crate::observer::QueueStep;
+use serde::{Deserialize, Serialize};
+
+/// The failures so far.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Failures {
+    met: Met,
+    /// By plane of the drive: whether it is dead. Empty if the flash has no faults.
+    dead: Vec<bool>,
+}
+
+impl Failures {
+    /// No failure yet.
+    pub fn new(faults: Option<&Faults>, planes: u32) -> Failures {
+        let Some(faults) = faults else { return Failures::default() };
+        Failures { met: faults.unmet(), dead: vec![false; planes as usize] }
+    }
+}
+
+/// What an operation does to the pages of its planes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Read,
+    Program,
+    Erase,
+}
+
+impl<O> Flash<O> {
+    /// What the blocks remember.
+    pub fn blocks(&self) -> &Blocks {
+        &self.state.blocks
+    }
+
+    /// What the blocks remember, to change it.
+    #[inline]
+    pub fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.state.blocks
+    }
+
+    /// Let every operation on a plane of the drive fail from now on, those under way included.
+    ///
+    /// # Panics
+    /// If the flash was set up without faults.
+    pub fn kill_plane(&mut self, plane: u32) {
+        self.state.failures.dead[plane as usize] = true;
+    }
+
+    /// Whether an operation has failed on a plane.
+    #[inline]
+    pub fn has_failed(&self, op: OpId) -> bool {
+        let op = &self.state.ops[op.number()];
+        op.unread | op.failed != 0
+    }
+
+    /// How an operation ends, for observers.
+    #[inline]
+    pub(super) fn outcome(&self, id: u32) -> QueueStep {
+        if self.fixed.faults.is_some() && self.has_failed(OpId(id)) {
+            QueueStep::Fails
+        } else {
+            QueueStep::Ends
+        }
+    }
+
+    /// Note something at every block of an operation and of those that joined it.
+    pub(super) fn at_blocks(&mut self, head: u32, note: impl Fn(&mut Blocks, BlockId)) {
+        let FlashState { ops, blocks, .. } = &mut self.state;
+        for id in joined(ops, head) {
+            let cmd = &ops[id].cmd;
+            for plane in self.fixed.planes_of(cmd) {
+                let block = blocks.id(plane, cmd.block);
+                note(blocks, block);
+            }
+        }
+    }
+
+    /// Decide which of the reads fail that were sensed together.
+    #[cold]
+    pub(super) fn judge_reads(&mut self, head: u32) {
+        self.judge_each(head, Act::Read);
+    }
+
+    /// Decide which of the operations fail that have ended together.
+    #[cold]
+    pub(super) fn judge_ended(&mut self, head: u32) {
+        let act = if self.state.ops[head].cmd.kind == OpKind::Erase { Act::Erase } else { Act::Program };
+        self.judge_each(head, act);
+    }
+
+    fn judge_each(&mut self, head: u32, act: Act) {
+        let mut at = Some(head);
+        while let Some(id) = at {
+            let mask = self.judge(id, act);
+            let op = &mut self.state.ops[id];
+            *(if act == Act::Read { &mut op.unread } else { &mut op.failed }) = mask;
+            at = OpId::of_link(op.joined).map(OpId::number);
+        }
+    }
+
+    /// The planes of an operation's die on which it fails, as a mask.
+    fn judge(&mut self, id: u32, act: Act) -> u32 {
+        let Flash { fixed, state, .. } = self;
+        let Some(faults) = &fixed.faults else { return 0 };
+        let FlashState { ops, blocks, failures, now, .. } = state;
+        let cmd = &ops[id].cmd;
+        // A copyback programs another block than it reads.
+        let (index, page) = match (cmd.kind, act) {
+            (OpKind::Copyback, Act::Program) => (cmd.to_block, cmd.to_page),
+            _ => (cmd.block, cmd.page),
+        };
+        let mut failed = 0;
+        for plane in fixed.planes_of(cmd) {
+            let block = blocks.id(plane, index);
+            let (cycle, age) = (blocks.cycles_of(block), blocks.age(block, *now));
+            let mut attempt = Attempt { block, cycle, page, reads: 0, age, now: *now };
+            let fails = match act {
+                Act::Read => {
+                    attempt.reads = blocks.read(block);
+                    faults.read_fails(&attempt, &mut failures.met)
+                }
+                Act::Program => {
+                    blocks.programmed(block, *now);
+                    faults.program_fails(&attempt, &mut failures.met)
+                }
+                Act::Erase => {
+                    // The erase that has just ended is counted already.
+                    attempt.cycle -= 1;
+                    faults.erase_fails(&attempt, &mut failures.met)
+                }
+            };
+            if fails && act != Act::Read {
+                blocks.grows_bad(block);
+            }
+            let fails = fails || failures.dead[plane as usize];
+            failed |= u32::from(fails) << (plane % fixed.planes);
+        }
+        failed
+    }
+}

@@ -1,0 +1,251 @@
+//! Which operations fail. The answer is a function of the seed, the block, its program/erase cycle
+//! and the page, and of the block's reads for a sense that fails once. So a scheme that does other
+//! operations before does not change it.
+
+use super::config::{FaultConfig, FaultKind, FaultsConfig};
+use crate::address::BlockId;
+use crate::nand::config::GeometryConfig;
+use serde::{Deserialize, Serialize};
+use tailcut_units::Stream;
+use tailcut_units::random::mix;
+
+/// A rate, as the draws below which an operation fails, and the key of its draws.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    below: u64,
+    key: u64,
+}
+
+impl Rate {
+    fn new(share: Option<f64>, seed: u64, purpose: &str) -> Rate {
+        let below = libm::round(share.unwrap_or(0.0) * 4_294_967_296.0) as u64;
+        Rate { below, key: Stream::new(seed, purpose, 0).next_u64() }
+    }
+
+    fn falls_on(&self, block: BlockId, cycle: u32, page: u32, sense: u32) -> bool {
+        if self.below == 0 {
+            return false;
+        }
+        let block = mix(self.key ^ (u64::from(block.0) << 32 | u64::from(cycle)));
+        mix(block ^ (u64::from(page) << 32 | u64::from(sense))) >> 32 < self.below
+    }
+}
+
+/// One fault at a block.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    block: BlockId,
+    kind: FaultKind,
+    page: u32,
+    at: u64,
+    cycle: u32,
+    reads: u32,
+    older: u64,
+    once: bool,
+}
+
+/// The faults of blocks and pages.
+#[derive(Clone, Debug)]
+pub struct Faults {
+    program: Rate,
+    erase: Rate,
+    read: Rate,
+    page: Rate,
+    /// In order of their blocks.
+    places: Vec<Place>,
+}
+
+/// By fault at a block, in the order of [`Faults`]: the program/erase cycle of the block in which it
+/// happened first; `u32::MAX` if it has not happened.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Met(Vec<u32>);
+
+/// An operation on a page or block that may fail.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    /// The block.
+    pub block: BlockId,
+    /// Its program/erase cycles so far.
+    pub cycle: u32,
+    /// The page; 0 for an erase.
+    pub page: u32,
+    /// Reads of the block since its erase, before this one.
+    pub reads: u32,
+    /// Age of the block's data, ns.
+    pub age: u64,
+    /// When the operation ends, ns.
+    pub now: u64,
+}
+
+impl Faults {
+    /// The faults of a configuration, which was checked; `None` if nothing can fail.
+    pub fn new(
+        rates: &FaultsConfig,
+        places: &[FaultConfig],
+        g: &GeometryConfig,
+        seed: u64,
+    ) -> Option<Faults> {
+        let of_blocks =
+            |f: &&FaultConfig| matches!(f.kind, FaultKind::Program | FaultKind::Erase | FaultKind::Page);
+        let mut at_blocks: Vec<Place> = places
+            .iter()
+            .filter(of_blocks)
+            .map(|f| Place {
+                block: BlockId(f.planes(g).start * g.blocks + f.block.unwrap_or(0)),
+                kind: f.kind,
+                page: f.page.unwrap_or(0),
+                at: f.begins().0,
+                cycle: f.cycle.unwrap_or(0),
+                reads: f.reads.unwrap_or(0),
+                older: f.older.map_or(0, |age| age.0),
+                once: f.once || f.kind == FaultKind::Program,
+            })
+            .collect();
+        at_blocks.sort_by_key(|place| place.block);
+        let faults = Faults {
+            program: Rate::new(rates.program, seed, "fault program"),
+            erase: Rate::new(rates.erase, seed, "fault erase"),
+            read: Rate::new(rates.read, seed, "fault read"),
+            page: Rate::new(rates.page, seed, "fault page"),
+            places: at_blocks,
+        };
+        let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
+        (rated || !faults.places.is_empty() || places.iter().any(FaultConfig::kills)).then_some(faults)
+    }
+
+    /// That no fault has happened yet.
+    pub fn unmet(&self) -> Met {
+        Met(vec![u32::MAX; self.places.len()])
+    }
+
+    /// Whether a fault at an exact place lets this attempt fail.
+    fn at_place(&self, kind: FaultKind, a: &Attempt, met: &mut Met) -> bool {
+        let first = self.places.partition_point(|place| place.block < a.block);
+        let here = self.places[first..].iter().zip(&mut met.0[first..]);
+        let mut fails = false;
+        for (place, met) in here.take_while(|(place, _)| place.block == a.block) {
+            if place.kind != kind || place.page != a.page || a.now < place.at {
+                continue;
+            }
+            let due = a.cycle >= place.cycle && a.reads >= place.reads && a.age >= place.older;
+            let falls = match (*met, kind) {
+                (u32::MAX, _) => due,
+                (_, FaultKind::Erase) => true,
+                (cycle, _) => !place.once && cycle == a.cycle,
+            };
+            if falls && *met == u32::MAX {
+                *met = a.cycle;
+            }
+            fails |= falls;
+        }
+        fails
+    }
+
+    /// Whether the program of a page fails.
+    pub fn program_fails(&self, a: &Attempt, met: &mut Met) -> bool {
+        self.program.falls_on(a.block, a.cycle, a.page, 0) | self.at_place(FaultKind::Program, a, met)
+    }
+
+    /// Whether the erase of a block fails.
+    pub fn erase_fails(&self, a: &Attempt, met: &mut Met) -> bool {
+        self.erase.falls_on(a.block, a.cycle, 0, 0) | self.at_place(FaultKind::Erase, a, met)
+    }
+
+    /// Whether a sense of a page cannot be decoded.
+    pub fn read_fails(&self, a: &Attempt, met: &mut Met) -> bool {
+        self.page.falls_on(a.block, a.cycle, a.page, 0)
+            | self.read.falls_on(a.block, a.cycle, a.page, a.reads)
+            | self.at_place(FaultKind::Page, a, met)
+    }
+
+    /// Whether programs of pages can fail.
+    pub fn may_fail_programs(&self) -> bool {
+        self.program.below > 0 || self.places.iter().any(|place| place.kind == FaultKind::Program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry() -> GeometryConfig {
+        GeometryConfig {
+            channels: 2,
+            chips_per_channel: 1,
+            dies_per_chip: 2,
+            planes: 2,
+            blocks: 10,
+            pages: 8,
+            page: 4096,
+            bad_blocks: 0.0,
+            busy_unit: crate::nand::config::BusyKind::Die,
+        }
+    }
+
+    fn faults(rates: FaultsConfig, places: &[&str]) -> (Faults, Met) {
+        let places: Vec<FaultConfig> = places.iter().map(|text| text.parse().expect(text)).collect();
+        let faults = Faults::new(&rates, &places, &geometry(), 1).expect("something can fail");
+        let met = faults.unmet();
+        (faults, met)
+    }
+
+    fn attempt(cycle: u32, page: u32, reads: u32, now: u64) -> Attempt {
+        // Block 7 of plane 1 of die 3.
+        Attempt { block: BlockId(77), cycle, page, reads, age: now + 100, now }
+    }
+
+    #[test]
+    fn nothing_is_asked_for() {
+        assert!(Faults::new(&FaultsConfig::default(), &[], &geometry(), 1).is_none());
+        let zero = FaultsConfig { read: Some(0.0), ..FaultsConfig::default() };
+        assert!(Faults::new(&zero, &[], &geometry(), 1).is_none());
+    }
+
+    #[test]
+    fn a_rate_is_met_and_does_not_depend_on_what_else_was_drawn() {
+        let rates = FaultsConfig { program: Some(0.01), read: Some(0.05), ..FaultsConfig::default() };
+        let (f, mut met) = faults(rates, &[]);
+        let fails = |n: u32, met: &mut Met| f.program_fails(&attempt(n / 1000, n % 1000, 0, 0), met);
+        let count = (0..100_000).filter(|&n| fails(n, &mut met)).count();
+        // Binomial(100000, 0.01): sd 31.
+        assert!((850..1150).contains(&count), "{count}");
+        let again = (0..100_000).filter(|&n| fails(n, &mut met)).count();
+        assert_eq!(count, again);
+        let reads = (0..10_000).filter(|&n| f.read_fails(&attempt(3, 2, n, 0), &mut met)).count();
+        assert!((390..610).contains(&reads), "{reads}");
+        assert!(!f.erase_fails(&attempt(0, 0, 0, 0), &mut met));
+    }
+
+    #[test]
+    fn a_page_fails_until_its_block_is_erased_or_once() {
+        let (f, mut met) = faults(
+            FaultsConfig::default(),
+            &["page=3.1.7.2,reads=5@10ns", "page=3.1.7.3,once", "page=3.1.8.2"],
+        );
+        let mut fails = |cycle, page, reads, now| f.read_fails(&attempt(cycle, page, reads, now), &mut met);
+        assert!(!fails(4, 2, 5, 9) && !fails(4, 2, 4, 10), "before its time, and before its reads");
+        assert!(fails(4, 2, 5, 10) && fails(4, 2, 6, 11) && !fails(4, 1, 7, 12));
+        assert!(!fails(5, 2, 9, 13), "the block was erased");
+        assert!(fails(5, 3, 9, 13) && !fails(5, 3, 9, 13), "once");
+    }
+
+    #[test]
+    fn a_page_fails_when_its_data_are_old() {
+        let (f, mut met) = faults(FaultsConfig::default(), &["page=3.1.7.2,older=150ns"]);
+        let mut fails = |now| f.read_fails(&attempt(4, 2, 0, now), &mut met);
+        assert!(!fails(49) && fails(50) && fails(60));
+    }
+
+    #[test]
+    fn a_program_fails_once_and_a_bad_block_keeps_failing() {
+        let (f, mut met) =
+            faults(FaultsConfig::default(), &["program=3.1.7.2,cycle=2", "erase=3.1.7,cycle=3"]);
+        assert!(!f.program_fails(&attempt(1, 2, 0, 0), &mut met));
+        assert!(f.program_fails(&attempt(2, 2, 0, 0), &mut met));
+        assert!(!f.program_fails(&attempt(3, 2, 0, 0), &mut met));
+        assert!(!f.erase_fails(&attempt(2, 0, 0, 0), &mut met));
+        assert!(
+            f.erase_fails(&attempt(3, 0, 0, 0), &mut met) && f.erase_fails(&attempt(3, 0, 0, 0), &mut met)
+        );
+    }
+}
