@@ -2,6 +2,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
+use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
 use tailcut_units::Span;
@@ -97,6 +99,17 @@ pub struct LayerArgs {
     /// Set one key, e.g. `--set policy.schedule=fifo`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Let a part of the flash fail, e.g. `--fault die=3@2s` or `--fault erase=3.0.17,cycle=100`; may
+    /// be repeated (see docs/faults.md)
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<FaultConfig>,
+}
+
+impl LayerArgs {
+    /// The configuration of a device and schemes under these layers.
+    pub fn resolve(&self, device: &str, schemes: &[impl AsRef<str>]) -> Result<Resolved, ConfigError> {
+        resolve_with_faults(device, schemes, &self.config, &self.set, &self.fault)
+    }
 }
 
 #[derive(Debug, Args)]

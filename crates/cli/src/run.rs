@@ -15,8 +15,8 @@ use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
-use tailcut_config::{Resolved, resolve, workload_preset};
-use tailcut_report::{OutputFolder, tables};
+use tailcut_config::{Resolved, workload_preset};
+use tailcut_report::{OutputFolder, faults, tables};
 use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -116,9 +116,10 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}\n{}",
+        "\n{}{}{}\n{}",
         tables::comparison(schemes),
         tables::utilisation(schemes),
+        faults::faults(schemes),
         tables::blame(schemes)
     ))?;
     if let Some(top) = args.output.list_slowest {
@@ -135,7 +136,7 @@ fn resolve_schemes(args: &RunArgs) -> Result<Vec<(String, Resolved)>, CliError> 
                 "--scheme names `{name}` twice; each scheme runs once (see --runs)"
             )));
         }
-        let one = resolve(&args.device, &[name], &args.layers.config, &args.layers.set)?;
+        let one = args.layers.resolve(&args.device, &[name])?;
         resolved.push((name.to_string(), one));
     }
     Ok(resolved)

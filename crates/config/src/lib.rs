@@ -11,6 +11,7 @@
 //! - `base`: applies a device to the device that it changes;
 //! - `missing`: reports all missing keys together;
 //! - `set`: a layer from `--set`;
+//! - `faults`: the faults of `--fault`;
 //! - `read`: reads the merged tree into the structs, with typed errors;
 //! - `resolve`: all these steps in order;
 //! - `show`: texts and lists for the user;
@@ -19,6 +20,7 @@
 
 mod base;
 mod error;
+mod faults;
 mod keys;
 mod merge;
 mod missing;
@@ -39,7 +41,7 @@ pub use preset::{
     DEVICES, Preset, PresetKind, SCHEMES, SchemePreset, WORKLOADS, WorkloadPreset, scheme_presets,
     workload_preset, workload_presets,
 };
-pub use resolve::{Entry, NEUTRAL, Resolved, parse_device, resolve};
+pub use resolve::{Entry, NEUTRAL, Resolved, parse_device, resolve, resolve_with_faults};
 pub use show::{
     DeviceEntry, device_entries, devices_text, policies_markdown, policies_text, schemes_text, show_config,
     workloads_text,

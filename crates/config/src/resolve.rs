@@ -2,6 +2,7 @@
 
 use crate::base::load_device;
 use crate::error::{ConfigError, Problem};
+use crate::faults;
 use crate::merge::{leaves, normalise, overlay, refuse_conflict};
 use crate::missing::read_whole;
 use crate::preset::PresetKind;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::FtlConfig;
+use tailcut_core::nand::faults::config::FaultConfig;
 
 /// A drive's configuration, and the layer and source of each value.
 #[derive(Clone, Debug)]
@@ -59,6 +61,17 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
     files: &[F],
     sets: &[T],
 ) -> Result<Resolved, ConfigError> {
+    resolve_with_faults(device, schemes, files, sets, &[])
+}
+
+/// As [`resolve`], and add `faults` to the list `fault` of the result.
+pub fn resolve_with_faults<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
+    device: &str,
+    schemes: &[S],
+    files: &[F],
+    sets: &[T],
+    faults: &[FaultConfig],
+) -> Result<Resolved, ConfigError> {
     let mut tree = load_device(device)?;
     let mut overlays: Vec<(String, Tree)> = Vec::new();
     for name in schemes.iter().flat_map(|s| parts(s.as_ref())) {
@@ -81,6 +94,7 @@ pub fn resolve<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
         normalise(&mut layer)?;
         overlay(&mut tree, &layer);
     }
+    faults::add(&mut tree, faults);
     finish(device, &tree)
 }
 

@@ -98,6 +98,23 @@ impl Tree {
         Tree { data: Data::Table(BTreeMap::new()), origin }
     }
 
+    /// A value as a tree; every part of it has this origin.
+    pub(crate) fn of_value(value: toml::Value, origin: &Origin) -> Tree {
+        let of = |value| Tree::of_value(value, origin);
+        let data = match value {
+            toml::Value::Table(t) => {
+                Data::Table(t.into_iter().map(|(key, value)| (key, of(value))).collect())
+            }
+            toml::Value::Array(list) => Data::List(list.into_iter().map(of).collect()),
+            toml::Value::String(text) => Data::Text(text),
+            toml::Value::Integer(n) => Data::Integer(n),
+            toml::Value::Float(x) => Data::Float(x),
+            toml::Value::Boolean(b) => Data::Bool(b),
+            toml::Value::Datetime(d) => Data::Text(d.to_string()),
+        };
+        Tree { data, origin: origin.clone() }
+    }
+
     /// The value at a dotted key.
     pub(crate) fn at(&self, key: &str) -> Option<&Tree> {
         key.split('.').try_fold(self, |tree, part| match &tree.data {

@@ -34,18 +34,19 @@ fn flatten(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
 /// The width of a document, in columns.
 const WIDTH: usize = 110;
 
-/// Write the entries as a TOML document: one section for each top-level table, with
+/// Write the entries as a TOML document: the keys at the top, then one section for each table, with
 /// dotted keys. The text of `comment` is put next to each value, on one or more lines,
 /// which are read back as one comment (see `tree`).
 pub(crate) fn document(entries: &[Entry], comment: impl Fn(&Entry) -> Option<String>) -> String {
-    let line = |key: &str, value: &Value| format!("{key} = {value}");
+    let line = |key: &str, value: &Value| format!("{key} = {}", shown(value));
     // The comments of short lines are in one column; long lines would move that column
     // off screen.
-    let lengths = entries.iter().map(|e| line(below(&e.key), &e.value).chars().count());
+    let lengths = entries.iter().map(|e| last(&line(below(&e.key), &e.value)).chars().count());
     let column = lengths.filter(|&n| n <= 48).max().unwrap_or(0);
     let mut text = String::new();
     let mut section = "";
-    for entry in entries {
+    let (in_tables, at_top): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| e.key.contains('.'));
+    for entry in at_top.into_iter().chain(in_tables) {
         let table = entry.key.split_once('.').map_or("", |(table, _)| table);
         if table != section {
             text.push_str(&format!("\n[{table}]\n"));
@@ -56,13 +57,30 @@ pub(crate) fn document(entries: &[Entry], comment: impl Fn(&Entry) -> Option<Str
             text.push_str(&format!("{line}\n"));
             continue;
         };
-        let mut beside = line;
+        let mut beside = last(&line).to_string();
+        text.push_str(&line[..line.len() - beside.len()]);
         for part in wrapped(&comment, WIDTH.saturating_sub(column + 4)) {
             text.push_str(&format!("{beside:column$}  # {part}\n"));
             beside.clear();
         }
     }
     text
+}
+
+/// The value in TOML: a list of tables on several lines, anything else on one.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(list) if list.iter().any(Value::is_table) => {
+            let items: String = list.iter().map(|item| format!("  {item},\n")).collect();
+            format!("[\n{items}]")
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// The last line of a text.
+fn last(text: &str) -> &str {
+    text.rsplit_once('\n').map_or(text, |(_, last)| last)
 }
 
 /// A dotted key without its section.

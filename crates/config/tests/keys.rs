@@ -44,8 +44,41 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 5] =
-    ["base", "ftl.user_capacity", "ftl.over_provisioning", "ftl.over_provisioning_of_user", "age.free"];
+const OPTIONAL: [&str; 8] = [
+    "base",
+    "ftl.user_capacity",
+    "ftl.over_provisioning",
+    "ftl.over_provisioning_of_user",
+    "age.free",
+    "age.pe_cycles",
+    "age.retention",
+    "age.reads",
+];
+
+/// Whether a device may leave a key out: any drive can be without faults.
+fn is_optional(key: &str) -> bool {
+    OPTIONAL.contains(&key) || key.starts_with("faults.") || key.starts_with("fault[].")
+}
+
+/// The text that sets a key. A key of a `[[fault]]` is set in a list of one fault, with the keys that
+/// it needs.
+fn set_of(key: &str, value: &str) -> String {
+    let Some(name) = key.strip_prefix("fault[].") else { return format!("{key}={value}") };
+    let beside = match name {
+        "kind" => "die = 0",
+        "channel" => "kind = 'channel'",
+        "plane" => "kind = 'plane', die = 0",
+        "block" => "kind = 'bad', die = 0, plane = 0",
+        "cycle" => "kind = 'erase', die = 0, plane = 0, block = 0",
+        "page" => "kind = 'page', die = 0, plane = 0, block = 0",
+        "reads" | "older" | "once" => "kind = 'page', die = 0, plane = 0, block = 0, page = 0",
+        "at" => "kind = 'die', die = 0",
+        _ => "kind = 'die'",
+    };
+    let is_plain = value.parse::<i64>().is_ok() || value.parse::<bool>().is_ok();
+    let quote = if is_plain { "" } else { "'" };
+    format!("fault=[{{ {beside}, {name} = {quote}{value}{quote} }}]")
+}
 
 fn entries() -> Vec<KeyEntry> {
     key_entries().unwrap_or_else(|e| panic!("{e}"))
@@ -71,9 +104,11 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
     if device == "ttflash-256g" {
         sets.push("geometry.blocks=64".to_string());
     }
-    sets.push(format!("{key}={value}"));
+    sets.push(set_of(key, value));
+    // The first fault stands for all.
+    let of_list = |key: String| key.replace("fault.1.", "fault[].");
     match resolve(device, schemes, &NONE, &sets) {
-        Err(ConfigError::Key { key, problem, .. }) => Some((key, format!("{problem:?}"))),
+        Err(ConfigError::Key { key, problem, .. }) => Some((of_list(key), format!("{problem:?}"))),
         Err(other) => Some((String::new(), other.to_string())),
         Ok(resolved) => {
             // Some policies are only built together with the drive.
@@ -84,7 +119,7 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
             // A policy names its key in the message.
             let full = refused.problem.split_whitespace().next().unwrap_or_default();
             let key = if full.starts_with(&refused.key) { full.to_string() } else { refused.key.clone() };
-            Some((key, refused.problem))
+            Some((of_list(key), refused.problem))
         }
     }
 }
@@ -145,7 +180,13 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
             if parts.next() == Some("policy") {
                 found.insert(format!("policy.{}", parts.next().expect("a family")));
             }
-            found.insert(entry.key);
+            match entry.value.as_array().filter(|list| list.iter().any(toml::Value::is_table)) {
+                Some(list) => {
+                    let keys = list.iter().filter_map(toml::Value::as_table).flat_map(|t| t.keys());
+                    found.extend(keys.map(|name| format!("{}[].{name}", entry.key)));
+                }
+                None => drop(found.insert(entry.key)),
+            }
         }
     };
     DEVICES.iter().for_each(|d| add(d.name, &[]));
@@ -158,7 +199,13 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "ftl.user_capacity=100MiB",
         "ftl.over_provisioning_of_user=20%",
         "age.free=20%",
+        "age.pe_cycles=1",
+        "age.retention=1s",
+        "age.reads=1",
         "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
+        "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s' }",
+        "fault=[{ kind='channel', channel=0, at='1s' }, { kind='program', die=0, plane=0, block=0, page=0, cycle=1 }]",
+        "fault=[{ kind='page', die=0, plane=0, block=0, page=0, reads=1, older='1s', once=true }]",
     ] {
         add("tiny", &[set.to_string()]);
     }
@@ -182,7 +229,7 @@ fn the_tables_hold_what_the_parser_allows() {
             tables.entry(table.to_string()).or_default().insert(name.to_string());
             key = table;
         }
-        tables.entry(String::new()).or_default().insert(key.to_string());
+        tables.entry(String::new()).or_default().insert(key.trim_end_matches("[]").to_string());
         if entry.key.starts_with("policy.") && entry.kind == "one of" && entry.key.matches('.').count() == 1 {
             bare_members.extend(entry.values.iter().map(|v| format!("{}.{}", entry.key, v.name)));
         }
@@ -191,7 +238,7 @@ fn the_tables_hold_what_the_parser_allows() {
     let families = |table: &str| FAMILIES.iter().any(|f| table == format!("policy.{}", f.name));
     for (table, listed) in tables.iter().filter(|(table, _)| !families(table)) {
         let key = if table.is_empty() { "nobody".to_string() } else { format!("{table}.nobody") };
-        let error = resolve("tiny", &NONE, &NONE, &[format!("{key}=1")]).expect_err("nobody reads it");
+        let error = resolve("tiny", &NONE, &NONE, &[set_of(&key, "1")]).expect_err("nobody reads it");
         let ConfigError::Key { problem, .. } = &error else { panic!("{key}: {error}") };
         let Problem::UnknownKey { allowed, .. } = &**problem else { panic!("{key}: {error}") };
         assert_eq!(&allowed.iter().cloned().collect::<BTreeSet<_>>(), listed, "{table}");
@@ -226,9 +273,9 @@ fn every_key_says_all_that_the_reference_promises() {
         let neutral = FAMILIES.iter().find(|f| *key == format!("policy.{}", f.name)).and_then(|f| f.neutral);
         let is_right = match entry.default {
             KeyDefault::Required => !of_policy && neutral.is_none(),
-            KeyDefault::NotSet => of_policy || OPTIONAL.contains(&key.as_str()),
-            KeyDefault::RequiredIn(_) => of_policy,
-            KeyDefault::Value(ref value) => of_policy || neutral == Some(value.as_str()),
+            KeyDefault::NotSet => of_policy || is_optional(key),
+            KeyDefault::RequiredIn(_) => of_policy || is_optional(key),
+            KeyDefault::Value(ref value) => of_policy || is_optional(key) || neutral == Some(value.as_str()),
         };
         if !is_right {
             wrong.push(format!("{key}: {:?}", entry.default));
@@ -371,7 +418,7 @@ fn limits_beyond_one_value_are_what_the_checks_hold() {
 fn names_are_those_that_the_parser_takes() {
     for entry in entries().iter().filter(|e| !e.values.is_empty()) {
         let (device, schemes) = drive_of(&entry.key);
-        let set = |value: &str| resolve(device, schemes, &NONE, &[format!("{}={value}", entry.key)]);
+        let set = |value: &str| resolve(device, schemes, &NONE, &[set_of(&entry.key, value)]);
         let listed: BTreeSet<&str> = entry.values.iter().map(|v| v.name.as_str()).collect();
         let error = set("nobody").expect_err("no such name");
         let ConfigError::Key { problem, .. } = &error else { panic!("{}: {error}", entry.key) };
@@ -413,7 +460,7 @@ fn defaults_are_those_of_the_policies() {
     // Every default must be a value that the key accepts.
     for entry in &all {
         if let KeyDefault::Value(text) = &entry.default {
-            let set = format!("{}={text}", entry.key);
+            let set = set_of(&entry.key, text);
             resolve("tiny", &NONE, &NONE, &[set]).unwrap_or_else(|e| panic!("{e}"));
         }
     }

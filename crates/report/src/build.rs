@@ -5,8 +5,8 @@ use crate::ordered::Ordered;
 use crate::summary::{BlameSummary, DirectionSummary, JobSummary, Latency, Scheme, SeriesPoint};
 use tailcut_stats::blame::{Blame, BlameTable};
 use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
-use tailcut_stats::{Ci95, Gauges, Interval, Measured, Population, Side, across_runs};
-use tailcut_units::Span;
+use tailcut_stats::{Ci95, Failures, Gauges, Interval, Measured, Population, Side, across_runs};
+use tailcut_units::{Span, Status};
 
 impl Scheme {
     /// Builds the summary of one scheme's run. `counters` is `None` when there was no device.
@@ -15,7 +15,7 @@ impl Scheme {
             + measured.write.population.count()
             + measured.trims
             + measured.flushes
-            + measured.errors;
+            + measured.errors.total();
         let counters = counters.cloned().unwrap_or_default();
         let runtime = measured.runtime;
         Scheme {
@@ -33,7 +33,8 @@ impl Scheme {
             write: side(&measured.write, runtime),
             trims: measured.trims,
             flushes: measured.flushes,
-            errors: measured.errors,
+            errors: measured.errors.total(),
+            failed: failed(&measured.errors),
             jobs: measured
                 .jobs
                 .iter()
@@ -50,6 +51,7 @@ impl Scheme {
             gc: counters.gc,
             suspends: counters.suspends,
             operations: counters.operations,
+            faults: counters.faults,
             write_stall: counters.write_stall,
             erases: counters.erases,
             pe_cycles: counters.pe_cycles,
@@ -87,6 +89,12 @@ impl Scheme {
         all.waf = wafs.and_then(|w| across_runs(&w)).map(|ci| ci.mean);
         all
     }
+}
+
+/// The requests that ended without success, by kind and status.
+fn failed(failures: &Failures) -> Ordered<Ordered<u64>> {
+    let named = |by: Vec<(Status, u64)>| by.into_iter().map(|(s, n)| (s.name().to_string(), n)).collect();
+    failures.by_kind().map(|(kind, by)| (kind.to_string(), named(by))).collect()
 }
 
 fn combine(all: &mut DirectionSummary, runs: &[&DirectionSummary]) {

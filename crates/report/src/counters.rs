@@ -1,6 +1,7 @@
 //! The plain values that a simulation passes to the report besides its measurements. Values for
 //! which the device has no mechanism stay `None` and are left out of the summary.
 
+use crate::faults::Faults;
 use crate::ordered::Ordered;
 use crate::summary::{
     Channel, Gc, Load, Operations, PeCycles, Precondition, Suspends, Utilisation, WriteStall,
@@ -18,6 +19,8 @@ pub struct DeviceCounters {
     pub suspends: Option<Suspends>,
     /// Operations of the arrays by occupant.
     pub operations: Ordered<Operations>,
+    /// Failures of the flash; `None` if the drive cannot fail.
+    pub faults: Option<Faults>,
     /// The longest time in which writes were outstanding and none was completed.
     pub write_stall: Option<WriteStall>,
     /// Blocks erased.

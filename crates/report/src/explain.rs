@@ -1,6 +1,7 @@
 //! The text of `tailcut explain DIR`: what the slowest requests waited for, in words.
 
 use crate::error::ReportError;
+use crate::faults::{failed, read_only, wrapped};
 use crate::slowest::{self, SlowLine};
 use crate::summary::{BlameSummary, Scheme, Summary};
 use crate::tables::{above, plural};
@@ -51,6 +52,13 @@ pub fn explain_run(
     }
     let mut out = String::new();
     for scheme in schemes {
+        out.push_str(&read_only(std::slice::from_ref(scheme)));
+        let failed = failed(&scheme.failed);
+        if !failed.is_empty() {
+            let name = &scheme.name;
+            let text = format!("{name}: requests without success, not below: {failed}");
+            out.push_str(&(wrapped(&text) + "\n"));
+        }
         for direction in [Direction::Read, Direction::Write] {
             let of: Vec<&SlowLine> =
                 slow.iter().filter(|r| r.scheme == scheme.name && r.direction == direction).collect();

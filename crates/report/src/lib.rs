@@ -8,6 +8,7 @@
 pub mod counters;
 pub mod error;
 pub mod explain;
+pub mod faults;
 pub mod folder;
 pub mod hlog;
 pub mod ordered;

@@ -4,6 +4,7 @@
 //! `docs/summary.schema.json` describes the same contract; a test checks that the two agree.
 
 use crate::error::ReportError;
+use crate::faults::Faults;
 use crate::ordered::Ordered;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -105,6 +106,9 @@ pub struct Scheme {
     /// Requests that failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub errors: u64,
+    /// Requests that failed, by kind and status. They have no latency.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub failed: Ordered<Ordered<u64>>,
     /// The jobs, in the order of the workload.
     pub jobs: Vec<JobSummary>,
     /// Figures over virtual time, at most 200 intervals; of the first run.
@@ -112,7 +116,7 @@ pub struct Scheme {
     /// Write amplification: all programs divided by host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
-    /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear` and `pad`.
+    /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear`, `pad` and `failed`.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub programs: Ordered<u64>,
     /// Garbage collection.
@@ -124,6 +128,9 @@ pub struct Scheme {
     /// Operations of the dies, by occupant.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub operations: Ordered<Operations>,
+    /// Failures of the flash; absent if the drive cannot fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Faults>,
     /// The longest time in which writes were outstanding and none was completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_stall: Option<WriteStall>,

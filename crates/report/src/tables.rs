@@ -3,6 +3,7 @@
 //! Plain text without colour, at most 120 columns, so that it reads the same in a terminal, a
 //! pipe and a mail.
 
+use crate::faults::read_only;
 use crate::summary::{BlameSummary, DirectionSummary, Scheme};
 use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts};
 use tailcut_stats::percentile;
@@ -52,7 +53,7 @@ pub fn overload(schemes: &[Scheme]) -> String {
 /// Formats one row for each scheme, first for reads and then for writes. A direction without
 /// requests is left out. `*` marks a percentile with fewer than ten requests beyond it.
 pub fn comparison(schemes: &[Scheme]) -> String {
-    let mut out = overload(schemes);
+    let mut out = overload(schemes) + &read_only(schemes);
     let tables = out.len();
     for direction in BOTH {
         if schemes.iter().any(|s| s.side(direction).total_ios > 0) {

@@ -75,6 +75,12 @@ fn every_account_adds_up_as_printed() {
     let text = explain(dir.path(), &options).unwrap();
     assert_eq!(accounts_add_up(&text), 2 * (1 + 3), "{text}");
     assert!(text.contains(&Cause::die_wait(Occupant::Erase).describe()), "{text}");
+    assert!(text.contains(&Cause::RETRY_ARRAY.describe()), "{text}");
+    // Requests without a latency are not missing without a word.
+    let failed = tailcut_report::faults::failed(&summary.schemes[1].failed);
+    assert!(failed.contains(" reads (out_of_range)"), "{failed}");
+    assert!(text.contains(&format!("t-es: requests without success, not below: {failed}\n")), "{text}");
+    assert!(text.starts_with("t-es BECAME READ-ONLY after 1.23 ms: "), "{text}");
     assert!(!text.contains("baseline"), "{text}");
     let worst = summary.schemes[1].read.lat_ns.max.to_string();
     assert!(text.replace(',', "").contains(&format!("took {worst} ns")), "{text}");
@@ -106,8 +112,10 @@ fn tables_of_a_run_fit_and_add_up() {
     let expected = "t-es      50.0 %   75.0 %  25.0 %   37.5 %    50.0 %   50.0 %      6.2 %   12.5 %";
     assert!(used.lines().any(|l| l.ends_with(expected)), "{used}");
     let text = tables::comparison(&summary.schemes) + &used + &tables::blame(&summary.schemes);
+    let text = text + &tailcut_report::faults::faults(&summary.schemes);
     assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
     assert!(text.contains("Reads\n") && text.contains("Writes\n"));
+    assert!(text.contains("\nFaults\n") && text.contains("  t-es: 512 blocks: 3 bad from the factory, "));
     // One of 140,000 reads is beyond p99.999.
     assert!(text.contains("* fewer than 10"), "{text}");
     println!("{text}{}", explain(dir.path(), &ExplainOptions::default()).unwrap());

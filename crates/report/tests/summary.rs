@@ -52,6 +52,11 @@ fn the_schema_refuses_what_is_not_in_the_contract() {
     spoil("/schemes/0/series/0", "read_p99", Value::from(1));
     spoil("/schemes/0/series/0", "planes_collecting", Value::from(1));
     spoil("/schemes/0/gc/groups/0", "mean", Value::from(-1));
+    spoil("/schemes/0/faults", "lost", serde_json::json!([[4096]]));
+    spoil("/schemes/0/faults", "read_only_since_ns", Value::Null);
+    spoil("/schemes/0/faults/blocks", "spare", Value::from(-1));
+    spoil("/schemes/0/failed/read", "busy", Value::from(1));
+    spoil("/schemes/0/failed/read", "out_of_range", Value::from(0));
 }
 
 #[test]
@@ -83,6 +88,8 @@ fn figures_agree_with_one_another() {
         let at = lat.percentile.get(key).unwrap();
         assert!(low <= at && at <= high, "{key}: {low} {at} {high}");
     }
+    let failed: u64 = scheme.failed.iter().flat_map(|(_, by)| by.iter()).map(|(_, n)| n).sum();
+    assert!(failed > 20 && failed == scheme.errors, "{failed} of {}", scheme.errors);
     let jobs: u64 = scheme.jobs.iter().map(|j| j.read.total_ios).sum();
     assert_eq!(jobs, scheme.read.total_ios);
     assert_eq!(scheme.waf, Some(1.51));

@@ -5,8 +5,10 @@ use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
+use std::ops::Range;
 use tailcut_core::device::{
-    ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, Shape, SuspensionWear, Usage,
+    BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, Shape, SuspensionWear,
+    Usage,
 };
 use tailcut_core::nand::config::BusyKind;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
@@ -81,6 +83,8 @@ pub struct RunOutcome {
     pub suspension_wear: SuspensionWear,
     /// Energy of the arrays in millijoules: in total, and for suspensions alone.
     pub energy_mj: (f64, f64),
+    /// The state of the parts that can fail, at the end; `None` if none can.
+    pub faults: Option<FaultState>,
     /// The longest time in which writes waited and none completed.
     pub write_stall: Option<WriteStall>,
     /// Requests issued, including those of the ramp.
@@ -98,6 +102,31 @@ pub struct RunOutcome {
     pub wall_seconds: f64,
     /// The run was stopped before its end.
     pub partial: bool,
+}
+
+/// The state of a drive that can fail.
+#[derive(Clone, Debug)]
+pub struct FaultState {
+    /// The blocks.
+    pub blocks: BlockReport,
+    /// The host's byte ranges whose data are lost, in order.
+    pub lost: Vec<Range<u64>>,
+    /// Number of dead planes.
+    pub dead_planes: u32,
+    /// When the drive became read-only.
+    pub read_only_since: Option<SimTime>,
+}
+
+impl FaultState {
+    /// The state of a drive; `None` if it cannot fail.
+    pub fn of<O: Observer>(device: &Device<O>) -> Option<FaultState> {
+        Some(FaultState {
+            blocks: device.block_report()?,
+            lost: device.lost_ranges(),
+            dead_planes: device.dead_planes(),
+            read_only_since: device.read_only_since(),
+        })
+    }
 }
 
 /// A time in which writes were outstanding and none was completed.
@@ -206,6 +235,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         wear: device.wear(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
+        faults: FaultState::of(device),
         write_stall: stall,
         issued: host.issued(),
         offered: host.offered(),

@@ -3,8 +3,9 @@
 use crate::experiment::RunResult;
 use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
-use crate::measure::RunOutcome;
-use tailcut_core::device::{ChannelTime, GroupTime};
+use crate::measure::{FaultState, RunOutcome};
+use tailcut_core::device::{ChannelTime, Counters, GroupTime};
+use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
 use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, Use, Utilisation,
     WriteStall,
@@ -58,6 +59,9 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         programs.push(("wear", c.programs_wear));
     }
     programs.push(("pad", c.programs_pad));
+    if o.faults.is_some() {
+        programs.push(("failed", c.programs_failed));
+    }
     let with_parity = |n: u64| o.has_parity.then_some(n);
     DeviceCounters {
         programs: Ordered(programs.into_iter().map(|(class, n)| (class.to_string(), n)).collect()),
@@ -84,6 +88,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         suspends: suspends(o),
         operations: operations(o),
+        faults: o.faults.as_ref().map(|state| faults(&o.counters, state)),
         write_stall: o.write_stall.map(|s| WriteStall {
             since_ns: s.since.0,
             length_ns: s.length.0,
@@ -93,6 +98,33 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         energy_mj: Some(o.energy_mj.0),
         channel: channel(&o.channel),
         utilisation: utilisation(o),
+    }
+}
+
+/// The failures of the flash.
+fn faults(c: &Counters, state: &FaultState) -> Faults {
+    let blocks = state.blocks.blocks;
+    Faults {
+        program_failures: c.program_failures,
+        erase_failures: c.erase_failures,
+        read_failures: c.read_failures,
+        media_errors: c.media_errors,
+        units_rebuilt: c.rebuilt_units,
+        units_mended: c.mended_units,
+        stripes_rewritten: c.stripes_rewritten,
+        blocks: FaultBlocks {
+            all: blocks.all,
+            factory_bad: blocks.factory_bad,
+            grown_bad: blocks.grown_bad,
+            spare: blocks.spare,
+        },
+        retired_extents: state.blocks.retired_extents,
+        spare_extents: state.blocks.spare_extents,
+        dead_planes: u64::from(state.dead_planes),
+        read_only_since_ns: state.read_only_since.map(|at| at.0),
+        lost_bytes: state.lost.iter().map(|range| range.end - range.start).sum(),
+        lost_ranges: state.lost.len() as u64,
+        lost: state.lost.iter().take(MOST_LOST).map(|range| [range.start, range.end]).collect(),
     }
 }
 

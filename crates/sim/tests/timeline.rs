@@ -7,11 +7,12 @@ use common::{experiment, job};
 use std::sync::{Arc, Mutex};
 use tailcut_config::resolve;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Device, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
+use tailcut_core::device::{Change, Device, Observer, OpKind, QueueEvent, QueueStep, RequestEvent};
+use tailcut_core::device::{RequestStep, Shape, Step, StepEvent};
 use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackId};
 use tailcut_sim::host::Host;
 use tailcut_sim::measure::SinkError;
-use tailcut_sim::timeline::{Covered, Mark, Recorder, Track, Tracks, Window};
+use tailcut_sim::timeline::{Covered, Mark, Of as About, Recorder, Track, Tracks, Window};
 use tailcut_sim::{SchemeSpec, Sink};
 use tailcut_stats::{Interval, Sample};
 use tailcut_units::{Occupant, SimTime, Span};
@@ -22,6 +23,7 @@ type Bytes = Arc<Mutex<Vec<u8>>>;
 /// Tracks called `unit 0`, …, `channel 0`, ….
 struct Written {
     writer: Option<TraceWriter<Vec<u8>>>,
+    drive: TrackId,
     units: Vec<TrackId>,
     channels: Vec<TrackId>,
     bytes: Bytes,
@@ -33,16 +35,27 @@ impl Written {
         let mut tracks = |name: &str, count: u32| {
             (0..count).map(|i| writer.track(&format!("{name} {i}"), None)).collect::<Vec<_>>()
         };
-        let (units, channels) = (tracks("unit", units), tracks("channel", channels));
-        Written { writer: Some(writer), units, channels, bytes: bytes.clone() }
+        let (units, channels, drive) =
+            (tracks("unit", units), tracks("channel", channels), tracks("drive", 1)[0]);
+        Written { writer: Some(writer), drive, units, channels, bytes: bytes.clone() }
+    }
+
+    fn id(&self, track: Track) -> TrackId {
+        match track {
+            Track::Drive => self.drive,
+            Track::Unit(unit) => self.units[unit.index()],
+            Track::Channel(channel) => self.channels[channel as usize],
+        }
     }
 
     fn put(&mut self, instant: bool, track: Track, at: SimTime, mark: &Mark<'_>) {
-        let track = match track {
-            Track::Unit(unit) => self.units[unit.index()],
-            Track::Channel(channel) => self.channels[channel as usize],
+        let track = self.id(track);
+        let op = match mark.of {
+            Some(About::Step(e)) => Some(e.op),
+            Some(About::Failed(e)) => Some(e.op),
+            Some(About::Drive(_)) | None => None,
         };
-        let notes: Vec<Note<'_>> = mark.of.map(|e| Note::Number("op", e.op.into())).into_iter().collect();
+        let notes: Vec<Note<'_>> = op.map(|op| Note::Number("op", op.into())).into_iter().collect();
         let (name, starts, ends) = (mark.name, mark.starts, mark.ends);
         let event = Event { track, at, name, notes: &notes, starts, ends };
         let writer = self.writer.as_mut().unwrap();
@@ -55,10 +68,7 @@ impl Tracks for Written {
         self.put(false, track, at, mark);
     }
     fn end(&mut self, track: Track, at: SimTime) {
-        let track = match track {
-            Track::Unit(unit) => self.units[unit.index()],
-            Track::Channel(channel) => self.channels[channel as usize],
-        };
+        let track = self.id(track);
         self.writer.as_mut().unwrap().end(track, at);
     }
     fn instant(&mut self, track: Track, at: SimTime, mark: &Mark<'_>) {
@@ -336,6 +346,51 @@ fn a_stop_told_on_the_channel_begins_behind_it() {
         "stopping 100 > resuming 215",
     ];
     assert_eq!(arrows(&t), expected);
+}
+
+#[test]
+fn failures_are_marked_on_the_track_of_the_drive() {
+    let bytes = Bytes::default();
+    let mut recorder = Recorder::new(1, (SimTime(0), SimTime(2_000)), Written::new(1, 1, &bytes));
+    let fails = |Of(op, kind, occupant): Of, at: u64| QueueEvent {
+        op,
+        kind,
+        occupant,
+        request: u64::MAX,
+        rebuild: u32::MAX,
+        write_unit: u32::MAX,
+        unit: BusyUnit(0),
+        channel: 0,
+        planes: 1,
+        codewords: 1,
+        bytes: 0,
+        step: QueueStep::Fails,
+        at: SimTime(at),
+    };
+    for step in [(Step::Granted, 0, 0), (Step::ChannelIn, 10, 20), (Step::Array, 20, 1_020)] {
+        recorder.step(&ERASE.step(step.0, step.1, step.2));
+    }
+    recorder.queued(&fails(ERASE, 1_020));
+    // The read is decoded when its die has another operation.
+    Of::read(7, 1_100, 0).iter().chain(&Of::read(8, 1_165, 0)).for_each(|step| recorder.step(step));
+    recorder.queued(&fails(Of(7, OpKind::Read, Occupant::UserRead), 1_240));
+    recorder.changes(SimTime(1_300), Change::PlanesDie { first: 2, count: 2 });
+    recorder.changes(SimTime(1_301), Change::ReadOnly);
+    recorder.changes(SimTime(2_000), Change::ReadOnly);
+    let covered = recorder.finish().unwrap();
+    let t = Timeline::read(&bytes.lock().unwrap()).unwrap();
+    assert_eq!(covered.to, SimTime(1_301));
+    assert!(
+        lines(&t, "unit 0").contains(&"  erase (failed) 20-1020".to_string()),
+        "{:?}",
+        lines(&t, "unit 0")
+    );
+    let drive = t.tracks.iter().find(|t| t.name == "drive 0").expect("it has a track");
+    assert!(drive.slices.iter().all(|s| s.instant));
+    let points: Vec<String> = drive.slices.iter().map(|s| format!("{} {}", s.name, s.begin)).collect();
+    let expected =
+        ["erase (failed) 1020", "user_read (failed) 1240", "planes die 1300", "becomes read-only 1301"];
+    assert_eq!(points, expected);
 }
 
 /// Stores all steps and passes them on.

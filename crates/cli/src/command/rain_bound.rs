@@ -5,7 +5,6 @@ use crate::error::CliError;
 use crate::terminal::print;
 use serde::Serialize;
 use std::fmt::Write;
-use tailcut_config::resolve;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::redundancy::RedundancyConfig;
 use tailcut_sim::rotation_bound::{self as bound, PlaneLoad, RotationBound};
@@ -37,7 +36,7 @@ struct Bound {
 
 /// Compute the bound and print it.
 pub fn rain_bound(args: &RainBoundArgs) -> Result<(), CliError> {
-    let resolved = resolve(&args.device, &args.scheme, &args.layers.config, &args.layers.set)?;
+    let resolved = args.layers.resolve(&args.device, &args.scheme)?;
     let bound = work_out(&resolved.config, args);
     if args.json {
         let text = serde_json::to_string_pretty(&bound);

@@ -7,7 +7,7 @@ use crate::run::config_values;
 use crate::terminal::{Terminal, print};
 use serde::Serialize;
 use tailcut_config::{
-    Resolved, devices_text, key_entries, keys_markdown, keys_text, policies_markdown, policies_text, resolve,
+    Resolved, devices_text, key_entries, keys_markdown, keys_text, policies_markdown, policies_text,
     schemes_text, select_keys, show_config, workloads_text,
 };
 use tailcut_core::device::Device;
@@ -50,7 +50,7 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
         ShowCommand::Keys { pattern, markdown, json } => keys(pattern.as_deref(), *markdown, *json),
         ShowCommand::RainBound(args) => rain_bound(args),
         ShowCommand::Config { device, scheme, json, layers } => {
-            let resolved = resolve(device, scheme, &layers.config, &layers.set)?;
+            let resolved = layers.resolve(device, scheme)?;
             match json {
                 true => print(&config_json(&resolved)?)?,
                 false => print(&show_config(&resolved))?,

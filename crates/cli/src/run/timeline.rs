@@ -5,12 +5,12 @@ use super::summary::Finished;
 use std::fmt::Write as _;
 use std::io::Write;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{OpKind, Shape, StepEvent};
+use tailcut_core::device::{Change, OpKind, QueueEvent, Shape, StepEvent};
 use tailcut_report::text::grouped;
 use tailcut_report::timeline::{Event, Note, TraceWriter, TrackId};
 use tailcut_sim::Experiment;
 use tailcut_sim::measure::SinkError;
-use tailcut_sim::timeline::{Mark, Track, Tracks};
+use tailcut_sim::timeline::{Mark, Of, Track, Tracks};
 use tailcut_units::SimTime;
 use tailcut_units::quantity::format_time;
 
@@ -20,6 +20,7 @@ pub struct Timeline<W: Write> {
     writer: Option<TraceWriter<W>>,
     /// The file's name, for errors.
     name: String,
+    drive: TrackId,
     units: Vec<TrackId>,
     channels: Vec<TrackId>,
     /// The kind of a busy unit: die or plane.
@@ -30,7 +31,8 @@ impl<W: Write> Timeline<W> {
     /// A timeline of a drive under a scheme.
     pub fn new(out: W, name: String, scheme: &str, shape: &Shape) -> Timeline<W> {
         let mut writer = TraceWriter::new(out);
-        let drive = Some(writer.track(&format!("drive ({scheme})"), None));
+        let all = writer.track(&format!("drive ({scheme})"), None);
+        let drive = Some(all);
         let (mut units, mut channels) = (Vec::new(), Vec::new());
         let whole_dies = shape.units == shape.dies;
         for unit in (0..shape.units).map(BusyUnit) {
@@ -47,11 +49,12 @@ impl<W: Write> Timeline<W> {
             units.push(writer.track(&name, drive));
         }
         let unit = if whole_dies { "die" } else { "plane" };
-        Timeline { writer: Some(writer), name, units, channels, unit }
+        Timeline { writer: Some(writer), name, drive: all, units, channels, unit }
     }
 
     fn id(&self, track: Track) -> TrackId {
         match track {
+            Track::Drive => self.drive,
             Track::Unit(unit) => self.units[unit.index()],
             Track::Channel(channel) => self.channels[channel as usize],
         }
@@ -59,7 +62,12 @@ impl<W: Write> Timeline<W> {
 
     fn put(&mut self, how: fn(&mut TraceWriter<W>, &Event<'_>), track: Track, at: SimTime, mark: &Mark<'_>) {
         let mut notes = [Note::Number("", 0); 4];
-        let count = mark.of.map_or(0, |of| fill(&mut notes, of, self.unit));
+        let count = match mark.of {
+            None => 0,
+            Some(Of::Step(e)) => fill(&mut notes, of_step(e, self.unit)),
+            Some(Of::Failed(e)) => fill(&mut notes, of_failure(e, self.unit)),
+            Some(Of::Drive(change)) => fill(&mut notes, of_change(change)),
+        };
         let event = Event {
             track: self.id(track),
             at,
@@ -74,16 +82,46 @@ impl<W: Write> Timeline<W> {
     }
 }
 
-/// Fill in the notes about an operation; returns how many there are.
-fn fill(notes: &mut [Note<'static>; 4], of: &StepEvent, unit: &'static str) -> usize {
-    let all = [
-        Some(Note::Text("occupant", of.occupant.name())),
-        (of.request != u64::MAX).then_some(Note::Number("request", of.request)),
-        Some(Note::Number(unit, u64::from(of.unit.0))),
-        (of.kind != OpKind::Erase).then(|| Note::Number("page", u64::from(of.page))),
-    ];
+/// The notes of a mark; some of them may be missing.
+type Notes = [Option<Note<'static>>; 4];
+
+/// Fill in the notes that are there; returns how many.
+fn fill(notes: &mut [Note<'static>; 4], all: Notes) -> usize {
     let said = all.into_iter().flatten();
     notes.iter_mut().zip(said).map(|(place, note)| *place = note).count()
+}
+
+fn of_request(request: u64) -> Option<Note<'static>> {
+    (request != u64::MAX).then_some(Note::Number("request", request))
+}
+
+fn of_step(of: &StepEvent, unit: &'static str) -> Notes {
+    [
+        Some(Note::Text("occupant", of.occupant.name())),
+        of_request(of.request),
+        Some(Note::Number(unit, u64::from(of.unit.0))),
+        (of.kind != OpKind::Erase).then(|| Note::Number("page", u64::from(of.page))),
+    ]
+}
+
+fn of_failure(of: &QueueEvent, unit: &'static str) -> Notes {
+    [
+        Some(Note::Text("occupant", of.occupant.name())),
+        of_request(of.request),
+        Some(Note::Number(unit, u64::from(of.unit.0))),
+        None,
+    ]
+}
+
+fn of_change(change: Change) -> Notes {
+    match change {
+        Change::PlanesDie { first, count } => {
+            let [first, count] =
+                [("first plane", first), ("planes", count)].map(|(name, n)| Note::Number(name, u64::from(n)));
+            [Some(first), Some(count), None, None]
+        }
+        Change::ReadOnly => [None; 4],
+    }
 }
 
 impl<W: Write + Send> Tracks for Timeline<W> {

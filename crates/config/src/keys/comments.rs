@@ -53,6 +53,8 @@ pub(super) struct Field<'a> {
     /// The module that reads and writes the field, if the type does not determine it:
     /// `quantity::time`.
     pub(super) with: Option<&'a str>,
+    /// Whether it may be left out, and then has the default value of its type.
+    pub(super) has_default: bool,
     pub(super) comment: Comment,
 }
 
@@ -85,14 +87,23 @@ pub(super) fn struct_of<'a>(sources: &[&'a str], name: &str) -> Option<Struct<'a
     let mut fields = Vec::new();
     let mut comment = Vec::new();
     let mut with = None;
+    let mut has_default = false;
     for line in inside {
         if line.starts_with("///") {
             comment.push(line);
         } else if line.starts_with("#[") {
             with = line.split_once("with = \"").and_then(|(_, rest)| rest.split('"').next());
+            has_default = line.starts_with("#[serde(default");
         } else if let Some((name, ty)) = line.strip_prefix("pub ").and_then(|l| l.split_once(": ")) {
             let ty = ty.trim_end_matches(',');
-            fields.push(Field { name, ty, with: with.take(), comment: Comment::parse(&comment) });
+            let has_default = std::mem::take(&mut has_default);
+            fields.push(Field {
+                name,
+                ty,
+                with: with.take(),
+                has_default,
+                comment: Comment::parse(&comment),
+            });
             comment.clear();
         }
     }

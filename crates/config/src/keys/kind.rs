@@ -32,7 +32,7 @@ const MOST: &str = "4294967295";
 /// struct or an enum.
 pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
     let (name, quantity, least, most) = match (with.unwrap_or_default(), ty) {
-        ("quantity::time", _) => ("time", Some(Kind::TIME), Some("0ns"), None),
+        ("quantity::time" | "quantity::maybe_time", _) => ("time", Some(Kind::TIME), Some("0ns"), None),
         ("quantity::times", _) => ("list of times", Some(Kind::TIME), Some("0ns"), None),
         ("quantity::time_or_times", _) => ("time or list of times", Some(Kind::TIME), Some("0ns"), None),
         ("quantity::time_limit", _) => ("time, or \"none\"", Some(Kind::TIME), Some("0ns"), None),
@@ -42,7 +42,9 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
             ("share", Some(Kind::FRACTION), Some("0%"), Some("100%"))
         }
         ("quantity::maybe_ratio", _) => ("ratio", Some(Kind::RATIO), Some("0%"), Some("99999%")),
-        ("quantity::rate", _) => ("rate", Some(Kind::RATE), Some("1B/s"), Some("inf")),
+        ("quantity::rate" | "quantity::maybe_rate", _) => {
+            ("rate", Some(Kind::RATE), Some("1B/s"), Some("inf"))
+        }
         ("quantity::power", _) => ("power", Some(Kind::POWER), Some("0uW"), None),
         ("", "u32") => ("whole number", None, Some("0"), Some(MOST)),
         ("", "Vec<u32>") => ("list of whole numbers", None, Some("0"), Some(MOST)),

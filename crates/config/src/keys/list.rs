@@ -110,6 +110,13 @@ impl Table<'_> {
                 // The members of policies are listed with their families.
                 continue;
             }
+            let item = ty.strip_prefix("Vec<").and_then(|ty| ty.strip_suffix('>'));
+            if let Some(below) = item.and_then(|ty| struct_of(self.sources, ty)) {
+                // A list of tables: `key[]` stands for each of them.
+                let key = format!("{key}[]");
+                Table { key: &key, read_by, optional: true, ..*self }.list(below, out);
+                continue;
+            }
             if let Some(below) = struct_of(self.sources, ty) {
                 let optional = self.optional || inner.is_some();
                 Table { key: &key, read_by, optional, ..*self }.list(below, out);
@@ -121,7 +128,12 @@ impl Table<'_> {
             // An absent limit is written as "none", so the key is always written.
             let may_be_absent = inner.is_some() && !field.with.is_some_and(|w| w.ends_with("_limit"));
             out.push(KeyEntry {
-                default: self.default_of(&key, may_be_absent),
+                default: match ty {
+                    "bool" if field.has_default && self.defaults.is_none() => {
+                        KeyDefault::Value("false".to_string())
+                    }
+                    _ => self.default_of(&key, may_be_absent),
+                },
                 what: field.comment.what,
                 kind: known.as_ref().map_or(if named.is_some() { "one of" } else { "?" }, |t| t.name),
                 units: known.and_then(|t| t.quantity).map(|q| q.units),

@@ -52,8 +52,9 @@ Every key of a device file, and of schemes, `--config` files and `--set`, which 
 `tailcut show keys PATTERN` prints the same. The keys of a device have no default: a built-in
 device or a complete file gives all of them, and `tailcut show config DEVICE` prints what it gives,
 with the sources. The parameters of a policy have defaults, and [policies.md](policies.md) is the
-manual of the policies. A module such as `device::shape` is a file of `crates/core/src`, and `sim::…`
-is one of `crates/sim/src`.
+manual of the policies. The faults of the flash (`faults`, and `fault[]` for each table `[[fault]]`) may
+be left out; [faults.md](faults.md) describes them. A module such as `device::shape` is a file of
+`crates/core/src`, and `sim::…` is one of `crates/sim/src`.
 
 A range gives the values that the key allows by itself; conditions that depend on other keys follow after
 a semicolon. A value outside its range is refused with an error that names the key.

@@ -15,7 +15,7 @@ pub struct RequestsWriter<W: Write + Send> {
     columns: Columns<W>,
     jobs: Vec<ByteArray>,
     ops: [ByteArray; 4],
-    statuses: [ByteArray; 2],
+    statuses: [ByteArray; 4],
 }
 
 impl<W: Write + Send> RequestsWriter<W> {
@@ -42,7 +42,7 @@ impl<W: Write + Send> RequestsWriter<W> {
             columns: Columns::new(out, &columns, &[("scheme", scheme)])?,
             jobs: jobs.iter().map(|j| ByteArray::from(j.as_str())).collect(),
             ops: ["read", "write", "trim", "flush"].map(ByteArray::from),
-            statuses: ["ok", "out_of_range"].map(ByteArray::from),
+            statuses: Status::ALL.map(|status| ByteArray::from(status.name())),
         })
     }
 
@@ -54,10 +54,6 @@ impl<W: Write + Send> RequestsWriter<W> {
             HostOp::Trim => 2,
             HostOp::Flush => 3,
         };
-        let status = match s.status {
-            Status::Ok => 0,
-            Status::OutOfRange => 1,
-        };
         let c = &mut self.columns;
         c.number(s.index);
         c.text(&self.jobs[usize::from(s.job)]);
@@ -67,7 +63,7 @@ impl<W: Write + Send> RequestsWriter<W> {
         c.number(s.arrived.0);
         c.number(s.completed.0);
         c.number(s.latency_ns());
-        c.text(&self.statuses[status]);
+        c.text(&self.statuses[s.status as usize]);
         for cause in Cause::all() {
             c.number(s.ledger.get(cause));
         }

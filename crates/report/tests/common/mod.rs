@@ -3,6 +3,7 @@
 
 #![allow(dead_code)] // Each test file uses a part of it.
 
+use tailcut_report::faults::{FaultBlocks, Faults};
 use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Use,
     Utilisation, Workload,
@@ -61,6 +62,7 @@ fn ledger(op: HostOp, stream: &mut Stream) -> Ledger {
         }
         if stream.below(400) == 0 {
             ledger.charge(Cause::die_wait(Occupant::Erase), stream.below(3_000_000));
+            ledger.charge(Cause::RETRY_ARRAY, 3_000);
         }
     } else if stream.below(30) == 0 {
         ledger.charge(Cause::BUFFER_FLUSH, stream.below(500_000));
@@ -137,6 +139,18 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             host_link: Use { mean: 0.0625, busiest: 0.125 },
         }),
         energy_mj: None,
+        faults: (name == "t-es").then(|| Faults {
+            read_failures: 7,
+            media_errors: 2,
+            blocks: FaultBlocks { all: 512, factory_bad: 3, grown_bad: 1, spare: 4 },
+            retired_extents: 1,
+            spare_extents: 14,
+            read_only_since_ns: Some(1_234_567),
+            lost_bytes: 8_192,
+            lost_ranges: 1,
+            lost: vec![[0, 8_192]],
+            ..Faults::default()
+        }),
         write_stall: None,
     };
     (Scheme::new(facts, &measured, Some(&counters)), measured)

@@ -10,5 +10,5 @@ mod unit;
 mod window;
 
 pub use recorder::{Covered, Recorder};
-pub use tracks::{Flow, Mark, Track, Tracks};
+pub use tracks::{Flow, Mark, Of, Track, Tracks};
 pub use window::Window;

@@ -1,11 +1,13 @@
 //! Makes a timeline from the events of an observer.
 
-use super::tracks::{Flow, Mark, Track, Tracks};
+use super::tracks::{Flow, Mark, Of, Track, Tracks};
 use super::unit::{Holder, Pen};
 use crate::measure::SinkError;
 use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Observer, RequestEvent, RequestStep, Step, StepEvent};
+use tailcut_core::device::{
+    Change, Observer, QueueEvent, QueueStep, RequestEvent, RequestStep, Step, StepEvent,
+};
 use tailcut_units::SimTime;
 
 /// The time that a timeline covers.
@@ -28,6 +30,9 @@ pub struct Covered {
 /// from the phase that was cut short to the operation that interrupted it (an arrow runs
 /// forward in time). Another arrow leads from each part of a suspended operation to the
 /// next.
+///
+/// The drive's track has an instant for each operation that fails, for planes that die and for the
+/// change to read-only. The last phase of a program or erase that fails is marked too.
 ///
 /// It observes from the beginning of the run, to know the operations under way when the
 /// window starts. Slices that extend beyond either end of the window are cut there.
@@ -102,7 +107,7 @@ impl<T: Tracks> Recorder<T> {
         // Arrows whose other end is after the end of the window end here.
         for suspended in std::mem::take(&mut self.suspended).into_values() {
             let ends = suspended.flow.as_slice();
-            let mark = Mark { name: "still suspended", of: Some(&suspended.of), starts: &[], ends };
+            let mark = Mark { name: "still suspended", of: Some(Of::Step(&suspended.of)), starts: &[], ends };
             self.pen.tracks.instant(Track::Unit(suspended.of.unit), SimTime(at), &mark);
         }
         for Arriving { unit, flows } in std::mem::take(&mut self.arriving).into_values() {
@@ -227,6 +232,30 @@ impl<T: Tracks> Observer for Recorder<T> {
             Step::Suspended => self.suspend(e),
             Step::Resuming => self.resume(e),
         }
+    }
+
+    fn queued(&mut self, e: &QueueEvent) {
+        if e.step != QueueStep::Fails || self.closed || !self.pen.covers(e.at.0) {
+            return;
+        }
+        self.latest = self.latest.max(e.at.0);
+        if let Some(holder) = self.units[e.unit.index()].as_mut().filter(|h| h.of.op == e.op) {
+            holder.fails();
+        }
+        self.pen.failure(e);
+    }
+
+    fn changes(&mut self, at: SimTime, change: Change) {
+        if self.closed || !self.pen.covers(at.0) {
+            return;
+        }
+        self.latest = self.latest.max(at.0);
+        let name = match change {
+            Change::PlanesDie { .. } => "planes die",
+            Change::ReadOnly => "becomes read-only",
+        };
+        let mark = Mark { name, of: Some(Of::Drive(change)), starts: &[], ends: &[] };
+        self.pen.tracks.instant(Track::Drive, at, &mark);
     }
 
     fn request(&mut self, e: &RequestEvent) {

@@ -2,12 +2,14 @@
 
 use crate::measure::SinkError;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::StepEvent;
+use tailcut_core::device::{Change, QueueEvent, StepEvent};
 use tailcut_units::SimTime;
 
 /// A track of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Track {
+    /// The whole drive: failures.
+    Drive,
     /// A busy unit: a die, or a plane where planes work independently.
     Unit(BusyUnit),
     /// A channel.
@@ -18,13 +20,24 @@ pub enum Track {
 /// later one.
 pub type Flow = u64;
 
+/// What a mark concerns as a whole.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'a> {
+    /// An operation: one of its steps.
+    Step(&'a StepEvent),
+    /// An operation that has failed: its end.
+    Failed(&'a QueueEvent),
+    /// The drive.
+    Drive(Change),
+}
+
 /// The beginning of a slice, or an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'a> {
     /// The name; there are only a few names.
     pub name: &'a str,
-    /// If the mark concerns an operation as a whole: one of its steps.
-    pub of: Option<&'a StepEvent>,
+    /// The operation or change that the mark concerns as a whole.
+    pub of: Option<Of<'a>>,
     /// Arrows that start here.
     pub starts: &'a [Flow],
     /// Arrows that end here.

@@ -1,7 +1,7 @@
 //! The operation that holds one busy unit, with its known phases.
 
-use super::tracks::{Flow, Mark, Track, Tracks};
-use tailcut_core::device::{OpKind, Step, StepEvent};
+use super::tracks::{Flow, Mark, Of, Track, Tracks};
+use tailcut_core::device::{OpKind, QueueEvent, Step, StepEvent};
 use tailcut_units::{Occupant, SimTime};
 
 /// The part of the run that is written, and the tracks that receive it.
@@ -16,6 +16,7 @@ pub(super) struct Pen<T> {
 /// The slice names of an occupant.
 struct Names {
     resumed: String,
+    failed: String,
     /// On the channel: command, command and data in, data out.
     transfers: [String; 3],
 }
@@ -26,6 +27,7 @@ impl<T: Tracks> Pen<T> {
     pub fn new(tracks: T, from: u64, to: u64) -> Pen<T> {
         let names = |o: Occupant| Names {
             resumed: format!("{} (resumed)", o.name()),
+            failed: format!("{} (failed)", o.name()),
             transfers: TRANSFERS.map(|what| format!("{}: {what}", o.name())),
         };
         Pen { tracks, from, to, slices: 0, names: Occupant::ALL.map(names).into() }
@@ -36,6 +38,13 @@ impl<T: Tracks> Pen<T> {
         (self.from..self.to).contains(&at)
     }
 
+    /// Write that an operation has failed.
+    pub fn failure(&mut self, e: &QueueEvent) {
+        let name = &self.names[e.occupant as usize].failed;
+        let mark = Mark { name, of: Some(Of::Failed(e)), starts: &[], ends: &[] };
+        self.tracks.instant(Track::Drive, e.at, &mark);
+    }
+
     /// Write a command or data on the channel; these are never cut short.
     pub fn transfer(&mut self, e: &StepEvent) {
         let (begin, end) = (e.at.0.max(self.from), e.until.0.min(self.to));
@@ -43,7 +52,8 @@ impl<T: Tracks> Pen<T> {
             let name = &self.names[e.occupant as usize].transfers[transfer(e)];
             let track = Track::Channel(e.channel);
             self.slices += 1;
-            self.tracks.begin(track, SimTime(begin), &Mark { name, of: Some(e), starts: &[], ends: &[] });
+            let mark = Mark { name, of: Some(Of::Step(e)), starts: &[], ends: &[] };
+            self.tracks.begin(track, SimTime(begin), &mark);
             self.tracks.end(track, SimTime(end));
         }
     }
@@ -143,6 +153,18 @@ impl Holder {
         self.add(Phase::new(name, begin, end));
     }
 
+    /// Note that the operation has failed in its last phase. The data of a read are decoded after its
+    /// phases, so only programs and erases are marked here.
+    pub fn fails(&mut self) {
+        if let Some(last) = self.held.last_mut() {
+            last.name = match last.name {
+                "program" => "program (failed)",
+                "erase" => "erase (failed)",
+                name => name,
+            };
+        }
+    }
+
     /// Add a phase, and the wait before it if there is one.
     fn add(&mut self, phase: Phase) {
         let Phase { name, begin, end, .. } = phase;
@@ -221,7 +243,7 @@ impl Holder {
                 Step::Granted => occupant.name(),
                 _ => &pen.names[occupant as usize].resumed,
             };
-            let mark = Mark { name, of: Some(&self.of), starts: &[], ends: &self.ends };
+            let mark = Mark { name, of: Some(Of::Step(&self.of)), starts: &[], ends: &self.ends };
             pen.slices += 1;
             pen.tracks.begin(track, SimTime(begin), &mark);
         }
