@@ -164,6 +164,12 @@ impl Bytes {
         data
     }
 
+    /// Note that a command ended without success. A write or TRIM may have taken effect in part.
+    pub fn failed(&mut self, index: u64) {
+        self.events += 1;
+        self.reads.remove(&index);
+    }
+
     /// Note that a command ended, and check the `data` of a read.
     pub fn ended(&mut self, index: u64, command: &Command, data: &[u8]) -> Result<(), String> {
         self.events += 1;

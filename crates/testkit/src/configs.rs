@@ -111,7 +111,16 @@ pub fn small_drive() -> DeviceConfig {
             background: background::BackgroundConfig::None(Default::default()),
             wear: wear::WearConfig::None(Default::default()),
         },
-        age: AgeConfig { fill: 1.0, overwrites: Overwrites::Uniform, free: None },
+        age: AgeConfig {
+            fill: 1.0,
+            overwrites: Overwrites::Uniform,
+            free: None,
+            pe_cycles: None,
+            retention: None,
+            reads: None,
+        },
+        faults: Default::default(),
+        fault: Vec::new(),
     }
 }
 

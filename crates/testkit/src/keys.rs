@@ -185,7 +185,34 @@ const CHANGES: &[Change] = &[
     ("age.fill", "'90%'", &[]),
     ("age.overwrites", "'workload'", &[]),
     ("age.free", "4", &[]),
+    ("age.pe_cycles", "1000", &[("faults.erase", "'10%'")]),
+    ("age.reads", "1000", &[("faults.read", "'10%'")]),
+    ("age.retention", "'2s'", &[("fault", OLD_PAGES)]),
+    ("faults.program", "'2%'", &[]),
+    ("faults.erase", "'10%'", &[]),
+    ("faults.read", "'2%'", &[]),
+    ("faults.page", "'2%'", &[]),
+    ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
+    ("fault", "[{ kind = 'die', die = 1, at = '10ms' }]", &[]),
 ];
+
+/// A page of each of these blocks on four planes, which cannot be read if its data are a second old.
+macro_rules! old_pages {
+    ($($block:literal)*) => {
+        concat!("[", $(
+            "{ kind = 'page', die = 0, plane = 0, block = ", $block, ", page = 1, older = '1s' },",
+            "{ kind = 'page', die = 1, plane = 1, block = ", $block, ", page = 4, older = '1s' },",
+            "{ kind = 'page', die = 2, plane = 0, block = ", $block, ", page = 8, older = '1s' },",
+            "{ kind = 'page', die = 3, plane = 1, block = ", $block, ", page = 12, older = '1s' },",
+        )* "]")
+    };
+}
+const OLD_PAGES: &str = old_pages!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27);
+/// Stripes, with room for those of a dead plane.
+const DEAD_PLANE: &[(&str, &str)] = stripes!(
+    ("ftl.over_provisioning", "'60%'"),
+    ("fault", "[{ kind = 'plane', die = 1, plane = 0, at = '1ms' }]")
+);
 
 /// Keys that cannot affect any output, and why.
 const EXEMPT: &[(&str, &str)] = &[("description", "a text for people")];
@@ -264,6 +291,15 @@ fn bases() -> Vec<Table> {
     }
     out.push(queued);
     out.push(with(&first, &[("age.free", "'15%'")]));
+    let past = [("age.pe_cycles", "3"), ("age.reads", "3"), ("age.retention", "'1s'")];
+    let kinds = ["program", "erase", "read", "page"].map(|kind| (format!("faults.{kind}"), "'1%'"));
+    let mut failing = with(&first, &past);
+    for (key, value) in kinds {
+        set(&mut failing, &key, parse(value));
+    }
+    set(&mut failing, "faults.rebuild_rate", parse("'1MB/s'"));
+    set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
+    out.push(failing);
     for (key, value) in [("user_capacity", "'11MiB'"), ("over_provisioning_of_user", "'33%'")] {
         let mut sized = first.clone();
         sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");

@@ -10,6 +10,7 @@ use tailcut_core::device::{Device, Medium, Observer, Shape};
 use tailcut_core::ftl::map::Place;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::buffer::lru::PowerLoss;
+use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Span, Status};
 
 macro_rules! expect {
@@ -82,6 +83,10 @@ pub struct Oracle {
     /// A FLUSH guarantees that acknowledged data are on flash.
     volatile: bool,
     last_write: Option<u64>,
+    /// Whether reads may end without data.
+    may_fail: bool,
+    /// Whether a read that has failed may succeed later.
+    transient: bool,
     floor: Span,
     read_floor: u64,
     program_floor: u64,
@@ -124,6 +129,11 @@ impl Oracle {
             in_order: write_back && !limited,
             volatile,
             last_write: None,
+            may_fail: shape.faults.is_some(),
+            transient: config.faults.read.is_some()
+                || config.fault.iter().any(|fault| fault.once)
+                // They move data without reading them.
+                || matches!(config.policy.gc_schedule, GcScheduleConfig::Instant(_)),
             floor: config.host.submit_latency + config.host.complete_latency + config.controller.command,
             read_floor: t.command_ns + sense + t.transfer_codewords_ns(1) + config.ecc.decode.0,
             program_floor: t.command_ns * u64::from(shape.layout.write_planes)
@@ -204,7 +214,16 @@ impl Oracle {
         let latency = (e.completed - e.arrived).0;
         expect!(e.ledger.sum() == latency, "{name}: ledger {} of {latency} ns", e.ledger.sum());
         let range = self.in_range(&e.command) || e.command.op == HostOp::Flush;
-        let expected = if range { Status::Ok } else { Status::OutOfRange };
+        let expected = match (e.status, e.command.op) {
+            _ if !range => Status::OutOfRange,
+            (Status::MediaError, HostOp::Read) if self.may_fail => Status::MediaError,
+            (Status::ReadOnly, HostOp::Write | HostOp::Trim | HostOp::Flush)
+                if device.read_only_since().is_some() =>
+            {
+                Status::ReadOnly
+            }
+            _ => Status::Ok,
+        };
         expect!(e.status == expected, "{name} ended {:?}", e.status);
         expect!(latency >= self.floor.0, "{name} took {latency} ns, less than {}", self.floor);
         for lpn in self.units_of(&e.command) {
@@ -213,10 +232,19 @@ impl Oracle {
             if changes {
                 u.touches -= 1;
                 u.touched = self.events;
+                if e.status == Status::ReadOnly {
+                    // It may have taken effect, and is not acknowledged.
+                    (u.content, u.touched) = (Content::Open, u64::MAX);
+                }
             }
             if changes && u.touches == 0 {
                 let place = device.whereabouts(Lpn(lpn as u32));
                 let absent = place == Place::Unmapped;
+                let lost = absent && device.has_lost_data(Lpn(lpn as u32));
+                if lost && u.content != Content::Absent {
+                    u.content = Content::Present;
+                    continue;
+                }
                 expect!(
                     u.content == Content::Open || absent == (u.content == Content::Absent),
                     "after {name} unit {lpn} is {place:?} and should be {:?}",
@@ -226,6 +254,18 @@ impl Oracle {
                     u.content = if absent { Content::Absent } else { Content::Present };
                 }
             }
+        }
+        if e.status == Status::MediaError {
+            self.reads += 1;
+            // A write under way since before the read may have ended the loss.
+            let still = |u: &Unit| u.touches == 0 && u.touched < p.event;
+            let untouched = self.units_of(&e.command).all(|l| still(&self.units[l]));
+            let end = e.command.offset + u64::from(e.command.bytes);
+            let told = |r: &std::ops::Range<u64>| r.start < end && e.command.offset < r.end;
+            expect!(
+                !untouched || self.transient || device.lost_ranges().iter().any(told),
+                "{name} ended without data, and none of its range is told as lost"
+            );
         }
         if e.status != Status::Ok {
             return Ok(());
@@ -281,7 +321,9 @@ impl Oracle {
             if u.touches == 0 && u.touched < event && u.content == Content::Present {
                 let place = device.whereabouts(Lpn(lpn as u32));
                 expect!(
-                    matches!(place, Place::Flash(_)),
+                    matches!(place, Place::Flash(_))
+                        || device.has_lost_data(Lpn(lpn as u32))
+                        || device.is_in_controller_alone(Lpn(lpn as u32)),
                     "{name} ended, and unit {lpn}, acknowledged before it, is {place:?}"
                 );
             }
@@ -304,13 +346,17 @@ impl Oracle {
         expect!(self.pending.is_empty(), "{} commands never ended", self.pending.len());
         for (lpn, u) in self.units.iter().enumerate() {
             let place = device.whereabouts(Lpn(lpn as u32));
+            let lost = place == Place::Unmapped && device.has_lost_data(Lpn(lpn as u32));
             expect!(
-                (place == Place::Unmapped) == (u.content == Content::Absent),
+                (place == Place::Unmapped) == (u.content == Content::Absent) || lost,
                 "unit {lpn} is {place:?} and should be {:?}",
                 u.content
             );
         }
         let c = device.counters();
+        if device.read_only_since().is_some() {
+            return Ok(());
+        }
         let counted = (c.host_units_written, c.trimmed + c.trims_kept, c.reads);
         let expected = (self.written, self.trimmed, self.reads);
         expect!(counted == expected, "units written, trimmed, reads: {counted:?}, not {expected:?}");

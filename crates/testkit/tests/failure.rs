@@ -12,7 +12,7 @@ use tailcut_core::ftl::map::Place;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{Host, parity_drive, small_drive};
-use tailcut_units::{Cause, HostOp};
+use tailcut_units::{Cause, HostOp, SimTime, Status};
 
 const PAGE: u64 = 4096;
 
@@ -20,6 +20,8 @@ const PAGE: u64 = 4096;
 fn roomy() -> DeviceConfig {
     let mut c = parity_drive();
     c.ftl.over_provisioning = Some(0.5);
+    // A drive without any fault is not prepared for a plane that dies.
+    c.fault = vec!["page=0.0.0.0,once@1000s".parse().unwrap()];
     c
 }
 
@@ -104,7 +106,8 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
     assert_eq!(ordinary.ledger.get(Cause::RECONSTRUCTION), 0);
     let lost_before = host.device.lost_units();
     let Place::Flash(ppa) = host.device.whereabouts(Lpn(0)) else { panic!("the drive was filled") };
-    host.device.fail_plane(host.device.shape().layout.lane_at(ppa)).unwrap();
+    let plane = host.device.shape().layout.lane_at(ppa);
+    host.device.kill_planes(plane..plane + 1).unwrap();
     assert!(lost_before == 0 && host.device.lost_units() > 0);
     // Before any stripe was rewritten.
     let read = host.one(200_000, HostOp::Read, 0, PAGE as u32);
@@ -113,20 +116,20 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
 }
 
 #[test]
-fn what_cannot_be_borne_is_refused_with_the_reason() {
-    let refusal = |c: &DeviceConfig, plane| Device::new(c, 1, ()).unwrap().fail_plane(plane).unwrap_err();
-    assert!(refusal(&small_drive(), 0).contains("policy.redundancy"));
+fn planes_that_do_not_exist_are_refused_and_a_drive_without_room_reads_on() {
+    let refusal = |c: &DeviceConfig, plane: u32| {
+        Device::new(c, 1, ()).unwrap().kill_planes(plane..plane + 1).unwrap_err()
+    };
+    assert!(refusal(&small_drive(), 0).contains("without faults"));
     assert!(refusal(&roomy(), 8).contains("has 8"));
-    let mut full = parity_drive();
+    let mut full = roomy();
     full.ftl.over_provisioning = Some(0.25);
-    assert!(refusal(&full, 0).contains("ftl.over_provisioning"));
-    let mut one_group = roomy();
-    one_group.geometry.planes = 1;
-    assert!(refusal(&one_group, 0).contains("no plane is outside its group"));
-    let mut waits = roomy();
-    waits.policy.read_path = member("wait");
-    assert!(refusal(&waits, 0).contains("policy.read_path"));
-    let mut device = Device::new(&roomy(), 1, ()).unwrap();
-    device.fail_plane(3).unwrap();
-    assert!(device.fail_plane(4).unwrap_err().contains("plane 3 has failed already"));
+    let mut host = Host::observed(&full, ());
+    host.device.fill(host.device.host_bytes());
+    host.device.kill_planes(3..4).unwrap();
+    assert_eq!(host.device.read_only_since(), Some(SimTime(0)));
+    let status = |host: &mut Host, at, op| host.one(at, op, 0, PAGE as u32).status;
+    assert_eq!(status(&mut host, 1_000, HostOp::Write), Status::ReadOnly);
+    assert_eq!(status(&mut host, 100_000, HostOp::Trim), Status::ReadOnly);
+    assert_eq!(status(&mut host, 200_000, HostOp::Read), Status::Ok, "computed from the rest");
 }

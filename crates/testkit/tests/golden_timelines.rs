@@ -14,7 +14,7 @@ use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
-use tailcut_units::{HostOp, Span};
+use tailcut_units::{HostOp, Span, Status};
 
 /// Start time of the script, ns; everything before is preparation.
 const START: u64 = 1_000_000_000;
@@ -63,7 +63,9 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
     for &(at, op, unit, bytes) in before {
         host.submit(at, op, unit * UNIT, bytes as u32);
     }
-    host.drain();
+    // Not until idle: a fault of the script may come later.
+    host.advance(START - 1);
+    assert_eq!(host.device.outstanding(), 0, "the preparation has ended");
     let prepared = host.done.len();
     host.device.observer_mut().clear();
     for &(at, op, unit, bytes) in script {
@@ -84,7 +86,8 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
     for d in &host.done[prepared..] {
         let causes: Vec<String> = d.ledger.iter().map(|(c, ns)| format!("{} {ns}", c.name())).collect();
         let (op, at) = (format!("{:?}", d.command.op), d.at.0 - START);
-        let line = format!("  {op:<9} {at:>9} {:>6}  {}", d.latency, causes.join(", "));
+        let ended = if d.status == Status::Ok { String::new() } else { format!("{:?}: ", d.status) };
+        let line = format!("  {op:<9} {at:>9} {:>6}  {ended}{}", d.latency, causes.join(", "));
         writeln!(text, "{}", line.trim_end()).unwrap();
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
@@ -394,4 +397,72 @@ fn a_flush_past_a_collection() {
     let question = "A sector of a page on a collecting plane is flushed: the rest of the page is computed from its\n\
         stripe; parity is programmed at once, the page when its plane is free.";
     check("a_flush_past_a_collection", question, &striped(), &stripes_trimmed(3), &script, 100_000);
+}
+
+/// `drive()` or `striped()` with this fault.
+fn faulty(mut c: DeviceConfig, fault: &str) -> DeviceConfig {
+    c.fault = vec![fault.parse().unwrap_or_else(|e| panic!("{e}"))];
+    c
+}
+
+/// `striped()` without collections.
+fn calm() -> DeviceConfig {
+    let mut c = striped();
+    let limits =
+        gc_schedule::rotating::Config { start: Level::Count(3), hard: Level::Count(2), ..Default::default() };
+    c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Rotating(limits);
+    c
+}
+
+#[test]
+fn a_program_that_fails() {
+    // Blocks 0 and 1 of every plane are filled: the write takes page 0 of block 2 on die 0.
+    let script = [(0, Put, 64, UNIT)];
+    let question = "The row fails on one of its planes: both pages are programmed again in another block, without a\n\
+        read, and the write ends with the second program. The block, which is empty, is erased and retired.";
+    check("a_program_that_fails", question, &faulty(drive(), "program=0.1.2.0"), &[], &script, 50_000);
+}
+
+#[test]
+fn an_erase_that_fails() {
+    let script = [(0, Put, 64, UNIT), (600_000, Read, 32, UNIT)];
+    let question = "The erase of block 0 fails on one plane after its whole time, and the extent is retired. No other\n\
+        extent has stale data: nothing else is collected. The read waits as for an erase that succeeds.";
+    check("an_erase_that_fails", question, &faulty(hungry(), "erase=0.0.0"), &emptied(), &script, 100_000);
+}
+
+#[test]
+fn a_page_that_is_unreadable() {
+    let script = [(0, Read, 0, UNIT), (0, Read, 4, UNIT), (100_000, Read, 0, UNIT)];
+    let question = "A page cannot be decoded: the read takes as long as one that can, and nothing is sent to the host.\n\
+        The next read tries again. Unit 4 is on the other plane of the same row.";
+    check("a_page_that_is_unreadable", question, &faulty(drive(), "page=0.0.0.0"), &[], &script, 2_000);
+}
+
+#[test]
+fn a_page_that_parity_gives() {
+    let script = [(0, Read, 0, UNIT), (800_000, Read, 0, UNIT)];
+    let question = "A page cannot be decoded: it is computed from the rest of its stripe, and the stripe is flushed\n\
+        such that the page is written elsewhere. The next read is direct.";
+    check("a_page_that_parity_gives", question, &faulty(calm(), "page=0.0.0.0"), &[], &script, 10_000);
+}
+
+#[test]
+fn a_dead_plane_with_parity() {
+    let mut c = faulty(calm(), "plane=0.0@1000020us");
+    // One stripe after the other.
+    c.faults.rebuild_rate = Some(10_000_000);
+    let script = [(0, Read, 0, UNIT), (30_000, Read, 24, UNIT)];
+    let question = "Plane 0 dies at 20 us, while it senses: the read fails when it ends, and its unit is computed. The\n\
+        second read is computed at once. The units of the plane are written to others.";
+    check("a_dead_plane_with_parity", question, &c, &[], &script, 50_000);
+}
+
+#[test]
+fn a_dead_die_without_parity() {
+    let script =
+        [(0, Put, 64, UNIT), (10_000, Read, 0, UNIT), (50_000, Read, 8, UNIT), (60_000, Put, 72, UNIT)];
+    let question = "Die 0 dies at 20 us: the program under way and the read behind it fail. A later read ends at once,\n\
+        without data. The first write goes to another die, and the second as well.";
+    check("a_dead_die_without_parity", question, &faulty(drive(), "die=0@1000020us"), &[], &script, 10_000);
 }

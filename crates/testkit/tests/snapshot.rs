@@ -108,13 +108,14 @@ fn stripes_on_their_way_go_on_after_restoring() {
     let mut config = parity_drive();
     config.ftl.over_provisioning = Some(0.5);
     config.policy.wear = toml::Value::String("shift-migrate".into()).try_into().unwrap();
+    config.fault = vec!["page=0.0.0.0,once@1000s".parse().unwrap()];
     for fails in [false, true] {
         let mut whole = Host::new(&config);
         whole.device.fill(whole.device.host_bytes());
         let mut stream = Stream::new(8, "stripes", 0);
         let mut at = traffic(&mut whole, &mut stream, 3_000, 0);
         if fails {
-            whole.device.fail_plane(5).unwrap();
+            whole.device.kill_planes(5..6).unwrap();
         }
         let (mut lost, mut under_way) = (0, 0);
         for _ in 0..40 {

@@ -30,6 +30,22 @@ impl Account {
         }
     }
 
+    /// The account of an operation that has failed: its own work is that of a failed attempt.
+    pub fn retried(&self) -> Account {
+        let mut retried = self.clone();
+        for cause in [Cause::COMMAND, Cause::TRANSFER, Cause::ARRAY, Cause::ECC_QUEUE, Cause::DECODE] {
+            let ns = std::mem::take(&mut retried.0[usize::from(cause.0)]);
+            let to = match cause {
+                Cause::COMMAND => Cause::RETRY_COMMAND,
+                Cause::ARRAY => Cause::RETRY_ARRAY,
+                Cause::TRANSFER => Cause::RETRY_TRANSFER,
+                _ => Cause::RETRY_DECODE,
+            };
+            retried.add(to, ns);
+        }
+        retried
+    }
+
     /// The sum over all causes.
     pub fn sum(&self) -> u64 {
         self.0.iter().sum()

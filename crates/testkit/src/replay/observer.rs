@@ -35,6 +35,8 @@ pub struct Replay {
     placed: BTreeMap<u32, Placed>,
     requests: BTreeMap<u64, Request>,
     rebuilds: BTreeMap<u32, Rebuild>,
+    /// By read that follows a failed reconstruction: what the request did before.
+    preceding: BTreeMap<u32, Account>,
     fault: Option<String>,
     /// The events and causes that occurred so far.
     pub reached: Reached,
@@ -60,6 +62,7 @@ impl Replay {
             placed: BTreeMap::new(),
             requests: BTreeMap::new(),
             rebuilds: BTreeMap::new(),
+            preceding: BTreeMap::new(),
             fault: None,
             reached,
         })
@@ -199,12 +202,13 @@ impl Replay {
                 op.queued = Some(now);
                 op.joined.clear();
             }
-            QueueStep::Ends => self.ends(e)?,
+            QueueStep::Ends => self.ends(e, false)?,
+            QueueStep::Fails => self.ends(e, true)?,
         }
         Ok(())
     }
 
-    fn ends(&mut self, e: &QueueEvent) -> Result<(), String> {
+    fn ends(&mut self, e: &QueueEvent, fails: bool) -> Result<(), String> {
         let now = e.at.0;
         let decode = self.decode;
         let op = self.op(e.op);
@@ -214,18 +218,36 @@ impl Replay {
             self.fillers.insert(e.write_unit, account);
             return Ok(());
         }
+        if fails
+            && e.write_unit != NONE
+            && let Some(placed) = op.placed.clone()
+        {
+            // The write unit is programmed again: all up to now precedes its next program.
+            let attempt = placed.failed(op, now);
+            self.fillers.insert(e.write_unit, attempt);
+            return Ok(());
+        }
         if e.request == u64::MAX {
             return Ok(());
         }
+        if let Some(before) = self.preceding.remove(&e.op) {
+            account.merge(&before);
+        }
         if let Some(rebuild) = self.rebuilds.get_mut(&e.rebuild) {
             rebuild.left -= 1;
+            rebuild.failed |= fails;
             account.merge(&rebuild.waited);
             if rebuild.left == 0 {
                 rebuild.account = account.clone();
-                rebuild.account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
+                if !rebuild.failed {
+                    rebuild.account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
+                }
             }
         }
-        if e.bytes > 0 {
+        if fails {
+            // What becomes of a part of a host read that has failed is told next.
+            self.op(e.op).account = account;
+        } else if e.bytes > 0 {
             self.part_ends(e.request, u64::from(e.bytes), now, account)?;
         }
         Ok(())
@@ -238,6 +260,17 @@ impl Replay {
             return Err(format!("request {request}: a part that took {} ns ends at {now}", account.sum()));
         }
         self.front.send(bytes, now, &mut account);
+        r.last = Some(account);
+        Ok(())
+    }
+
+    /// Note that a part of a host read ended without data.
+    fn part_fails(&mut self, request: u64, now: u64, mut account: Account) -> Result<(), String> {
+        let r = self.requests.get_mut(&request).ok_or("a part of an unknown request")?;
+        if r.looked_at + account.sum() != now {
+            return Err(format!("request {request}: a failed part of {} ns ends at {now}", account.sum()));
+        }
+        self.front.send(0, now, &mut account);
         r.last = Some(account);
         Ok(())
     }
@@ -260,6 +293,11 @@ impl Replay {
             }
             RequestStep::Rebuilds { rebuild, instead, members, bytes } => {
                 let mut waited = Account::default();
+                // The replaced read has just failed.
+                let failed = |op: &Operation| op.ended == Some(now) && op.told.request == e.request;
+                if self.ops.get(&instead).is_some_and(failed) {
+                    waited = self.op(instead).account.retried();
+                }
                 // The replaced read is withdrawn from its queue, or was withdrawn before it
                 // arrived at a die.
                 let queued = |op: &Operation| op.ended.is_none() && op.told.request == e.request;
@@ -268,10 +306,18 @@ impl Replay {
                     let op = self.op(instead);
                     op.ended = Some(now);
                     waited = op.account.clone();
+                    if let Some(before) = self.preceding.remove(&instead) {
+                        waited.merge(&before);
+                    }
+                }
+                // It follows a reconstruction that has failed, without a read of the unit.
+                if let Some(before) = self.preceding.remove(&instead) {
+                    waited = before;
                 }
                 let mut account = waited.clone();
                 account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
-                let new = Rebuild { request: e.request, left: members, bytes, waited, account };
+                let new =
+                    Rebuild { request: e.request, left: members, bytes, waited, account, failed: false };
                 self.rebuilds.insert(rebuild, new);
             }
             RequestStep::Rebuilt(number) => {
@@ -280,6 +326,22 @@ impl Replay {
                     return Err(format!("reconstruction {number} ends for {}", e.request));
                 }
                 self.part_ends(e.request, u64::from(rebuild.bytes), now, rebuild.account)?;
+            }
+            RequestStep::RebuildFails { rebuild, instead } => {
+                let rebuild = self.rebuilds.remove(&rebuild).ok_or("an unknown reconstruction fails")?;
+                let spent = rebuild.account.retried();
+                if instead == NONE {
+                    return self.part_fails(e.request, now, spent);
+                }
+                self.preceding.insert(instead, spent);
+            }
+            RequestStep::ReadsElsewhere { instead, read } => {
+                let spent = self.op(instead).account.retried();
+                self.preceding.insert(read, spent);
+            }
+            RequestStep::Unreadable(op) => {
+                let account = self.ops.get(&op).map(|op| op.account.clone()).unwrap_or_default();
+                self.part_fails(e.request, now, account)?;
             }
             RequestStep::Room(NONE) => {
                 r.account.add(Cause::BUFFER_FLUSH, now - r.room_since);
@@ -326,6 +388,9 @@ impl Observer for Replay {
     }
 
     fn request(&mut self, event: &RequestEvent) {
+        if std::env::var("DBG").is_ok_and(|n| n.parse() == Ok(event.request)) {
+            eprintln!("DBG {event:?} up_free {:?}", self.front.up_free);
+        }
         self.reached.note("request", event.step);
         let held = self.try_request(event);
         self.blame(held);
@@ -337,16 +402,20 @@ impl Observer for Replay {
         match event.step {
             WriteStep::Ready => {
                 let filler = if event.stripe { None } else { self.fillers.remove(&event.number) };
-                let unit = WriteUnit { ready: now, stalls: None, filler: filler.unwrap_or_default() };
+                let unit =
+                    WriteUnit { ready: now, filler: filler.unwrap_or_default(), ..WriteUnit::default() };
                 self.writes.insert(key, unit);
             }
             WriteStep::Stalls(unit) => {
                 let write = self.writes.entry(key).or_default();
+                if let Some((unit, since)) = write.stalls {
+                    self.units[unit.index()].charge(since, now, &mut write.stalled);
+                }
                 write.stalls = (unit != BusyUnit::NONE).then_some((unit, now));
             }
             WriteStep::Placed(op) => {
                 let write = self.writes.entry(key).or_default().clone();
-                let mut all = Account::default();
+                let mut all = write.stalled.clone();
                 if let Some((unit, since)) = write.stalls {
                     self.units[unit.index()].charge(since, now, &mut all);
                 }

@@ -27,6 +27,8 @@ pub struct Rebuild {
     pub request: u64,
     /// Reads that have not ended yet.
     pub left: u32,
+    /// Whether one of them has failed.
+    pub failed: bool,
     /// Bytes of the unit that the host asked for.
     pub bytes: u32,
     /// The account of the read that was replaced, up to its withdrawal.
@@ -40,7 +42,7 @@ pub struct Rebuild {
 pub struct Front {
     controller_free: u64,
     down_free: u64,
-    up_free: u64,
+    pub up_free: u64,
     controller: u64,
     buffer_write: u64,
     rate: u64,

@@ -13,6 +13,8 @@ pub struct WriteUnit {
     /// The busy unit of the die that is to free a block for the write unit, and since when the
     /// write unit waits for the block.
     pub stalls: Option<(BusyUnit, u64)>,
+    /// What the dies did that were to free a block before that one.
+    pub stalled: Account,
     /// The account of the read that completed its data; zero if no data were missing.
     pub filler: Account,
 }
@@ -35,6 +37,16 @@ impl Placed {
         to.merge(&self.filler);
         to.stall(&self.stalled, waited, waited);
         to.merge(&program.account);
+    }
+
+    /// The account of a write unit from its forming to the end of a `program` that has failed at `now`.
+    pub fn failed(&self, program: &Operation, now: u64) -> Account {
+        let mut all = self.filler.clone();
+        let waited = program.told.at.0 - self.ready;
+        all.stall(&self.stalled, waited, waited);
+        all.merge(&program.account.retried());
+        debug_assert!(program.ended == Some(now));
+        all
     }
 
     /// Split the time from `since` to `now`, in which a write waited for the buffer room of

@@ -93,6 +93,7 @@ pub fn draw(seed: u64) -> Case {
     let mut parity = Stream::new(seed, "swarm parity", 0);
     let mut wear = Stream::new(seed, "swarm wear", 0);
     let mut joins = Stream::new(seed, "swarm joins", 0);
+    let mut faults = Stream::new(seed, "swarm faults", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -100,6 +101,7 @@ pub fn draw(seed: u64) -> Case {
         draw_parity(&mut parity, &mut config);
         draw_wear(&mut wear, &mut config);
         draw_joins(&mut joins, &mut config);
+        draw_faults(&mut faults, &mut config);
         if set_capacity(&mut s, &mut config, seed) {
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };
@@ -420,6 +422,36 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
         _ => good * between(s, 128, 255) / 256,
     };
     accepted(units.max(least))
+}
+
+/// One drive in three has faults: some kinds at random, and some at exact places.
+fn draw_faults(s: &mut Stream, c: &mut DeviceConfig) {
+    if !chance(s, 3) {
+        return;
+    }
+    let rate = |s: &mut Stream| one_of(s, &[None, None, Some(0.001), Some(0.02), Some(0.1)]);
+    c.faults.program = rate(s);
+    c.faults.erase = rate(s);
+    c.faults.read = rate(s);
+    c.faults.page = rate(s);
+    c.faults.rebuild_rate = one_of(s, &[None, None, Some(10_000_000)]);
+    let g = c.geometry.clone();
+    let below = |s: &mut Stream, n: u32| s.below(u64::from(n)) as u32;
+    for _ in 0..one_of(s, &[0, 1, 1, 3, 12]) {
+        let (die, plane) = (below(s, g.dies()), below(s, g.planes));
+        let (block, page) = (below(s, g.blocks), below(s, g.pages));
+        let text = match s.below(9) {
+            0 | 1 => format!("program={die}.{plane}.{block}.{page},cycle={}", s.below(3)),
+            2 | 3 => format!("erase={die}.{plane}.{block},cycle={}", s.below(3)),
+            4 => format!("page={die}.{plane}.{block}.{page},reads={}", s.below(9)),
+            5 => format!("page={die}.{plane}.{block}.{page},once@{}us", s.below(20_000)),
+            6 => format!("plane={die}.{plane}@{}us", s.below(100_000)),
+            7 if chance(s, 2) => format!("die={die}@{}us", s.below(100_000)),
+            7 if chance(s, 4) => format!("channel={}@{}us", below(s, g.channels), s.below(100_000)),
+            _ => format!("bad={die}.{plane}.{block}"),
+        };
+        c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
+    }
 }
 
 fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {

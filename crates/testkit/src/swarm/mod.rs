@@ -9,4 +9,4 @@ mod draw;
 mod run;
 
 pub use draw::{Case, Plan, draw, member};
-pub use run::{Outcome, observe, run, run_over, whole_stripes};
+pub use run::{Faults, Outcome, observe, run, run_over, whole_stripes};

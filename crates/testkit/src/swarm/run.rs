@@ -4,7 +4,8 @@ use super::draw::{Case, between, chance, one_of};
 use crate::bytes::Bytes;
 use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
-use tailcut_core::device::{Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
+use std::collections::BTreeMap;
+use tailcut_core::device::{Completion, Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
@@ -26,8 +27,55 @@ pub struct Outcome {
     pub moves: u64,
     /// Events from the last completion until the drive was idle.
     pub settling: u64,
+    /// What failed, and what the drive did about it.
+    pub faults: Faults,
     /// The events, members and causes that occurred.
     pub reached: Reached,
+}
+
+/// What failed in a run, and what the drive did about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Numbers by what they count.
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Faults {
+    fn of<O: Observer, M: Medium>(device: &Device<O, M>) -> Faults {
+        let c = device.counters();
+        let parity = device.shape().has_parity();
+        let retired = device.block_report().map_or(0, |report| report.retired_extents);
+        let lost = device.lost_ranges().iter().map(|r| r.end - r.start).sum();
+        let dead = u64::from(device.dead_planes());
+        let counts = [
+            ("programs failed", c.program_failures),
+            ("erases failed", c.erase_failures),
+            ("reads failed", c.read_failures),
+            ("reads ended without data", c.media_errors),
+            ("units mended", c.mended_units),
+            ("stripes rewritten", c.stripes_rewritten),
+            ("bad blocks replaced", c.blocks_replaced),
+            ("extents retired", retired),
+            ("dead planes with parity", if parity { dead } else { 0 }),
+            ("dead planes without parity", if parity { 0 } else { dead }),
+            ("drives read-only", u64::from(device.read_only_since().is_some())),
+            ("bytes lost with parity", if parity { lost } else { 0 }),
+            ("bytes lost without parity", if parity { 0 } else { lost }),
+        ];
+        Faults { counts: counts.into() }
+    }
+
+    /// Add what happened in another run.
+    pub fn merge(&mut self, other: &Faults) {
+        for (name, n) in &other.counts {
+            *self.counts.entry(name).or_default() += n;
+        }
+    }
+
+    /// What never happened.
+    pub fn missing(&self) -> Vec<&'static str> {
+        self.counts.iter().filter(|(_, n)| **n == 0).map(|(name, _)| *name).collect()
+    }
 }
 
 /// Events without a completion, or after the last completion without an erase, after which a
@@ -74,6 +122,18 @@ fn work<O: Observer, M: Medium>(
     let mut run = Run { device, judge, oracle: None, bytes: None, outcome, silent: 0, now: 0, case };
     run.work()?;
     Ok((run.outcome, run.device))
+}
+
+/// Tell the oracle of bytes that a command ended.
+fn of_bytes(bytes: &mut Bytes, c: &Completion<'_>) -> Result<(), String> {
+    match c.status {
+        Status::Ok | Status::OutOfRange => bytes.ended(c.index, &c.command, c.data),
+        Status::MediaError | Status::ReadOnly if c.data.is_empty() => {
+            bytes.failed(c.index);
+            Ok(())
+        }
+        status => Err(format!("command {} ended {status:?} and returned data", c.index)),
+    }
 }
 
 /// `bytes` rounded down to whole mapping units or, with parity, to whole stripes, in which a
@@ -136,9 +196,9 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let mut next = 0;
         for number in 1..=plan.commands {
             if number == plan.fails {
-                let plane = s.below(u64::from(self.device.shape().layout.lanes)) as u32;
-                self.outcome.failed = self.device.fail_plane(plane).is_ok();
-                self.audit("after a plane failed")?;
+                let plane = s.below(self.device.shape().bad.len() as u64) as u32;
+                self.outcome.failed = self.device.kill_planes(plane..plane + 1).is_ok();
+                self.audit("after a plane died")?;
             }
             let command = self.draw_command(&mut s, &mut next);
             let pause = plan.pause > 0 && chance(&mut s, plan.pause);
@@ -165,8 +225,9 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         self.settle()?;
         self.audit("when idle")?;
         let lost = self.device.lost_units();
-        if lost > 0 {
-            return Err(format!("{lost} units are still on a failed plane"));
+        let rewrites = self.device.shape().has_parity() && self.device.read_only_since().is_none();
+        if lost > 0 && rewrites {
+            return Err(format!("{lost} units that cannot be read were not rewritten"));
         }
         let oracle = self.oracle.as_ref().expect("made above");
         oracle.finish(&self.device)?;
@@ -175,6 +236,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let f = self.device.flash_counters();
         self.outcome.suspends = [f.erase_suspension.suspends, f.program_suspension.suspends];
         self.outcome.moves = c.shifts + c.migrations;
+        self.outcome.faults = Faults::of(&self.device);
         self.read_all()
     }
 
@@ -193,7 +255,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             while held.is_none() {
                 self.now = self.device.next_deadline().0;
                 self.device.advance(SimTime(self.now), &mut |c| {
-                    held = Some(bytes.ended(c.index, &c.command, c.data));
+                    held = Some(of_bytes(bytes, c));
                 });
             }
             held.unwrap_or(Ok(()))?;
@@ -295,7 +357,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let bytes = &mut self.bytes;
         self.device.advance(due, &mut |c| {
             if let Some(bytes) = bytes {
-                held = held.clone().and(bytes.ended(c.index, &c.command, c.data));
+                held = held.clone().and(of_bytes(bytes, c));
             }
             ended.push(Ended {
                 index: c.index,
