@@ -370,6 +370,10 @@ fn the_scripts_reach_what_is_to_be_tried() {
         Cause::BUFFER_FLUSH,
         Cause::FREE_SPACE,
         Cause::RECONSTRUCTION,
+        Cause::RETRY_COMMAND,
+        Cause::RETRY_ARRAY,
+        Cause::RETRY_TRANSFER,
+        Cause::RETRY_DECODE,
     ];
     wanted.extend(Cause::all().filter(|c| !above.contains(c)).map(|c| format!("cause: {}", c.name())));
     for what in wanted {
