@@ -196,14 +196,14 @@ const CHANGES: &[Change] = &[
     ("fault", "[{ kind = 'die', die = 1, at = '10ms' }]", &[]),
 ];
 
-/// A page of each of these blocks on four planes, which cannot be read if its data are a second old.
+/// A page of each of these blocks on four planes, which cannot be read if its data are older than that.
 macro_rules! old_pages {
     ($($block:literal)*) => {
         concat!("[", $(
-            "{ kind = 'page', die = 0, plane = 0, block = ", $block, ", page = 1, older = '1s' },",
-            "{ kind = 'page', die = 1, plane = 1, block = ", $block, ", page = 4, older = '1s' },",
-            "{ kind = 'page', die = 2, plane = 0, block = ", $block, ", page = 8, older = '1s' },",
-            "{ kind = 'page', die = 3, plane = 1, block = ", $block, ", page = 12, older = '1s' },",
+            "{ kind = 'page', die = 0, plane = 0, block = ", $block, ", page = 1, older = '1500ms' },",
+            "{ kind = 'page', die = 1, plane = 1, block = ", $block, ", page = 4, older = '1500ms' },",
+            "{ kind = 'page', die = 2, plane = 0, block = ", $block, ", page = 8, older = '1500ms' },",
+            "{ kind = 'page', die = 3, plane = 1, block = ", $block, ", page = 12, older = '1500ms' },",
         )* "]")
     };
 }

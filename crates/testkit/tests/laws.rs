@@ -298,7 +298,13 @@ fn channel_time_and_operations_are_conserved() {
         assert!(!whole || !timed || programs == c.rows_programmed, "seed {seed}: programs");
         let reads = c.rmw_reads + c.parity_reads + c.wear_reads;
         assert_eq!(granted[Occupant::RmwRead as usize], reads, "seed {seed}: RMW reads");
-        assert_eq!(granted[Occupant::GcRead as usize], c.gc_reads, "seed {seed}: GC reads");
+        // A copyback that is to be repeated may find no row.
+        let of_gc = granted[Occupant::GcRead as usize];
+        assert!(
+            of_gc == c.gc_reads || can_fail && of_gc < c.gc_reads,
+            "seed {seed}: {of_gc} of {} GC reads",
+            c.gc_reads
+        );
         let erases = if timed { c.erases * luns } else { 0 };
         // Bad blocks are not erased.
         let of_erases = granted[Occupant::Erase as usize];
