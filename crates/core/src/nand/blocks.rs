@@ -264,14 +264,11 @@ impl Blocks {
     /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
     /// which serves drives with and without faults.
     pub fn by_index(&self) -> Blocks {
-        let mut plain = self.clone();
-        (plain.fallible, plain.past) = (None, Past::default());
-        if self.fallible.is_some() {
-            for (plane, index) in self.indices() {
-                let (to, from) = (plain.id(plane, index).index(), self.id(plane, index).index());
-                plain.cycles[to] = self.cycles[from];
-                plain.suspensions[to] = self.suspensions[from];
-            }
+        let mut plain = Blocks::new(self.cycles.len() as u32 / self.per_plane, self.per_plane);
+        for (plane, index) in self.indices() {
+            let (to, from) = (plain.id(plane, index).index(), self.id(plane, index).index());
+            plain.cycles[to] = self.cycles[from];
+            plain.suspensions[to] = self.suspensions[from];
         }
         plain
     }
