@@ -44,11 +44,12 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 8] = [
+const OPTIONAL: [&str; 9] = [
     "base",
     "ftl.user_capacity",
     "ftl.over_provisioning",
     "ftl.over_provisioning_of_user",
+    "ftl.bad_blocks",
     "age.free",
     "age.pe_cycles",
     "age.retention",

@@ -61,6 +61,9 @@ pub struct FaultBlocks {
     pub grown_bad: u64,
     /// Good blocks that no extent uses.
     pub spare: u64,
+    /// Good blocks in holes of extents: another block of their write unit is bad, or their plane is dead.
+    #[serde(default)]
+    pub in_holes: u64,
 }
 
 /// `1 program`, `3 programs`.
@@ -103,10 +106,14 @@ impl Faults {
             first.push_str(&format!("; {} {done}", counted(n, what)));
         }
         let b = &self.blocks;
+        let in_holes = match b.in_holes {
+            0 => String::new(),
+            n => format!(", {} in holes", grouped(n)),
+        };
         let mut lines = vec![
             first,
             format!(
-                "{}: {} bad from the factory, {} grown bad, {} spare; {} retired, a lane can lose {} more",
+                "{}: {} bad from the factory, {} grown bad, {} spare{in_holes}; {} retired, a lane can lose {} more",
                 counted(b.all, "block"),
                 grouped(b.factory_bad),
                 grouped(b.grown_bad),
@@ -218,7 +225,7 @@ mod tests {
             erase_failures: 1,
             read_failures: 1_200,
             units_rebuilt: 1,
-            blocks: FaultBlocks { all: 512, factory_bad: 2, grown_bad: 1, spare: 4 },
+            blocks: FaultBlocks { all: 512, factory_bad: 2, grown_bad: 1, spare: 4, in_holes: 0 },
             retired_extents: 1,
             spare_extents: 14,
             dead_planes: 2,
@@ -248,7 +255,13 @@ Faults
 
     #[test]
     fn a_long_line_is_wrapped() {
-        let blocks = FaultBlocks { all: 1 << 26, factory_bad: 1 << 20, grown_bad: 1 << 20, spare: 1 << 20 };
+        let blocks = FaultBlocks {
+            all: 1 << 26,
+            factory_bad: 1 << 20,
+            grown_bad: 1 << 20,
+            spare: 1 << 20,
+            in_holes: 1 << 20,
+        };
         let faulty = Faults { blocks, spare_extents: 100_000, ..Faults::default() };
         let scheme = Scheme { name: "a".repeat(30), faults: Some(faulty), ..Scheme::default() };
         let text = faults(&[scheme]);

@@ -117,6 +117,7 @@ fn faults(c: &Counters, state: &FaultState) -> Faults {
             factory_bad: blocks.factory_bad,
             grown_bad: blocks.grown_bad,
             spare: blocks.spare,
+            in_holes: state.blocks.in_holes,
         },
         retired_extents: state.blocks.retired_extents,
         spare_extents: state.blocks.spare_extents,

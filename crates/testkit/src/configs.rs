@@ -1,7 +1,7 @@
 //! Drive configurations for tests; each test changes the values that matter to it.
 
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
-use tailcut_core::ftl::config::{CopyMode, ExtentKind, FtlConfig, GcConfig};
+use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
     ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
@@ -72,6 +72,7 @@ pub fn small_drive() -> DeviceConfig {
             over_provisioning: Some(0.25),
             over_provisioning_of_user: None,
             extent: ExtentKind::Superblock,
+            bad_blocks: BadBlocks::Remap,
             write_planes: 2,
             join_reads: false,
             join_programs: false,

@@ -137,6 +137,7 @@ const CHANGES: &[Change] = &[
     ("ftl.over_provisioning_of_user", "'34%'", &[]),
     ("ftl.user_capacity", "'12MiB'", &[]),
     ("ftl.extent", "'line'", &[]),
+    ("ftl.bad_blocks", "'hole'", &[("geometry.bad_blocks", "'2%'")]),
     ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1"), ("ftl.gc.program_planes", "1")]),
     ("ftl.join_reads", "true", &[]),
     ("ftl.join_programs", "true", BLOCK),

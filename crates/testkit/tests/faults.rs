@@ -254,7 +254,11 @@ impl Rig {
         let b = report.blocks;
         let layout = &self.device.shape().layout;
         let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
-        let used = (extents - report.retired_extents) * u64::from(layout.blocks_per_extent());
+        let each = u64::from(layout.blocks_per_extent());
+        let used = match self.device.shape().holes {
+            None => (extents - report.retired_extents) * each,
+            Some(_) => extents * each - b.factory_bad - b.grown_bad,
+        };
         assert_eq!(b.factory_bad + b.grown_bad + b.spare + used, b.all, "{report:?}");
         (b.grown_bad, b.spare, report.retired_extents)
     }

@@ -418,7 +418,9 @@ fn the_capacity_adds_up() {
         let host = shape.host_bytes();
         assert!(host <= c.user && c.user - host < case.config.ftl.mapping_unit, "seed {}: {c:?}", case.seed);
         let extents: u64 = shape.layout.usable.iter().map(|&n| u64::from(n)).sum();
-        let good = extents * u64::from(shape.layout.units_per_extent) * shape.layout.unit_bytes;
+        let holes = shape.holes.as_ref().map_or(0, |h| h.units().iter().map(|&n| u64::from(n)).sum());
+        let good = extents * u64::from(shape.layout.units_per_extent) - holes;
+        let good = good * shape.layout.unit_bytes;
         assert_eq!(c.raw - c.bad, good, "seed {}: {c:?}", case.seed);
     }
 }

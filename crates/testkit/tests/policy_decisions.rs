@@ -163,6 +163,7 @@ fn victims_are_chosen_by_what_each_policy_compares() {
             closed: &closed,
             now: 1_000,
             choice: 0,
+            holes: &[],
             units_per_extent: 100,
             most_valid: 90,
         };

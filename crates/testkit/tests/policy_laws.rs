@@ -369,6 +369,7 @@ fn gc_victim(name: &str, x: &PolicyContext) {
             closed: &closed,
             now: 1_000,
             choice: 7,
+            holes: &[],
             units_per_extent: n,
             most_valid: most,
         };

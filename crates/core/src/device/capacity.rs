@@ -2,7 +2,8 @@
 //! drive can continue to write, and which capacity is left.
 
 use super::config::DeviceConfig;
-use crate::ftl::config::ExtentKind;
+use crate::ftl::config::{BadBlocks, ExtentKind};
+use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
@@ -27,9 +28,68 @@ pub struct Capacity {
     pub spare: u64,
 }
 
+/// The extents of a lane that hold data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LaneSize {
+    /// Number of extents with at least one row.
+    pub extents: u32,
+    /// Mapping units of their rows.
+    pub units: u64,
+}
+
+impl LaneSize {
+    /// The size of a lane of `extents` extents without holes.
+    pub fn whole(layout: &Layout, extents: u32) -> LaneSize {
+        LaneSize { extents, units: u64::from(extents) * u64::from(layout.units_per_extent) }
+    }
+
+    /// What is left without `count` whole extents.
+    pub fn without(self, layout: &Layout, count: u32) -> LaneSize {
+        let lost = LaneSize::whole(layout, count);
+        LaneSize { extents: self.extents.saturating_sub(count), units: self.units.saturating_sub(lost.units) }
+    }
+
+    /// Its units as whole extents.
+    pub fn whole_extents(self, layout: &Layout) -> u32 {
+        (self.units / u64::from(layout.units_per_extent)) as u32
+    }
+}
+
+/// Return the sizes of all lanes of a new drive.
+pub(super) fn lane_sizes(layout: &Layout, holes: Option<&Holes>) -> Vec<LaneSize> {
+    let size = |lane: u32| {
+        let usable = layout.usable[lane as usize];
+        let Some(holes) = holes else { return LaneSize::whole(layout, usable) };
+        let first = (lane * layout.stride) as usize;
+        let units = holes.units()[first..first + usable as usize].iter();
+        let left = units.map(|lost| layout.units_per_extent - lost).filter(|&left| left > 0);
+        let add = |size: LaneSize, left| LaneSize {
+            extents: size.extents + 1,
+            units: size.units + u64::from(left),
+        };
+        left.fold(LaneSize::whole(layout, 0), add)
+    };
+    (0..layout.lanes).map(size).collect()
+}
+
+/// The parts of extents with a factory-bad block; `None` if spare blocks replace bad ones.
+pub(super) fn factory_holes(c: &DeviceConfig, layout: &Layout, bad: &[Vec<u32>]) -> Option<Holes> {
+    if c.ftl.bad_blocks == BadBlocks::Remap {
+        return None;
+    }
+    let mut holes = Holes::new(layout);
+    for (plane, bad) in (0..).zip(bad) {
+        let (lane, part) = layout.part_of_plane(plane);
+        for &block in bad {
+            holes.add(layout, lane * layout.stride + block, part);
+        }
+    }
+    Some(holes)
+}
+
 /// Return the usable extents of each lane, for the factory-bad blocks of each plane. A bad block is
 /// replaced by a good one of its plane, so a lane loses as many extents as its worst plane has bad
-/// blocks.
+/// blocks. With holes it loses none.
 pub(super) fn usable_extents(c: &DeviceConfig, bad: &[Vec<u32>]) -> Vec<u32> {
     let g = &c.geometry;
     let lane_planes = match c.ftl.extent {
@@ -37,7 +97,10 @@ pub(super) fn usable_extents(c: &DeviceConfig, bad: &[Vec<u32>]) -> Vec<u32> {
         ExtentKind::Superblock => g.planes as usize,
         ExtentKind::Line => bad.len(),
     };
-    let worst = |planes: &[Vec<u32>]| planes.iter().map(|bad| bad.len() as u32).max().unwrap_or(0);
+    let worst = |planes: &[Vec<u32>]| match c.ftl.bad_blocks {
+        BadBlocks::Remap => planes.iter().map(|bad| bad.len() as u32).max().unwrap_or(0),
+        BadBlocks::Hole => 0,
+    };
     bad.chunks(lane_planes).map(|planes| g.blocks - worst(planes)).collect()
 }
 
@@ -68,13 +131,14 @@ pub(super) fn kept_extents(reserve: u32) -> u32 {
     reserve + 2
 }
 
-/// A lane of `usable` extents with fewer valid units than this can always win space by collection.
-pub(super) fn room_of(layout: &Layout, usable: u32, reserve: u32) -> u64 {
-    let open = u64::from(usable.saturating_sub(kept_extents(reserve))) * u64::from(layout.units_per_extent);
+/// A lane of this size with fewer valid units than this can always win space by collection.
+pub(super) fn room_of(layout: &Layout, size: LaneSize, reserve: u32) -> u64 {
+    let open = size.without(layout, kept_extents(reserve));
     // When host writes are stopped at the reserve, one frontier is open. One of the other extents
     // must have a whole row of stale units to win, however the stale units are spread.
-    let worth = u64::from(usable.saturating_sub(reserve + 1)) * u64::from(layout.most_valid() + 1);
-    open.min(worth)
+    let worth = size.without(layout, reserve + 1);
+    let hidden = u64::from(worth.extents) * u64::from(layout.units_per_row - 1);
+    open.units.min(worth.units.saturating_sub(hidden))
 }
 
 /// Return the largest number of stripes that migration may bring to each group. A stripe has one
@@ -83,13 +147,18 @@ pub(super) fn room_of(layout: &Layout, usable: u32, reserve: u32) -> u64 {
 /// space, as when the drive was built. Migration may use a quarter of what is free then: collection
 /// in a group with less spare room moves more units for each block that it wins, and this limits
 /// what wear levelling may cost.
-pub(super) fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, reserve: u32) -> Vec<u32> {
+pub(super) fn most_stripes(
+    layout: &Layout,
+    sizes: &[LaneSize],
+    fill: &Fill,
+    stripes: &Stripes,
+    reserve: u32,
+) -> Vec<u32> {
     let shares = fill.units_by_lane(fill.end(layout.host_units));
     let of = |group: u32| {
         let lanes = (0..stripes.width).map(|offset| stripes.lane(group, offset));
         let own = shares[stripes.lane(group, 0) as usize];
-        let usable = lanes.map(|lane| layout.usable[lane as usize]).min().unwrap_or(0);
-        let room = room_of(layout, usable, reserve);
+        let room = lanes.map(|lane| room_of(layout, sizes[lane as usize], reserve)).min().unwrap_or(0);
         own + (room.saturating_sub(u64::from(own)) / 4) as u32
     };
     (0..stripes.groups).map(of).collect()
@@ -98,6 +167,7 @@ pub(super) fn most_stripes(layout: &Layout, fill: &Fill, stripes: &Stripes, rese
 /// Check that each lane has room for its share of the host's data beside the reserved extents.
 pub(super) fn check_room(
     layout: &Layout,
+    sizes: &[LaneSize],
     fill: &Fill,
     raw: u64,
     user: u64,
@@ -105,12 +175,12 @@ pub(super) fn check_room(
     reserve: u32,
 ) -> Result<Capacity, ConfigProblem> {
     let kept = kept_extents(reserve);
-    let room = |lane: u32| room_of(layout, layout.usable[lane as usize], reserve);
+    let room = |lane: u32| room_of(layout, sizes[lane as usize], reserve);
     // The fill gives every lane its share, regardless of what the placement does later.
     let shares = fill.units_by_lane(fill.end(layout.host_units));
     let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));
     let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;
-    let usable: u64 = layout.usable.iter().map(|&n| u64::from(n) * extent).sum();
+    let usable: u64 = sizes.iter().map(|size| size.units * layout.unit_bytes).sum();
     let reserved = u64::from(layout.lanes) * u64::from(kept) * extent;
     if short {
         let least = (0..layout.lanes).map(room).min().unwrap_or(0);

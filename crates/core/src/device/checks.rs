@@ -3,7 +3,7 @@
 
 use super::config::DeviceConfig;
 use super::policies::Policies;
-use crate::ftl::config::{DieGeometry, ExtentKind};
+use crate::ftl::config::{BadBlocks, DieGeometry, ExtentKind};
 use crate::nand::config::{BusyKind, ProgramErase};
 use crate::nand::faults;
 use crate::policy::PolicyConfig;
@@ -41,7 +41,17 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.ecc.check_write_unit(f.write_unit(g.page))?;
     check_flush(&c.policy)?;
     faults::config::check(&c.faults, &c.fault, g)?;
-    c.age.check()
+    c.age.check()?;
+    check_scatter(c)
+}
+
+/// Check that a state of whole free extents is not asked for where extents have holes.
+fn check_scatter(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    if c.age.free.is_some() && c.ftl.bad_blocks == BadBlocks::Hole {
+        let problem = "its state has whole extents alone: leave it out, or set ftl.bad_blocks to remap";
+        return refuse("age.free", problem);
+    }
+    Ok(())
 }
 
 /// Check that data leave at once (`immediate`) exactly if there is no write buffer (`none`).

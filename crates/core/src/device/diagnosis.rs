@@ -58,7 +58,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let _ = writeln!(
                 out,
                 "  {} dead planes, {} failing extents, {} retired, {} units unreadable, {} stripes broken, {} rewritten, {} programs wait to be repeated",
-                f.dead_planes,
+                self.dead_planes(),
                 f.failing.len(),
                 s.extents.retired().len(),
                 f.unreadable.len(),
@@ -68,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             );
         }
         for (lane, c) in s.gc.collections.iter().enumerate().filter(|(_, c)| c.is_active()).take(MOST) {
-            let free = s.extents.free(lane as u32);
+            let free = s.extents.free(&self.shape.layout, lane as u32);
             let _ = writeln!(out, "  collection of lane {lane} ({free} free extents): {}", c.describe());
         }
         out

@@ -221,7 +221,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
         for (lane, &usable) in (0..).zip(&layout.usable) {
             for plane in layout.planes_of(lane) {
-                for index in (0..usable).filter(|&index| blocks.has(plane, index)) {
+                let (lane, part) = layout.part_of_plane(plane);
+                let is_hole = |index| self.state.extents.is_hole(layout, lane * layout.stride + index, part);
+                let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
+                for index in (0..usable).filter(in_use) {
                     let n = table[blocks.id(plane, index).index()];
                     sum += u64::from(n);
                     most = most.max(n);
@@ -266,7 +269,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn gauges(&self) -> Gauges {
         let b = &self.state.write.buffer;
         Gauges {
-            free_extents: self.state.extents.free_total(),
+            free_extents: self.state.extents.free_total(&self.shape.layout),
             buffer_fill: f64::from(b.held()) / f64::from(b.capacity().max(1)),
             collecting: self.state.gc.under_way,
         }
@@ -456,7 +459,7 @@ impl State {
             events: 0,
             timers: FewTimers::default(),
             host: Host::new(shape.host.queue_depth, shape.units, shape.most_parts()),
-            extents: Extents::new(&shape.layout),
+            extents: Extents::with_holes(&shape.layout, shape.holes.as_ref()),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),
             gc: Gc::new(shape, limits),
             parity: Parity::new(shape, limits, fixed.levels_wear),

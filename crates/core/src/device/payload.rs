@@ -322,7 +322,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 continue;
             }
             self.medium.erase(extent);
-            for ppa in units {
+            let layout = &self.shape.layout;
+            let holds = |ppa: &Ppa| !self.state.extents.is_hole(layout, extent, layout.part_at(*ppa));
+            for ppa in units.filter(holds).collect::<Vec<_>>() {
                 match self.map.is_valid(ppa) {
                     true => self.data_aged(ppa, self.map.owner(ppa)),
                     false => self.medium.program_pad(ppa),

@@ -119,8 +119,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
             let start = self.state.scrub.cursor[l];
-            let failed = self.is_dead(lane);
-            let next = (start..units).find(|&at| !failed && self.map.is_valid(Ppa(extent * units + at)));
+            let readable = |ppa| self.map.is_valid(ppa) && !self.is_dead_at(ppa);
+            let next = (start..units).find(|&at| readable(Ppa(extent * units + at)));
             let Some(at) = next else {
                 self.state.scrub.leave(lane, extent);
                 continue;

@@ -1,11 +1,14 @@
 //! Everything that is derived from a configuration: checked once, constant afterwards.
 
-use super::capacity::{Capacity, check_room, most_stripes, most_units, raw_bytes, usable_extents};
+use super::capacity::{
+    Capacity, check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, usable_extents,
+};
 use super::checks::{check_striping, check_values};
 use super::config::{DeviceConfig, HostConfig};
 use super::faults::dead::Death;
 use crate::address::BusyUnit;
 use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
@@ -39,6 +42,10 @@ pub struct Shape {
     pub timing: Timing,
     /// Capacity arithmetic.
     pub capacity: Capacity,
+    /// By lane: the rows of its extents, in whole extents.
+    pub whole_extents: Vec<u32>,
+    /// The parts of extents with a factory-bad block; `None` if spare blocks replace bad ones.
+    pub holes: Option<Holes>,
     /// Costs and limits of suspension.
     pub suspend: SuspendConfig,
     /// Power of the array.
@@ -126,7 +133,10 @@ impl Shape {
             usable,
             (user / unit) as u32,
         );
-        let mut context = context(c, &layout, seed);
+        let holes = factory_holes(c, &layout, &bad);
+        let sizes = lane_sizes(&layout, holes.as_ref());
+        let whole_extents: Vec<u32> = sizes.iter().map(|size| size.whole_extents(&layout)).collect();
+        let mut context = context(c, &layout, &whole_extents, seed);
         let places = PlacementPolicy::new(&c.policy.placement, &context).map_err(of_policy("placement"))?;
         let pool_lanes = places.pool_lanes();
         let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
@@ -137,9 +147,9 @@ impl Shape {
         let kept_for_failures = u32::from(faults.as_ref().is_some_and(Faults::may_fail_programs));
         let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
-        let capacity = check_room(&layout, &fill, raw, user, &capacity_key, reserve)?;
+        let capacity = check_room(&layout, &sizes, &fill, raw, user, &capacity_key, reserve)?;
         let most_stripes =
-            stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &fill, s, reserve));
+            stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &sizes, &fill, s, reserve));
         let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
         // Programs that join cover all planes of a die.
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
@@ -153,6 +163,8 @@ impl Shape {
             buffer_slots,
             warnings: warning.into_iter().collect(),
             blocks: g.blocks,
+            whole_extents,
+            holes,
             past: c.age.past(),
             bad,
             faults,
@@ -192,7 +204,12 @@ impl Shape {
         let layout = &self.layout;
         let mut blocks = Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past);
         if self.faults.is_some() {
-            blocks.let_fail(&self.bad, |plane| layout.usable[(plane / layout.blocks_per_extent()) as usize]);
+            match self.holes {
+                None => blocks.let_fail(&self.bad, |plane| {
+                    layout.usable[(plane / layout.blocks_per_extent()) as usize]
+                }),
+                Some(_) => blocks.let_fail_in_place(&self.bad),
+            }
         }
         blocks
     }
@@ -354,7 +371,7 @@ fn buffer_slots(
     Ok((wanted.min(most) as u32, warning))
 }
 
-fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
+fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {
     let g = &c.geometry;
     PolicyContext {
         seed,
@@ -363,7 +380,7 @@ fn context(c: &DeviceConfig, layout: &Layout, seed: u64) -> PolicyContext {
         chips: g.chips_per_channel,
         dies: g.dies_per_chip,
         plane_lanes: if c.ftl.extent == ExtentKind::Block { g.planes } else { 1 },
-        extents_per_lane: *layout.usable.iter().min().unwrap_or(&0),
+        extents_per_lane: *whole_extents.iter().min().unwrap_or(&0),
         units_per_extent: layout.units_per_extent,
         units_per_page: ((g.page / c.ftl.mapping_unit) as u32).max(1),
         units_per_write: layout.units_per_row,

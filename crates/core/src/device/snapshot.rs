@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(super) const VERSION: u32 = 11;
+pub(super) const VERSION: u32 = 12;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error, drop the device that was being
@@ -104,7 +104,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// # Panics
     /// If a plane of the drive is dead: another scheme's drive would use that plane.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
-        assert!(self.state.faults.dead.is_empty(), "an aged drive has all its planes");
+        assert!(self.state.faults.life.is_empty(), "an aged drive has all its planes");
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),

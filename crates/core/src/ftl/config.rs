@@ -16,6 +16,18 @@ pub enum ExtentKind {
     Line,
 }
 
+/// What becomes of a bad block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BadBlocks {
+    /// A good block of its plane takes its place, so that all extents have the same width. A lane has
+    /// as many extents as its plane with the fewest good blocks.
+    #[default]
+    Remap,
+    /// Its extent stays in use without the write units on its plane.
+    Hole,
+}
+
 /// How collection moves a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -63,6 +75,13 @@ pub struct FtlConfig {
     ///
     /// - Read by: the address arithmetic (`ftl::layout`)
     pub extent: ExtentKind,
+    /// What becomes of a block that is bad from the factory or has grown bad, and of the blocks of a
+    /// plane that has died.
+    ///
+    /// - Range: `"hole"` excludes `age.free`
+    /// - Read by: the capacity (`device::capacity`), the holes of extents (`ftl::holes`)
+    #[serde(default)]
+    pub bad_blocks: BadBlocks,
     /// Planes of a die that one program operation covers.
     ///
     /// - Range: at least 1; divides `geometry.planes`; 1 where `ftl.extent = "block"`

@@ -1,6 +1,7 @@
 //! Extents: their valid units, free space and write frontiers.
 
 use super::big::prefetch;
+use super::holes::Holes;
 use super::layout::Layout;
 use crate::address::Ppa;
 use crate::containers::NONE;
@@ -32,13 +33,16 @@ struct Frontier {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Lane {
     free: List,
+    /// Rows of the free extents.
+    free_rows: u32,
     frontiers: [Frontier; 2],
 }
 
 /// All extents of the drive, lane by lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Extents {
-    /// By extent: valid units, with [`CLOSED_TO_COLLECTION`].
+    /// By extent: the units that a collection cannot win, valid ones and those in holes, with
+    /// [`CLOSED_TO_COLLECTION`].
     valid: Vec<u32>,
     /// By extent: serial number given when it was closed.
     closed: Vec<u64>,
@@ -52,6 +56,8 @@ pub struct Extents {
     short: BTreeMap<u32, u32>,
     /// Extents that are out of use for good.
     retired: BTreeSet<u32>,
+    /// The parts of extents that hold no data, if there can be any.
+    holes: Option<Holes>,
     /// Serial number that the next closed extent gets.
     pub serial: u64,
     /// Extents erased since the drive was made.
@@ -61,26 +67,100 @@ pub struct Extents {
 impl Extents {
     /// All extents free.
     pub fn new(layout: &Layout) -> Extents {
+        Extents::with_holes(layout, None)
+    }
+
+    /// All extents free but those that consist of holes. `holes` is `None` if there never are any.
+    pub fn with_holes(layout: &Layout, holes: Option<&Holes>) -> Extents {
         let n = layout.extents() as usize;
         let none = Frontier { extent: NONE, next_row: 0 };
         let mut e = Extents {
-            valid: vec![CLOSED_TO_COLLECTION; n],
+            valid: (0..n).map(|e| CLOSED_TO_COLLECTION | holes.map_or(0, |holes| holes.units()[e])).collect(),
             closed: vec![0; n],
             pending_rows: vec![0; n],
             readers: vec![0; n],
             links: vec![Link::default(); n],
-            lanes: vec![Lane { free: List::default(), frontiers: [none; 2] }; layout.lanes as usize],
+            lanes: vec![
+                Lane { free: List::default(), free_rows: 0, frontiers: [none; 2] };
+                layout.lanes as usize
+            ],
             short: BTreeMap::new(),
             retired: BTreeSet::new(),
+            holes: holes.cloned(),
             serial: 0,
             erases: 0,
         };
         for lane in 0..layout.lanes {
             for i in 0..layout.usable[lane as usize] {
-                e.lanes[lane as usize].free.push_back(&mut e.links, lane * layout.stride + i);
+                let extent = lane * layout.stride + i;
+                if e.rows_of(layout, extent) > 0 {
+                    e.add_free(layout, extent);
+                } else {
+                    e.retired.insert(extent);
+                }
             }
         }
         e
+    }
+
+    /// The holes, if there can be any.
+    pub fn holes(&self) -> Option<&Holes> {
+        self.holes.as_ref()
+    }
+
+    /// Whether a part of an extent holds no data.
+    pub fn is_hole(&self, layout: &Layout, extent: u32, part: u32) -> bool {
+        self.holes.as_ref().is_some_and(|holes| holes.has(layout, extent, part))
+    }
+
+    /// Make a part of an extent that has just been erased a hole.
+    pub fn add_hole(&mut self, layout: &Layout, extent: u32, part: u32) {
+        let holes = self.holes.as_mut().expect("only extents that can have holes get some");
+        self.valid[extent as usize] += holes.add(layout, extent, part);
+    }
+
+    /// Make a part of all free extents of a lane a hole. Extents without another part are taken out of
+    /// use.
+    pub fn add_hole_to_free(&mut self, layout: &Layout, lane: u32, part: u32) {
+        for extent in self.free_extents(lane).collect::<Vec<_>>() {
+            self.remove_free(layout, extent);
+            self.add_hole(layout, extent, part);
+            if self.rows_of(layout, extent) == 0 {
+                self.retired.insert(extent);
+            } else {
+                self.add_free(layout, extent);
+            }
+        }
+    }
+
+    /// The free extents of a lane.
+    pub fn free_extents(&self, lane: u32) -> impl Iterator<Item = u32> + '_ {
+        let free = &self.lanes[lane as usize].free;
+        let next = |&at: &u32| Some(free.after(&self.links, at)).filter(|&at| at != NONE);
+        std::iter::successors(Some(free.head()).filter(|&at| at != NONE), next)
+    }
+
+    /// Rows of an extent that lie in no hole.
+    #[inline]
+    pub fn rows_of(&self, layout: &Layout, extent: u32) -> u32 {
+        let lost = |holes: &Holes| holes.units()[extent as usize] / layout.units_per_row;
+        layout.rows_per_extent - self.holes.as_ref().map_or(0, lost)
+    }
+
+    #[inline]
+    fn add_free(&mut self, layout: &Layout, extent: u32) {
+        let rows = self.rows_of(layout, extent);
+        let lane = &mut self.lanes[layout.lane_of(extent).0 as usize];
+        lane.free.push_back(&mut self.links, extent);
+        lane.free_rows += rows;
+    }
+
+    #[inline]
+    fn remove_free(&mut self, layout: &Layout, extent: u32) {
+        let rows = self.rows_of(layout, extent);
+        let lane = &mut self.lanes[layout.lane_of(extent).0 as usize];
+        lane.free.remove(&mut self.links, extent);
+        lane.free_rows -= rows;
     }
 
     /// A serial number for the choice of a lane's next victim. It is unique, since a lane erases
@@ -89,15 +169,17 @@ impl Extents {
         self.erases * u64::from(layout.lanes) + u64::from(lane)
     }
 
-    /// Free extents of a lane.
+    /// Free extents of a lane. Of extents with holes: their rows in whole extents, so that thresholds
+    /// mean the same space.
     #[inline]
-    pub fn free(&self, lane: u32) -> u32 {
-        self.lanes[lane as usize].free.len()
+    pub fn free(&self, layout: &Layout, lane: u32) -> u32 {
+        let l = &self.lanes[lane as usize];
+        if self.holes.is_none() { l.free.len() } else { l.free_rows / layout.rows_per_extent }
     }
 
-    /// Free extents of the drive.
-    pub fn free_total(&self) -> u64 {
-        self.lanes.iter().map(|l| u64::from(l.free.len())).sum()
+    /// Free extents of the drive, as [`Extents::free`].
+    pub fn free_total(&self, layout: &Layout) -> u64 {
+        (0..layout.lanes).map(|lane| u64::from(self.free(layout, lane))).sum()
     }
 
     /// The counts of valid units and the closing serial numbers of a lane's extents, as victim
@@ -108,10 +190,28 @@ impl Extents {
         (&self.valid[range.clone()], &self.closed[range])
     }
 
+    /// By extent of a lane: the units in holes. Empty without holes.
+    #[inline]
+    pub fn hole_slice(&self, layout: &Layout, lane: u32) -> &[u32] {
+        let range = (lane * layout.stride) as usize..((lane + 1) * layout.stride) as usize;
+        self.holes.as_ref().map_or(&[], |holes| &holes.units()[range])
+    }
+
     /// Valid units of an extent.
     #[inline]
     pub fn valid(&self, extent: u32) -> u32 {
+        self.not_won(extent) - self.units_in_holes(extent)
+    }
+
+    /// Units of an extent that a collection of it does not win: valid ones, and those in holes.
+    #[inline]
+    pub fn not_won(&self, extent: u32) -> u32 {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
+    }
+
+    #[inline]
+    fn units_in_holes(&self, extent: u32) -> u32 {
+        self.holes.as_ref().map_or(0, |holes| holes.units()[extent as usize])
     }
 
     /// Prepare a change of an extent's count of valid units that follows soon.
@@ -152,46 +252,87 @@ impl Extents {
         self.readers[extent as usize] != 0
     }
 
+    /// Rows that a writer can still take in the extent that it has open in a lane.
+    fn open_rows(&self, layout: &Layout, lane: u32, writer: Writer) -> u32 {
+        let Frontier { extent, next_row } = self.lanes[lane as usize].frontiers[writer as usize];
+        if extent == NONE {
+            return 0;
+        }
+        match &self.holes {
+            None => layout.rows_per_extent - next_row,
+            Some(holes) => {
+                let usable = |row: &u32| !holes.has(layout, extent, layout.part_of(*row));
+                (next_row..layout.rows_per_extent).filter(usable).count() as u32
+            }
+        }
+    }
+
     /// Rows that a writer can still take in a lane without a reserve.
     pub fn rows_left(&self, layout: &Layout, lane: u32, writer: Writer) -> u32 {
-        let l = &self.lanes[lane as usize];
-        let f = &l.frontiers[writer as usize];
-        let open = if f.extent == NONE { 0 } else { layout.rows_per_extent - f.next_row };
-        open + l.free.len() * layout.rows_per_extent
+        self.open_rows(layout, lane, writer) + self.lanes[lane as usize].free_rows
     }
 
     /// Whether [`Extents::take_row`] would give `rows` rows one after the other.
     pub fn has_rows(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32, rows: u32) -> bool {
-        let kept = reserve.min(self.free(lane)) * layout.rows_per_extent;
-        self.rows_left(layout, lane, writer) >= kept + rows
+        let mut found = self.open_rows(layout, lane, writer);
+        let mut left = self.lanes[lane as usize].free_rows;
+        let mut free = self.free_extents(lane);
+        while found < rows {
+            let Some(each) = free.next().map(|extent| self.rows_of(layout, extent)) else { return false };
+            if left < each + reserve * layout.rows_per_extent {
+                return false;
+            }
+            left -= each;
+            found += each;
+        }
+        true
+    }
+
+    /// Whether a lane may open a free extent and still has `reserve` of them, in rows.
+    #[inline]
+    fn may_open(&self, layout: &Layout, lane: u32, reserve: u32) -> bool {
+        let l = &self.lanes[lane as usize];
+        if self.holes.is_none() {
+            return l.free.len() > reserve;
+        }
+        let head = l.free.head();
+        head != NONE && l.free_rows >= self.rows_of(layout, head) + reserve * layout.rows_per_extent
     }
 
     /// Whether [`Extents::take_row`] would give a row.
     #[inline]
     pub fn has_row(&self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> bool {
-        let l = &self.lanes[lane as usize];
-        let f = &l.frontiers[writer as usize];
-        f.extent != NONE && f.next_row < layout.rows_per_extent || l.free.len() > reserve
+        let f = &self.lanes[lane as usize].frontiers[writer as usize];
+        f.extent != NONE && f.next_row < layout.rows_per_extent || self.may_open(layout, lane, reserve)
     }
 
     /// Take the writer's next row and return its address. Opens a free extent if the open one has
     /// no row left; `None` if only `reserve` free extents are left.
     #[inline]
     pub fn take_row(&mut self, layout: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<Ppa> {
-        let l = &mut self.lanes[lane as usize];
-        let f = &mut l.frontiers[writer as usize];
+        let f = self.lanes[lane as usize].frontiers[writer as usize];
         if f.extent == NONE || f.next_row == layout.rows_per_extent {
-            if l.free.len() <= reserve {
+            if !self.may_open(layout, lane, reserve) {
                 return None;
             }
-            let extent = l.free.head();
-            l.free.remove(&mut self.links, extent);
-            *f = Frontier { extent, next_row: 0 };
+            self.open(layout, lane, writer);
         }
+        let f = &mut self.lanes[lane as usize].frontiers[writer as usize];
         let ppa = Ppa(f.extent * layout.units_per_extent + f.next_row * layout.units_per_row);
         f.next_row += 1;
+        if let Some(holes) = &self.holes {
+            f.next_row = holes.next_row(layout, f.extent, f.next_row);
+        }
         self.pending_rows[f.extent as usize] += 1;
         Some(ppa)
+    }
+
+    /// Open the next free extent of a lane, which has one.
+    fn open(&mut self, layout: &Layout, lane: u32, writer: Writer) {
+        let extent = self.lanes[lane as usize].free.head();
+        self.remove_free(layout, extent);
+        let next_row = self.holes.as_ref().map_or(0, |holes| holes.next_row(layout, extent, 0));
+        self.lanes[lane as usize].frontiers[writer as usize] = Frontier { extent, next_row };
     }
 
     /// Take the next row for data moved by collection and return its address.
@@ -257,9 +398,18 @@ impl Extents {
         }
     }
 
+    /// Write no further row to the open extents of a lane.
+    pub fn shut_lane(&mut self, layout: &Layout, lane: u32) {
+        for f in self.lanes[lane as usize].frontiers {
+            if f.extent != NONE {
+                self.shut(layout, f.extent);
+            }
+        }
+    }
+
     /// Take an emptied extent, which was erased as far as it could be, out of use for good.
     pub fn retire(&mut self, extent: u32) {
-        debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
+        debug_assert_eq!(self.valid(extent), 0);
         self.erases += 1;
         self.short.remove(&extent);
         self.retired.insert(extent);
@@ -277,11 +427,10 @@ impl Extents {
 
     /// Free an extent that was erased.
     pub fn erased(&mut self, layout: &Layout, extent: u32) {
-        debug_assert_eq!(self.valid[extent as usize], CLOSED_TO_COLLECTION);
+        debug_assert!(self.valid(extent) == 0 && !self.is_closed(extent));
         self.erases += 1;
         self.short.remove(&extent);
-        let (lane, _) = layout.lane_of(extent);
-        self.lanes[lane as usize].free.push_back(&mut self.links, extent);
+        self.add_free(layout, extent);
     }
 
     /// Put `units` units of a sequential fill into the first `rows` rows of an empty lane, with
@@ -292,7 +441,7 @@ impl Extents {
         let next_row = rows - whole * layout.rows_per_extent;
         for i in 0..whole + u32::from(next_row > 0) {
             let extent = lane * layout.stride + i;
-            self.lanes[lane as usize].free.remove(&mut self.links, extent);
+            self.remove_free(layout, extent);
             if i < whole {
                 self.valid[extent as usize] = layout.units_per_extent;
                 self.closed[extent as usize] = self.serial;
@@ -312,7 +461,7 @@ impl Extents {
     pub fn take_full(&mut self, layout: &Layout, lane: u32, valid: &[u32]) {
         for (i, &valid) in (0..).zip(valid) {
             let extent = lane * layout.stride + i;
-            self.lanes[lane as usize].free.remove(&mut self.links, extent);
+            self.remove_free(layout, extent);
             self.valid[extent as usize] = valid;
             self.closed[extent as usize] = self.serial;
             self.serial += 1;
@@ -331,23 +480,23 @@ impl Extents {
         open: [(u32, u32); 2],
     ) {
         let first = lane * layout.stride;
-        let l = &mut self.lanes[lane as usize];
         for (index, serial) in closed {
             let extent = first + index;
-            l.free.remove(&mut self.links, extent);
+            self.remove_free(layout, extent);
             self.valid[extent as usize] = valid[index as usize];
             self.closed[extent as usize] = serial;
         }
-        for (frontier, (index, next_row)) in l.frontiers.iter_mut().zip(open) {
+        for (writer, (index, next_row)) in open.into_iter().enumerate() {
             let extent = first + index;
             debug_assert!(next_row < layout.rows_per_extent);
-            l.free.remove(&mut self.links, extent);
+            self.remove_free(layout, extent);
             self.valid[extent as usize] = CLOSED_TO_COLLECTION | valid[index as usize];
-            *frontier = Frontier { extent, next_row };
+            self.lanes[lane as usize].frontiers[writer] = Frontier { extent, next_row };
         }
     }
 
-    /// By extent, the number of rows written: those of a closed extent, none of a free one.
+    /// By extent, the row up to which it is written, but for its holes: the end of a closed extent, the
+    /// beginning of a free one.
     pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
         let mut rows = vec![0; layout.extents() as usize];
         for (l, lane) in (0..).zip(&self.lanes) {
@@ -384,7 +533,11 @@ impl Extents {
             && self.short.iter().all(|(&e, &rows)| (e as usize) < n && rows <= layout.rows_per_extent)
             && self.retired.iter().all(|&e| (e as usize) < n)
             && self.links.iter().all(|l| l.is_inside(n))
-            && self.valid.iter().all(|v| v & !CLOSED_TO_COLLECTION <= layout.units_per_extent)
+            && self.holes.as_ref().is_none_or(|holes| holes.fits(layout))
+            && (0..).zip(&self.valid).all(|(e, v)| {
+                let not_won = v & !CLOSED_TO_COLLECTION;
+                (self.units_in_holes(e)..=layout.units_per_extent).contains(&not_won)
+            })
             && self.lanes.iter().all(|l| {
                 l.free.is_inside(n)
                     && l.frontiers.iter().all(|f| inside(f.extent) && f.next_row <= layout.rows_per_extent)

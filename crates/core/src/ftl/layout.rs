@@ -52,6 +52,8 @@ pub struct Layout {
     pub units_per_row: u32,
     /// Rows in an extent.
     pub rows_per_extent: u32,
+    /// Parts of an extent: the sets of planes on which its rows lie in turn.
+    pub parts: u32,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
     /// Mapping units of the host capacity.
@@ -99,6 +101,7 @@ impl Layout {
             page_bytes,
             units_per_row,
             rows_per_extent,
+            parts: groups * luns,
             units_per_extent,
             host_units,
             by_extent: Divider::new(units_per_extent),
@@ -191,6 +194,43 @@ impl Layout {
                 let (page, group) = self.by_groups.div_rem(step);
                 RowPlace { extent, die: lun, plane: group * self.write_planes, page }
             }
+        }
+    }
+
+    /// Mapping units in a part of an extent.
+    pub fn units_per_part(&self) -> u32 {
+        self.pages * self.units_per_row
+    }
+
+    /// The part of an extent that a row of the extent lies in.
+    #[inline]
+    pub fn part_of(&self, row: u32) -> u32 {
+        row % self.parts
+    }
+
+    /// The part of its extent that an address lies in.
+    pub fn part_at(&self, ppa: Ppa) -> u32 {
+        let (_, offset) = self.extent_of(ppa);
+        self.part_of(offset / self.units_per_row)
+    }
+
+    /// The planes of a part of a lane's extents, counted over the drive.
+    pub fn planes_of_part(&self, lane: u32, part: u32) -> Range<u32> {
+        let first = match self.kind {
+            ExtentKind::Block => lane,
+            ExtentKind::Superblock => lane * self.planes + part * self.write_planes,
+            ExtentKind::Line => part % self.luns * self.planes + part / self.luns * self.write_planes,
+        };
+        first..first + self.write_planes
+    }
+
+    /// The lane of a plane, and the part of the lane's extents on it.
+    pub fn part_of_plane(&self, plane: u32) -> (u32, u32) {
+        let (die, group) = (plane / self.planes, plane % self.planes / self.write_planes);
+        match self.kind {
+            ExtentKind::Block => (plane, 0),
+            ExtentKind::Superblock => (die, group),
+            ExtentKind::Line => (0, group * self.luns + die),
         }
     }
 
@@ -289,6 +329,11 @@ mod tests {
                                     prop_assert_eq!(l.extent_of(ppa), (extent, ppa - first));
                                     prop_assert_eq!(l.lane_at(ppa), lane);
                                     prop_assert!(l.planes_of(lane).contains(&(die * planes + plane)));
+                                    let part = l.part_at(ppa);
+                                    prop_assert_eq!(l.planes_of_part(lane, part).start, die * planes + plane);
+                                    for plane in l.planes_of_part(lane, part) {
+                                        prop_assert_eq!(l.part_of_plane(plane), (lane, part));
+                                    }
                                     ppa = ppa + 1;
                                 }
                                 rows += 1;
@@ -305,6 +350,7 @@ mod tests {
             prop_assert_eq!((l.units_per_row, l.rows_per_extent * row), (row, l.units_per_extent));
             prop_assert_eq!(l.most_valid() + row, l.units_per_extent);
             prop_assert_eq!(l.blocks_per_extent() * pages * per_page, l.units_per_extent);
+            prop_assert_eq!(l.parts * l.units_per_part(), l.units_per_extent);
         }
     }
 }

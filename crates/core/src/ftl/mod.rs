@@ -6,6 +6,7 @@ pub mod buffer;
 pub mod config;
 pub mod dirty_stripes;
 pub mod extents;
+pub mod holes;
 pub mod layout;
 pub mod map;
 pub mod open_row;

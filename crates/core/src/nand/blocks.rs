@@ -142,6 +142,20 @@ impl Blocks {
         self.fallible = Some(f);
     }
 
+    /// Let blocks fail, each of which has its number as its index. `bad` has the factory-bad blocks of
+    /// each plane. No block is a spare.
+    pub fn let_fail_in_place(&mut self, bad: &[Vec<u32>]) {
+        let none = vec![Vec::new(); bad.len()];
+        let all = self.per_plane;
+        self.let_fail(&none, |_| all);
+        for (plane, bad) in (0..).zip(bad) {
+            for &block in bad {
+                let f = self.fallible.as_mut().expect("it was made just now");
+                f.health[(plane * all + block) as usize] = Health::Bad;
+            }
+        }
+    }
+
     /// The block with this index of a plane. Planes are counted over the drive: by channel, die and
     /// plane.
     #[inline]

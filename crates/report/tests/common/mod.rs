@@ -142,7 +142,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         faults: (name == "t-es").then(|| Faults {
             read_failures: 7,
             media_errors: 2,
-            blocks: FaultBlocks { all: 512, factory_bad: 3, grown_bad: 1, spare: 4 },
+            blocks: FaultBlocks { all: 512, factory_bad: 3, grown_bad: 1, spare: 4, in_holes: 2 },
             retired_extents: 1,
             spare_extents: 14,
             read_only_since_ns: Some(1_234_567),

@@ -5,7 +5,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
@@ -94,6 +94,7 @@ pub fn draw(seed: u64) -> Case {
     let mut wear = Stream::new(seed, "swarm wear", 0);
     let mut joins = Stream::new(seed, "swarm joins", 0);
     let mut faults = Stream::new(seed, "swarm faults", 0);
+    let mut holes = Stream::new(seed, "swarm holes", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -102,6 +103,9 @@ pub fn draw(seed: u64) -> Case {
         draw_wear(&mut wear, &mut config);
         draw_joins(&mut joins, &mut config);
         draw_faults(&mut faults, &mut config);
+        if chance(&mut holes, 3) {
+            config.ftl.bad_blocks = BadBlocks::Hole;
+        }
         if set_capacity(&mut s, &mut config, seed) {
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };

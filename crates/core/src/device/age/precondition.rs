@@ -10,6 +10,8 @@ use crate::device::medium::Medium;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::ftl::open_row::OpenRow;
+use crate::nand::faults::Faults;
+use crate::nand::faults::config::{FaultConfig, FaultKind};
 use crate::observer::Observer;
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
@@ -111,6 +113,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units = self.shape.fill.end(units as u32);
         let by_lane = self.shape.fill.units_by_lane(units);
         let levels = self.state.policies.placement.levels();
+        if self.shape.holes.is_some() {
+            return self.fill_around_holes(&by_lane, levels);
+        }
         for (lane, &units) in (0..).zip(&by_lane) {
             let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
             let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
@@ -121,6 +126,32 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.map.filled(units);
         self.data_filled(units);
+    }
+
+    /// Fill a drive whose extents have holes. The units of a lane have the order of [`Device::fill`].
+    fn fill_around_holes(&mut self, by_lane: &[u32], levels: bool) {
+        let upr = self.shape.layout.units_per_row;
+        let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
+        for (lane, &units) in (0..).zip(by_lane) {
+            let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
+            let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
+            let first = Ppa(lane * layout.stride * layout.units_per_extent);
+            for row in 0..most.div_ceil(upr) {
+                let start = extents
+                    .take_row(layout, lane, Writer::Host, 0)
+                    .expect("construction proved that the host's data have room");
+                let (extent, _) = layout.extent_of(start);
+                for at in row * upr..units.min((row + 1) * upr) {
+                    let (lpn, ppa) = (self.map.fill.lpn(first + at), start + (at - row * upr));
+                    self.map.set_flash(lpn, ppa);
+                    self.map.set_owner(ppa, lpn);
+                    self.map.set_valid(ppa);
+                    extents.gain(extent);
+                }
+                extents.row_programmed(layout, extent);
+            }
+        }
+        self.data_adopted();
     }
 
     /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady. `progress`
@@ -335,9 +366,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for attempt in 0.. {
             let view = LaneView { load: &pass.load, written: &pass.written };
             let lane = self.state.policies.placement.lane(pool, &view);
-            let free = self.state.extents.free(lane);
+            let free = self.state.extents.free(&self.shape.layout, lane);
             let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, self.shape.reserve);
-            let opened = self.state.extents.free(lane) != free;
+            let opened = self.state.extents.free(&self.shape.layout, lane) != free;
             if row.is_none() || opened {
                 self.collect_while_wanted(pass, lane);
             }
@@ -504,7 +535,8 @@ impl Pass {
             windows: Vec::new(),
             erased: vec![false; layout.extents() as usize],
             erased_extents: 0,
-            extents: layout.usable.iter().map(|&n| u64::from(n)).sum(),
+            extents: layout.usable.iter().map(|&n| u64::from(n)).sum::<u64>()
+                - device.state.extents.retired().len() as u64,
             moved: Vec::with_capacity(2 * MOVES + 64),
             stripe: NONE,
             out_of_reach: false,
@@ -538,13 +570,18 @@ impl Pass {
 pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let f = &config.ftl;
     let p = &config.policy;
+    let bad: Vec<&FaultConfig> = config.fault.iter().filter(|f| f.kind == FaultKind::Bad).collect();
+    // A drive whose programs may fail keeps more extents free.
+    let faults = Faults::new(&config.faults, &config.fault, &config.geometry, seed);
+    let programs_fail = faults.is_some_and(|faults| faults.may_fail_programs());
     let text = format!(
-        "{} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {seed} {what}",
+        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {seed} {what}",
         crate::device::snapshot::VERSION,
         config.geometry,
         f.mapping_unit,
         f.capacity_rule(),
         f.extent,
+        f.bad_blocks,
         f.write_planes,
         p.placement,
         p.redundancy,

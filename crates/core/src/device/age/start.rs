@@ -78,7 +78,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let lane_units = layout.stride * layout.units_per_extent;
         let new = self.state.extents.erases == 0 && self.state.now == 0;
         // Lanes must not share a word of valid bits.
-        if !new || self.shape.stripes.is_some() || !lane_units.is_multiple_of(64) || lane_units > UNITS_MAX {
+        let plain = self.shape.stripes.is_none() && self.shape.holes.is_none();
+        if !new || !plain || !lane_units.is_multiple_of(64) || lane_units > UNITS_MAX {
             return None;
         }
         let mut steady: Option<(f64, Steady)> = None;

@@ -14,9 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let op = self.flash.op(id);
             let read = op.cmd.kind == OpKind::Read && op.cmd.occupant != Occupant::GcRead;
             law!(
-                !(read
-                    && self.is_dead(self.shape.layout.lane_at(op.cmd.ppa))
-                    && op.entered > self.state.faults.died_at),
+                !(read && self.is_dead_at(op.cmd.ppa) && op.entered > self.state.faults.died_at),
                 "operation {} reads a dead plane",
                 id.number()
             );

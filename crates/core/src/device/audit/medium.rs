@@ -186,7 +186,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let layout = &self.shape.layout;
         let taken = self.state.extents.rows_written(layout);
         let rows = layout.rows_per_extent;
-        let is_taken = |row: u32| row % rows < taken[(row / rows) as usize];
+        let is_taken = |row: u32| {
+            let (extent, row) = (row / rows, row % rows);
+            let hole = self.state.extents.is_hole(layout, extent, layout.part_of(row));
+            row < taken[extent as usize] && !hole
+        };
         let mut written: Vec<bool> = (0..layout.units() / layout.units_per_row).map(is_taken).collect();
         let mut under_way = std::collections::BTreeMap::new();
         for id in self.flash.ops_in_use() {

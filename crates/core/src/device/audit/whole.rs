@@ -81,7 +81,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         blocks.audit(|plane, index| {
             let lane = lane_of_plane(plane);
             let extent = lane * layout.stride + index;
-            index < layout.usable[lane as usize] && !e.retired().contains(&extent)
+            // Retired extents keep their blocks where extents can have holes.
+            index < layout.usable[lane as usize] && (e.holes().is_some() || !e.retired().contains(&extent))
         })?;
         if blocks.counts().is_some_and(|counts| counts.grown_bad > 0) {
             // Extents have blocks with pasts of their own.
@@ -90,12 +91,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut cycles = 0;
         for extent in 0..layout.extents() {
             let (lane, index) = layout.lane_of(extent);
-            if index >= layout.usable[lane as usize] {
+            if index >= layout.usable[lane as usize] || e.retired().contains(&extent) {
                 continue;
             }
             let of_block = |plane| u64::from(blocks.cycles()[blocks.id(plane, index).index()]);
+            let in_use = |plane: &u32| !e.is_hole(layout, extent, layout.part_of_plane(*plane).1);
             let (least, most) = layout
                 .planes_of(lane)
+                .filter(in_use)
                 .map(of_block)
                 .fold((u64::MAX, 0), |(least, most), n| (n.min(least), n.max(most)));
             let collection = &self.state.gc.collections[lane as usize];

@@ -1,6 +1,8 @@
 //! Planes that are dead: every operation on them fails. The controller learns it at once, reads
 //! around them where parity covers their data, and writes to other planes.
 
+use super::state::LaneLife;
+use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -24,21 +26,49 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.is_dead(lane) || self.fixed.may_fail && self.state.faults.full.contains(&lane)
     }
 
-    /// Whether a lane has a dead plane.
+    /// Whether a lane is dead: where extents can have holes, all of its planes are, else one of them.
     #[inline]
     pub(in crate::device) fn is_dead(&self, lane: u32) -> bool {
-        let dead = &self.state.faults.dead;
-        !dead.is_empty() && dead[lane as usize]
+        let life = &self.state.faults.life;
+        !life.is_empty() && life[lane as usize] == LaneLife::Dead
+    }
+
+    /// Whether the unit at this address lies on a dead plane, or in a dead lane.
+    #[inline]
+    pub(in crate::device) fn is_dead_at(&self, ppa: Ppa) -> bool {
+        let f = &self.state.faults;
+        if f.life.is_empty() {
+            return false;
+        }
+        let lane = self.shape.layout.lane_at(ppa);
+        match f.life[lane as usize] {
+            LaneLife::Live => false,
+            LaneLife::Partial => f.dead_parts.contains(&(lane, self.shape.layout.part_at(ppa))),
+            LaneLife::Dead => true,
+        }
     }
 
     /// The dead lanes, in order.
     pub(in crate::device) fn dead_lanes(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.state.faults.dead).filter(|(_, dead)| **dead).map(|(lane, _)| lane)
+        self.lanes_that_are(|life| life == LaneLife::Dead)
+    }
+
+    /// The lanes that have a dead plane, in order.
+    pub(in crate::device) fn hurt_lanes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.lanes_that_are(|life| life != LaneLife::Live)
+    }
+
+    fn lanes_that_are(&self, is: impl Fn(LaneLife) -> bool) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.state.faults.life).filter(move |(_, life)| is(**life)).map(|(lane, _)| lane)
     }
 
     /// Number of planes that are dead.
     pub fn dead_planes(&self) -> u32 {
-        self.state.faults.dead_planes
+        let layout = &self.shape.layout;
+        if self.state.extents.holes().is_some() {
+            return self.state.faults.dead_parts.len() as u32 * layout.write_planes;
+        }
+        self.dead_lanes().count() as u32 * layout.blocks_per_extent()
     }
 
     /// When the next planes die, ns.
@@ -79,26 +109,45 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     fn kill(&mut self, planes: Range<u32>) {
         let layout = &self.shape.layout;
-        let per_lane = layout.blocks_per_extent();
+        let holes = self.state.extents.holes().is_some();
         let s = &mut self.state;
-        s.faults.dead.resize(layout.lanes as usize, false);
+        s.faults.life.resize(layout.lanes as usize, LaneLife::Live);
+        let mut lanes: Vec<u32> = Vec::new();
         for plane in planes.clone() {
             self.flash.kill_plane(plane);
+            let (lane, part) = layout.part_of_plane(plane);
+            if (!holes || s.faults.dead_parts.insert((lane, part))) && lanes.last() != Some(&lane) {
+                lanes.push(lane);
+            }
         }
-        let lanes: Vec<u32> = (planes.start / per_lane..=(planes.end - 1) / per_lane)
-            .filter(|&lane| !std::mem::replace(&mut s.faults.dead[lane as usize], true))
-            .collect();
-        s.faults.dead_planes += lanes.len() as u32 * per_lane;
+        let dead_parts = &s.faults.dead_parts;
+        let parts_of = |lane: u32| dead_parts.range((lane, 0)..(lane + 1, 0)).map(|&(_, part)| part);
+        let lasts = |lane: &u32| holes && parts_of(*lane).count() < layout.parts as usize;
+        let (hurt, died): (Vec<u32>, Vec<u32>) = lanes.into_iter().partition(lasts);
+        for &lane in &hurt {
+            s.faults.life[lane as usize] = LaneLife::Partial;
+            s.extents.shut_lane(layout, lane);
+            for part in parts_of(lane) {
+                s.extents.add_hole_to_free(layout, lane, part);
+            }
+        }
+        let dies = |lane: &u32| {
+            std::mem::replace(&mut s.faults.life[*lane as usize], LaneLife::Dead) != LaneLife::Dead
+        };
+        let died: Vec<u32> = died.into_iter().filter(dies).collect();
         s.faults.some_lost = true;
         s.faults.died_at = s.now;
         let (first, count) = (planes.start, planes.end - planes.start);
         self.flash.observer_mut().changes(SimTime(s.now), Change::PlanesDie { first, count });
-        for &lane in &lanes {
+        for &lane in &died {
             self.stop_collecting(lane);
         }
         self.check_room();
-        for lane in lanes {
+        for lane in died {
             self.replace_lane(lane);
+        }
+        for lane in hurt {
+            self.check_collection(lane);
         }
     }
 
@@ -127,14 +176,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         s.faults.turn = (s.faults.turn + 1) % lanes;
         let turn = s.faults.turn;
-        let live = (0..lanes).map(|i| (turn + i) % lanes).filter(|&l| !s.faults.dead[l as usize]);
-        let free = |&lane: &u32| (s.extents.free(lane), lanes - (lane + lanes - turn) % lanes);
+        let live =
+            (0..lanes).map(|i| (turn + i) % lanes).filter(|&l| s.faults.life[l as usize] != LaneLife::Dead);
+        let free =
+            |&lane: &u32| (s.extents.free(&self.shape.layout, lane), lanes - (lane + lanes - turn) % lanes);
         live.max_by_key(free).unwrap_or(lane)
     }
 
     /// When planes last died.
     pub fn last_death(&self) -> Option<SimTime> {
-        (self.state.faults.dead_planes > 0).then_some(SimTime(self.state.faults.died_at))
+        (!self.state.faults.life.is_empty()).then_some(SimTime(self.state.faults.died_at))
     }
 
     /// Whether a pool of lanes has a live one.

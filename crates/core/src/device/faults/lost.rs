@@ -118,12 +118,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_given_up(slot);
     }
 
-    /// The valid units on dead lanes.
-    fn dead_units(&self) -> impl Iterator<Item = Ppa> + '_ {
+    /// The valid units on dead planes.
+    pub(in crate::device) fn dead_units(&self) -> impl Iterator<Item = Ppa> + '_ {
         let each = self.shape.layout.stride * self.shape.layout.units_per_extent;
-        self.dead_lanes()
+        self.hurt_lanes()
             .flat_map(move |lane| Ppa(lane * each).run(each))
-            .filter(|&ppa| self.map.is_valid(ppa))
+            .filter(|&ppa| self.map.is_valid(ppa) && self.is_dead_at(ppa))
     }
 
     /// Whether the rest of its stripe gives the unit at this address.

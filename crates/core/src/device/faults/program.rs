@@ -44,10 +44,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn row_failed(&mut self, lane: u32, extent: u32, ppa: Ppa) {
         let upr = self.shape.layout.units_per_row;
         self.count_rows(lane, 1);
+        let dead = self.is_dead_at(ppa);
         let s = &mut self.state;
         s.counters.programs_failed += u64::from(upr);
         s.counters.program_failures += 1;
-        if s.faults.dead.get(lane as usize) != Some(&true) {
+        if !dead {
             s.faults.failing.insert(extent);
         }
         s.extents.shut(&self.shape.layout, extent);

@@ -103,7 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note whether copies on flash may be lost, after what is known has changed.
     pub(in crate::device) fn note_lost(&mut self) {
         let f = &mut self.state.faults;
-        f.some_lost = !f.dead.is_empty() || !f.unreadable.is_empty() || !f.broken.is_empty();
+        f.some_lost = !f.life.is_empty() || !f.unreadable.is_empty() || !f.broken.is_empty();
     }
 
     /// Note that a read has decoded its units, after all if another had failed on them.
@@ -270,7 +270,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether no read of this address is worth a try: its plane is dead.
     pub(in crate::device) fn cannot_read(&self, ppa: Ppa) -> bool {
-        self.is_dead(self.shape.layout.lane_at(ppa))
+        self.is_dead_at(ppa)
     }
 
     /// Handle the units that a collection could not read: they are mended, or lost.
@@ -289,6 +289,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
+    }
+
+    /// The units of a segment that a collection can read, as a mask. Those on dead planes of its lane are
+    /// mended, or lost.
+    #[cold]
+    pub(in crate::device) fn avoid_dead_planes(&mut self, lane: u32, start: Ppa, mask: u64) -> u64 {
+        let dead = |bit: &u32| mask >> bit & 1 == 1 && self.is_dead_at(start + *bit);
+        let dead: Vec<u32> = (0..64).filter(dead).collect();
+        // What is left behind keeps the collection from ending.
+        self.state.gc.collections[lane as usize].reads += 1;
+        for &bit in &dead {
+            if self.map.is_valid(start + bit) {
+                self.leave_unit_behind(start + bit);
+            }
+        }
+        self.state.gc.collections[lane as usize].reads -= 1;
+        dead.into_iter().fold(mask, |mask, bit| mask & !(1 << bit))
     }
 
     /// Handle a valid unit that a collection could not read: it is mended, or lost.

@@ -1,7 +1,7 @@
 //! Blocks that have grown bad: a spare block of the plane takes the place of each, or the extent is
 //! retired.
 
-use crate::device::capacity::room_of;
+use crate::device::capacity::{LaneSize, room_of};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::nand::blocks::BlockCounts;
@@ -12,7 +12,10 @@ use crate::observer::Observer;
 pub struct BlockReport {
     /// Numbers of blocks by health.
     pub blocks: BlockCounts,
-    /// Extents retired since the drive was made.
+    /// Good blocks in holes of extents: their write units have a bad block or a dead plane.
+    pub in_holes: u64,
+    /// Extents retired since the drive was made. Where extents can have holes, also those that were holes
+    /// from the beginning.
     pub retired_extents: u64,
     /// Extents that the lane which can spare the fewest can lose before the drive becomes read-only.
     pub spare_extents: u64,
@@ -24,7 +27,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let own = lane * self.shape.layout.stride..(lane + 1) * self.shape.layout.stride;
         // What is moved takes rows that no erase gives back.
-        let fits = s.extents.free(lane) > self.shape.reserve;
+        let fits = s.extents.free(&self.shape.layout, lane) > self.shape.reserve;
         s.faults.failing.range(own).copied().find(|&extent| fits && s.extents.is_closed(extent))
     }
 
@@ -45,21 +48,59 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The planes of a die, as a mask, on which the block of an extent is bad.
-    pub(in crate::device) fn bad_planes(&self, extent: u32, die: u32) -> u32 {
-        let (lane, index) = self.shape.layout.lane_of(extent);
+    /// The planes of a die, as a mask, on which the block of an extent is not erased: it is bad, in a
+    /// hole, or dead where extents can have holes.
+    pub(in crate::device) fn planes_not_erased(&self, extent: u32, die: u32) -> u32 {
+        let layout = &self.shape.layout;
+        let (lane, index) = layout.lane_of(extent);
         let blocks = self.flash.blocks();
-        let planes = self.shape.layout.planes;
+        let planes = layout.planes;
         let of_die = die * planes..(die + 1) * planes;
-        let bad = |plane: &u32| {
-            of_die.contains(plane) && blocks.has(*plane, index) && blocks.is_bad(blocks.id(*plane, index))
+        let spared = |plane: &u32| {
+            let (_, part) = layout.part_of_plane(*plane);
+            let bad = || blocks.has(*plane, index) && blocks.is_bad(blocks.id(*plane, index));
+            of_die.contains(plane) && (self.is_gap(extent, lane, part) || bad())
         };
-        self.shape.layout.planes_of(lane).filter(bad).map(|plane| 1 << (plane % planes)).sum()
+        layout.planes_of(lane).filter(spared).map(|plane| 1 << (plane % planes)).sum()
+    }
+
+    /// Whether a part of an extent of a lane is a hole, or its planes are dead where extents can have
+    /// holes.
+    fn is_gap(&self, extent: u32, lane: u32, part: u32) -> bool {
+        self.state.extents.is_hole(&self.shape.layout, extent, part)
+            || self.state.faults.dead_parts.contains(&(lane, part))
+    }
+
+    /// Make the parts of an emptied extent that have a bad block or dead planes holes. Returns false if
+    /// no other part is left.
+    fn leave_holes(&mut self, extent: u32) -> bool {
+        let layout = &self.shape.layout;
+        let (lane, index) = layout.lane_of(extent);
+        self.state.faults.failing.remove(&extent);
+        let blocks = self.flash.blocks();
+        let is_bad = |plane: u32| blocks.is_bad(blocks.id(plane, index));
+        for part in 0..layout.parts {
+            let dead = self.state.faults.dead_parts.contains(&(lane, part));
+            if dead || layout.planes_of_part(lane, part).any(is_bad) {
+                self.state.extents.add_hole(layout, extent, part);
+            }
+        }
+        self.state.extents.rows_of(layout, extent) > 0
     }
 
     /// Replace the bad blocks of an emptied extent by spare blocks. Returns false if a plane has no
     /// spare block: the extent is then retired, and its good blocks become spares.
+    /// Where extents can have holes, the parts with bad blocks become holes instead, and the extent is
+    /// retired if no part is left.
     pub(in crate::device) fn replace_bad_blocks(&mut self, extent: u32) -> bool {
+        if self.state.extents.holes().is_some() {
+            let rows = self.state.extents.rows_of(&self.shape.layout, extent);
+            let lives = self.leave_holes(extent);
+            if self.state.extents.rows_of(&self.shape.layout, extent) < rows {
+                self.check_room();
+            }
+            return lives;
+        }
         let (lane, index) = self.shape.layout.lane_of(extent);
         self.state.faults.failing.remove(&extent);
         let blocks = self.flash.blocks_mut();
@@ -138,9 +179,36 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Extents that a lane can lose and still hold `share` units; `None` if it has lost too many.
     fn spare_extents_of(&self, lane: u32, share: u64) -> Option<u32> {
         let layout = &self.shape.layout;
-        let usable = layout.usable[lane as usize] - self.state.extents.retired_in(layout, lane);
-        let fits = |&lost: &u32| room_of(layout, usable - lost, self.shape.reserve) > share;
-        (0..=usable).take_while(fits).last()
+        let size = self.lane_size(lane);
+        let fits = |&lost: &u32| room_of(layout, size.without(layout, lost), self.shape.reserve) > share;
+        (0..=size.extents).take_while(fits).last()
+    }
+
+    /// The extents of a lane that can still hold data.
+    fn lane_size(&self, lane: u32) -> LaneSize {
+        let (layout, extents) = (&self.shape.layout, &self.state.extents);
+        let usable = layout.usable[lane as usize];
+        if extents.holes().is_none() {
+            return LaneSize::whole(layout, usable - extents.retired_in(layout, lane));
+        }
+        let first = lane * layout.stride;
+        let of = |extent| (0..layout.parts).filter(|&part| !self.is_gap(extent, lane, part)).count() as u64;
+        let parts = (first..first + usable).map(of).filter(|&parts| parts > 0);
+        let (count, parts) = parts.fold((0, 0), |(count, sum), parts| (count + 1, sum + parts));
+        LaneSize { extents: count, units: parts * u64::from(layout.units_per_part()) }
+    }
+
+    /// Good blocks in the holes of extents.
+    fn blocks_in_holes(&self) -> u64 {
+        let layout = &self.shape.layout;
+        let Some(holes) = self.state.extents.holes() else { return 0 };
+        let blocks = self.flash.blocks();
+        let good = |(extent, part): (u32, u32)| {
+            let (lane, index) = layout.lane_of(extent);
+            let planes = layout.planes_of_part(lane, part);
+            planes.filter(|&plane| !blocks.is_bad(blocks.id(plane, index))).count() as u64
+        };
+        holes.all(layout).map(good).sum()
     }
 
     /// The blocks of the drive; `None` if none can fail.
@@ -151,6 +219,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         Some(BlockReport {
             blocks: self.flash.blocks().counts()?,
+            in_holes: self.blocks_in_holes(),
             retired_extents: self.state.extents.retired().len() as u64,
             spare_extents: u64::from((0..).zip(&shares).filter_map(spare).min().unwrap_or(0)),
         })

@@ -7,6 +7,18 @@ use crate::device::write::write_unit::Stalled;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What is left of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::device) enum LaneLife {
+    /// All of its planes live.
+    #[default]
+    Live,
+    /// Some parts of its extents lie on dead planes and hold no new data.
+    Partial,
+    /// Nothing is written to it.
+    Dead,
+}
+
 /// The known failures. All sets are empty on a drive without faults.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct FaultState {
@@ -24,10 +36,11 @@ pub(in crate::device) struct FaultState {
     pub again: Stalled,
     /// Lanes in which a collection found no row to move data into.
     pub full: BTreeSet<u32>,
-    /// By lane: whether it has a dead plane. Empty if none has.
-    pub dead: Vec<bool>,
-    /// Number of dead planes, and when some last died, ns.
-    pub dead_planes: u32,
+    /// By lane: what is left of it. Empty if no plane has died.
+    pub life: Vec<LaneLife>,
+    /// Where extents can have holes: the lanes and parts of extents on dead planes.
+    pub dead_parts: BTreeSet<(u32, u32)>,
+    /// When planes last died, ns.
     pub died_at: u64,
     /// Number of deaths of the configuration that have happened.
     pub deaths: u32,
@@ -52,8 +65,8 @@ impl FaultState {
             broken: BTreeSet::new(),
             again: if striped { Stalled::new(shape.layout.lanes, write_units) } else { Stalled::new(0, 0) },
             full: BTreeSet::new(),
-            dead: Vec::new(),
-            dead_planes: 0,
+            life: Vec::new(),
+            dead_parts: BTreeSet::new(),
             died_at: 0,
             deaths: 0,
             turn: 0,

@@ -193,6 +193,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let view = VictimView {
             choice: s.extents.choice(&self.shape.layout, lane),
             valid,
+            holes: s.extents.hole_slice(&self.shape.layout, lane),
             closed,
             now: s.extents.serial,
             units_per_extent: self.shape.layout.units_per_extent,
@@ -213,7 +214,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.victim = victim;
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
-        c.wins = self.shape.layout.units_per_extent - s.extents.valid(victim);
+        c.wins = self.shape.layout.units_per_extent - s.extents.not_won(victim);
         self.count_collection(lane, true);
     }
 
@@ -260,21 +261,30 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn next_move(&mut self, lane: u32) {
         let end = self.shape.layout.units_per_extent;
         let width = self.shape.copy_units;
-        let s = &mut self.state;
-        let c = &mut s.gc.collections[lane as usize];
-        let base = Ppa(c.victim * end);
-        while c.cursor < end {
-            let start = base + c.cursor;
-            let mask = self.map.valid_mask(start, width);
-            c.cursor += width;
-            if mask != 0 {
-                c.reads += 1;
-                s.counters.gc_reads += 1;
-                return match self.shape.copy {
-                    CopyMode::Controller => self.read_segment(lane, start, mask),
-                    CopyMode::Copyback => self.copy_back(lane, start),
-                };
+        let base = Ppa(self.state.gc.collections[lane as usize].victim * end);
+        loop {
+            let c = &mut self.state.gc.collections[lane as usize];
+            if c.cursor >= end {
+                return;
             }
+            let start = base + c.cursor;
+            c.cursor += width;
+            let mut mask = self.map.valid_mask(start, width);
+            if mask == 0 {
+                continue;
+            }
+            if !self.state.faults.dead_parts.is_empty() {
+                mask = self.avoid_dead_planes(lane, start, mask);
+                if mask == 0 {
+                    return;
+                }
+            }
+            self.state.gc.collections[lane as usize].reads += 1;
+            self.state.counters.gc_reads += 1;
+            return match self.shape.copy {
+                CopyMode::Controller => self.read_segment(lane, start, mask),
+                CopyMode::Copyback => self.copy_back(lane, start),
+            };
         }
     }
 
@@ -491,8 +501,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.erases = luns * parts;
         for part in 0..luns * parts {
             let (die, mut mask) = (first + part / parts, mask << (part % parts * width));
-            if self.fixed.may_fail {
-                mask &= !self.bad_planes(victim, die);
+            if self.fixed.may_fail || self.shape.holes.is_some() {
+                mask &= !self.planes_not_erased(victim, die);
             }
             if mask == 0 {
                 self.state.gc.collections[lane as usize].erases -= 1;
@@ -544,7 +554,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (lane, index) = self.shape.layout.lane_of(extent);
         let blocks = self.flash.blocks_mut();
         for plane in self.shape.layout.planes_of(lane) {
-            blocks.erased(blocks.id(plane, index));
+            let (_, part) = self.shape.layout.part_of_plane(plane);
+            if !self.state.extents.is_hole(&self.shape.layout, extent, part) {
+                blocks.erased(blocks.id(plane, index));
+            }
         }
     }
 

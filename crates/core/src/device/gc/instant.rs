@@ -31,10 +31,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if !self.map.is_valid(ppa) {
                 continue;
             }
-            if self.state.faults.some_lost
-                && self.state.faults.unreadable.contains(&ppa)
-                && !self.can_compute(ppa)
-            {
+            if self.is_lost(ppa) && !self.can_compute(ppa) {
                 self.leave_unit_behind(ppa);
                 continue;
             }

@@ -50,8 +50,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let rebuilds_here = self.fixed.rotates
             && BusyUnit::each(self.scope_units(lane)).any(|u| self.flash.host_load(u).rebuilds > 0);
         SpaceView {
-            free: s.extents.free(lane).saturating_sub(self.shape.kept_for_failures),
-            extents: self.shape.layout.usable[lane as usize],
+            free: s.extents.free(&self.shape.layout, lane).saturating_sub(self.shape.kept_for_failures),
+            extents: self.shape.whole_extents[lane as usize],
             host_active,
             host_reads,
             host_programs,

@@ -30,9 +30,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn wake_neediest(&mut self, collected: u32) {
         let s = &self.state;
         let waiting = (0..self.shape.layout.lanes).filter(|&l| s.gc.collections[l as usize].waiting);
-        let neediest = waiting.min_by_key(|&l| s.extents.free(l));
-        let own = s.extents.free(collected);
-        if let Some(lane) = neediest.filter(|&l| s.extents.free(l) < own) {
+        let neediest = waiting.min_by_key(|&l| s.extents.free(&self.shape.layout, l));
+        let own = s.extents.free(&self.shape.layout, collected);
+        if let Some(lane) = neediest.filter(|&l| s.extents.free(&self.shape.layout, l) < own) {
             self.wake(lane);
         }
     }

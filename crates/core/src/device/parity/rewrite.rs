@@ -36,16 +36,10 @@ pub(in crate::device) struct Rewriting {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Number of units that were last read without success or lie on dead planes.
     pub fn lost_units(&self) -> u64 {
-        let dead: u64 = self.dead_lanes().map(|lane| self.valid_units(lane)).sum();
+        let dead = self.dead_units().count() as u64;
         let unreadable = self.state.faults.unreadable.iter();
-        let live = |ppa: &&Ppa| self.map.is_valid(**ppa) && !self.is_dead(self.shape.layout.lane_at(**ppa));
+        let live = |ppa: &&Ppa| self.map.is_valid(**ppa) && !self.is_dead_at(**ppa);
         dead + unreadable.filter(live).count() as u64
-    }
-
-    fn valid_units(&self, lane: u32) -> u64 {
-        let layout = &self.shape.layout;
-        let extents = lane * layout.stride..lane * layout.stride + layout.usable[lane as usize];
-        extents.map(|x| u64::from(self.state.extents.valid(x))).sum()
     }
 
     /// Whether the copy at this address cannot be read.
@@ -56,7 +50,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     #[cold]
     fn is_lost_at(&self, ppa: Ppa) -> bool {
-        self.state.faults.unreadable.contains(&ppa) || self.is_dead(self.shape.layout.lane_at(ppa))
+        self.state.faults.unreadable.contains(&ppa) || self.is_dead_at(ppa)
     }
 
     /// The lane to which a stripe's unit for `lane` is written: `lane` itself unless it is dead. The
@@ -140,7 +134,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let layout = &self.shape.layout;
         let each = layout.units_per_extent;
         let units = layout.stride * each;
-        let dead: Vec<u32> = self.dead_lanes().collect();
+        let dead: Vec<u32> = self.hurt_lanes().collect();
         let at = dead.iter().position(|&lane| lane == self.state.parity.rewriting.lane).unwrap_or(0);
         for lane in dead[at..].iter().chain(&dead[..at]).copied() {
             let r = &mut self.state.parity.rewriting;
@@ -157,7 +151,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let step = if empty { each } else { 1 };
                 self.state.parity.rewriting.cursor = if at + step >= units { 0 } else { at + step };
                 left = left.saturating_sub(step);
-                if empty || !self.map.is_valid(first + at) {
+                if empty || !self.map.is_valid(first + at) || !self.is_dead_at(first + at) {
                     continue;
                 }
                 let unit = self.map.owner(first + at);

@@ -98,7 +98,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for i in range.clone() {
             let lane = self.target_lane(self.state.parity.stripes.members[i].unit);
             let mut fits = self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve);
-            if !self.state.faults.dead.is_empty() {
+            if !self.state.faults.life.is_empty() {
                 // The lane may replace that of another member.
                 let members = &self.state.parity.stripes.members[range.start..=i];
                 let rows = members.iter().filter(|m| self.target_lane(m.unit) == lane).count() as u32;
@@ -118,12 +118,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let Member { unit, slot, .. } = self.state.parity.stripes.members[i];
             let lane = self.target_lane(unit);
             let s = &mut self.state;
-            let free = s.extents.free(lane);
+            let free = s.extents.free(&self.shape.layout, lane);
             let ppa = s
                 .extents
                 .take_row(&self.shape.layout, lane, Writer::Host, reserve)
                 .expect("there was a row just now");
-            opened |= u64::from(s.extents.free(lane) != free) << (i - range.start);
+            opened |= u64::from(s.extents.free(&self.shape.layout, lane) != free) << (i - range.start);
             s.parity.stripes.members[i].ppa = ppa;
             let write_unit = s.write.units.take();
             let g = &mut s.write.units[write_unit];

@@ -236,7 +236,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn find_row(&mut self, write_unit: u32) {
         let lane = self.state.write.units[write_unit].lane;
-        if !self.state.faults.dead.is_empty() && !self.pool_lives(self.shape.pool_of(lane)) {
+        if !self.state.faults.life.is_empty() && !self.pool_lives(self.shape.pool_of(lane)) {
             self.state.write.units[write_unit].lane = self.lane_instead(lane);
         }
         let list = self.shape.pool_of(self.state.write.units[write_unit].lane);
@@ -301,7 +301,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return false;
         }
         let s = &mut self.state;
-        let free = s.extents.free(lane);
+        let free = s.extents.free(&self.shape.layout, lane);
         let reserve = self.shape.reserve;
         let Some(ppa) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
             self.check_collection(lane);
@@ -310,7 +310,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.write.units[write_unit].lane = lane;
         s.write.lane_load[lane as usize] += 1;
         s.write.lane_written[lane as usize] += 1;
-        let opened = s.extents.free(lane) != free;
+        let opened = s.extents.free(&self.shape.layout, lane) != free;
         self.queue_host_program(write_unit, ppa, Occupant::UserProgram);
         if opened {
             self.check_collection(lane);

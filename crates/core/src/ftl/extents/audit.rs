@@ -24,13 +24,16 @@ impl Extents {
         law!(self.valid.len() == extents, "{} extents of {extents}", self.valid.len());
         let mut free = vec![false; extents];
         for (lane, l) in (0..).zip(&self.lanes) {
+            let mut rows = 0;
             for extent in l.free.walk(&self.links, "a free list")? {
                 let (of, index) = layout.lane_of(extent);
                 law!(of == lane, "extent {extent} is free in lane {lane} and lies in lane {of}");
                 law!(index < layout.usable[lane as usize], "extent {extent} is free and not usable");
                 law!(!free[extent as usize], "extent {extent} is free twice");
                 free[extent as usize] = true;
+                rows += self.rows_of(layout, extent);
             }
+            law!(rows == l.free_rows, "lane {lane} has {rows} free rows and counts {}", l.free_rows);
             for f in l.frontiers.iter().filter(|f| f.extent != NONE) {
                 let of = layout.lane_of(f.extent).0;
                 law!(of == lane, "lane {lane} writes to extent {} of lane {of}", f.extent);
@@ -67,6 +70,7 @@ impl Extents {
             states.into_iter().filter(|&state| state).count() == 1 && open <= 1,
             "extent {extent}: free {free}, open {open}, collected {collected}, filling {filling}, closed {closed}, retired {retired}"
         );
+        law!(!free || self.rows_of(layout, extent) > 0, "free extent {extent} has no row");
         law!(!retired || count == 0, "retired extent {extent} has {count} valid units");
         law!(!free || count == 0, "free extent {extent} has {count} valid units");
         law!(!free || readers == 0, "free extent {extent} is being read");

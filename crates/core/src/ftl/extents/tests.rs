@@ -26,6 +26,8 @@ enum Stage {
 #[derive(Clone, Debug)]
 struct Extent {
     stage: Stage,
+    /// The rows that lie in no hole.
+    rows: Vec<u32>,
     valid: u32,
     closed: u64,
     taken: u32,
@@ -44,8 +46,17 @@ struct Model {
 }
 
 impl Model {
-    fn new(l: &Layout) -> Model {
-        let blank = Extent { stage: Stage::Bad, valid: 0, closed: 0, taken: 0, programmed: 0, readers: 0 };
+    /// `holes` names extents and their parts: odd or even rows.
+    fn new(l: &Layout, holes: &[(u32, u32)]) -> Model {
+        let blank = Extent {
+            stage: Stage::Bad,
+            rows: (0..l.rows_per_extent).collect(),
+            valid: 0,
+            closed: 0,
+            taken: 0,
+            programmed: 0,
+            readers: 0,
+        };
         let mut extents = vec![blank; l.extents() as usize];
         let first = |lane: u32| lane * l.stride;
         let free: Vec<VecDeque<u32>> =
@@ -53,7 +64,41 @@ impl Model {
         for &e in free.iter().flatten() {
             extents[e as usize].stage = Stage::Free;
         }
-        Model { extents, free, open: vec![[None; 2]; l.lanes as usize], serial: 0, erases: 0 }
+        let open = vec![[None; 2]; l.lanes as usize];
+        let mut model = Model { extents, free, open, serial: 0, erases: 0 };
+        for &(e, part) in holes {
+            model.leave_hole(e, part);
+        }
+        model.retire_empty();
+        model
+    }
+
+    fn leave_hole(&mut self, e: u32, part: u32) {
+        self.extents[e as usize].rows.retain(|row| row % 2 != part);
+    }
+
+    /// Take free extents without rows out of use.
+    fn retire_empty(&mut self) {
+        let extents = &mut self.extents;
+        for free in &mut self.free {
+            free.retain(|&e| {
+                let extent = &mut extents[e as usize];
+                if extent.rows.is_empty() {
+                    extent.stage = Stage::Bad;
+                }
+                !extent.rows.is_empty()
+            });
+        }
+    }
+
+    fn free_rows(&self, lane: u32) -> u32 {
+        self.free[lane as usize].iter().map(|&e| self.extents[e as usize].rows.len() as u32).sum()
+    }
+
+    /// Whether a lane may open an extent such that the rows of `reserve` extents stay free.
+    fn may_open(&self, l: &Layout, lane: u32, reserve: u32) -> bool {
+        let Some(&e) = self.free[lane as usize].front() else { return false };
+        self.free_rows(lane) - self.extents[e as usize].rows.len() as u32 >= reserve * l.rows_per_extent
     }
 
     fn close(&mut self, e: u32) {
@@ -63,16 +108,16 @@ impl Model {
     }
 
     /// The open extent of a writer, if it has rows left.
-    fn with_rows(&self, l: &Layout, lane: u32, writer: Writer) -> Option<u32> {
+    fn with_rows(&self, lane: u32, writer: Writer) -> Option<u32> {
         let e = self.open[lane as usize][writer as usize]?;
-        assert!(self.extents[e as usize].taken < l.rows_per_extent);
+        assert!(self.extents[e as usize].taken < self.extents[e as usize].rows.len() as u32);
         Some(e)
     }
 
     fn take_row(&mut self, l: &Layout, lane: u32, writer: Writer, reserve: u32) -> Option<Ppa> {
-        let e = match self.with_rows(l, lane, writer) {
+        let e = match self.with_rows(lane, writer) {
             Some(e) => e,
-            None if self.free[lane as usize].len() as u32 <= reserve => return None,
+            None if !self.may_open(l, lane, reserve) => return None,
             None => {
                 let e = self.free[lane as usize].pop_front().expect("more than the reserve");
                 self.extents[e as usize].stage = Stage::Open;
@@ -81,18 +126,18 @@ impl Model {
             }
         };
         let extent = &mut self.extents[e as usize];
-        let row = extent.taken;
+        let row = extent.rows[extent.taken as usize];
         extent.taken += 1;
-        if extent.taken == l.rows_per_extent {
+        if extent.taken == extent.rows.len() as u32 {
             self.open[lane as usize][writer as usize] = None;
         }
         Some(Ppa((e * l.rows_per_extent + row) * l.units_per_row))
     }
 
-    fn row_programmed(&mut self, l: &Layout, e: u32) {
+    fn row_programmed(&mut self, e: u32) {
         let extent = &mut self.extents[e as usize];
         extent.programmed += 1;
-        if extent.programmed == l.rows_per_extent {
+        if extent.programmed == extent.rows.len() as u32 {
             self.close(e);
         }
     }
@@ -132,7 +177,9 @@ enum Step {
     Lose,
     Collect,
     Abandon,
-    Erase,
+    /// The parts that are holes from now on.
+    Erase(Option<u32>),
+    HoleInFree(u32, u32),
     ReadBegins,
     ReadEnds,
     Restore,
@@ -147,7 +194,8 @@ fn step() -> impl Strategy<Value = Step> {
         5 => Just(Step::Lose),
         3 => Just(Step::Collect),
         1 => Just(Step::Abandon),
-        4 => Just(Step::Erase),
+        4 => prop_oneof![4 => Just(None), 1 => (0..2u32).prop_map(Some)].prop_map(Step::Erase),
+        1 => (0..2u32, 0..2u32).prop_map(|(lane, part)| Step::HoleInFree(lane, part)),
         1 => Just(Step::ReadBegins),
         1 => Just(Step::ReadEnds),
         1 => Just(Step::Restore),
@@ -200,15 +248,26 @@ fn begin(l: &Layout, start: &Start, real: &mut Extents, model: &mut Model) {
 fn compare(l: &Layout, real: &Extents, model: &Model) {
     assert!(real.fits(l));
     assert_eq!((real.serial, real.erases), (model.serial, model.erases));
-    assert_eq!(real.free_total(), model.free.iter().map(|f| f.len() as u64).sum());
+    assert_eq!(real.free_total(l), (0..2).map(|lane| u64::from(model.free_rows(lane) / 6)).sum());
     for lane in 0..l.lanes {
-        let free = model.free[lane as usize].len() as u32;
-        assert_eq!(real.free(lane), free);
+        assert_eq!(real.free(l, lane), model.free_rows(lane) / 6);
+        assert!(real.free_extents(lane).eq(model.free[lane as usize].iter().copied()));
         assert_eq!(real.choice(l, lane), model.erases * 2 + u64::from(lane));
         for writer in [Writer::Host, Writer::Collection] {
             for reserve in 0..4 {
-                let has = free > reserve || model.with_rows(l, lane, writer).is_some();
-                assert_eq!(real.has_row(l, lane, writer, reserve), has, "{lane} {writer:?} {reserve}");
+                let mut taking = model.clone();
+                for rows in 1..9 {
+                    let has = taking.take_row(l, lane, writer, reserve).is_some();
+                    assert_eq!(
+                        real.has_rows(l, lane, writer, reserve, rows),
+                        has,
+                        "{lane} {writer:?} {rows}"
+                    );
+                    assert!(rows > 1 || real.has_row(l, lane, writer, reserve) == has, "{lane} {writer:?}");
+                    if !has {
+                        break;
+                    }
+                }
             }
         }
         let (valid, closed) = real.lane_slices(l, lane);
@@ -216,13 +275,19 @@ fn compare(l: &Layout, real: &Extents, model: &Model) {
         for (i, e) in (lane * l.stride..(lane + 1) * l.stride).enumerate() {
             let extent = &model.extents[e as usize];
             if extent.stage == Stage::Closed {
-                assert_eq!((valid[i], closed[i]), (extent.valid, extent.closed), "extent {e}");
+                let holes = (6 - extent.rows.len() as u32) * 2;
+                assert_eq!((valid[i], closed[i]), (extent.valid + holes, extent.closed), "extent {e}");
+                assert_eq!(real.hole_slice(l, lane).get(i).copied().unwrap_or(0), holes, "extent {e}");
             } else {
                 assert!(valid[i] > l.units_per_extent, "extent {e} is no victim");
             }
         }
     }
-    let rows: Vec<u32> = model.extents.iter().map(|e| e.taken).collect();
+    let written = |e: &Extent| match e.taken {
+        0 => 0,
+        taken => e.rows.get(taken as usize).copied().unwrap_or(6),
+    };
+    let rows: Vec<u32> = model.extents.iter().map(written).collect();
     assert_eq!(real.rows_written(l), rows);
     for (e, extent) in (0..).zip(&model.extents) {
         assert_eq!(real.valid(e), extent.valid);
@@ -248,22 +313,32 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
             *real = postcard::from_bytes(&bytes).unwrap();
             return;
         }
+        Step::HoleInFree(lane, part) => {
+            if real.holes().is_some() {
+                real.add_hole_to_free(l, lane, part);
+                for e in model.free[lane as usize].clone() {
+                    model.leave_hole(e, part);
+                }
+                model.retire_empty();
+            }
+            return;
+        }
         Step::Program => find(model, &|e| e.programmed < e.taken),
         Step::Gain => find(model, &|e| e.stage == Open && e.valid < e.taken * l.units_per_row),
         Step::Lose => find(model, &|e| e.valid > 0),
         Step::Collect => find(model, &|e| e.stage == Closed),
         Step::Abandon => find(model, &|e| e.stage == Collected),
-        Step::Erase => find(model, &|e| e.stage == Collected && e.valid == 0),
+        Step::Erase(_) => find(model, &|e| e.stage == Collected && e.valid == 0),
         Step::ReadBegins => find(model, &|e| e.stage != Bad && e.stage != Free),
         Step::ReadEnds => find(model, &|e| e.readers > 0),
     };
     let Some(e) = target else { return };
     let extent = &mut model.extents[e as usize];
     match step {
-        Step::Take(..) | Step::Restore => {}
+        Step::Take(..) | Step::Restore | Step::HoleInFree(..) => {}
         Step::Program => {
             real.row_programmed(l, e);
-            model.row_programmed(l, e);
+            model.row_programmed(e);
         }
         Step::Gain => {
             real.gain(e);
@@ -271,7 +346,8 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
         }
         Step::Lose => {
             extent.valid -= 1;
-            assert_eq!(real.lose(e), Some(extent.valid).filter(|_| extent.stage == Closed));
+            let holes = (6 - extent.rows.len() as u32) * 2;
+            assert_eq!(real.lose(e), Some(extent.valid + holes).filter(|_| extent.stage == Closed));
         }
         Step::Collect => {
             real.begin_collection(e);
@@ -281,9 +357,18 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
             real.abandon_collection(e);
             extent.stage = Closed;
         }
-        Step::Erase => {
-            real.erased(l, e);
+        Step::Erase(part) => {
+            if let Some(part) = part.filter(|_| real.holes().is_some()) {
+                real.add_hole(l, e, part);
+                model.leave_hole(e, part);
+            }
+            if real.rows_of(l, e) == 0 {
+                real.retire(e);
+            } else {
+                real.erased(l, e);
+            }
             model.erased(l, e);
+            model.retire_empty();
         }
         Step::ReadBegins => {
             real.read_begins(e);
@@ -300,11 +385,20 @@ proptest! {
     #[test]
     fn extents_are_what_the_model_says_after_any_steps(
         start in start(),
+        holes in prop::option::weighted(0.5, prop::collection::vec((0..10u32, 0..2u32), 0..8)),
         steps in prop::collection::vec((step(), any::<usize>()), 0..300),
     ) {
         let l = layout();
-        let (mut real, mut model) = (Extents::new(&l), Model::new(&l));
-        begin(&l, &start, &mut real, &mut model);
+        let mut table = Holes::new(&l);
+        for &(e, part) in holes.iter().flatten() {
+            table.add(&l, e, part);
+        }
+        let mut real = Extents::with_holes(&l, holes.is_some().then_some(&table));
+        let mut model = Model::new(&l, holes.as_deref().unwrap_or(&[]));
+        if holes.is_none() {
+            // Lanes are filled in another way where extents have holes.
+            begin(&l, &start, &mut real, &mut model);
+        }
         compare(&l, &real, &model);
         for (step, pick) in steps {
             act(&l, step, pick, &mut real, &mut model);

@@ -28,7 +28,7 @@ impl GcVictim for Policy {
             }
             // Compare (n − v) × age / v exactly, as fractions; v = 0 counts as infinity.
             let gain = u128::from(n - valid) * u128::from(view.now - closed);
-            let cost = u128::from(valid);
+            let cost = u128::from(view.moves(i));
             if best.is_none_or(|(g, c, _)| gain * c > g * cost) {
                 best = Some((gain, cost, i as u32));
             }

@@ -10,9 +10,11 @@ use super::PolicyContext;
 /// The extents of one lane. The slices are indexed by the extent's position in the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// Valid mapping units of each extent; 2^31 or more if the extent cannot be collected (free,
-    /// open, or being collected).
+    /// Mapping units of each extent that its collection does not win: valid ones, and those in holes.
+    /// 2^31 or more if the extent cannot be collected (free, open, or being collected).
     pub valid: &'a [u32],
+    /// Mapping units in holes of each extent; empty if no extent can have any.
+    pub holes: &'a [u32],
     /// Serial number given to each extent when it was closed; it grows over the drive's life.
     pub closed: &'a [u64],
     /// Serial number that the next closed extent will get.
@@ -24,6 +26,14 @@ pub struct VictimView<'a> {
     pub units_per_extent: u32,
     /// The most valid units that an extent may have for its collection to gain a row.
     pub most_valid: u32,
+}
+
+impl VictimView<'_> {
+    /// Valid units of an extent that can be collected: those that its collection moves.
+    #[inline]
+    pub fn moves(&self, index: usize) -> u32 {
+        self.valid[index] - self.holes.get(index).copied().unwrap_or(0)
+    }
 }
 
 /// What a member's choice depends on, as far as the theory of the steady state needs it.
@@ -49,7 +59,8 @@ pub trait GcVictim {
     }
 }
 
-/// The collectable extent with the fewest valid units, the lowest index among equals.
+/// The collectable extent whose collection wins most, the lowest index among equals. Without holes it
+/// has the fewest valid units.
 #[inline]
 fn fewest_valid(view: &VictimView<'_>) -> Option<u32> {
     // Two passes vectorise: the minimum first, its position second.
