@@ -138,4 +138,9 @@ fn what_was_mended_stays_mended() {
         let got = swarm::run(&swarm::draw(seed));
         assert!(got.is_ok(), "seed {seed}: {got:?}");
     }
+    // With faults on every drive: a pool of lanes with a dead one that is full.
+    for seed in [5809, 8930, 15694] {
+        let got = swarm::run(&swarm::draw_with_faults(seed));
+        assert!(got.is_ok(), "seed {seed} with faults: {got:?}");
+    }
 }
