@@ -138,8 +138,9 @@ fn what_was_mended_stays_mended() {
         let got = swarm::run(&swarm::draw(seed));
         assert!(got.is_ok(), "seed {seed}: {got:?}");
     }
-    // With faults on every drive: a pool of lanes with a dead one that is full.
-    for seed in [5809, 8930, 15694] {
+    // With faults on every drive: a pool of lanes with a dead one that is full; parity that
+    // cannot be read and is not committed yet.
+    for seed in [5809, 6256, 8930, 12873, 13386, 15694, 16227] {
         let got = swarm::run(&swarm::draw_with_faults(seed));
         assert!(got.is_ok(), "seed {seed} with faults: {got:?}");
     }

@@ -92,11 +92,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note units on flash that a read has failed on.
     pub(in crate::device) fn note_unreadable(&mut self, units: &[Ppa]) {
-        let valid = units.iter().filter(|&&ppa| self.map.is_valid(ppa));
-        self.state.faults.unreadable.extend(valid);
+        let in_use: Vec<Ppa> = units.iter().copied().filter(|&ppa| self.is_in_use(ppa)).collect();
+        self.state.faults.unreadable.extend(in_use);
         self.note_lost();
         if self.shape.has_parity() {
             self.state.deferred.push(Deferred::Rewrite);
+        }
+    }
+
+    /// Whether a copy on flash is valid, or is the parity that a flush has written and not committed
+    /// yet: reconstructions may need it already.
+    pub(in crate::device) fn is_in_use(&self, ppa: Ppa) -> bool {
+        let stripes = &self.state.parity.stripes;
+        let written = |job| {
+            let members = &stripes.members[stripes.members_of(job)];
+            members.iter().any(|m| m.done && m.slot == NONE && m.ppa == ppa)
+        };
+        self.map.is_valid(ppa) || stripes.jobs.in_use().into_iter().any(written)
+    }
+
+    /// Note that an extent is erased: what could not be read there is gone.
+    #[cold]
+    pub(in crate::device) fn readable_again(&mut self, extent: u32) {
+        let units = self.shape.layout.units_per_extent;
+        let first = Ppa(extent * units);
+        let unreadable = &mut self.state.faults.unreadable;
+        let mut gone = unreadable.split_off(&first);
+        if !gone.is_empty() {
+            unreadable.append(&mut gone.split_off(&(first + units)));
+            self.note_lost();
         }
     }
 
