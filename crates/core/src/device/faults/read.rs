@@ -132,10 +132,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note that a read has decoded its units, after all if another had failed on them.
     fn note_readable(&mut self, op: OpId) {
-        if let Owner::WriteUnit(_) = self.flash.op(op).cmd.owner {
-            for ppa in self.units_read(op).collect::<Vec<_>>() {
-                self.lacks_nothing(self.map.owner(ppa));
+        match self.flash.op(op).cmd.owner {
+            Owner::WriteUnit(_) => {
+                for ppa in self.units_read(op).collect::<Vec<_>>() {
+                    self.lacks_nothing(self.map.owner(ppa));
+                }
             }
+            Owner::Stripe(job) => {
+                let unit = self.map.owner(self.flash.op(op).cmd.ppa);
+                if let Some(at) = self.member_of(job, unit) {
+                    self.state.parity.stripes.members[at].short = false;
+                    self.lacks_nothing(unit);
+                }
+            }
+            _ => {}
         }
         if !self.state.faults.unreadable.is_empty() {
             for ppa in self.units_read(op).collect::<Vec<_>>() {
