@@ -144,8 +144,10 @@ fn what_was_mended_stays_mended() {
         [5809, 8930, 15694].as_slice(),
         // parity cannot be read and is not committed yet;
         &[6256, 12873, 13386, 16227],
-        // a unit of a stripe is lost while a flush reads it, or only the new parity gives it.
+        // a unit of a stripe is lost while a flush reads it, or only the new parity gives it;
         &[10371, 36926, 51354],
+        // a unit has moved, or is lost, since a read of it began that fails.
+        &[18672, 29936, 40232, 68144, 77600],
     ];
     for &seed in mended.into_iter().flatten() {
         let got = swarm::run(&swarm::draw_with_faults(seed));
