@@ -156,7 +156,7 @@ pub enum RequestStep {
         /// Bytes for the host.
         bytes: u32,
     },
-    /// This reconstruction has computed its unit.
+    /// This reconstruction has computed its unit, or has failed and the unit is in memory meanwhile.
     Rebuilt(u32),
     /// A reconstruction has failed: a member of the stripe could not be read.
     RebuildFails {
@@ -169,7 +169,7 @@ pub enum RequestStep {
     ReadsElsewhere {
         /// The read that has failed.
         instead: u32,
-        /// The read that follows.
+        /// The read that follows; `u32::MAX` if the unit is in memory.
         read: u32,
     },
     /// The data of this read could not be decoded, and nothing replaces it. `u32::MAX`: none of the

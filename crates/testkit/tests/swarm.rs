@@ -3,7 +3,9 @@
 //! Seeds are run one after the other for a bounded time. A failure prints its seed;
 //! `TAILCUT_SWARM_SEED=n` runs only that seed. `TAILCUT_SWARM_SECONDS` sets the time, but the
 //! first seeds are run however long they take, so that their coverage does not depend on the
-//! machine. They must cover every member of every policy family, every cause of a wait, every
+//! machine. `TAILCUT_SWARM_FROM` is the first seed, `TAILCUT_SWARM_FAILURES` the number of failures
+//! after which the run stops. `TAILCUT_SWARM_FAULTS=1` gives faults to every drive, not to one in
+//! three. The first seeds must cover every member of every policy family, every cause of a wait, every
 //! occupant, every kind of operation, every step that an observer is called for, and every kind of
 //! failure with what follows from it.
 
@@ -42,16 +44,21 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
+/// The case of a seed.
+type Draw = fn(u64) -> swarm::Case;
+
 /// Run a seed; a panic counts as a failure.
-fn attempt(seed: u64) -> Result<swarm::Outcome, String> {
-    catch_unwind(AssertUnwindSafe(|| swarm::run(&swarm::draw(seed))))
+fn attempt(draw: Draw, seed: u64) -> Result<swarm::Outcome, String> {
+    catch_unwind(AssertUnwindSafe(|| swarm::run(&draw(seed))))
         .unwrap_or_else(|_| Err(PANIC.with_borrow(|p| p.clone())))
 }
 
 #[test]
 fn no_drive_breaks_under_any_work() {
+    let every_drive = number("TAILCUT_SWARM_FAULTS").is_some_and(|n| n > 0);
+    let draw: Draw = if every_drive { swarm::draw_with_faults } else { swarm::draw };
     if let Some(seed) = number("TAILCUT_SWARM_SEED") {
-        let case = swarm::draw(seed);
+        let case = draw(seed);
         let got = swarm::run(&case);
         eprintln!("{case:#?}\n{got:?}");
         return assert!(got.is_ok(), "seed {seed}");
@@ -72,7 +79,7 @@ fn no_drive_breaks_under_any_work() {
                     if seed >= first + LEAST_SEEDS && Instant::now() >= end {
                         return;
                     }
-                    match attempt(seed) {
+                    match attempt(draw, seed) {
                         Ok(o) => {
                             let mut t = totals.lock().unwrap_or_else(PoisonError::into_inner);
                             t.seeds += 1;
@@ -130,5 +137,20 @@ fn what_was_mended_stays_mended() {
     for seed in [9348, 10456] {
         let got = swarm::run(&swarm::draw(seed));
         assert!(got.is_ok(), "seed {seed}: {got:?}");
+    }
+    // With faults on every drive:
+    let mended = [
+        // a pool of lanes with a dead one is full;
+        [5809, 8930, 15694].as_slice(),
+        // parity cannot be read and is not committed yet;
+        &[6256, 12873, 13386, 16227],
+        // a unit of a stripe is lost while a flush reads it, or only the new parity gives it;
+        &[10371, 36926, 51354],
+        // a unit has moved, or is lost, since a read of it began that fails.
+        &[18672, 29936, 40232, 68144, 77600],
+    ];
+    for &seed in mended.into_iter().flatten() {
+        let got = swarm::run(&swarm::draw_with_faults(seed));
+        assert!(got.is_ok(), "seed {seed} with faults: {got:?}");
     }
 }

@@ -459,6 +459,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Tell the medium that a read gets from a slot what it looked for at an address.
+    pub(super) fn data_in_slot(&mut self, id: u32, from: Ppa, slot: u32) {
+        if M::HOLDS_DATA {
+            self.medium.redirect_to_slot(id, from, slot);
+        }
+    }
+
     /// Begin the reconstruction of the unit at this address from the rest of its stripe.
     #[inline]
     pub(super) fn data_rebuilding(&mut self, rid: u32, ppa: Ppa) {

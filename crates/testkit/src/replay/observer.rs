@@ -337,6 +337,10 @@ impl Replay {
             }
             RequestStep::ReadsElsewhere { instead, read } => {
                 let spent = self.op(instead).account.retried();
+                if read == NONE {
+                    let bytes = u64::from(self.op(instead).told.bytes);
+                    return self.part_ends(e.request, bytes, now, spent);
+                }
                 self.preceding.insert(read, spent);
             }
             RequestStep::Unreadable(op) => {
@@ -388,9 +392,6 @@ impl Observer for Replay {
     }
 
     fn request(&mut self, event: &RequestEvent) {
-        if std::env::var("DBG").is_ok_and(|n| n.parse() == Ok(event.request)) {
-            eprintln!("DBG {event:?} up_free {:?}", self.front.up_free);
-        }
         self.reached.note("request", event.step);
         let held = self.try_request(event);
         self.blame(held);

@@ -88,6 +88,15 @@ pub fn member<'de, T: Deserialize<'de>>(name: &'de str) -> T {
 
 /// Draw the case of a seed; the same seed always gives the same case.
 pub fn draw(seed: u64) -> Case {
+    draw_case(seed, false)
+}
+
+/// Draw the case of a seed with faults, which one case in three of [`draw`] has.
+pub fn draw_with_faults(seed: u64) -> Case {
+    draw_case(seed, true)
+}
+
+fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut s = Stream::new(seed, "swarm", 0);
     let mut suspension = Stream::new(seed, "swarm suspension", 0);
     let mut parity = Stream::new(seed, "swarm parity", 0);
@@ -102,7 +111,7 @@ pub fn draw(seed: u64) -> Case {
         draw_parity(&mut parity, &mut config);
         draw_wear(&mut wear, &mut config);
         draw_joins(&mut joins, &mut config);
-        draw_faults(&mut faults, &mut config);
+        draw_faults(&mut faults, &mut config, always_faults);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
@@ -428,9 +437,9 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
     accepted(units.max(least))
 }
 
-/// One drive in three has faults: some kinds at random, and some at exact places.
-fn draw_faults(s: &mut Stream, c: &mut DeviceConfig) {
-    if !chance(s, 3) {
+/// One drive in three, or every drive, has faults: some kinds at random, and some at exact places.
+fn draw_faults(s: &mut Stream, c: &mut DeviceConfig, always: bool) {
+    if !chance(s, 3) && !always {
         return;
     }
     let rate = |s: &mut Stream| one_of(s, &[None, None, Some(0.001), Some(0.02), Some(0.1)]);

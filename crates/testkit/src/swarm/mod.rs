@@ -8,5 +8,5 @@
 mod draw;
 mod run;
 
-pub use draw::{Case, Plan, draw, member};
+pub use draw::{Case, Plan, draw, draw_with_faults, member};
 pub use run::{Faults, Outcome, observe, run, run_over, whole_stripes};

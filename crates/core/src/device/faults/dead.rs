@@ -157,15 +157,49 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.replace_waiting_members(lane);
             return self.resume_stalled_stripes(lane);
         }
-        let list = self.shape.pool_of(lane);
+        // From now on those of every pool may go to any live lane.
         let mut waiting = Vec::new();
-        while let Some(write_unit) = self.state.write.stalled.first(list) {
-            self.end_stall(write_unit);
-            self.state.write.stalled.pop(list, write_unit);
-            waiting.push(write_unit);
+        for list in 0..self.shape.layout.lanes / self.shape.pool_lanes {
+            while let Some(write_unit) = self.state.write.stalled.first(list) {
+                self.end_stall(write_unit);
+                self.state.write.stalled.pop(list, write_unit);
+                waiting.push(write_unit);
+            }
         }
         for write_unit in waiting {
             self.find_row(write_unit);
+        }
+    }
+
+    /// Program a write unit whose pool has no row in another live lane, that with the most free extents.
+    /// The live lanes of a pool with a dead one may be full of data that are not stale: the room for its
+    /// data is in all live lanes together, and so is that for the data which these displace there.
+    /// Returns whether there is a row.
+    #[cold]
+    pub(in crate::device) fn go_elsewhere(&mut self, write_unit: u32) -> bool {
+        let mut live: Vec<u32> = (0..self.shape.layout.lanes).filter(|&lane| !self.is_dead(lane)).collect();
+        live.sort_by_key(|&lane| std::cmp::Reverse(self.state.extents.free(&self.shape.layout, lane)));
+        live.into_iter().any(|lane| self.program_write_unit(write_unit, lane))
+    }
+
+    /// Resume write units of other pools, those that have waited longest first, in a lane that has rows
+    /// again.
+    #[cold]
+    pub(in crate::device) fn resume_stalled_elsewhere(&mut self, lane: u32) {
+        loop {
+            let s = &self.state.write;
+            let lists = 0..self.shape.layout.lanes / self.shape.pool_lanes;
+            let first =
+                lists.filter_map(|list| s.stalled.first(list).map(|unit| (s.units[unit].ready, list, unit)));
+            let Some((_, list, write_unit)) = first.min() else { return };
+            let from = s.units[write_unit].lane;
+            if !self.program_write_unit(write_unit, lane) {
+                return;
+            }
+            let to = std::mem::replace(&mut self.state.write.units[write_unit].lane, from);
+            self.end_stall(write_unit);
+            self.state.write.units[write_unit].lane = to;
+            self.state.write.stalled.pop(list, write_unit);
         }
     }
 

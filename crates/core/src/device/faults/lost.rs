@@ -109,13 +109,39 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Note that what a slot in flight lacks of its unit is lost.
-    pub(in crate::device) fn lose_short_member(&mut self, unit: Lpn, slot: u32) {
-        let buffer = &self.state.write.buffer;
-        let lacks = buffer.full() & !buffer.slot(slot).mask;
+    /// Its stripe is broken until its parity is made anew.
+    pub(in crate::device) fn lose_short_member(&mut self, at: usize) {
+        let member = &mut self.state.parity.stripes.members[at];
+        let (unit, slot) = (member.unit, member.slot);
+        member.short = false;
         self.state.faults.broken.insert(self.shape.striped().stripe_of(unit));
         self.state.faults.some_lost = true;
-        *self.state.faults.lost.entry(unit).or_insert(0) |= lacks;
+        self.lacks_for_good(unit);
         self.data_given_up(slot);
+    }
+
+    /// Lose what the members of a job lack whose old copies are gone: they were lost while the job read
+    /// them, and the reads have failed.
+    #[cold]
+    pub(in crate::device) fn lose_short_members(&mut self, job: u32) {
+        for at in self.state.parity.stripes.members_of(job) {
+            let member = &self.state.parity.stripes.members[at];
+            if member.short && member.old_ppa == Ppa::NONE {
+                self.lose_short_member(at);
+            }
+        }
+    }
+
+    /// Note that the members of a job lack nothing any more.
+    #[cold]
+    pub(in crate::device) fn members_lack_nothing(&mut self, job: u32) {
+        for at in self.state.parity.stripes.members_of(job) {
+            let member = &mut self.state.parity.stripes.members[at];
+            if std::mem::replace(&mut member.short, false) {
+                let unit = member.unit;
+                self.lacks_nothing(unit);
+            }
+        }
     }
 
     /// The valid units on dead planes.
@@ -130,13 +156,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn can_compute(&self, ppa: Ppa) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let unit = self.map.owner(ppa);
+        self.computing(self.job_of(stripes.stripe_of(unit)), unit, ppa).is_some()
+    }
+
+    /// Which stripe gives the unit at this address: that before its flush (false), or that which its job
+    /// writes (true). `None` if neither does.
+    pub(in crate::device) fn computing(&self, job: u32, unit: Lpn, ppa: Ppa) -> Option<bool> {
+        let rewritten = self.covering(job, unit, ppa)?;
+        if self.state.faults.some_lost { self.computing_yet(job, unit, rewritten) } else { Some(rewritten) }
+    }
+
+    #[cold]
+    fn computing_yet(&self, job: u32, unit: Lpn, rewritten: bool) -> Option<bool> {
+        let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
-        let job = self.job_of(stripe);
-        let Some(rewritten) = self.covering(job, unit, ppa) else { return false };
-        let readable =
-            |u: Lpn| !matches!(self.source(job, rewritten, u), Source::Flash(p) if self.is_lost(p));
-        !self.state.faults.broken.contains(&stripe)
-            && stripes.members(stripe).filter(|&u| u != unit).all(readable)
+        let broken = self.state.faults.broken.contains(&stripe);
+        let gives = |rewritten: bool| {
+            let sources = stripes.members(stripe).filter(|&u| u != unit);
+            let mut sources = sources.map(|u| self.source(job, rewritten, u));
+            let whole = !broken || rewritten && self.state.parity.stripes.jobs[job].repairs;
+            whole && !sources.any(|source| matches!(source, Source::Flash(ppa) if self.is_lost(ppa)))
+        };
+        // The new parity of a job whose data are complete covers what the job does not write, too.
+        let covered_by_both = !rewritten
+            && job != NONE
+            && self.state.parity.stripes.jobs[job].reads == 0
+            && self.member_of(job, unit).is_none();
+        [rewritten, true].into_iter().take(1 + usize::from(covered_by_both)).find(|&of| gives(of))
     }
 
     /// Note that a unit of a stripe is lost: neither its copy at this address nor the rest of the
@@ -191,6 +237,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let is_host = || self.map.owner(ppa).0 < self.shape.layout.host_units;
             if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) {
                 masks.insert(self.map.owner(ppa), full);
+            }
+        }
+        for (&lpn, &lacks) in &self.state.faults.lacking {
+            // No copy on flash gives what its slot lacks.
+            if matches!(self.map.lookup(lpn), Place::Buffer(slot) if self.copy_below(lpn, slot) == Ppa::NONE)
+            {
+                *masks.entry(lpn).or_insert(0) |= lacks;
             }
         }
         let mut ranges: Vec<Range<u64>> = Vec::new();

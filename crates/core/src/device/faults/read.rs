@@ -1,6 +1,6 @@
 //! Reads that fail: pages whose data cannot be decoded.
 
-use crate::address::Ppa;
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
@@ -9,6 +9,14 @@ use crate::flash::{FlashCommand, OpId, Owner};
 use crate::ftl::map::Place;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Ledger, Occupant, Status};
+
+/// Where a unit is that a host read could not read where it had looked it up.
+enum Moved {
+    Nowhere,
+    Flash(Ppa),
+    /// In this slot of the write buffer.
+    Memory(u32),
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin to handle a read whose data are decoded or given up, on a drive whose reads can fail. The
@@ -92,11 +100,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note units on flash that a read has failed on.
     pub(in crate::device) fn note_unreadable(&mut self, units: &[Ppa]) {
-        let valid = units.iter().filter(|&&ppa| self.map.is_valid(ppa));
-        self.state.faults.unreadable.extend(valid);
+        let in_use: Vec<Ppa> = units.iter().copied().filter(|&ppa| self.is_in_use(ppa)).collect();
+        self.state.faults.unreadable.extend(in_use);
         self.note_lost();
         if self.shape.has_parity() {
             self.state.deferred.push(Deferred::Rewrite);
+        }
+    }
+
+    /// Whether a copy on flash is valid, or is the parity that a flush has written and not committed
+    /// yet: reconstructions may need it already.
+    pub(in crate::device) fn is_in_use(&self, ppa: Ppa) -> bool {
+        let stripes = &self.state.parity.stripes;
+        let written = |job| {
+            let members = &stripes.members[stripes.members_of(job)];
+            members.iter().any(|m| m.done && m.slot == NONE && m.ppa == ppa)
+        };
+        self.map.is_valid(ppa) || stripes.jobs.in_use().into_iter().any(written)
+    }
+
+    /// Note that an extent is erased: what could not be read there is gone.
+    #[cold]
+    pub(in crate::device) fn readable_again(&mut self, extent: u32) {
+        let units = self.shape.layout.units_per_extent;
+        let first = Ppa(extent * units);
+        let unreadable = &mut self.state.faults.unreadable;
+        let mut gone = unreadable.split_off(&first);
+        if !gone.is_empty() {
+            unreadable.append(&mut gone.split_off(&(first + units)));
+            self.note_lost();
         }
     }
 
@@ -108,10 +140,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note that a read has decoded its units, after all if another had failed on them.
     fn note_readable(&mut self, op: OpId) {
-        if let Owner::WriteUnit(_) = self.flash.op(op).cmd.owner {
-            for ppa in self.units_read(op).collect::<Vec<_>>() {
-                self.lacks_nothing(self.map.owner(ppa));
+        match self.flash.op(op).cmd.owner {
+            Owner::WriteUnit(_) => {
+                for ppa in self.units_read(op).collect::<Vec<_>>() {
+                    self.lacks_nothing(self.map.owner(ppa));
+                }
             }
+            Owner::Stripe(job) => {
+                let unit = self.map.owner(self.flash.op(op).cmd.ppa);
+                if let Some(at) = self.member_of(job, unit) {
+                    self.state.parity.stripes.members[at].short = false;
+                    self.lacks_nothing(unit);
+                }
+            }
+            _ => {}
         }
         if !self.state.faults.unreadable.is_empty() {
             for ppa in self.units_read(op).collect::<Vec<_>>() {
@@ -162,26 +204,84 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// failed. Returns false if it has not.
     fn reads_elsewhere(&mut self, op: OpId, id: u32) -> bool {
         let FlashCommand { ppa, bytes, codewords, rebuild, .. } = self.flash.op(op).cmd;
-        let Some(to) = self.moved_to(ppa) else { return false };
         let spent = self.flash.op(op).ledger.retried();
-        let read = self.read_again(id, ppa, to, bytes, codewords);
-        self.observe_request(id, RequestStep::ReadsElsewhere { instead: op.number(), read: read.number() });
+        let read = match self.moved_to(id, ppa) {
+            Moved::Nowhere => return false,
+            Moved::Flash(to) => Some(self.read_again(id, ppa, to, bytes, codewords)),
+            Moved::Memory(slot) => {
+                self.data_in_slot(id, ppa, slot);
+                None
+            }
+        };
+        let number = read.map_or(NONE, OpId::number);
+        self.observe_request(id, RequestStep::ReadsElsewhere { instead: op.number(), read: number });
         if rebuild != NONE {
             self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
-        self.submit_op(read);
-        self.flash.add_to_ledger(read, &spent);
+        match read {
+            Some(read) => {
+                self.submit_op(read);
+                self.flash.add_to_ledger(read, &spent);
+            }
+            None => self.part_arrived(id, u64::from(bytes), &spent),
+        }
         true
     }
 
-    /// The readable address to which the unit of a stripe that was at this address has moved.
-    fn moved_to(&self, ppa: Ppa) -> Option<Ppa> {
+    /// Where a unit of a stripe is now that a host read looked up at this address.
+    fn moved_to(&self, id: u32, ppa: Ppa) -> Moved {
         if !self.shape.has_parity() {
-            return None;
+            return Moved::Nowhere;
         }
-        let Place::Flash(now) = self.map.lookup(self.map.owner(ppa)) else { return None };
-        (now != ppa && !self.is_lost(now)).then_some(now)
+        let unit = self.map.owner(ppa);
+        let asked = self.granules_asked(id, unit);
+        if self.state.faults.lost.get(&unit).is_some_and(|lost| lost & asked != 0) {
+            return Moved::Nowhere;
+        }
+        let now = match self.map.lookup(unit) {
+            Place::Unmapped => Ppa::NONE,
+            Place::Flash(now) => now,
+            Place::Buffer(slot) if self.holds(unit, slot, asked) => return Moved::Memory(slot),
+            Place::Buffer(slot) => self.copy_below(unit, slot),
+        };
+        if now == Ppa::NONE || now == ppa || self.is_lost(now) { Moved::Nowhere } else { Moved::Flash(now) }
+    }
+
+    /// The granules of a unit that a host read asks for.
+    fn granules_asked(&self, id: u32, unit: Lpn) -> u64 {
+        let (command, bytes) = (self.state.host.requests[id].command, self.shape.layout.unit_bytes);
+        let base = u64::from(unit.0) * bytes;
+        let end = command.offset + u64::from(command.bytes);
+        self.state.write.buffer.mask(
+            command.offset.saturating_sub(base),
+            end.saturating_sub(base).min(bytes),
+            false,
+        )
+    }
+
+    /// Whether the slot of a unit of a stripe has these granules in memory.
+    fn holds(&self, unit: Lpn, slot: u32, asked: u64) -> bool {
+        let stripes = &self.state.parity.stripes;
+        let filled = || {
+            let at = self.member_of(self.job_of(self.shape.striped().stripe_of(unit)), unit);
+            at.is_some_and(|at| stripes.members[at].slot == slot && !stripes.members[at].short)
+        };
+        asked & !self.state.write.buffer.slot(slot).mask == 0 || filled()
+    }
+
+    /// Send to the host what memory has of a part of a read, after `spent`.
+    fn part_arrived(&mut self, id: u32, bytes: u64, spent: &Ledger) {
+        let r = &mut self.state.host.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            r.ledger.merge(spent);
+        }
+        let there = self.send_up(id, bytes, last);
+        if last {
+            self.complete_read(id, there);
+        }
     }
 
     /// Reserve a read of a unit for a host command that has looked for it at `from`.
@@ -199,29 +299,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn rebuild_failed(&mut self, rid: u32) {
         let Rebuild { request: id, ppa, bytes, codewords, ledger, .. } = self.state.parity.rebuilds[rid];
         let spent = ledger.retried();
-        let there = if self.is_lost(ppa) { self.moved_to(ppa) } else { Some(ppa) };
-        if let Some(to) = there {
+        let there = if self.is_lost(ppa) { self.moved_to(id, ppa) } else { Moved::Flash(ppa) };
+        if let Moved::Flash(to) = there {
             let op = self.read_again(id, ppa, to, bytes, codewords);
             self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
             self.submit_op(op);
             self.flash.add_to_ledger(op, &spent);
+        } else if let Moved::Memory(slot) = there {
+            self.data_in_slot(id, ppa, slot);
+            self.observe_request(id, RequestStep::Rebuilt(rid));
+            self.part_arrived(id, u64::from(bytes), &ledger);
         } else if self.can_compute(ppa) {
             // A flush has given the stripe other members meanwhile.
             return self.compute_again(rid, &spent);
         } else {
             self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
-            let s = &mut self.state;
-            let r = &mut s.host.requests[id];
-            r.status = Status::MediaError;
-            r.remaining -= 1;
-            let last = r.remaining == 0;
-            if last {
-                r.ledger.merge(&spent);
-            }
-            let there = self.send_up(id, 0, last);
-            if last {
-                self.complete_read(id, there);
-            }
+            self.state.host.requests[id].status = Status::MediaError;
+            self.part_arrived(id, 0, &spent);
         }
         self.release_target(rid);
         self.state.parity.rebuilds.give(rid);

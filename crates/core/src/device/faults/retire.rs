@@ -126,6 +126,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn retire_extent(&mut self, extent: u32) {
         let (lane, _) = self.shape.layout.lane_of(extent);
         self.state.extents.retire(extent);
+        self.readable_again(extent);
         self.data_erased(extent);
         debug_assert!(self.state.extents.retired_in(&self.shape.layout, lane) > 0);
         self.check_room();

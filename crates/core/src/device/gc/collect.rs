@@ -544,6 +544,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
         if self.fixed.may_fail {
             self.state.faults.full.remove(&self.shape.layout.lane_of(extent).0);
+            self.readable_again(extent);
         }
         self.state.extents.erased(&self.shape.layout, extent);
         self.data_erased(extent);

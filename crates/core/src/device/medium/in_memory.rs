@@ -304,6 +304,20 @@ impl Medium for InMemory {
         waits.iter_mut().filter(|piece| piece.ppa == from).for_each(|piece| piece.ppa = to);
     }
 
+    fn redirect_to_slot(&mut self, request: u32, from: Ppa, slot: u32) {
+        for Piece { lpn, range, at, .. } in self.take_waits(request, |p| p.ppa == from) {
+            let s = &self.slots[slot as usize];
+            let (is, whole) = (s.lpn, s.held.gaps(range.clone()).next().is_none());
+            let bytes = &s.bytes[range.start as usize..range.end as usize];
+            self.requests[request as usize].part_mut(at, range.end - range.start).copy_from_slice(bytes);
+            if is != lpn || !whole {
+                self.fault(|| {
+                    format!("a read of {lpn} gets {range:?} of slot {slot} of {is}, whole: {whole}")
+                });
+            }
+        }
+    }
+
     fn read_data(&mut self, request: u32) -> &[u8] {
         if let Some(piece) = self.requests[request as usize].waits.first() {
             let text = format!("a read ended without {piece:?}");

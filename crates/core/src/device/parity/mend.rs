@@ -36,15 +36,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
         let job = self.job_of(stripe);
-        let rewritten = match self.covering(job, unit, ppa) {
-            Some(rewritten) if !self.state.faults.broken.contains(&stripe) => rewritten,
-            _ => return self.lose_member(unit, ppa),
-        };
+        let Some(rewritten) = self.computing(job, unit, ppa) else { return self.lose_member(unit, ppa) };
         let others = stripes.members(stripe).filter(|&u| u != unit);
         let sources: Vec<_> = others.map(|u| (u, self.source(job, rewritten, u))).collect();
-        if sources.iter().any(|&(_, source)| matches!(source, Source::Flash(ppa) if self.is_lost(ppa))) {
-            return self.lose_member(unit, ppa);
-        }
         let lane = self.shape.layout.lane_at(ppa);
         let id = self.state.parity.mends.take();
         self.state.parity.mends[id] = Mend { lane, ppa, left: 0, failed: false };

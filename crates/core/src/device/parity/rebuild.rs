@@ -162,10 +162,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let target = self.map.owner(row);
         let stripe = stripes.stripe_of(target);
         let job = self.job_of(stripe);
-        let rewritten = self.covering(job, target, row)?;
-        if self.state.faults.broken.contains(&stripe) {
-            return None;
-        }
+        let rewritten = self.computing(job, target, row)?;
         let blocked = self.left_for(op);
         let mut view = BlockedView {
             left: Span(blocked.left),
@@ -183,9 +180,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let Source::Flash(ppa) = self.source(job, rewritten, member) else { continue };
             let place = self.shape.layout.place(ppa);
             let unit = self.shape.unit_of(place.die, place.plane);
-            if self.is_lost(ppa) {
-                return None;
-            }
             let other = self.unit_left(unit);
             view.others_left.0 = view.others_left.0.max(other.left);
             if self.own_read(&ops[..own], ppa).is_none() {

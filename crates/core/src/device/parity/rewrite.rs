@@ -116,7 +116,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let ppas: Vec<Ppa> = unreadable.range(first..).chain(unreadable.range(..first)).copied().collect();
         for ppa in ppas {
             if !self.map.is_valid(ppa) {
-                self.state.faults.unreadable.remove(&ppa);
+                if !self.is_in_use(ppa) {
+                    self.state.faults.unreadable.remove(&ppa);
+                }
                 continue;
             }
             let unit = self.map.owner(ppa);

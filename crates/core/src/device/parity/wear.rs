@@ -179,7 +179,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let slot = self.state.write.buffer.take_moving(unit, entry);
         self.map.set_buffer(unit, slot);
         self.data_below(slot, place, old_ppa);
-        self.state.parity.stripes.members[at] = Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false };
+        self.state.parity.stripes.members[at] =
+            Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short: true };
+        if self.fixed.may_fail {
+            self.lacks(unit, self.state.write.buffer.full());
+        }
         true
     }
 }

@@ -81,6 +81,8 @@ pub(in crate::device) struct Member {
     pub ppa: Ppa,
     /// Whether it is programmed there. Its slot then belongs to the job no longer.
     pub done: bool,
+    /// Whether its slot lacks bytes that the old copy has or the others give, until these are read.
+    pub short: bool,
 }
 
 /// The state of stripes that are dirty or being flushed.
@@ -334,10 +336,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while let Some(slot) = s.write.buffer.depart(entry) {
             let held = s.write.buffer.slot_mut(slot);
             let old_ppa = std::mem::replace(&mut held.old_ppa, Ppa::NONE);
-            let unit = held.lpn;
+            let (unit, mask) = (held.lpn, held.mask);
+            let short = mask != s.write.buffer.full() && old_ppa != Ppa::NONE;
             s.parity.stripes.members[first + members] =
-                Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false };
+                Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short };
             members += 1;
+            if short && self.fixed.may_fail {
+                let lacks = s.write.buffer.full() & !mask;
+                s.faults.lacking.insert(unit, lacks);
+            }
         }
         if moves {
             members = self.join_clean_units(entry, first, members);
@@ -347,7 +354,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let unit = self.shape.striped().parity(stripe);
         let s = &mut self.state;
-        let parity = Member { unit, slot: NONE, old_ppa: Ppa::NONE, ppa: Ppa::NONE, done: false };
+        let parity =
+            Member { unit, slot: NONE, old_ppa: Ppa::NONE, ppa: Ppa::NONE, done: false, short: false };
         s.parity.stripes.members[first + members] = parity;
         let j = &mut s.parity.stripes.jobs[job];
         j.entry = entry;
@@ -371,6 +379,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// written with the old parity, or the rest of the stripe, whichever costs less. If one unit is
     /// behind a collection or lost, read all but that unit.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
+        if self.fixed.may_fail {
+            self.lose_short_members(job);
+        }
         let stripes = self.shape.striped();
         let s = &self.state;
         let range = s.parity.stripes.members_of(job);
@@ -380,7 +391,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut lost = 0u64;
         let mut moved = 0u64;
         for member in &s.parity.stripes.members[range] {
-            if member.slot != NONE && s.write.buffer.slot(member.slot).mask != s.write.buffer.full() {
+            if member.short {
                 short |= 1 << (member.unit.0 % (stripes.width - 1));
             }
             if member.slot != NONE {
@@ -448,8 +459,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units: Vec<Lpn> = self.shape.striped().members(stripe).collect();
         for (i, unit) in units.into_iter().enumerate().filter(|&(i, _)| lost >> i & 1 == 1) {
             if short >> i & 1 == 1 {
-                let slot = self.member_of(job, unit).map(|at| self.state.parity.stripes.members[at].slot);
-                self.lose_short_member(unit, slot.expect("the job writes it"));
+                let at = self.member_of(job, unit).expect("the job writes it");
+                self.lose_short_member(at);
             } else if let Some(ppa) = self.copy_beside(job, unit) {
                 self.lose_member(unit, ppa);
             }

@@ -16,6 +16,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find every member of a job a row, or let the job wait. The job's data are complete.
     pub(in crate::device) fn place_stripe(&mut self, job: u32) {
         self.data_gathered(job);
+        if self.fixed.may_fail {
+            self.members_lack_nothing(job);
+        }
         self.observe_write(job, true, WriteStep::Ready);
         let group = self.group_of_job(job);
         if !self.state.parity.stripes.stalled[group].is_empty() || !self.program_stripe(job) {

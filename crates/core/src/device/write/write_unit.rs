@@ -241,6 +241,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let list = self.shape.pool_of(self.state.write.units[write_unit].lane);
         if self.state.write.stalled.first(list).is_some() || !self.program_somewhere(write_unit) {
+            if !self.state.faults.life.is_empty() && self.go_elsewhere(write_unit) {
+                return;
+            }
             self.state.write.stalled.push(list, write_unit);
             self.begin_stall(write_unit);
             self.wake_for_victim();
@@ -296,7 +299,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Take a row of the lane for a host write unit and queue its program. Returns false if there
     /// is no row.
-    fn program_write_unit(&mut self, write_unit: u32, lane: u32) -> bool {
+    pub(in crate::device) fn program_write_unit(&mut self, write_unit: u32, lane: u32) -> bool {
         if self.is_dead(lane) {
             return false;
         }
@@ -495,6 +498,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             self.end_stall(write_unit);
             self.state.write.stalled.pop(list, write_unit);
+        }
+        if !self.state.faults.life.is_empty() {
+            self.resume_stalled_elsewhere(lane);
         }
     }
 }
