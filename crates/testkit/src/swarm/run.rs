@@ -44,7 +44,8 @@ impl Faults {
     fn of<O: Observer, M: Medium>(device: &Device<O, M>) -> Faults {
         let c = device.counters();
         let parity = device.shape().has_parity();
-        let retired = device.block_report().map_or(0, |report| report.retired_extents);
+        let report = device.block_report();
+        let retired = report.map_or(0, |report| report.retired_extents);
         let lost = device.lost_ranges().iter().map(|r| r.end - r.start).sum();
         let dead = u64::from(device.dead_planes());
         let counts = [
@@ -56,6 +57,8 @@ impl Faults {
             ("stripes rewritten", c.stripes_rewritten),
             ("bad blocks replaced", c.blocks_replaced),
             ("extents retired", retired),
+            ("blocks in holes", report.map_or(0, |report| report.in_holes)),
+            ("live lanes with a dead plane", device.partial_lanes() as u64),
             ("dead planes with parity", if parity { dead } else { 0 }),
             ("dead planes without parity", if parity { 0 } else { dead }),
             ("drives read-only", u64::from(device.read_only_since().is_some())),

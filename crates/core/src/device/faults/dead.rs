@@ -71,6 +71,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.dead_lanes().count() as u32 * layout.blocks_per_extent()
     }
 
+    /// Number of lanes that have a dead plane and go on without it.
+    pub fn partial_lanes(&self) -> usize {
+        self.lanes_that_are(|life| life == LaneLife::Partial).count()
+    }
+
     /// When the next planes die, ns.
     pub(in crate::device) fn next_death(&self) -> Option<u64> {
         self.shape.deaths.get(self.state.faults.deaths as usize).map(|death| death.at)
