@@ -146,8 +146,12 @@ fn what_was_mended_stays_mended() {
         &[6256, 12873, 13386, 16227],
         // a unit of a stripe is lost while a flush reads it, or only the new parity gives it;
         &[10371, 36926, 51354],
-        // a unit has moved, or is lost, since a read of it began that fails.
+        // a unit has moved, or is lost, since a read of it began that fails;
         &[18672, 29936, 40232, 68144, 77600],
+        // memory gives a part of a read whose operation a reconstruction waited for too;
+        &[207286, 253047],
+        // stripes are rewritten long after the last command.
+        &[85475, 315496],
     ];
     for &seed in mended.into_iter().flatten() {
         let got = swarm::run(&swarm::draw_with_faults(seed));

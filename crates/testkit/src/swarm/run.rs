@@ -85,6 +85,10 @@ impl Faults {
 /// run counts as stuck.
 const MOST_SILENT: u64 = 1_000_000;
 
+/// How often a drive whose reads can fail may be rewritten after the last command. It rewrites what it
+/// cannot read while that is less than it gains; the cases with the highest rates take a quarter of this.
+const MOST_REWRITES: u64 = 20;
+
 /// Run a case; the error says what failed. One drive in eight, if its unit and transfer are not
 /// too large, holds bytes. The blame of every request is calculated a second time.
 pub fn run(case: &Case) -> Result<Outcome, String> {
@@ -277,12 +281,15 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
 
     /// Run until the drive is idle after the last completion. Each collection frees at least
     /// one row, so there are at most as many collections as rows of the drive plus rows that
-    /// the data in the buffer may still take.
+    /// the data in the buffer may still take. Where units cannot be read, stripes are rewritten in an
+    /// idle drive too, and what collections move may then fail to be read again: these rows count too.
     fn settle(&mut self) -> Result<(), String> {
         let layout = &self.device.shape().layout;
         let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
         let held = u64::from(self.device.shape().buffer_slots);
-        let most = extents * u64::from(layout.rows_per_extent) + held;
+        let rewrites = self.device.shape().has_parity() && self.device.shape().faults.is_some();
+        let most =
+            (extents * u64::from(layout.rows_per_extent) + held) * if rewrites { MOST_REWRITES } else { 1 };
         let before = self.device.counters().collections;
         let (mut ended, mut last) = (0, 0);
         while !self.device.is_quiescent() {

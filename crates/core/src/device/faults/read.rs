@@ -215,16 +215,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let number = read.map_or(NONE, OpId::number);
         self.observe_request(id, RequestStep::ReadsElsewhere { instead: op.number(), read: number });
+        if read.is_none() {
+            self.part_arrived(id, u64::from(bytes), &spent);
+        }
         if rebuild != NONE {
             self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
-        match read {
-            Some(read) => {
-                self.submit_op(read);
-                self.flash.add_to_ledger(read, &spent);
-            }
-            None => self.part_arrived(id, u64::from(bytes), &spent),
+        if let Some(read) = read {
+            self.submit_op(read);
+            self.flash.add_to_ledger(read, &spent);
         }
         true
     }
