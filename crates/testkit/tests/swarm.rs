@@ -150,6 +150,8 @@ fn what_was_mended_stays_mended() {
         &[18672, 29936, 40232, 68144, 77600],
         // memory gives a part of a read whose operation a reconstruction waited for too;
         &[207286, 253047],
+        // a member of a stripe is programmed again, in a lane that dies or whose collection yields;
+        &[26015, 74120, 115337],
         // stripes are rewritten long after the last command.
         &[85475, 315496],
     ];
