@@ -148,8 +148,12 @@ fn what_was_mended_stays_mended() {
         &[10371, 36926, 51354],
         // a unit has moved, or is lost, since a read of it began that fails;
         &[18672, 29936, 40232, 68144, 77600],
+        // where such a unit is now it cannot be read either, but computed; without parity;
+        &[260995, 306850],
         // memory gives a part of a read whose operation a reconstruction waited for too;
         &[207286, 253047],
+        // a member of a stripe is programmed again, in a lane that dies or whose collection yields;
+        &[26015, 74120, 115337],
         // stripes are rewritten long after the last command.
         &[85475, 315496],
     ];

@@ -2,6 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
+use crate::containers::NONE;
 use crate::observer::Observer;
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// run that makes no progress. At most a few dozen lines.
     pub fn describe_waiting(&self) -> String {
         const MOST: usize = 16;
-        let s = &self.state;
+        let (s, f) = (&self.state, &self.state.faults);
         let mut out = String::new();
         let requests = s.host.requests.in_use();
         let _ = writeln!(
@@ -52,8 +53,34 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 "  flush of stripe {stripe}: {} members, {} reads and {} programs to go",
                 j.members, j.reads, j.programs
             );
+            for m in &s.parity.stripes.members[s.parity.stripes.members_of(job)] {
+                let _ = writeln!(
+                    out,
+                    "    unit {} for lane {}, programmed: {}, old copy at {}, lacks data: {}",
+                    m.unit,
+                    self.target_lane(m.unit),
+                    m.done,
+                    m.old_ppa,
+                    m.short
+                );
+            }
         }
-        let f = &s.faults;
+        for (list, l) in s.write.stalled.lists.iter().enumerate().filter(|(_, l)| !l.is_empty()).take(MOST) {
+            let first = self.shape.first_lane(list as u32);
+            let _ = writeln!(out, "  {} write units wait for rows of pool {list}:", l.len());
+            (first..first + self.shape.pool_lanes).for_each(|lane| self.describe_lane(lane, &mut out));
+        }
+        for (lane, l) in f.again.lists.iter().enumerate().filter(|(_, l)| !l.is_empty()).take(MOST) {
+            let _ = writeln!(out, "  {} members of stripes wait for rows of a lane:", l.len());
+            self.describe_lane(lane as u32, &mut out);
+        }
+        for (group, l) in s.parity.stripes.stalled.iter().enumerate().filter(|(_, l)| !l.is_empty()) {
+            let lane = s.parity.stripes.jobs[l.head()].lacking;
+            let _ = writeln!(out, "  {} stripes of group {group} wait for rows:", l.len());
+            if lane != NONE {
+                self.describe_lane(lane, &mut out);
+            }
+        }
         if self.fixed.may_fail {
             let _ = writeln!(
                 out,
@@ -72,5 +99,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let _ = writeln!(out, "  collection of lane {lane} ({free} free extents): {}", c.describe());
         }
         out
+    }
+
+    /// Describe the space of a lane that something waits for.
+    fn describe_lane(&self, lane: u32, out: &mut String) {
+        let (e, layout) = (&self.state.extents, &self.shape.layout);
+        let closed = (lane * layout.stride..(lane + 1) * layout.stride).filter(|&x| e.is_closed(x));
+        let valid: Vec<u32> = closed.map(|x| e.valid(x)).collect();
+        let _ = writeln!(
+            out,
+            "    lane {lane}, dead: {}, full: {}: {} free extents ({} reserved), {} retired; valid units of the closed ones, of {}: {valid:?}",
+            self.is_dead(lane),
+            self.state.faults.full.contains(&lane),
+            e.free(lane),
+            self.shape.reserve,
+            e.retired_in(layout, lane),
+            layout.units_per_extent
+        );
     }
 }

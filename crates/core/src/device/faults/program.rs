@@ -35,7 +35,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match (writer, stripe) {
             (Writer::Collection, _) => self.program_moved_again(write_unit),
             (Writer::Host, NONE) => self.place_write_unit(write_unit),
-            (Writer::Host, _) => self.program_member_again(write_unit, occupant),
+            (Writer::Host, _) => {
+                self.observe_write(write_unit, false, WriteStep::Ready);
+                self.program_member_again(write_unit, occupant);
+            }
         }
         self.check_collection(lane);
     }
@@ -137,7 +140,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.write.units[write_unit].lane = lane;
         let waits = self.state.faults.again.first(lane).is_some();
         let reserve = self.shape.reserve;
-        self.observe_write(write_unit, false, WriteStep::Ready);
         let s = &mut self.state;
         let row = match waits {
             true => None,
@@ -149,6 +151,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.wake_for_victim();
         };
         self.program_member_at(write_unit, job, ppa, occupant);
+        self.check_collection(lane);
     }
 
     fn program_member_at(&mut self, write_unit: u32, job: u32, ppa: Ppa, occupant: Occupant) {
@@ -192,6 +195,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let job = s.write.units[write_unit].stripe;
             let occupant = self.occupant_of_member(write_unit);
             self.program_member_at(write_unit, job, ppa, occupant);
+            self.check_collection(lane);
         }
     }
 }

@@ -14,6 +14,8 @@ use tailcut_units::{Ledger, Occupant, Status};
 enum Moved {
     Nowhere,
     Flash(Ppa),
+    /// At an address that cannot be read, but the rest of the stripe gives it.
+    Computed(Ppa),
     /// In this slot of the write buffer.
     Memory(u32),
 }
@@ -187,7 +189,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.flash.add_to_ledger(op, &spent);
                 }
             }
-            None if self.reads_elsewhere(op, id) => {}
+            None if self.shape.has_parity() && self.reads_elsewhere(op, id) => {}
+            None if !self.shape.has_parity() && self.parts_elsewhere(op, id) => {}
             None => {
                 self.observe_request(id, RequestStep::Unreadable(op.number()));
                 self.state.host.requests[id].status = Status::MediaError;
@@ -205,9 +208,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn reads_elsewhere(&mut self, op: OpId, id: u32) -> bool {
         let FlashCommand { ppa, bytes, codewords, rebuild, .. } = self.flash.op(op).cmd;
         let spent = self.flash.op(op).ledger.retried();
-        let read = match self.moved_to(id, ppa) {
+        let moved = self.moved_to(id, ppa);
+        let read = match moved {
             Moved::Nowhere => return false,
-            Moved::Flash(to) => Some(self.read_again(id, ppa, to, bytes, codewords)),
+            Moved::Flash(to) | Moved::Computed(to) => Some(self.read_again(id, ppa, to, bytes, codewords)),
             Moved::Memory(slot) => {
                 self.data_in_slot(id, ppa, slot);
                 None
@@ -222,20 +226,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
-        if let Some(read) = read {
-            self.submit_op(read);
-            self.flash.add_to_ledger(read, &spent);
+        match (read, moved) {
+            (Some(read), Moved::Computed(_)) => self.compute_instead(id, read, &spent),
+            (Some(read), _) => {
+                self.submit_op(read);
+                self.flash.add_to_ledger(read, &spent);
+            }
+            (None, _) => {}
         }
         true
     }
 
     /// Where a unit of a stripe is now that a host read looked up at this address.
     fn moved_to(&self, id: u32, ppa: Ppa) -> Moved {
-        if !self.shape.has_parity() {
-            return Moved::Nowhere;
-        }
         let unit = self.map.owner(ppa);
-        let asked = self.granules_asked(id, unit);
+        let (from, to) = self.bytes_asked(id, unit);
+        let asked = self.state.write.buffer.mask(from, to, false);
         if self.state.faults.lost.get(&unit).is_some_and(|lost| lost & asked != 0) {
             return Moved::Nowhere;
         }
@@ -245,19 +251,72 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Buffer(slot) if self.holds(unit, slot, asked) => return Moved::Memory(slot),
             Place::Buffer(slot) => self.copy_below(unit, slot),
         };
-        if now == Ppa::NONE || now == ppa || self.is_lost(now) { Moved::Nowhere } else { Moved::Flash(now) }
+        match now {
+            _ if now == Ppa::NONE || now == ppa => Moved::Nowhere,
+            _ if !self.is_lost(now) => Moved::Flash(now),
+            _ if self.can_compute(now) => Moved::Computed(now),
+            _ => Moved::Nowhere,
+        }
     }
 
-    /// The granules of a unit that a host read asks for.
-    fn granules_asked(&self, id: u32, unit: Lpn) -> u64 {
+    /// The bytes of a unit that a host command asks for.
+    fn bytes_asked(&self, id: u32, unit: Lpn) -> (u64, u64) {
         let (command, bytes) = (self.state.host.requests[id].command, self.shape.layout.unit_bytes);
         let base = u64::from(unit.0) * bytes;
         let end = command.offset + u64::from(command.bytes);
-        self.state.write.buffer.mask(
-            command.offset.saturating_sub(base),
-            end.saturating_sub(base).min(bytes),
-            false,
-        )
+        (command.offset.saturating_sub(base).min(bytes), end.saturating_sub(base).min(bytes))
+    }
+
+    /// Read the units of a row where they are now, without parity, if collections have moved those that
+    /// a host read could not read there. Returns false if one cannot be read anywhere.
+    fn parts_elsewhere(&mut self, op: OpId, id: u32) -> bool {
+        let o = self.flash.op(op);
+        let (FlashCommand { ppa: row, planes, bytes, .. }, unread) = (o.cmd, o.unread);
+        let spent = o.ledger.retried();
+        let mut parts = Vec::new();
+        for at in row.run(self.shape.layout.units_per_row) {
+            let unit = self.map.owner(at);
+            let (from, to) = self.bytes_asked(id, unit);
+            if from == to {
+                continue;
+            }
+            let (needed, _) = self.read_cost(self.shape.layout.place(row).plane, at - row, from, to);
+            if needed & !planes == 0 {
+                let Place::Flash(now) = self.map.lookup(unit) else { return false };
+                let fails = now == at && needed & unread != 0 || self.is_lost(now) && now != at;
+                if fails || self.is_out_of_reach(unit, from, to) {
+                    return false;
+                }
+                parts.push((at, now, from, to));
+            }
+        }
+        // A stale unit beside those that were asked for may look like one of them.
+        if parts.iter().map(|&(_, _, from, to)| to - from).sum::<u64>() != u64::from(bytes) {
+            return false;
+        }
+        let serial = self.state.host.requests[id].index;
+        self.state.host.requests[id].remaining += parts.len() as u32 - 1;
+        self.state.counters.flash_reads += parts.len() as u64;
+        let mut reads = Vec::new();
+        for (at, now, from, to) in parts {
+            let (_, slot) = self.shape.layout.row_start(now);
+            let (planes, codewords) = self.read_cost(self.shape.layout.place(now).plane, slot, from, to);
+            let read = self.read_of(Occupant::UserRead, Owner::Request(id), now);
+            let bytes = (to - from) as u32;
+            let read = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
+            self.data_elsewhere(id, at, now);
+            self.observe_request(
+                id,
+                RequestStep::ReadsElsewhere { instead: op.number(), read: read.number() },
+            );
+            reads.push(read);
+        }
+        self.free_op(op);
+        for read in reads {
+            self.submit_op(read);
+            self.flash.add_to_ledger(read, &spent);
+        }
+        true
     }
 
     /// Whether the slot of a unit of a stripe has these granules in memory.
@@ -309,9 +368,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.data_in_slot(id, ppa, slot);
             self.observe_request(id, RequestStep::Rebuilt(rid));
             self.part_arrived(id, u64::from(bytes), &ledger);
+        } else if let Moved::Computed(to) = there {
+            return self.compute_again(rid, to, &spent);
         } else if self.can_compute(ppa) {
             // A flush has given the stripe other members meanwhile.
-            return self.compute_again(rid, &spent);
+            return self.compute_again(rid, ppa, &spent);
         } else {
             self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
             self.state.host.requests[id].status = Status::MediaError;
@@ -321,21 +382,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.rebuilds.give(rid);
     }
 
-    /// Replace a reconstruction that has failed by one from the present members of the stripe.
-    fn compute_again(&mut self, rid: u32, spent: &Ledger) {
+    /// Replace a reconstruction that has failed by one from the present members of the stripe, of which
+    /// the unit is at `to` now.
+    fn compute_again(&mut self, rid: u32, to: Ppa, spent: &Ledger) {
         let Rebuild { request: id, ppa, bytes, codewords, .. } = self.state.parity.rebuilds[rid];
-        let serial = self.state.host.requests[id].index;
-        let read = self.unit_read_of(Occupant::UserRead, Owner::Request(id), ppa);
-        // It names the unit, and is never submitted.
-        let op = self.order_read(FlashCommand { codewords, units: 0, bytes, tag: id, serial, ..read });
+        let op = self.read_again(id, ppa, to, bytes, codewords);
         self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
         self.release_target(rid);
         self.state.parity.rebuilds.give(rid);
+        self.compute_instead(id, op, spent);
+    }
+
+    /// Compute the unit that a reserved read names from the rest of its stripe, after `spent`. The read
+    /// is never submitted.
+    fn compute_instead(&mut self, id: u32, read: OpId, spent: &Ledger) {
+        self.state.counters.flash_reads -= 1;
         let mut ops = Vec::new();
-        let again = self.rebuild_instead(id, op, 0, &mut ops).expect("the unit can be computed");
-        self.abandon_read(op);
+        let rid = self.rebuild_instead(id, read, 0, &mut ops).expect("the unit can be computed");
+        self.abandon_read(read);
         if ops.is_empty() {
-            self.state.parity.rebuilds[again].ledger.merge(spent);
+            self.state.parity.rebuilds[rid].ledger.merge(spent);
         }
         for op in ops {
             self.submit_op(op);

@@ -70,7 +70,7 @@ impl WriteUnit {
 /// Write units that wait for room: one list for each pool of lanes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Stalled {
-    pub(super) lists: Vec<List>,
+    pub(in crate::device) lists: Vec<List>,
     pub(super) links: Vec<Link>,
     /// Number of write units that wait.
     pub waiting: u32,
