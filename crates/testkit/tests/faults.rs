@@ -9,7 +9,7 @@ use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::medium::filled_bytes;
 use tailcut_core::device::{Device, InMemory, Medium, Observer, OpKind, StepEvent};
-use tailcut_core::ftl::config::CopyMode;
+use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::ftl::map::Place;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_testkit::swarm::member;
@@ -786,5 +786,111 @@ fn a_run_with_faults_goes_on_after_restoring() {
             dead = whole.device.dead_planes();
         }
         assert!(failed > 0 && dead > 0, "{name}: {failed}, {dead}");
+    }
+}
+
+/// The drive without parity, whose extents of two planes go on without a bad block.
+fn holes() -> DeviceConfig {
+    let mut c = rows();
+    c.ftl.bad_blocks = BadBlocks::Hole;
+    (c.ftl.write_planes, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (1, 1, 1);
+    c
+}
+
+/// The units on flash that lie in this block.
+fn units_in(rig: &Rig, (die, plane, block): (u32, u32, u32)) -> usize {
+    let on_flash = |&lpn: &u32| matches!(rig.device.whereabouts(Lpn(lpn)), Place::Flash(_));
+    let there = |&lpn: &u32| {
+        let (d, p, b, _) = rig.place(lpn);
+        (d, p, b) == (die, plane, block)
+    };
+    (0..rig.units()).filter(on_flash).filter(there).count()
+}
+
+#[test]
+fn an_extent_goes_on_without_its_bad_blocks() {
+    let bad = ["bad=0.1.0", "bad=1.0.3", "bad=2.0.5", "bad=2.1.5"].map(String::from);
+    let capacity = |c: &DeviceConfig| Device::new(c, 1, ()).expect("a valid drive").capacity().clone();
+    let block = holes().geometry.block_bytes();
+    assert_eq!(capacity(&with(holes(), &bad)).bad, 4 * block, "no good block is lost with a bad one");
+    let mut remapped = with(holes(), &bad);
+    remapped.ftl.bad_blocks = BadBlocks::Remap;
+    assert_eq!(capacity(&remapped).bad, 6 * block, "two good blocks lack a partner");
+
+    let mut faults = bad.to_vec();
+    faults.extend(["erase=0.0.7,cycle=1".to_string(), "erase=3.0.2,cycle=2".to_string()]);
+    let mut rig = Rig::new(&with(holes(), &faults));
+    rig.churn(60_000, |d| d.counters().erase_failures == 2);
+    let report = rig.device.block_report().expect("blocks can fail");
+    assert_eq!((report.blocks.grown_bad, report.blocks.spare, report.in_holes), (2, 0, 0));
+    assert_eq!(report.retired_extents, 1, "of extent 5 of die 2 no plane is left");
+    let erases = rig.device.counters().erases;
+    rig.churn(60_000, |d| d.counters().erases > erases + 200);
+    for place in [(0, 1, 0), (1, 0, 3), (2, 0, 5), (2, 1, 5), (0, 0, 7), (3, 0, 2)] {
+        assert_eq!(units_in(&rig, place), 0, "{place:?} is bad");
+    }
+    for place in [(0, 0, 0), (0, 1, 7), (1, 1, 3), (3, 1, 2)] {
+        let filled = (0..2_000).any(|_| {
+            let seen = units_in(&rig, place) > 0;
+            let erases = rig.device.counters().erases;
+            rig.churn(60_000, |d| seen || d.counters().erases > erases);
+            seen
+        });
+        assert!(filled, "{place:?} is used");
+    }
+    assert_eq!(rig.read_all(), 0);
+    rig.blocks();
+}
+
+#[test]
+fn a_write_unit_of_two_planes_is_a_hole_if_one_of_its_blocks_is_bad() {
+    let mut config = rows();
+    config.ftl.bad_blocks = BadBlocks::Hole;
+    config.ftl.extent = ExtentKind::Line;
+    let mut rig = Rig::new(&with(config, &["bad=1.0.4".to_string(), "erase=2.1.6,cycle=1".to_string()]));
+    let in_holes = |d: &Device<(), InMemory>| d.block_report().expect("blocks can fail").in_holes;
+    assert_eq!(in_holes(&rig.device), 1);
+    rig.churn(60_000, |d| d.counters().erase_failures == 1);
+    assert_eq!(in_holes(&rig.device), 2);
+    assert_eq!(rig.read_all(), 0);
+    assert!([(1, 1, 4), (1, 0, 4), (2, 0, 6)].iter().all(|&place| units_in(&rig, place) == 0));
+    assert_eq!(rig.blocks(), (1, 0, 0));
+}
+
+#[test]
+fn extents_go_on_without_a_plane_that_dies() {
+    for kind in [ExtentKind::Superblock, ExtentKind::Line] {
+        let mut config = never(holes());
+        config.ftl.extent = kind;
+        let mut rig = Rig::new(&config);
+        let planes = rig.device.shape().layout.planes;
+        let on_dead = |rig: &Rig, lpn: u32| {
+            let (die, plane, ..) = rig.place(lpn);
+            (die, plane) == (1, 0)
+        };
+        let lost: Vec<u32> = (0..rig.units()).filter(|&lpn| on_dead(&rig, lpn)).collect();
+        rig.device.kill_planes(planes..planes + 1).expect("the drive is prepared");
+        assert_eq!((rig.device.dead_planes(), rig.device.partial_lanes()), (1, 1), "{kind:?}");
+        assert_eq!(rig.device.lost_units(), lost.len() as u64, "{kind:?}");
+        rig.read_lost(lost[0]);
+        assert_eq!(rig.read_all(), lost.len() as u32, "{kind:?}");
+        let erases = rig.device.counters().erases;
+        rig.churn(60_000, |d| d.counters().erases > erases + 300);
+        assert_eq!(rig.device.read_only_since(), None, "{kind:?}");
+        let on_flash: Vec<u32> = (0..rig.units())
+            .filter(|&lpn| matches!(rig.device.whereabouts(Lpn(lpn)), Place::Flash(_)))
+            .collect();
+        let beside = |lpn: &&u32| (rig.place(**lpn).0, rig.place(**lpn).1) == (1, 1);
+        assert!(on_flash.iter().filter(beside).count() > 10, "{kind:?}: the other plane of the die is used");
+        let dead_written = on_flash.iter().filter(|&&lpn| rig.written.contains_key(&lpn));
+        assert_eq!(dead_written.filter(|&&lpn| on_dead(&rig, lpn)).count(), 0, "{kind:?}");
+        // What was overwritten is there again; what is still lost is told.
+        let left = lost.iter().filter(|lpn| !rig.written.contains_key(lpn)).count();
+        assert_eq!(rig.read_all(), left as u32, "{kind:?}");
+        // The rest of the die dies too.
+        rig.device.kill_planes(planes + 1..planes + 2).expect("the drive is prepared");
+        let whole = usize::from(kind == ExtentKind::Line);
+        assert_eq!((rig.device.dead_planes(), rig.device.partial_lanes()), (2, whole), "{kind:?}");
+        rig.read_all();
     }
 }

@@ -28,6 +28,12 @@ pub enum BadBlocks {
     Hole,
 }
 
+impl BadBlocks {
+    fn is_remap(&self) -> bool {
+        *self == BadBlocks::Remap
+    }
+}
+
 /// How collection moves a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -76,11 +82,11 @@ pub struct FtlConfig {
     /// - Read by: the address arithmetic (`ftl::layout`)
     pub extent: ExtentKind,
     /// What becomes of a block that is bad from the factory or has grown bad, and of the blocks of a
-    /// plane that has died.
+    /// plane that has died. Without it: `remap`.
     ///
     /// - Range: `"hole"` excludes `age.free`
     /// - Read by: the capacity (`device::capacity`), the holes of extents (`ftl::holes`)
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BadBlocks::is_remap")]
     pub bad_blocks: BadBlocks,
     /// Planes of a die that one program operation covers.
     ///

@@ -236,7 +236,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for ppa in self.state.faults.unreadable.iter().copied().chain(self.dead_units()) {
             let is_host = || self.map.owner(ppa).0 < self.shape.layout.host_units;
             if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) {
-                masks.insert(self.map.owner(ppa), full);
+                let lpn = self.map.owner(ppa);
+                let held = match self.map.lookup(lpn) {
+                    Place::Buffer(slot) => {
+                        let lacks = self.state.faults.lacking.get(&lpn).copied().unwrap_or(0);
+                        buffer.slot(slot).mask & !lacks
+                    }
+                    _ => 0,
+                };
+                *masks.entry(lpn).or_insert(0) |= full & !held;
             }
         }
         for (&lpn, &lacks) in &self.state.faults.lacking {

@@ -174,7 +174,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return Vec::new();
             }
         }
+        if self.shape.stripes.is_none() {
+            self.spread_excess(&mut shares);
+        }
         shares
+    }
+
+    /// Give what does not fit into a lane that has lost a part of its extents to the other live lanes,
+    /// where its writes go if they find no row.
+    fn spread_excess(&self, shares: &mut [u64]) {
+        for lane in self.hurt_lanes().filter(|&lane| !self.is_dead(lane)) {
+            let room = room_of(&self.shape.layout, self.lane_size(lane), self.shape.reserve);
+            let excess = (shares[lane as usize] + 1).saturating_sub(room.max(1));
+            let others: Vec<u32> =
+                (0..self.shape.layout.lanes).filter(|&l| l != lane && !self.is_dead(l)).collect();
+            if excess > 0 && !others.is_empty() {
+                shares[lane as usize] -= excess;
+                for &other in &others {
+                    shares[other as usize] += excess.div_ceil(others.len() as u64);
+                }
+            }
+        }
     }
 
     /// Extents that a lane can lose and still hold `share` units; `None` if it has lost too many.
