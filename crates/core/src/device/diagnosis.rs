@@ -111,7 +111,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             "    lane {lane}, dead: {}, full: {}: {} free extents ({} reserved), {} retired; valid units of the closed ones, of {}: {valid:?}",
             self.is_dead(lane),
             self.state.faults.full.contains(&lane),
-            e.free(lane),
+            e.free(&self.shape.layout, lane),
             self.shape.reserve,
             e.retired_in(layout, lane),
             layout.units_per_extent
