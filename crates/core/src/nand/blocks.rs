@@ -52,12 +52,20 @@ struct Fallible {
     /// By plane and index: the block in its plane.
     at: Vec<u32>,
     health: Vec<Health>,
-    /// Reads since the erase.
-    reads: Vec<u32>,
-    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run.
-    programmed: Vec<u64>,
+    records: Vec<Record>,
     /// By plane: good blocks without an index, erased.
     spares: Vec<Vec<u32>>,
+}
+
+/// What each operation on a block that can fail looks at, in one cache line.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Record {
+    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run.
+    programmed: u64,
+    /// Reads since the erase.
+    reads: u32,
+    /// Program/erase cycles, with those of the past.
+    cycles: u32,
 }
 
 /// The time of a program before the run.
@@ -122,8 +130,7 @@ impl Blocks {
         let mut f = Fallible {
             at: Vec::with_capacity(count),
             health: vec![Health::Good; count],
-            reads: vec![0; count],
-            programmed: vec![BEFORE; count],
+            records: vec![Record { programmed: BEFORE, reads: 0, cycles: self.past.cycles }; count],
             spares: Vec::with_capacity(bad.len()),
         };
         for (plane, bad) in (0..).zip(bad) {
@@ -173,28 +180,33 @@ impl Blocks {
     pub fn erased(&mut self, block: BlockId) {
         self.cycles[block.index()] += 1;
         if let Some(f) = &mut self.fallible {
-            f.reads[block.index()] = 0;
-            f.programmed[block.index()] = BEFORE;
+            let cycles = self.past.cycles + self.cycles[block.index()];
+            f.records[block.index()] = Record { programmed: BEFORE, reads: 0, cycles };
         }
     }
 
     /// Note that a page of a block that can fail was programmed at `now`.
     pub fn programmed(&mut self, block: BlockId, now: u64) {
         if let Some(f) = &mut self.fallible
-            && f.programmed[block.index()] == BEFORE
+            && f.records[block.index()].programmed == BEFORE
         {
-            f.programmed[block.index()] = now;
+            f.records[block.index()].programmed = now;
         }
     }
 
     /// Program/erase cycles of a block, with those of its past.
+    #[inline]
     pub fn cycles_of(&self, block: BlockId) -> u32 {
-        self.past.cycles + self.cycles[block.index()]
+        match &self.fallible {
+            Some(f) => f.records[block.index()].cycles,
+            None => self.past.cycles + self.cycles[block.index()],
+        }
     }
 
     /// The age of a block's data at `now`, ns, if the block can fail.
+    #[inline]
     pub fn age(&self, block: BlockId, now: u64) -> u64 {
-        match self.fallible.as_ref().map(|f| f.programmed[block.index()]) {
+        match self.fallible.as_ref().map(|f| f.records[block.index()].programmed) {
             None | Some(BEFORE) => now.saturating_add(self.past.retention),
             Some(programmed) => now - programmed,
         }
@@ -207,12 +219,13 @@ impl Blocks {
     }
 
     /// Count a read of a block that can fail. Returns its reads since its erase before this one.
+    #[inline]
     pub fn read(&mut self, block: BlockId) -> u32 {
         let Some(f) = &mut self.fallible else { return 0 };
-        let reads = &mut f.reads[block.index()];
-        *reads = reads.saturating_add(1);
-        let before = if f.programmed[block.index()] == BEFORE { self.past.reads } else { 0 };
-        before.saturating_add(*reads - 1)
+        let record = &mut f.records[block.index()];
+        record.reads = record.reads.saturating_add(1);
+        let before = if record.programmed == BEFORE { self.past.reads } else { 0 };
+        before.saturating_add(record.reads - 1)
     }
 
     /// Note that a block has grown bad.
@@ -301,6 +314,8 @@ impl Blocks {
             let (to, from) = (self.id(plane, index).index(), aged.id(plane, index).index());
             self.cycles[to] = aged.cycles[from];
             self.suspensions[to] = aged.suspensions[from];
+            let f = self.fallible.as_mut().expect("seen just now");
+            f.records[to].cycles = self.past.cycles + aged.cycles[from];
         }
         true
     }
