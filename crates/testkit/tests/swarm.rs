@@ -154,6 +154,8 @@ fn what_was_mended_stays_mended() {
         &[207286, 253047],
         // a member of a stripe is programmed again, in a lane that dies or whose collection yields;
         &[26015, 74120, 115337],
+        // two slots of a unit wait for data at once, and one of them gets none;
+        &[55880, 258064, 326192, 330224],
         // stripes are rewritten long after the last command.
         &[85475, 315496],
     ];

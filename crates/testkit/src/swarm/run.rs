@@ -276,7 +276,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
     /// Check every law, including parity; the cost grows with the size of the drive.
     fn audit(&self, when: &str) -> Result<(), String> {
         let both = self.device.audit().and_then(|()| self.device.audit_parity());
-        both.map_err(|e| format!("{when}: {e}"))
+        both.map_err(|e| format!("{when}: {e}: {}", self.device.describe_waiting()))
     }
 
     /// Run until the drive is idle after the last completion. Each collection frees at least

@@ -37,14 +37,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[cold]
     pub(in crate::device) fn lost_no_more(&mut self, lpn: Lpn, written: u64) {
         let f = &mut self.state.faults;
-        for table in [&mut f.lost, &mut f.lacking] {
-            if let Some(mask) = table.get_mut(&lpn) {
-                *mask &= !written;
-                if *mask == 0 {
-                    table.remove(&lpn);
-                }
+        if let Some(mask) = f.lost.get_mut(&lpn) {
+            *mask &= !written;
+            if *mask == 0 {
+                f.lost.remove(&lpn);
             }
         }
+        f.lacking.range_mut((lpn, 0)..=(lpn, NONE)).for_each(|(_, mask)| *mask &= !written);
     }
 
     /// Note that the host has trimmed a unit.
@@ -53,23 +52,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.lost_no_more(lpn, u64::MAX);
     }
 
-    /// Note that a slot in flight lacks granules of a unit, which are to be read.
+    /// Note that a slot in flight lacks granules of a unit, which this operation is to read (`NONE`: the
+    /// flush of a stripe).
     #[cold]
-    pub(in crate::device) fn lacks(&mut self, lpn: Lpn, granules: u64) {
-        self.state.faults.lacking.insert(lpn, granules);
+    pub(in crate::device) fn lacks(&mut self, lpn: Lpn, granules: u64, op: u32) {
+        self.state.faults.lacking.insert((lpn, op), granules);
     }
 
     /// Note that what a slot in flight lacked has been read.
     #[cold]
-    pub(in crate::device) fn lacks_nothing(&mut self, lpn: Lpn) {
-        self.state.faults.lacking.remove(&lpn);
+    pub(in crate::device) fn lacks_nothing(&mut self, lpn: Lpn, op: u32) {
+        self.state.faults.lacking.remove(&(lpn, op));
     }
 
     /// Note that what a slot in flight lacks cannot be read.
     #[cold]
-    pub(in crate::device) fn lacks_for_good(&mut self, lpn: Lpn) {
+    pub(in crate::device) fn lacks_for_good(&mut self, lpn: Lpn, op: u32) {
         let f = &mut self.state.faults;
-        if let Some(granules) = f.lacking.remove(&lpn) {
+        if let Some(granules) = f.lacking.remove(&(lpn, op)).filter(|&granules| granules != 0) {
             *f.lost.entry(lpn).or_insert(0) |= granules;
         }
     }
@@ -116,7 +116,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         member.short = false;
         self.state.faults.broken.insert(self.shape.striped().stripe_of(unit));
         self.state.faults.some_lost = true;
-        self.lacks_for_good(unit);
+        self.lacks_for_good(unit, NONE);
         self.data_given_up(slot);
     }
 
@@ -139,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let member = &mut self.state.parity.stripes.members[at];
             if std::mem::replace(&mut member.short, false) {
                 let unit = member.unit;
-                self.lacks_nothing(unit);
+                self.lacks_nothing(unit, NONE);
             }
         }
     }
@@ -247,7 +247,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 *masks.entry(lpn).or_insert(0) |= full & !held;
             }
         }
-        for (&lpn, &lacks) in &self.state.faults.lacking {
+        for (&(lpn, _), &lacks) in self.state.faults.lacking.iter().filter(|(_, lacks)| **lacks != 0) {
             // No copy on flash gives what its slot lacks.
             if matches!(self.map.lookup(lpn), Place::Buffer(slot) if self.copy_below(lpn, slot) == Ppa::NONE)
             {

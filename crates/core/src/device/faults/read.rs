@@ -59,7 +59,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Owner::WriteUnit(write_unit) => {
                 self.data_lacking(write_unit, &failed);
                 for ppa in failed {
-                    self.lacks_for_good(self.map.owner(ppa));
+                    self.lacks_for_good(self.map.owner(ppa), op.number());
                 }
             }
             Owner::Collection(lane) => self.leave_behind(op, lane, &failed),
@@ -145,14 +145,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.flash.op(op).cmd.owner {
             Owner::WriteUnit(_) => {
                 for ppa in self.units_read(op).collect::<Vec<_>>() {
-                    self.lacks_nothing(self.map.owner(ppa));
+                    self.lacks_nothing(self.map.owner(ppa), op.number());
                 }
             }
             Owner::Stripe(job) => {
                 let unit = self.map.owner(self.flash.op(op).cmd.ppa);
                 if let Some(at) = self.member_of(job, unit) {
                     self.state.parity.stripes.members[at].short = false;
-                    self.lacks_nothing(unit);
+                    self.lacks_nothing(unit, NONE);
                 }
             }
             _ => {}

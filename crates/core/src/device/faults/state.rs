@@ -26,8 +26,9 @@ pub(in crate::device) struct FaultState {
     pub failing: BTreeSet<u32>,
     /// The granules of host units whose data are lost, as masks of the write buffer.
     pub lost: BTreeMap<Lpn, u64>,
-    /// The granules that slots in flight lack, while they are being read.
-    pub lacking: BTreeMap<Lpn, u64>,
+    /// The granules that slots in flight lack, while they are being read: by unit and by the number of the
+    /// read (`NONE`: the reads of a flush of its stripe). Two slots of a unit may lack data at once.
+    pub lacking: BTreeMap<(Lpn, u32), u64>,
     /// Units on flash whose last read failed.
     pub unreadable: BTreeSet<Ppa>,
     /// Stripes that have lost a unit, so that their parity is that of other data.

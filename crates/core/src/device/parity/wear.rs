@@ -182,7 +182,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.stripes.members[at] =
             Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short: true };
         if self.fixed.may_fail {
-            self.lacks(unit, self.state.write.buffer.full());
+            self.lacks(unit, self.state.write.buffer.full(), NONE);
         }
         true
     }

@@ -343,7 +343,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             members += 1;
             if short && self.fixed.may_fail {
                 let lacks = s.write.buffer.full() & !mask;
-                s.faults.lacking.insert(unit, lacks);
+                s.faults.lacking.insert((unit, NONE), lacks);
             }
         }
         if moves {

@@ -203,7 +203,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_wanted(slot, old_ppa);
         if self.fixed.may_fail {
             let slot = self.state.write.buffer.slot(slot);
-            self.lacks(slot.lpn, self.state.write.buffer.full() & !slot.mask);
+            self.lacks(slot.lpn, self.state.write.buffer.full() & !slot.mask, op.number());
         }
         self.submit_op(op);
     }
