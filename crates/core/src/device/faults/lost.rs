@@ -239,8 +239,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let lpn = self.map.owner(ppa);
                 let held = match self.map.lookup(lpn) {
                     Place::Buffer(slot) => {
-                        let lacks = self.state.faults.lacking.get(&lpn).copied().unwrap_or(0);
-                        buffer.slot(slot).mask & !lacks
+                        let lacking = self.state.faults.lacking.range((lpn, 0)..=(lpn, NONE));
+                        buffer.slot(slot).mask & !lacking.fold(0, |mask, (_, lacks)| mask | lacks)
                     }
                     _ => 0,
                 };
