@@ -31,6 +31,10 @@ pub struct Faults {
     pub units_mended: u64,
     /// Stripes written again elsewhere because a unit of them could not be read.
     pub stripes_rewritten: u64,
+    /// Units on flash whose copy cannot be read, though parity may still give them: on dead planes, or
+    /// last read without success.
+    #[serde(default)]
+    pub lost_units: u64,
     /// The blocks by health.
     pub blocks: FaultBlocks,
     /// Extents retired since the drive was made.

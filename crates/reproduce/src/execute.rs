@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use tailcut_config::{resolve, workload_preset};
+use tailcut_config::{resolve_with_faults, workload_preset};
+use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_report::summary::Scheme;
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
 use tailcut_workload::trace::{DeviceRule, TraceOptions};
@@ -66,6 +67,8 @@ pub struct Results {
     pub found: Vec<Found>,
     /// The checks, judged.
     pub outcomes: Vec<Outcome>,
+    /// What was expected, judged.
+    pub expected: Vec<Outcome>,
 }
 
 impl Results {
@@ -138,9 +141,19 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     }
     let (id, quick) = (e.id.clone(), options.quick);
     let seconds = clock.elapsed().as_secs_f64();
-    let mut results = Results { id, quick, seconds, runs, searches, found: Vec::new(), outcomes: Vec::new() };
+    let mut results = Results {
+        id,
+        quick,
+        seconds,
+        runs,
+        searches,
+        found: Vec::new(),
+        outcomes: Vec::new(),
+        expected: Vec::new(),
+    };
     results.found = found(e, &results);
-    results.outcomes = judge(e, &results);
+    results.outcomes = judge(e, &e.check, &results);
+    results.expected = judge(e, &e.expect, &results);
     Ok(results)
 }
 
@@ -280,38 +293,47 @@ impl Job<'_> {
         let run = self.run;
         let quick = run.quick_set.iter().filter(|_| self.options.quick);
         let sets: Vec<&String> = run.set.iter().chain(quick).collect();
-        scheme_specs((&self.e.id, &run.name), &run.device, (&run.schemes, &run.variant), &sets)
+        let place = (self.e.id.as_str(), run.name.as_str());
+        let faults = match self.options.quick && !run.quick_fault.is_empty() {
+            true => &run.quick_fault,
+            false => &run.fault,
+        };
+        scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, faults)
     }
 }
 
-/// Resolves schemes and variants on a device, with `sets` applied to all of them.
+/// Resolves schemes and variants on a device, with `sets` and `faults` applied to all of them.
 pub(crate) fn scheme_specs(
     (file, run): (&str, &str),
     device: &str,
     (schemes, variants): (&[String], &[Variant]),
     sets: &[&String],
+    faults: &[String],
 ) -> Result<Vec<SchemeSpec>, ReproduceError> {
+    // The texts were checked when the file was read.
+    let faults: Vec<FaultConfig> = faults.iter().filter_map(|text| text.parse().ok()).collect();
     let plain = schemes.iter().map(|s| (s, s, &[][..]));
     let variants = variants.iter().map(|v| (&v.name, &v.scheme, &v.set[..]));
     plain
         .chain(variants)
         .map(|(name, scheme, set)| {
             let sets: Vec<&String> = sets.iter().copied().chain(set).collect();
-            scheme_spec(file, run, device, (name, scheme), &sets)
+            scheme_spec((file, run), device, (name, scheme), &sets, &faults)
         })
         .collect()
 }
 
 /// Resolves one scheme on a device.
 fn scheme_spec(
-    file: &str,
-    run: &str,
+    (file, run): (&str, &str),
     device: &str,
     (name, scheme): (&str, &str),
     sets: &[&String],
+    faults: &[FaultConfig],
 ) -> Result<SchemeSpec, ReproduceError> {
     let no_files: [&Path; 0] = [];
-    let resolved = resolve(device, &[scheme], &no_files, sets).map_err(|source| ReproduceError::Config {
+    let resolved = resolve_with_faults(device, &[scheme], &no_files, sets, faults);
+    let resolved = resolved.map_err(|source| ReproduceError::Config {
         file: file.to_string(),
         run: run.to_string(),
         source: Box::new(source),

@@ -72,6 +72,10 @@ pub struct Experiment {
     /// The comparisons, in the order shown; empty if nothing was published.
     #[serde(default)]
     pub check: Vec<Check>,
+    /// What was expected before the first run, for a comparison without published values. Each is a
+    /// check without `published`, `says`, `source` and `trust`, and is judged at the full size.
+    #[serde(default)]
+    pub expect: Vec<Check>,
     /// Tables of measures in addition to the checks.
     #[serde(default)]
     pub table: Vec<Table>,
@@ -127,6 +131,12 @@ pub struct Run {
     /// Further keys set at the quick size, for example for a smaller drive that ages faster.
     #[serde(default)]
     pub quick_set: Vec<String>,
+    /// Faults of the drive, as `--fault` takes them.
+    #[serde(default)]
+    pub fault: Vec<String>,
+    /// The faults at the quick size; those of `fault` if empty.
+    #[serde(default)]
+    pub quick_fault: Vec<String>,
     /// A job, as `--workload` takes it; `{size}` stands for `full` or `quick`.
     pub workload: Option<String>,
     /// The value of `{size}` at the full size.

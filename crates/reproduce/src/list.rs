@@ -33,6 +33,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "fast17/fig11",
     "composed/suspension",
     "composed/limits",
+    "composed/death",
 );
 
 /// Reads the text of an experiment file; messages call it `name`.

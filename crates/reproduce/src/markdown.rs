@@ -17,9 +17,10 @@ use tailcut_sim::MODEL_VERSION;
 const COMPARISONS: &str = "\
 # Composed
 
-Published ways to shorten the tail, combined on one drive. There are no published values for
-these combinations, so nothing here is judged. The command in each section writes that section,
-with `--report docs/composed.md`, from its file in `experiments/`; do not edit it here.
+Published ways to shorten the tail, combined on one drive, and under faults. There are no published
+values for these combinations. Where a section says what was expected, the bands were set before the
+first run. The command in each section writes that section, with `--report docs/composed.md`, from
+its file in `experiments/`; do not edit it here.
 ";
 
 const HEAD: &str = "\
@@ -89,6 +90,7 @@ pub fn section(e: &Experiment, results: &Results) -> Section {
             let why = run.missing.iter().map(|why| format!("{}: {why}\n\n", run.name));
             out.extend(why);
         }
+        out.push_str(&expectations(&results.expected));
     }
     for table in tables(e, results) {
         out.push_str(&format!("{}\n", table.markdown()));
@@ -128,20 +130,38 @@ impl Pictures {
     }
 }
 
-fn row(o: &Outcome) -> String {
-    let verdict = match o.verdict {
+fn verdict(o: &Outcome) -> String {
+    match o.verdict {
         Verdict::OutOfBand => "**out of band**".to_string(),
         ref v => v.words().to_string(),
-    };
-    let kind = o.kind.to_string();
+    }
+}
+
+fn row(o: &Outcome) -> String {
+    let (kind, verdict) = (o.kind.to_string(), verdict(o));
     let cells = [&o.label, &o.scheme, &kind, &o.published, &o.trust, &o.measured, &o.band, &verdict];
     let cells = cells.map(|c| c.replace('|', "\\|"));
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The reasons for bands, the sources of values, the reasons why checks are not comparable, and
-/// notes.
-fn remarks(outcomes: &[Outcome]) -> String {
+/// What was expected before the first run, with the reasons, beside what was measured.
+fn expectations(outcomes: &[Outcome]) -> String {
+    if outcomes.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "Expected before the first run:\n\n| expected | scheme | band | measured | verdict |\n\
+         | --- | --- | --- | --: | --- |\n",
+    );
+    for o in outcomes {
+        let cells = [&o.label, &o.scheme, &o.band, &o.measured, &verdict(o)].map(|c| c.replace('|', "\\|"));
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    format!("{out}\n{}", reasons(outcomes))
+}
+
+/// The reasons for bands.
+fn reasons(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
     let mut bands: Vec<(String, Vec<String>)> = Vec::new();
     for o in outcomes.iter().filter(|o| !o.because.is_empty()) {
@@ -156,6 +176,13 @@ fn remarks(outcomes: &[Outcome]) -> String {
         }
         out.push('\n');
     }
+    out
+}
+
+/// The reasons for bands, the sources of values, the reasons why checks are not comparable, and
+/// notes.
+fn remarks(outcomes: &[Outcome]) -> String {
+    let mut out = reasons(outcomes);
     let mut sources: Vec<(String, Vec<String>)> = Vec::new();
     for o in outcomes {
         gather(&mut sources, o.source.clone(), &o.label);

@@ -2,6 +2,7 @@
 
 use crate::search::Rating;
 use crate::unit::Kind;
+use tailcut_report::faults::Faults;
 use tailcut_report::summary::{DirectionSummary, Gc, Scheme};
 use tailcut_stats::percentile;
 use tailcut_units::Occupant;
@@ -38,6 +39,8 @@ pub enum Measure {
     Starved,
     /// A figure of collections.
     Gc(OfGc),
+    /// A figure of what failed.
+    Faults(OfFaults),
     /// Share of parity programs among all programs.
     ParityShare,
     /// Mapping units programmed, of one class.
@@ -105,6 +108,24 @@ const GC: [(&str, OfGc); 13] = [
     ("gc.most_in_group", OfGc::MostInGroup),
 ];
 
+/// A figure of what failed. Without faults the figures are zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfFaults {
+    /// Units whose copy on flash cannot be read, at the end.
+    LostUnits,
+    /// Stripes rewritten because a unit of them could not be read.
+    StripesRewritten,
+    /// Units computed from the rest of their stripe for host reads.
+    UnitsRebuilt,
+}
+
+/// Figures of what failed, by name.
+const FAULTS: [(&str, OfFaults); 3] = [
+    ("faults.lost_units", OfFaults::LostUnits),
+    ("faults.stripes_rewritten", OfFaults::StripesRewritten),
+    ("faults.units_rebuilt", OfFaults::UnitsRebuilt),
+];
+
 /// A figure of reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Of {
@@ -120,6 +141,8 @@ pub enum Of {
     Iops,
     /// Bytes a second.
     Bandwidth,
+    /// Requests that ended without success, for lack of data or of room; of all jobs only.
+    Failed,
 }
 
 const GIB: f64 = 1_073_741_824.0;
@@ -127,8 +150,8 @@ const GIB: f64 = 1_073_741_824.0;
 /// The names of measures for error messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
-     .iops or .bw";
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     .iops, .bw or .failed";
 
 impl Measure {
     /// Parses the name of a measure.
@@ -152,7 +175,11 @@ impl Measure {
             "rating.sustained" => Some(Measure::SustainedRating),
             "rating.official_performance" => Some(Measure::OfficialPerformanceRating),
             "rating.official_stress" => Some(Measure::OfficialStressRating),
-            _ => GC.into_iter().find(|(name, _)| *name == text).map(|(_, of)| Measure::Gc(of)),
+            _ => {
+                let faults = FAULTS.into_iter().find(|(name, _)| *name == text);
+                let gc = GC.into_iter().find(|(name, _)| *name == text);
+                faults.map(|(_, of)| Measure::Faults(of)).or(gc.map(|(_, of)| Measure::Gc(of)))
+            }
         };
         if let Some(occupant) = text.strip_prefix("planes_per.")
             && Occupant::ALL.iter().any(|o| o.name() == occupant)
@@ -185,6 +212,7 @@ impl Measure {
             "max" => Of::Max,
             "iops" => Of::Iops,
             "bw" => Of::Bandwidth,
+            "failed" if job.is_none() => Of::Failed,
             _ => {
                 let level = what.strip_prefix('p').and_then(|p| p.parse::<f64>().ok()).ok_or_else(unknown)?;
                 if !percentile::LEVELS.contains(&level) {
@@ -202,6 +230,7 @@ impl Measure {
         match self {
             Measure::Side { what: Of::Iops, .. } | Measure::Iops => Kind::Rate,
             Measure::Side { what: Of::Bandwidth, .. } => Kind::Bandwidth,
+            Measure::Side { what: Of::Failed, .. } => Kind::Number,
             Measure::Side { .. } | Measure::WriteStall | Measure::Gc(OfGc::Mean | OfGc::Longest) => {
                 Kind::Time
             }
@@ -243,6 +272,10 @@ impl Measure {
         // Absent if nothing was suspended.
         let suspends = scheme.suspends.unwrap_or_default();
         match self {
+            Measure::Side { write, what: Of::Failed, .. } => {
+                let by_status = scheme.failed.get(if *write { "write" } else { "read" });
+                Ok(by_status.map_or(0, |by| by.0.iter().map(|(_, n)| n).sum::<u64>()) as f64)
+            }
             Measure::Side { job, write, what } => {
                 let (read_side, write_side) = match job {
                     None => (&scheme.read, &scheme.write),
@@ -272,6 +305,7 @@ impl Measure {
             Measure::WriteStall => Ok(scheme.write_stall.map_or(0.0, |s| s.length_ns as f64)),
             Measure::Starved => Ok(scheme.write.lat_ns.max as f64 / scheme.runtime_ns.max(1) as f64),
             Measure::Gc(of) => Ok(of.of(&scheme.gc.clone().unwrap_or_default())),
+            Measure::Faults(of) => Ok(of.of(&scheme.faults.clone().unwrap_or_default())),
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
@@ -308,6 +342,17 @@ impl OfGc {
     }
 }
 
+impl OfFaults {
+    fn of(self, faults: &Faults) -> f64 {
+        let count = match self {
+            OfFaults::LostUnits => faults.lost_units,
+            OfFaults::StripesRewritten => faults.stripes_rewritten,
+            OfFaults::UnitsRebuilt => faults.units_rebuilt,
+        };
+        count as f64
+    }
+}
+
 impl Of {
     fn of(self, side: &DirectionSummary) -> Result<f64, String> {
         if side.total_ios == 0 {
@@ -320,6 +365,7 @@ impl Of {
             Of::Max => Ok(lat.max as f64),
             Of::Iops => Ok(side.iops),
             Of::Bandwidth => Ok(side.bw_bytes),
+            Of::Failed => Err("only the whole run counts failed requests".to_string()),
             Of::Percentile(level) if percentile::is_thin(level, side.total_ios) => {
                 let beyond = percentile::beyond(level, side.total_ios);
                 Err(format!("too few samples: {beyond} beyond p{level}"))
@@ -368,6 +414,28 @@ mod tests {
         let values = ["gc.valid", "gc.all_blocked", "programs.parity", "programs.pad"];
         assert_eq!(values.map(|name| of(&scheme, name).unwrap()), [75.0, 0.75, 7.0, 0.0]);
         assert!(Measure::parse("programs.parities").is_err() && Measure::parse("gc.block").is_err());
+    }
+
+    #[test]
+    fn what_failed_is_counted_and_none_is_zero() {
+        let mut scheme = Scheme::default();
+        let names = [
+            "read.failed",
+            "write.failed",
+            "faults.lost_units",
+            "faults.stripes_rewritten",
+            "faults.units_rebuilt",
+        ];
+        let of = |scheme: &Scheme| names.map(|name| Measure::parse(name).unwrap().of(scheme).unwrap());
+        assert_eq!(of(&scheme), [0.0; 5]);
+        let failed = |n| [("media_error".to_string(), n), ("read_only".to_string(), 1)].into_iter().collect();
+        scheme.failed =
+            [("read".to_string(), failed(6)), ("write".to_string(), failed(2))].into_iter().collect();
+        scheme.faults =
+            Some(Faults { lost_units: 9, stripes_rewritten: 4, units_rebuilt: 3, ..Faults::default() });
+        assert_eq!(of(&scheme), [7.0, 3.0, 9.0, 4.0, 3.0]);
+        assert_eq!(Measure::parse("read.failed").unwrap().kind(), Kind::Number);
+        assert!(Measure::parse("job.one.read.failed").is_err());
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub(crate) fn run(
     let time = |text: &String| parse_time(text).map_or(0, |t| t.0);
     let (slice_ns, after_ns) = (time(&s.slice).max(1), s.after.as_ref().map_or(0, time));
     let sets: Vec<&String> = s.set.iter().collect();
-    let specs = scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets)?;
+    let specs = scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets, &[])?;
     let searcher = Searcher { e, s, options, slice_ns, after_ns, follow };
     let slots: Mutex<Vec<Option<Result<Rating, ReproduceError>>>> =
         Mutex::new(specs.iter().map(|_| None).collect());

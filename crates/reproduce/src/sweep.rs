@@ -21,7 +21,7 @@
 //! ```
 //!
 //! The value of an axis is filled in wherever `{name}` stands in `workload`, `full`,
-//! `quick`, the sets, and a trace's `rate_scale` and `size_scale`; a `point` sets keys. Every
+//! `quick`, the sets, the faults, and a trace's `rate_scale` and `size_scale`; a `point` sets keys. Every
 //! combination of values becomes a run of its own. A table of the sweep has a row for each,
 //! and a check names one: `at = { load = "20", "erase width" = "8" }`.
 //!
@@ -186,6 +186,7 @@ impl Swept for Run {
             texts.extend(scales.into_iter().flatten().map(|Scale(text)| text));
         }
         texts.extend(self.set.iter_mut().chain(&mut self.quick_set));
+        texts.extend(self.fault.iter_mut().chain(&mut self.quick_fault));
         texts.extend(sets(&mut self.variant));
         texts
     }

@@ -22,7 +22,13 @@ pub fn outcome(e: &Experiment, results: &Results) -> String {
                 0 => String::new(),
                 n => format!(", {} for a rating", count(n, "search run")),
             };
-            format!("{} under {}{searches}", count(most, "scheme"), count(runs, "workload"))
+            let judged = results.expected.iter().filter(|o| !matches!(o.verdict, Verdict::FullSizeOnly));
+            let held = results.expected.iter().filter(|o| o.verdict == Verdict::InBand).count();
+            let expected = match judged.count() {
+                0 => String::new(),
+                n => format!(", {held} of {} met", count(n, "expectation")),
+            };
+            format!("{} under {}{searches}{expected}", count(most, "scheme"), count(runs, "workload"))
         }
     }
 }
@@ -63,6 +69,14 @@ pub fn result(e: &Experiment, results: &Results) -> String {
         let verdict = o.verdict.words().to_string();
         let kind = o.kind.to_string();
         grid.row([label, kind, o.published.clone(), o.measured.clone(), o.band.clone(), verdict]);
+    }
+    if !results.expected.is_empty() {
+        grid.row(["expected", "measured", "band", "verdict"].map(String::from));
+        grid.rule();
+    }
+    for o in &results.expected {
+        let label = format!("{} [{}]", o.label, o.scheme);
+        grid.row([label, o.measured.clone(), o.band.clone(), o.verdict.words().to_string()]);
     }
     out.push_str(&grid.render());
     let mut notes = Vec::new();

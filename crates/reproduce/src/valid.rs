@@ -6,6 +6,7 @@ use crate::measure::Measure;
 use crate::table::Column;
 use crate::unit::{Kind, Unit};
 use std::collections::BTreeSet;
+use tailcut_core::nand::faults::config::FaultConfig;
 
 /// Checks a whole file.
 ///
@@ -39,6 +40,9 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     }
     for check in &e.check {
         check_check(e, check).map_err(|why| format!("check `{}`: {why}", check.label))?;
+    }
+    for expected in &e.expect {
+        check_expected(e, expected).map_err(|why| format!("expect `{}`: {why}", expected.label))?;
     }
     for table in &e.table {
         check_table(e, table).map_err(|why| format!("table `{}`: {why}", table.title))?;
@@ -133,9 +137,13 @@ fn check_search(search: &Search) -> Result<(), String> {
 fn check_run(run: &Run) -> Result<(), String> {
     check_names(run.names())?;
     let texts = run.workload.iter().chain(&run.full).chain(&run.quick).chain(&run.set);
+    let texts = texts.chain(&run.fault).chain(&run.quick_fault);
     check_filled(texts.chain(run.variant.iter().flat_map(|v| &v.set)), &["{size}"])?;
     for scale in run.replay.iter().flat_map(|r| r.rate_scale.iter().chain(&r.size_scale)) {
         scale.value().map_err(|why| format!("replay: {why}"))?;
+    }
+    for text in run.fault.iter().chain(&run.quick_fault) {
+        text.parse::<FaultConfig>().map_err(|why| format!("fault: {why}"))?;
     }
     for name in &run.needs {
         Measure::parse(name).map_err(|why| format!("needs: {why}"))?;
@@ -170,7 +178,41 @@ fn run_of<'a>(e: &'a Experiment, name: &str) -> Result<&'a Run, String> {
     e.run.iter().find(|r| r.name == name).ok_or_else(|| format!("run: there is no run `{name}`"))
 }
 
+/// Checks an expectation: it has a value and a band, and nothing that belongs to a published value.
+fn check_expected(e: &Experiment, c: &Check) -> Result<(), String> {
+    if e.judges() {
+        return Err("an experiment has either checks or expectations".to_string());
+    }
+    if c.published.is_some() || c.says.is_some() || c.source.is_some() || c.trust.is_some() {
+        return Err("published, says, source, trust: only allowed in a check".to_string());
+    }
+    check_measured(e, c)?;
+    let band = e.band(c).ok_or("band is missing")?;
+    check_band(band, None).map_err(|why| format!("band: {why}"))
+}
+
 fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
+    check_measured(e, c)?;
+    if c.published.is_none() && c.says.is_none() {
+        return Err("published or says is missing: give the value or the words of the paper".to_string());
+    }
+    if c.source.is_none() && e.defaults.source.is_none() {
+        return Err("source is missing".to_string());
+    }
+    let trust = c.trust.or(e.defaults.trust).ok_or("trust is missing")?;
+    if c.not_comparable.is_some() {
+        return Ok(());
+    }
+    if trust == Trust::Remembered {
+        return Err("trust: a value that is only remembered cannot be compared; give not_comparable".into());
+    }
+    let band = e.band(c).ok_or("band is missing")?;
+    check_band(band, c.published).map_err(|why| format!("band: {why}"))?;
+    check_kind(c, band).map_err(|why| format!("kind: {why}"))
+}
+
+/// Checks that the value of a check can be taken from the runs that it names.
+fn check_measured(e: &Experiment, c: &Check) -> Result<(), String> {
     if c.run.is_some() != c.runs.is_empty() {
         return Err("give either run or runs".to_string());
     }
@@ -197,23 +239,7 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
             );
         }
     }
-    unit_of(&c.unit, kind)?;
-    if c.published.is_none() && c.says.is_none() {
-        return Err("published or says is missing: give the value or the words of the paper".to_string());
-    }
-    if c.source.is_none() && e.defaults.source.is_none() {
-        return Err("source is missing".to_string());
-    }
-    let trust = c.trust.or(e.defaults.trust).ok_or("trust is missing")?;
-    if c.not_comparable.is_some() {
-        return Ok(());
-    }
-    if trust == Trust::Remembered {
-        return Err("trust: a value that is only remembered cannot be compared; give not_comparable".into());
-    }
-    let band = e.band(c).ok_or("band is missing")?;
-    check_band(band, c.published).map_err(|why| format!("band: {why}"))?;
-    check_kind(c, band).map_err(|why| format!("kind: {why}"))
+    unit_of(&c.unit, kind).map(|_| ())
 }
 
 /// Checks that the kind fits what is published.

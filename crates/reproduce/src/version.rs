@@ -53,11 +53,12 @@ pub fn needed(e: &Experiment) -> Result<u32, ReproduceError> {
     let mut configs = Vec::new();
     for run in &e.run {
         let sets: Vec<&String> = run.set.iter().collect();
-        configs.extend(scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &sets)?);
+        let place = (e.id.as_str(), run.name.as_str());
+        configs.extend(scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, &run.fault)?);
     }
     for s in &e.search {
         let sets: Vec<&String> = s.set.iter().collect();
-        configs.extend(scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets)?);
+        configs.extend(scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets, &[])?);
     }
     let touched = CHANGES.iter().filter(|c| configs.iter().any(|config| touches(c, config)));
     Ok(touched.map(|c| c.version).max().unwrap_or(1))
@@ -102,7 +103,8 @@ mod tests {
         // Version 4 affects only drives with parity.
         let specs = |e: &Experiment| {
             let run = &e.run[0];
-            scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &[]).expect("sound")
+            let place = (e.id.as_str(), run.name.as_str());
+            scheme_specs(place, &run.device, (&run.schemes, &run.variant), &[], &[]).expect("sound")
         };
         let concerned = |id: &str, version: usize| {
             let e = &list::find(id).expect("known")[0];

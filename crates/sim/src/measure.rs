@@ -111,6 +111,8 @@ pub struct FaultState {
     pub blocks: BlockReport,
     /// The host's byte ranges whose data are lost, in order.
     pub lost: Vec<Range<u64>>,
+    /// Number of units on flash whose copy cannot be read.
+    pub lost_units: u64,
     /// Number of dead planes.
     pub dead_planes: u32,
     /// When the drive became read-only.
@@ -123,6 +125,7 @@ impl FaultState {
         Some(FaultState {
             blocks: device.block_report()?,
             lost: device.lost_ranges(),
+            lost_units: device.lost_units(),
             dead_planes: device.dead_planes(),
             read_only_since: device.read_only_since(),
         })

@@ -112,6 +112,7 @@ fn faults(c: &Counters, state: &FaultState) -> Faults {
         units_rebuilt: c.rebuilt_units,
         units_mended: c.mended_units,
         stripes_rewritten: c.stripes_rewritten,
+        lost_units: state.lost_units,
         blocks: FaultBlocks {
             all: blocks.all,
             factory_bad: blocks.factory_bad,

@@ -138,6 +138,8 @@ struct JsonExperiment<'a> {
     quick: bool,
     seconds: f64,
     checks: &'a [Outcome],
+    #[serde(skip_serializing_if = "<[Outcome]>::is_empty")]
+    expected: &'a [Outcome],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     searches: Vec<JsonSearch<'a>>,
 }
@@ -155,6 +157,7 @@ fn json(experiments: &[Experiment], all: &[Results]) -> String {
         quick: r.quick,
         seconds: r.seconds,
         checks: &r.outcomes,
+        expected: &r.expected,
         searches: r
             .searches
             .iter()
