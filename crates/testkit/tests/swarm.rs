@@ -156,6 +156,8 @@ fn what_was_mended_stays_mended() {
         &[26015, 74120, 115337],
         // two slots of a unit wait for data at once, and one of them gets none;
         &[55880, 258064, 326192, 330224],
+        // members of stripes wait for rows while nothing can be collected before they commit;
+        &[131277],
         // stripes are rewritten long after the last command.
         &[85475, 315496],
     ];

@@ -139,19 +139,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let lane = self.target_lane(self.state.parity.stripes.members[member as usize].unit);
         self.state.write.units[write_unit].lane = lane;
         let waits = self.state.faults.again.first(lane).is_some();
-        let reserve = self.shape.reserve;
-        let s = &mut self.state;
-        let row = match waits {
-            true => None,
-            false => s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve),
-        };
-        let Some(ppa) = row else {
-            s.faults.again.push(lane, write_unit);
+        let Some(ppa) = (if waits { None } else { self.take_member_row(lane) }) else {
+            self.state.faults.again.push(lane, write_unit);
             self.check_collection(lane);
             return self.wake_for_victim();
         };
         self.program_member_at(write_unit, job, ppa, occupant);
         self.check_collection(lane);
+    }
+
+    /// Take a row for a member of a stripe that is programmed again. If nothing in its lane can be
+    /// collected, it may take one of the extents that are kept for failures: the stripe must commit before
+    /// its old copies are stale.
+    fn take_member_row(&mut self, lane: u32) -> Option<Ppa> {
+        let (reserve, kept) = (self.shape.reserve, self.shape.kept_for_failures);
+        let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve);
+        let collects = || self.state.gc.collections[lane as usize].is_active();
+        if row.is_some() || collects() || self.best_victim(lane).is_some() {
+            return row;
+        }
+        self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve - kept)
     }
 
     fn program_member_at(&mut self, write_unit: u32, job: u32, ppa: Ppa, occupant: Occupant) {
@@ -186,11 +193,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Program the members of stripes that wait for a row of this lane, after rows have appeared.
     pub(in crate::device) fn resume_members(&mut self, lane: u32) {
         while let Some(write_unit) = self.state.faults.again.first(lane) {
+            let Some(ppa) = self.take_member_row(lane) else { return };
             let s = &mut self.state;
-            let Some(ppa) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, self.shape.reserve)
-            else {
-                return;
-            };
             s.faults.again.pop(lane, write_unit);
             let job = s.write.units[write_unit].stripe;
             let occupant = self.occupant_of_member(write_unit);
