@@ -2,6 +2,7 @@
 //! band.
 
 use std::path::{Path, PathBuf};
+use tailcut_reproduce::measure::Measure;
 use tailcut_reproduce::{CheckKind, Experiment, Options, Results, Verdict, list, markdown, reproduce, text};
 use tailcut_sim::{Cache, Snapshots};
 use tailcut_testkit::traces;
@@ -71,6 +72,56 @@ fn a_wrong_file_names_the_place_and_the_key() {
     }
 }
 
+/// An expectation has a band and nothing published, and stands in a file without checks. A fault is a
+/// text of `--fault`.
+#[test]
+fn expectations_and_faults_are_checked() {
+    let good = list::EXPERIMENTS.iter().find(|(id, _)| *id == "composed/death").expect("known").1;
+    let wrong = [
+        (good.replacen("unit = \"x\"", "published = 2\nunit = \"x\"", 1), "only allowed in a check"),
+        (good.replacen("at_most = 0, because", "becuase", 1), "becuase"),
+        (good.replacen("{ at_most = 0,", "{", 1), "give exactly one of"),
+        (good.replacen("[[expect]]", "[[check]]", 1), "published or says is missing"),
+        (good.replacen("at = { \"rebuild rate\" = \"no limit\" }\n", "", 1), "give one of the values"),
+        (good.replacen("\"die=9@30s\"", "\"dye=9@30s\"", 1), "fault: "),
+        (good.replacen("\"die=9@2s\"", "\"die=9@{death}\"", 1), "unknown placeholder `{death}`"),
+        (
+            good.replacen("measure = \"read.failed\"", "measure = \"job.a.read.failed\"", 1),
+            "there is no measure",
+        ),
+    ];
+    for (text, needle) in wrong {
+        assert_ne!(text, good, "{needle}");
+        let error = list::parse("x.toml", &text).expect_err("refused");
+        assert!(error.is_input() && error.to_string().contains(needle), "{needle}: {error}");
+    }
+}
+
+/// The quick sizes of composed/death already show what a death does: reads fail without parity and not with
+/// it, and lost units are rewritten.
+#[test]
+fn a_death_costs_data_without_parity_only() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let e = &list::find("composed/death").expect("known")[0];
+    let results = quick(e, None, cache.path());
+    let value = |run: &str, scheme: &str, name: &str| {
+        let measure = Measure::parse(name).expect("a measure");
+        results.value(run, scheme, &measure).expect("a value")
+    };
+    let during = "during (rebuild rate 4 MB/s)";
+    for scheme in ["baseline", "operation + ipc"] {
+        assert!(value(during, scheme, "read.failed") > 0.0, "{scheme}");
+        assert_eq!(value(during, scheme, "faults.stripes_rewritten"), 0.0, "{scheme}");
+    }
+    for scheme in ["ttflash", "ttflash, operation + ipc", "ttflash-nogc"] {
+        assert_eq!(value(during, scheme, "read.failed"), 0.0, "{scheme}");
+        assert!(value(during, scheme, "faults.stripes_rewritten") > 100.0, "{scheme}");
+        let lost = |run| value(run, scheme, "faults.lost_units");
+        assert!(lost(during) > 0.0 && lost("after (rebuild rate 4 MB/s)") < lost(during), "{scheme}");
+        assert_eq!((lost("before"), lost("no death")), (0.0, 0.0), "{scheme}");
+    }
+}
+
 /// A value has a published number, an order has none and has one limit. A file that declares a
 /// kind that does not fit is refused.
 #[test]
@@ -137,7 +188,7 @@ fn quick_sizes_run_and_what_they_judge_is_in_band() {
             }
         }
         let (plain, section) = (text::result(&e, &results), markdown::section(&e, &results));
-        for o in &results.outcomes {
+        for o in results.outcomes.iter().chain(&results.expected) {
             assert!(plain.contains(&o.label) && section.text.contains(&o.label), "{}: {}", e.id, o.label);
         }
         assert_eq!(markdown::section(&e, &results).pictures, section.pictures, "the same bytes again");
