@@ -264,7 +264,7 @@ Faults
             factory_bad: 1 << 20,
             grown_bad: 1 << 20,
             spare: 1 << 20,
-            in_holes: 1 << 20,
+            in_holes: 0,
         };
         let faulty = Faults { blocks, spare_extents: 100_000, ..Faults::default() };
         let scheme = Scheme { name: "a".repeat(30), faults: Some(faulty), ..Scheme::default() };

@@ -28,12 +28,6 @@ pub enum BadBlocks {
     Hole,
 }
 
-impl BadBlocks {
-    fn is_remap(&self) -> bool {
-        *self == BadBlocks::Remap
-    }
-}
-
 /// How collection moves a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -86,7 +80,7 @@ pub struct FtlConfig {
     ///
     /// - Range: `"hole"` excludes `age.free`
     /// - Read by: the capacity (`device::capacity`), the holes of extents (`ftl::holes`)
-    #[serde(default, skip_serializing_if = "BadBlocks::is_remap")]
+    #[serde(default)]
     pub bad_blocks: BadBlocks,
     /// Planes of a die that one program operation covers.
     ///

@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod family;
+mod victims;
 
 pub mod background;
 pub mod buffer;

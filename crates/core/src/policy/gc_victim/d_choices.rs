@@ -13,7 +13,7 @@
 //!
 //! **Checked by** `policy_laws`.
 
-use super::{GcVictim, PolicyContext, VictimRule, VictimView, fewest_valid};
+use super::{GcVictim, PolicyContext, VictimRule, VictimView};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 
@@ -64,7 +64,7 @@ impl GcVictim for Policy {
                 best = Some(i);
             }
         }
-        best.or_else(|| fewest_valid(view))
+        best.or_else(|| view.wins_most())
     }
     fn rule(&self) -> VictimRule {
         VictimRule::FewestOf(self.d)

@@ -12,12 +12,12 @@
 //!
 //! **Checked by** `greedy_write_amplification_meets_mean_field_theory`, `policy_laws`.
 
-use super::{GcVictim, VictimView, fewest_valid};
+use super::{GcVictim, VictimView};
 
 parameterless!();
 
 impl GcVictim for Policy {
     fn pick(&self, view: &VictimView<'_>) -> Option<u32> {
-        fewest_valid(view)
+        view.wins_most()
     }
 }

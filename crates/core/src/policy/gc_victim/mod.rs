@@ -28,14 +28,6 @@ pub struct VictimView<'a> {
     pub most_valid: u32,
 }
 
-impl VictimView<'_> {
-    /// Valid units of an extent that can be collected: those that its collection moves.
-    #[inline]
-    pub fn moves(&self, index: usize) -> u32 {
-        self.valid[index] - self.holes.get(index).copied().unwrap_or(0)
-    }
-}
-
 /// What a member's choice depends on, as far as the theory of the steady state needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VictimRule {
@@ -57,18 +49,6 @@ pub trait GcVictim {
     fn rule(&self) -> VictimRule {
         VictimRule::FewestOfAll
     }
-}
-
-/// The collectable extent whose collection wins most, the lowest index among equals. Without holes it
-/// has the fewest valid units.
-#[inline]
-fn fewest_valid(view: &VictimView<'_>) -> Option<u32> {
-    // Two passes vectorise: the minimum first, its position second.
-    let least = view.valid.iter().copied().min()?;
-    if least > view.most_valid {
-        return None;
-    }
-    view.valid.iter().position(|&v| v == least).map(|i| i as u32)
 }
 
 family! {
