@@ -577,6 +577,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let victim = c.victim;
         s.counters.collections += 1;
         s.counters.erases += 1;
+        s.counters.holes_spared += u64::from(s.extents.blocks_in_holes(&self.shape.layout, victim));
         self.scrub_no_more(victim);
         if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
             self.retire_extent(victim);
