@@ -372,7 +372,7 @@ impl Run<'_> {
             buffer_fill: levels.buffer_fill,
             queue_depth: u64::from(device.outstanding()),
             collections: counters.collections,
-            erases: counters.erases * blocks - counters.holes_spared,
+            erases: counters.erases * blocks - counters.blocks_spared,
             programs_user: counters.programs_user,
             programs_total: counters.programs(),
         };

@@ -84,7 +84,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             most_in_group: with_parity(c.most_in_group),
             groups: groups(o),
         }),
-        erases: Some(c.erases * u64::from(o.blocks_per_extent) - c.holes_spared),
+        erases: Some(c.erases * u64::from(o.blocks_per_extent) - c.blocks_spared),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         suspends: suspends(o),
         operations: operations(o),

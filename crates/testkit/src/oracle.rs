@@ -65,8 +65,8 @@ struct Pending {
     /// had ever been written (`absent`).
     on_flash: bool,
     absent: bool,
-    /// Units that collections had programmed.
-    collected: u64,
+    /// Units that collections had programmed; `None` if a collection was under way.
+    collected: Option<u64>,
 }
 
 /// The oracle of one drive.
@@ -206,7 +206,7 @@ impl Oracle {
             event: self.events,
             on_flash: on_flash && some,
             absent: absent && some,
-            collected: device.counters().programs_gc,
+            collected: (device.gauges().collecting == 0).then(|| device.counters().programs_gc),
         };
         self.pending.insert(index, pending);
     }
@@ -272,7 +272,7 @@ impl Oracle {
             let told = |r: &std::ops::Range<u64>| r.start < end && e.command.offset < r.end;
             // The controller may have had the data, or those of a member of the stripe, on their way to
             // another place when no copy on flash could be read.
-            let collected = device.counters().programs_gc != p.collected;
+            let collected = p.collected != Some(device.counters().programs_gc);
             expect!(
                 !untouched || self.transient || collected || device.lost_ranges().iter().any(told),
                 "{name} ended without data, and none of its range is told as lost"

@@ -894,3 +894,20 @@ fn extents_go_on_without_a_plane_that_dies() {
         rig.read_all();
     }
 }
+
+#[test]
+fn what_two_hurt_lanes_cannot_hold_goes_to_the_others() {
+    let mut config = never(holes());
+    config.ftl.over_provisioning = Some(0.6);
+    let mut rig = Rig::new(&config);
+    let planes = rig.device.shape().layout.planes;
+    for die in [0, 1] {
+        rig.device.kill_planes(die * planes..die * planes + 1).expect("the drive is prepared");
+        assert_eq!(rig.device.read_only_since(), None, "die {die}");
+    }
+    assert_eq!(rig.device.partial_lanes(), 2);
+    let erases = rig.device.counters().erases;
+    rig.churn(60_000, |d| d.counters().erases > erases + 300);
+    assert_eq!(rig.device.read_only_since(), None);
+    rig.read_all();
+}

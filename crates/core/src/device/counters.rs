@@ -39,8 +39,8 @@ pub struct Counters {
     pub longest_collection_ns: u64,
     /// Extents erased.
     pub erases: u64,
-    /// Blocks in holes of these extents, which were not erased.
-    pub holes_spared: u64,
+    /// Blocks of these extents that were not erased: bad ones, and those in holes.
+    pub blocks_spared: u64,
     /// Flash reads for host reads (one for each row touched).
     pub flash_reads: u64,
     /// Flash reads for read-modify-writes.

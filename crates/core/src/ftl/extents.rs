@@ -140,11 +140,6 @@ impl Extents {
         std::iter::successors(Some(free.head()).filter(|&at| at != NONE), next)
     }
 
-    /// Blocks of an extent that lie in holes.
-    pub fn blocks_in_holes(&self, layout: &Layout, extent: u32) -> u32 {
-        self.units_in_holes(extent) / layout.units_per_part() * layout.write_planes
-    }
-
     /// Rows of an extent that lie in no hole.
     #[inline]
     pub fn rows_of(&self, layout: &Layout, extent: u32) -> u32 {

@@ -180,20 +180,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
         shares
     }
 
-    /// Give what does not fit into a lane that has lost a part of its extents to the other live lanes,
-    /// where its writes go if they find no row.
+    /// Give what does not fit into lanes that have lost a part of their extents to the other live lanes,
+    /// in proportion to their room: their writes go there if they find no row.
     fn spread_excess(&self, shares: &mut [u64]) {
+        let room =
+            |lane: u32| room_of(&self.shape.layout, self.lane_size(lane), self.shape.reserve).max(1) - 1;
+        let mut excess = 0;
         for lane in self.hurt_lanes().filter(|&lane| !self.is_dead(lane)) {
-            let room = room_of(&self.shape.layout, self.lane_size(lane), self.shape.reserve);
-            let excess = (shares[lane as usize] + 1).saturating_sub(room.max(1));
-            let others: Vec<u32> =
-                (0..self.shape.layout.lanes).filter(|&l| l != lane && !self.is_dead(l)).collect();
-            if excess > 0 && !others.is_empty() {
-                shares[lane as usize] -= excess;
-                for &other in &others {
-                    shares[other as usize] += excess.div_ceil(others.len() as u64);
-                }
-            }
+            let share = &mut shares[lane as usize];
+            let over = share.saturating_sub(room(lane));
+            *share -= over;
+            excess += over;
+        }
+        if excess == 0 {
+            return;
+        }
+        let lanes = (0..self.shape.layout.lanes).filter(|&lane| !self.is_dead(lane));
+        let free: Vec<(u32, u64)> =
+            lanes.map(|lane| (lane, room(lane).saturating_sub(shares[lane as usize]))).collect();
+        let mut left: u64 = free.iter().map(|(_, free)| free).sum();
+        for (i, &(lane, own)) in free.iter().enumerate() {
+            // What does not fit anywhere makes the last lane too full.
+            let last = i + 1 == free.len();
+            let part = (u128::from(excess) * u128::from(own)).div_ceil(u128::from(left.max(1))) as u64;
+            let part = if last { excess } else { part.min(excess) };
+            shares[lane as usize] += part;
+            excess -= part;
+            left -= own;
         }
     }
 

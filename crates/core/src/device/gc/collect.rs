@@ -577,8 +577,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let victim = c.victim;
         s.counters.collections += 1;
         s.counters.erases += 1;
-        s.counters.holes_spared += u64::from(s.extents.blocks_in_holes(&self.shape.layout, victim));
         self.scrub_no_more(victim);
+        if self.fixed.may_fail || self.shape.holes.is_some() {
+            let layout = &self.shape.layout;
+            let first = layout.first_die(lane);
+            let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
+            let spared: u64 = (first..first + layout.luns).map(spared).sum();
+            self.state.counters.blocks_spared += spared;
+        }
         if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
             self.retire_extent(victim);
         } else {

@@ -85,6 +85,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.counters.mended_units += u64::from(!failed);
         if self.map.is_valid(ppa) {
             let unit = self.map.owner(ppa);
+            let job = self.job_of(self.shape.striped().stripe_of(unit));
+            if failed && self.computing(job, unit, ppa).is_some() {
+                // What could not be read has moved since.
+                return self.begin_mend(ppa);
+            }
             if failed {
                 self.lose_member(unit, ppa);
             } else {
