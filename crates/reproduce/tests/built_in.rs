@@ -53,6 +53,18 @@ fn names_stand_for_experiments_and_unknown_ones_are_refused() {
     assert!(error.is_input() && error.to_string().contains("/nonexistent/x.toml"), "{error}");
 }
 
+/// Check that each changed text of an experiment is refused with a message that names the file and the
+/// problem.
+fn are_refused(good: &str, wrong: &[(String, &str)]) {
+    for (text, needle) in wrong {
+        assert_ne!(text, good, "{needle}");
+        let error = list::parse("x.toml", text).expect_err("refused");
+        let message = error.to_string();
+        assert!(error.is_input(), "{needle}: {message}");
+        assert!(message.starts_with("x.toml: ") && message.contains(needle), "{needle}: {message}");
+    }
+}
+
 #[test]
 fn a_wrong_file_names_the_place_and_the_key() {
     let (_, good) = list::EXPERIMENTS[0];
@@ -64,12 +76,7 @@ fn a_wrong_file_names_the_place_and_the_key() {
         (good.replacen("because", "becuase", 1), "becuase"),
         (good.replacen("trust = \"stated\"", "trust = \"mem\"", 1), "only remembered"),
     ];
-    for (text, needle) in wrong {
-        assert_ne!(text, good);
-        let error = list::parse("x.toml", &text).expect_err("refused");
-        let message = error.to_string();
-        assert!(error.is_input() && message.starts_with("x.toml: ") && message.contains(needle), "{message}");
-    }
+    are_refused(good, &wrong);
 }
 
 /// An expectation has a band and nothing published, and stands in a file without checks. A fault is a
@@ -90,11 +97,7 @@ fn expectations_and_faults_are_checked() {
             "there is no measure",
         ),
     ];
-    for (text, needle) in wrong {
-        assert_ne!(text, good, "{needle}");
-        let error = list::parse("x.toml", &text).expect_err("refused");
-        assert!(error.is_input() && error.to_string().contains(needle), "{needle}: {error}");
-    }
+    are_refused(good, &wrong);
 }
 
 /// The quick sizes of composed/death already show what a death does: reads fail without parity and not with

@@ -112,14 +112,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units));
         let units = self.shape.fill.end(units as u32);
         let by_lane = self.shape.fill.units_by_lane(units);
-        let levels = self.state.policies.placement.levels();
         if self.shape.holes.is_some() {
-            return self.fill_around_holes(&by_lane, levels);
+            return self.fill_around_holes(&by_lane);
         }
         for (lane, &units) in (0..).zip(&by_lane) {
-            let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
-            let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
-            let rows = most.div_ceil(self.shape.layout.units_per_row);
+            let rows = self.rows_to_fill(lane, &by_lane);
             self.state.extents.fill_lane(&self.shape.layout, lane, units, rows);
             let start = Ppa(lane * self.shape.layout.stride * self.shape.layout.units_per_extent);
             self.map.set_valid_range(start, units);
@@ -128,15 +125,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_filled(units);
     }
 
+    /// Rows that a fill takes in a lane, for the units of each lane. Where the placement levels the lanes
+    /// of a pool, they get as many rows as the lane with the most units.
+    fn rows_to_fill(&self, lane: u32, by_lane: &[u32]) -> u32 {
+        let own = by_lane[lane as usize];
+        let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
+        let levels = self.state.policies.placement.levels();
+        let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(own) } else { own };
+        most.div_ceil(self.shape.layout.units_per_row)
+    }
+
     /// Fill a drive whose extents have holes. The units of a lane have the order of [`Device::fill`].
-    fn fill_around_holes(&mut self, by_lane: &[u32], levels: bool) {
+    fn fill_around_holes(&mut self, by_lane: &[u32]) {
         let upr = self.shape.layout.units_per_row;
-        let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
         for (lane, &units) in (0..).zip(by_lane) {
-            let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
-            let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(units) } else { units };
+            let rows = self.rows_to_fill(lane, by_lane);
+            let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
             let first = Ppa(lane * layout.stride * layout.units_per_extent);
-            for row in 0..most.div_ceil(upr) {
+            for row in 0..rows {
                 let start = extents
                     .take_row(layout, lane, Writer::Host, 0)
                     .expect("construction proved that the host's data have room");

@@ -33,7 +33,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         !life.is_empty() && life[lane as usize] == LaneLife::Dead
     }
 
-    /// Whether the unit at this address lies on a dead plane, or in a dead lane.
+    /// Whether the unit at this address lies on a dead plane, or in a dead lane: no read of it is worth a
+    /// try.
     #[inline]
     pub(in crate::device) fn is_dead_at(&self, ppa: Ppa) -> bool {
         let f = &self.state.faults;

@@ -25,7 +25,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Place::Buffer(_) | Place::Unmapped => Ppa::NONE,
         };
-        ppa != Ppa::NONE && !self.shape.has_parity() && self.cannot_read(ppa)
+        ppa != Ppa::NONE && !self.shape.has_parity() && self.is_dead_at(ppa)
     }
 
     /// Whether data of a unit of the host are lost.

@@ -428,11 +428,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.complete_read(id, there);
     }
 
-    /// Whether no read of this address is worth a try: its plane is dead.
-    pub(in crate::device) fn cannot_read(&self, ppa: Ppa) -> bool {
-        self.is_dead_at(ppa)
-    }
-
     /// Handle the units that a collection could not read: they are mended, or lost.
     fn leave_behind(&mut self, op: OpId, lane: u32, failed: &[Ppa]) {
         if self.is_dead(lane) {

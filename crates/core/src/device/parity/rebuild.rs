@@ -96,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 own -= 1;
                 rebuilt += 1;
                 self.abandon_read(op);
-            } else if self.cannot_read(self.flash.op(op).cmd.ppa) {
+            } else if self.is_dead_at(self.flash.op(op).cmd.ppa) {
                 ops.remove(i);
                 own -= 1;
                 self.state.host.requests[id].status = Status::MediaError;

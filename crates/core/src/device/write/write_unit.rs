@@ -190,7 +190,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
-        if s.faults.some_lost && self.cannot_read(old_ppa) {
+        if s.faults.some_lost && self.is_dead_at(old_ppa) {
             let lpn = self.state.write.buffer.slot(slot).lpn;
             let lacks = self.state.write.buffer.full() & !mask;
             *self.state.faults.lost.entry(lpn).or_insert(0) |= lacks;
