@@ -165,12 +165,14 @@ pub enum RequestStep {
         /// The read of the unit itself that follows; `u32::MAX` if the unit is not returned.
         instead: u32,
     },
-    /// A read has failed, and its unit has moved meanwhile: it is read there.
+    /// A read has failed, and a unit of it is read elsewhere, or the controller has it.
     ReadsElsewhere {
         /// The read that has failed.
         instead: u32,
         /// The read that follows; `u32::MAX` if the unit is in memory.
         read: u32,
+        /// Bytes for the host.
+        bytes: u32,
     },
     /// The data of this read could not be decoded, and nothing replaces it. `u32::MAX`: none of the
     /// request's data can be read, so nothing was.

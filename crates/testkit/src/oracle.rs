@@ -4,7 +4,7 @@
 //! whether the unit must be mapped. It knows no bytes; these are checked by [`crate::bytes`].
 //! It checks order, counts, durability and lower bounds of latency.
 
-use tailcut_core::address::Lpn;
+use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Medium, Observer, Shape};
 use tailcut_core::ftl::map::Place;
@@ -65,8 +65,9 @@ struct Pending {
     /// had ever been written (`absent`).
     on_flash: bool,
     absent: bool,
-    /// Units that collections had programmed; `None` if a collection was under way.
-    collected: Option<u64>,
+    /// For a read that may end without data: the copies on flash of its units and of the members of
+    /// their stripes, each with whether its extent was being collected.
+    copies: Vec<(Ppa, bool)>,
 }
 
 /// The oracle of one drive.
@@ -165,6 +166,12 @@ impl Oracle {
         (c.offset / self.unit_bytes) as usize..end.div_ceil(self.unit_bytes) as usize
     }
 
+    fn copies<O: Observer, M: Medium>(&self, c: &Command, device: &Device<O, M>) -> Vec<(Ppa, bool)> {
+        let fails = self.may_fail && c.op == HostOp::Read;
+        let units = if fails { self.units_of(c) } else { 0..0 };
+        units.flat_map(|lpn| device.copies(Lpn(lpn as u32))).collect()
+    }
+
     /// Note that a command is about to be submitted as number `index`.
     pub fn submit<O: Observer, M: Medium>(
         &mut self,
@@ -206,7 +213,7 @@ impl Oracle {
             event: self.events,
             on_flash: on_flash && some,
             absent: absent && some,
-            collected: (device.gauges().collecting == 0).then(|| device.counters().programs_gc),
+            copies: self.copies(&command, device),
         };
         self.pending.insert(index, pending);
     }
@@ -270,11 +277,12 @@ impl Oracle {
             let untouched = self.units_of(&e.command).all(|l| still(&self.units[l]));
             let end = e.command.offset + u64::from(e.command.bytes);
             let told = |r: &std::ops::Range<u64>| r.start < end && e.command.offset < r.end;
-            // The controller may have had the data, or those of a member of the stripe, on their way to
-            // another place when no copy on flash could be read.
-            let collected = p.collected != Some(device.counters().programs_gc);
+            // A collection may have been reading the data, or those of a member of the stripe, from a page
+            // that could not be read later.
+            let copies = self.copies(&e.command, device);
+            let moved = copies != p.copies || copies.iter().any(|&(_, collected)| collected);
             expect!(
-                !untouched || self.transient || collected || device.lost_ranges().iter().any(told),
+                !untouched || self.transient || moved || device.lost_ranges().iter().any(told),
                 "{name} ended without data, and none of its range is told as lost"
             );
         }
@@ -288,8 +296,10 @@ impl Oracle {
                 self.reads += 1;
                 let untouched = self.units_of(&e.command).all(|l| self.units[l].touched < p.event);
                 // With parity a unit may be computed without a flash read, if the rest of its
-                // stripe was in the controller on its way to flash.
-                let computed = device.shape().has_parity() && e.ledger.get(Cause::ARRAY) == 0;
+                // stripe was in the controller on its way to flash. A collection may have a unit that
+                // cannot be read any more.
+                let computed =
+                    (device.shape().has_parity() || self.may_fail) && e.ledger.get(Cause::ARRAY) == 0;
                 if p.on_flash && untouched && !computed {
                     let least = self.floor.0 + self.read_floor;
                     expect!(latency >= least, "{name} took {latency} ns, a flash read {least} ns");

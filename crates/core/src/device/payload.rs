@@ -355,6 +355,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Add a member of the stripe to a unit that is mended. A collection has read it.
+    pub(super) fn data_mends_with_moving(&mut self, mend: u32, ppa: Ppa) {
+        if M::HOLDS_DATA {
+            self.medium.xor_flash(self.acc_of_mend(mend), ppa);
+        }
+    }
+
     /// Stage a mended unit to be moved.
     pub(super) fn data_mended(&mut self, mend: u32, ppa: Ppa, lpn: Lpn) {
         if M::HOLDS_DATA {
@@ -386,7 +393,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Add a sensed unit to what a job computes, and fill the unit's slot from it.
-    fn data_of_stripe_sensed(&mut self, job: u32, ppa: Ppa) {
+    pub(super) fn data_of_stripe_sensed(&mut self, job: u32, ppa: Ppa) {
         let unit = self.map.owner(ppa);
         let slot = self.slot_in_job(job, unit);
         let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
@@ -459,6 +466,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
+    /// Tell the medium that a read looks for a unit at another address, and gets it: a collection has
+    /// read it.
+    pub(super) fn data_moving(&mut self, id: u32, from: Ppa, now: Ppa) {
+        if M::HOLDS_DATA {
+            self.medium.redirect(id, from, now);
+            self.medium.sense(id, now..now + 1);
+        }
+    }
+
     /// Tell the medium that a read gets from a slot what it looked for at an address.
     pub(super) fn data_in_slot(&mut self, id: u32, from: Ppa, slot: u32) {
         if M::HOLDS_DATA {
@@ -480,6 +496,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn data_rebuilds_with(&mut self, rid: u32, job: u32, unit: Lpn) {
         if M::HOLDS_DATA {
             self.add_from_job(self.acc_of_rebuild(rid), job, unit);
+        }
+    }
+
+    /// Add a member of the stripe to a reconstruction. A collection has read it.
+    pub(super) fn data_rebuilds_with_moving(&mut self, rid: u32, ppa: Ppa) {
+        if M::HOLDS_DATA {
+            self.medium.xor_flash(self.acc_of_rebuild(rid), ppa);
         }
     }
 

@@ -335,11 +335,10 @@ impl Replay {
                 }
                 self.preceding.insert(instead, spent);
             }
-            RequestStep::ReadsElsewhere { instead, read } => {
+            RequestStep::ReadsElsewhere { instead, read, bytes } => {
                 let spent = self.op(instead).account.retried();
                 if read == NONE {
-                    let bytes = u64::from(self.op(instead).told.bytes);
-                    return self.part_ends(e.request, bytes, now, spent);
+                    return self.part_ends(e.request, u64::from(bytes), now, spent);
                 }
                 self.preceding.insert(read, spent);
             }

@@ -33,6 +33,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         slot.moving && self.fixed.may_fail
     }
 
+    /// The copies on flash of a logical unit and of the other members of its stripe, each with whether
+    /// its extent is being collected.
+    pub fn copies(&self, lpn: Lpn) -> Vec<(Ppa, bool)> {
+        let copies: Vec<Ppa> = match &self.shape.stripes {
+            Some(x) => x.members(x.stripe_of(lpn)).filter_map(|unit| self.flash_copy(unit)).collect(),
+            None => match self.map.lookup(lpn) {
+                Place::Unmapped => Vec::new(),
+                Place::Flash(ppa) => vec![ppa],
+                Place::Buffer(slot) => vec![self.copy_below(lpn, slot)],
+            },
+        };
+        let is_collected = |ppa: Ppa| {
+            let (extent, _) = self.shape.layout.extent_of(ppa);
+            let (lane, _) = self.shape.layout.lane_of(extent);
+            self.state.gc.collections[lane as usize].target() == Some(extent)
+        };
+        copies.into_iter().map(|ppa| (ppa, ppa != Ppa::NONE && is_collected(ppa))).collect()
+    }
+
     /// Whether nothing is under way: no command, no operation, no timer.
     pub fn is_quiescent(&self) -> bool {
         self.outstanding() == 0 && self.next_deadline() == SimTime::NEVER

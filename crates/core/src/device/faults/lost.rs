@@ -25,7 +25,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Place::Buffer(_) | Place::Unmapped => Ppa::NONE,
         };
-        ppa != Ppa::NONE && !self.shape.has_parity() && self.is_dead_at(ppa)
+        ppa != Ppa::NONE && !self.shape.has_parity() && self.is_dead_at(ppa) && !self.is_moving(ppa)
     }
 
     /// Whether data of a unit of the host are lost.
@@ -235,7 +235,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut masks = self.state.faults.lost.clone();
         for ppa in self.state.faults.unreadable.iter().copied().chain(self.dead_units()) {
             let is_host = || self.map.owner(ppa).0 < self.shape.layout.host_units;
-            if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) {
+            if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) && !self.is_moving(ppa) {
                 let lpn = self.map.owner(ppa);
                 let held = match self.map.lookup(lpn) {
                     Place::Buffer(slot) => {

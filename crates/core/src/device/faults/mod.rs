@@ -1,6 +1,7 @@
 //! Failures of the flash, and what the controller does about them.
 
 pub(super) mod dead;
+pub(super) mod elsewhere;
 pub(super) mod lost;
 pub(super) mod program;
 pub(super) mod read;

@@ -80,6 +80,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         };
+        if self.is_lost(ppa) && self.is_moving(ppa) {
+            self.data_moving(id, ppa, ppa);
+            return to - from;
+        }
         self.add_flash_read(id, ppa, from, to);
         0
     }

@@ -48,6 +48,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match source {
                 Source::Nowhere => {}
                 Source::Memory => self.data_mends_with(id, job, unit),
+                Source::Moving(ppa) => self.data_mends_with_moving(id, ppa),
                 Source::Flash(ppa) => {
                     self.state.parity.mends[id].left += 1;
                     self.state.counters.gc_reads += 1;

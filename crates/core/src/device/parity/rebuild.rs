@@ -22,8 +22,6 @@ pub(in crate::device) struct Rebuild {
     pub left: u32,
     /// Payload for the host.
     pub bytes: u32,
-    /// Codewords of that payload.
-    pub codewords: u32,
     /// The address at which the request looked the unit up.
     pub ppa: Ppa,
     /// Whether a member of the stripe could not be read.
@@ -59,21 +57,15 @@ pub(in crate::device) enum Source {
     Nowhere,
     /// On flash, at this address.
     Flash(Ppa),
+    /// At this address, where it cannot be read; a collection has read it.
+    Moving(Ppa),
     /// In the controller's memory, on its way to flash.
     Memory,
 }
 
 impl Rebuild {
     pub fn blank() -> Rebuild {
-        Rebuild {
-            request: NONE,
-            left: 0,
-            bytes: 0,
-            codewords: 0,
-            ppa: Ppa::NONE,
-            failed: false,
-            ledger: Ledger::new(),
-        }
+        Rebuild { request: NONE, left: 0, bytes: 0, ppa: Ppa::NONE, failed: false, ledger: Ledger::new() }
     }
 }
 
@@ -124,7 +116,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let member = &self.state.parity.stripes.members[i];
             return if member.done { Source::Flash(member.ppa) } else { Source::Memory };
         }
-        self.copy_beside(job, unit).map_or(Source::Nowhere, Source::Flash)
+        match self.copy_beside(job, unit) {
+            None => Source::Nowhere,
+            Some(ppa) if self.is_lost(ppa) && self.is_moving(ppa) => Source::Moving(ppa),
+            Some(ppa) => Source::Flash(ppa),
+        }
     }
 
     /// Whether the unit at this address is covered by the stripe before its flush (false), or by
@@ -193,10 +189,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return None;
         }
         let rid = self.state.parity.rebuilds.take();
-        let FlashCommand { bytes, codewords, extent, .. } = self.flash.op(op).cmd;
+        let FlashCommand { bytes, extent, .. } = self.flash.op(op).cmd;
         let r = &mut self.state.parity.rebuilds[rid];
         (r.request, r.left, r.bytes, r.ppa) = (id, 0, bytes, row);
-        (r.codewords, r.failed) = (codewords, false);
+        r.failed = false;
         if self.fixed.may_fail {
             // If another member cannot be read, the unit itself may have to be read.
             self.state.extents.read_begins(extent);
@@ -210,6 +206,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Source::Nowhere => continue,
                 Source::Memory => {
                     self.data_rebuilds_with(rid, job, unit);
+                    continue;
+                }
+                Source::Moving(ppa) => {
+                    self.data_rebuilds_with_moving(rid, ppa);
                     continue;
                 }
                 Source::Flash(ppa) => ppa,

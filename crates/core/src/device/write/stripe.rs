@@ -407,7 +407,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 on_flash |= 1 << i;
                 // The lane of the copy counts: the stripe may be moving away from it.
                 closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(ppa))) << i;
-                lost |= u64::from(self.is_lost(ppa)) << i;
+                lost |= u64::from(self.is_lost(ppa) && !self.is_moving(ppa)) << i;
             }
         }
         short &= on_flash;
@@ -439,6 +439,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let members = self.shape.striped().members(stripe).enumerate();
         for (i, unit) in members.filter(|&(i, _)| set >> i & 1 != 0) {
             let ppa = self.copy_beside(job, unit).expect("only what is on flash is read");
+            if self.is_lost(ppa) {
+                self.join_moving_unit(job, unit, ppa);
+                continue;
+            }
             let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), ppa);
             self.state.parity.stripes.jobs[job].reads += 1;
             let filler = short & !moved;
@@ -449,6 +453,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 _ => &mut c.rmw_reads,
             }) += 1;
             self.submit_op(op);
+        }
+    }
+
+    /// Add to a new parity a unit that a collection has read.
+    #[cold]
+    fn join_moving_unit(&mut self, job: u32, unit: Lpn, ppa: Ppa) {
+        if M::HOLDS_DATA {
+            self.data_of_stripe_sensed(job, ppa);
+        }
+        if let Some(at) = self.member_of(job, unit) {
+            self.state.parity.stripes.members[at].short = false;
+            self.lacks_nothing(unit, NONE);
         }
     }
 

@@ -1,0 +1,287 @@
+//! Host reads that have failed: the data are computed from the rest of their stripe, or read where
+//! they are now, or the controller has them.
+
+use crate::address::{Lpn, Ppa};
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::device::parity::rebuild::Rebuild;
+use crate::device::write::stripe::Member;
+use crate::flash::{FlashCommand, OpId, Owner};
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::observer::{Observer, RequestStep};
+use tailcut_units::{Ledger, Occupant, Status};
+
+/// Where a unit is that a host read could not read where it had looked it up.
+#[derive(Clone, Copy)]
+enum Found {
+    Nowhere,
+    Flash(Ppa),
+    /// At an address that cannot be read, but the rest of the stripe gives it.
+    Computed(Ppa),
+    /// In this slot of the write buffer.
+    Slot(u32),
+    /// At an address that cannot be read, but a collection has read it.
+    Moving(Ppa),
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Handle a failed read of a host command: compute the data from the rest of the stripe, or get
+    /// them elsewhere. Returns true if neither is possible: the read ends without data.
+    pub(super) fn host_read_failed(&mut self, op: OpId, id: u32) -> bool {
+        let mut ops = std::mem::take(&mut self.state.host.scratch);
+        let FlashCommand { rebuild, .. } = self.flash.op(op).cmd;
+        let instead = match self.shape.stripes {
+            Some(_) => self.rebuild_instead(id, op, 0, &mut ops),
+            None => None,
+        };
+        let mut ends = false;
+        if let Some(rid) = instead {
+            let spent = self.flash.op(op).ledger.retried();
+            if rebuild != NONE {
+                self.rebuild_arrived(rebuild, op);
+            }
+            self.free_op(op);
+            if ops.is_empty() {
+                self.state.parity.rebuilds[rid].ledger.merge(&spent);
+            }
+            for op in ops.drain(..) {
+                self.submit_op(op);
+                self.flash.add_to_ledger(op, &spent);
+            }
+        } else if !self.reads_elsewhere(op, id) {
+            self.observe_request(id, RequestStep::Unreadable(op.number()));
+            self.state.host.requests[id].status = Status::MediaError;
+            // Nothing is sent to the host.
+            self.flash.order_mut(op).bytes = 0;
+            ends = true;
+        }
+        self.state.host.scratch = ops;
+        ends
+    }
+
+    /// Get the units of a failed host read where they are now. Returns false if one cannot be had.
+    fn reads_elsewhere(&mut self, op: OpId, id: u32) -> bool {
+        let o = self.flash.op(op);
+        let (FlashCommand { ppa: row, planes, bytes, rebuild, .. }, unread) = (o.cmd, o.unread);
+        let spent = o.ledger.retried();
+        let mut parts = Vec::new();
+        for at in row.run(self.shape.layout.units_per_row) {
+            let (from, to) = self.bytes_asked(id, self.map.owner(at));
+            if from == to {
+                continue;
+            }
+            let (needed, _) = self.read_cost(self.shape.layout.place(row).plane, at - row, from, to);
+            if needed & !planes == 0 {
+                parts.push((at, (to - from) as u32, self.find(id, at, needed & unread != 0)));
+            }
+        }
+        // A stale unit beside those that were asked for may look like one of them.
+        let all = parts.iter().map(|&(_, bytes, _)| bytes).sum::<u32>() == bytes;
+        if !all || parts.iter().any(|(_, _, found)| matches!(found, Found::Nowhere)) {
+            return false;
+        }
+        self.state.host.requests[id].remaining += parts.len() as u32 - 1;
+        let mut reads = Vec::new();
+        for (at, bytes, found) in parts {
+            let read = match found {
+                Found::Flash(to) | Found::Computed(to) => Some(self.read_again(id, at, to)),
+                _ => None,
+            };
+            let number = read.map_or(NONE, OpId::number);
+            let step = RequestStep::ReadsElsewhere { instead: op.number(), read: number, bytes };
+            self.observe_request(id, step);
+            match read {
+                Some(read) => reads.push((read, found)),
+                None => self.part_in_memory(id, at, found, &spent),
+            }
+        }
+        if rebuild != NONE {
+            self.rebuild_arrived(rebuild, op);
+        }
+        self.free_op(op);
+        for (read, found) in reads {
+            if let Found::Computed(_) = found {
+                self.compute_instead(id, read, &spent);
+            } else {
+                self.submit_op(read);
+                self.flash.add_to_ledger(read, &spent);
+            }
+        }
+        true
+    }
+
+    /// Find a unit that a host read looked up at this address. `unread`: the read has failed there.
+    fn find(&self, id: u32, at: Ppa, unread: bool) -> Found {
+        let unit = self.map.owner(at);
+        let (from, to) = self.bytes_asked(id, unit);
+        let asked = self.state.write.buffer.mask(from, to, false);
+        if self.state.faults.lost.get(&unit).is_some_and(|lost| lost & asked != 0) {
+            return Found::Nowhere;
+        }
+        let now = match self.map.lookup(unit) {
+            Place::Unmapped => Ppa::NONE,
+            Place::Flash(now) => now,
+            Place::Buffer(slot) if self.holds(unit, slot, asked) => return Found::Slot(slot),
+            Place::Buffer(slot) => self.copy_below(unit, slot),
+        };
+        let readable = |now| if now == at { !unread } else { !self.is_lost(now) };
+        match now {
+            Ppa::NONE => Found::Nowhere,
+            now if readable(now) => Found::Flash(now),
+            now if self.is_moving(now) => Found::Moving(now),
+            now if now != at && self.can_compute(now) => Found::Computed(now),
+            _ => Found::Nowhere,
+        }
+    }
+
+    /// Whether the slot of a unit has these granules in memory.
+    fn holds(&self, unit: Lpn, slot: u32, asked: u64) -> bool {
+        if asked & !self.state.write.buffer.slot(slot).mask == 0 {
+            return true;
+        }
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let filled = |member: &Member| member.slot == slot && !member.done && !member.short;
+        let member = self.member_of(self.job_of(stripes.stripe_of(unit)), unit);
+        member.is_some_and(|at| filled(&self.state.parity.stripes.members[at]))
+    }
+
+    /// Whether a collection has read the unit at this address and not yet programmed it elsewhere.
+    #[cold]
+    pub(in crate::device) fn is_moving(&self, ppa: Ppa) -> bool {
+        let lane = self.shape.layout.lane_at(ppa);
+        let w = &self.state.write;
+        let upr = self.shape.layout.units_per_row;
+        let programs = |&write_unit: &u32| {
+            let g = &w.units[write_unit];
+            let first = (write_unit * upr) as usize;
+            let members = &w.members[first..first + g.count as usize];
+            (g.writer, g.lane) == (Writer::Collection, lane) && members.iter().any(|&(_, from)| from == ppa.0)
+        };
+        self.state.gc.collections[lane as usize].staged.iter().any(|&(_, from)| from == ppa)
+            || w.units.in_use().iter().any(programs)
+    }
+
+    /// The bytes of a unit that a host command asks for.
+    fn bytes_asked(&self, id: u32, unit: Lpn) -> (u64, u64) {
+        let (command, bytes) = (self.state.host.requests[id].command, self.shape.layout.unit_bytes);
+        let base = u64::from(unit.0) * bytes;
+        let end = command.offset + u64::from(command.bytes);
+        (command.offset.saturating_sub(base).min(bytes), end.saturating_sub(base).min(bytes))
+    }
+
+    /// Send to the host a part of a read that memory has, after `spent`. The read looked for it at `at`.
+    fn part_in_memory(&mut self, id: u32, at: Ppa, found: Found, spent: &Ledger) {
+        match found {
+            Found::Slot(slot) => self.data_in_slot(id, at, slot),
+            Found::Moving(now) => self.data_moving(id, at, now),
+            _ => unreachable!("memory has the part"),
+        }
+        let (from, to) = self.bytes_asked(id, self.map.owner(at));
+        self.part_arrived(id, to - from, spent);
+    }
+
+    /// End a part of a read with bytes for the host, after `spent`.
+    fn part_arrived(&mut self, id: u32, bytes: u64, spent: &Ledger) {
+        let r = &mut self.state.host.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            r.ledger.merge(spent);
+        }
+        let there = self.send_up(id, bytes, last);
+        if last {
+            self.complete_read(id, there);
+        }
+    }
+
+    /// Reserve a read at `to` of a unit that a host command has looked for at `at`.
+    fn read_again(&mut self, id: u32, at: Ppa, to: Ppa) -> OpId {
+        let serial = self.state.host.requests[id].index;
+        let (from, end) = self.bytes_asked(id, self.map.owner(at));
+        let (_, slot) = self.shape.layout.row_start(to);
+        let (planes, codewords) = self.read_cost(self.shape.layout.place(to).plane, slot, from, end);
+        let read = self.read_of(Occupant::UserRead, Owner::Request(id), to);
+        let bytes = (end - from) as u32;
+        self.state.counters.flash_reads += 1;
+        self.data_elsewhere(id, at, to);
+        self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read })
+    }
+
+    /// Handle a reconstruction for which a member of the stripe could not be read: read the unit
+    /// itself, or end the host command without it if that cannot be read either.
+    pub(in crate::device) fn rebuild_failed(&mut self, rid: u32) {
+        let Rebuild { request: id, ppa, ledger, .. } = self.state.parity.rebuilds[rid];
+        let spent = ledger.retried();
+        let lost = self.is_lost(ppa);
+        match if lost { self.find(id, ppa, true) } else { Found::Flash(ppa) } {
+            Found::Flash(to) => {
+                let op = self.read_again(id, ppa, to);
+                self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
+                self.submit_op(op);
+                self.flash.add_to_ledger(op, &spent);
+            }
+            found @ (Found::Slot(_) | Found::Moving(_)) => {
+                self.observe_request(id, RequestStep::Rebuilt(rid));
+                self.part_in_memory(id, ppa, found, &ledger);
+            }
+            Found::Computed(to) => return self.compute_again(rid, to, &spent),
+            // A flush has given the stripe other members meanwhile.
+            Found::Nowhere if self.can_compute(ppa) => return self.compute_again(rid, ppa, &spent),
+            Found::Nowhere => {
+                self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
+                self.state.host.requests[id].status = Status::MediaError;
+                self.part_arrived(id, 0, &spent);
+            }
+        }
+        self.release_target(rid);
+        self.state.parity.rebuilds.give(rid);
+    }
+
+    /// Replace a reconstruction that has failed by one from the present members of the stripe, of which
+    /// the unit is at `to` now.
+    fn compute_again(&mut self, rid: u32, to: Ppa, spent: &Ledger) {
+        let Rebuild { request: id, ppa, .. } = self.state.parity.rebuilds[rid];
+        let op = self.read_again(id, ppa, to);
+        self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
+        self.release_target(rid);
+        self.state.parity.rebuilds.give(rid);
+        self.compute_instead(id, op, spent);
+    }
+
+    /// Compute the unit that a reserved read names from the rest of its stripe, after `spent`. The read
+    /// is never submitted.
+    fn compute_instead(&mut self, id: u32, read: OpId, spent: &Ledger) {
+        self.state.counters.flash_reads -= 1;
+        let mut ops = Vec::new();
+        let rid = self.rebuild_instead(id, read, 0, &mut ops).expect("the unit can be computed");
+        self.abandon_read(read);
+        if ops.is_empty() {
+            self.state.parity.rebuilds[rid].ledger.merge(spent);
+        }
+        for op in ops {
+            self.submit_op(op);
+            self.flash.add_to_ledger(op, spent);
+        }
+    }
+
+    /// Let the extent of a unit be erased that was to be rebuilt.
+    #[inline]
+    pub(in crate::device) fn release_target(&mut self, rid: u32) {
+        if self.fixed.may_fail {
+            let (extent, _) = self.shape.layout.extent_of(self.state.parity.rebuilds[rid].ppa);
+            if self.state.extents.read_ends(extent) {
+                self.last_reader_left(extent);
+            }
+        }
+    }
+
+    /// Complete a read of which nothing can be returned, and for which nothing is read.
+    #[cold]
+    pub(in crate::device) fn return_nothing(&mut self, id: u32) {
+        self.observe_request(id, RequestStep::Unreadable(NONE));
+        let there = self.send_up(id, 0, true);
+        self.complete_read(id, there);
+    }
+}
