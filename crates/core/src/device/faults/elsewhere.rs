@@ -126,7 +126,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Buffer(slot) if self.holds(unit, slot, asked) => return Found::Slot(slot),
             Place::Buffer(slot) => self.copy_below(unit, slot),
         };
-        let readable = |now| if now == at { !unread } else { !self.is_lost(now) };
+        let readable = |now| if now == at { !unread && !self.is_dead_at(at) } else { !self.is_lost(now) };
         match now {
             Ppa::NONE => Found::Nowhere,
             now if readable(now) => Found::Flash(now),

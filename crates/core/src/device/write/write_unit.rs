@@ -190,7 +190,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
-        if s.faults.some_lost && self.is_dead_at(old_ppa) {
+        if self.is_lost(old_ppa) && self.is_moving(old_ppa) {
+            return self.data_settled(slot, old_ppa);
+        }
+        if self.state.faults.some_lost && self.is_dead_at(old_ppa) {
             let lpn = self.state.write.buffer.slot(slot).lpn;
             let lacks = self.state.write.buffer.full() & !mask;
             *self.state.faults.lost.entry(lpn).or_insert(0) |= lacks;
