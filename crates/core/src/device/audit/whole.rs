@@ -103,6 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Retired extents keep their blocks where extents can have holes.
             index < layout.usable[lane as usize] && (e.holes().is_some() || !e.retired().contains(&extent))
         })?;
+        self.state.faults.unreadable.audit(layout)?;
         let grown_bad = blocks.counts().is_some_and(|counts| counts.grown_bad > 0);
         if grown_bad || !self.state.faults.dead_parts.is_empty() {
             // Extents have blocks with pasts of their own.

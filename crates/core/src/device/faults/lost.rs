@@ -102,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Unmapped => unreachable!("a valid unit is mapped"),
         };
         self.invalidate(ppa);
-        self.state.faults.unreadable.remove(&ppa);
+        self.state.faults.unreadable.remove(&self.shape.layout, ppa);
         if lost != 0 {
             *self.state.faults.lost.entry(lpn).or_insert(0) |= lost;
         }
@@ -222,7 +222,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.lose_unit(unit, ppa);
         }
         self.invalidate(ppa);
-        self.state.faults.unreadable.remove(&ppa);
+        self.state.faults.unreadable.remove(&self.shape.layout, ppa);
     }
 
     /// The host's byte ranges whose data are lost, in order: no copy can be read. Neighbours are
@@ -233,7 +233,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let full = buffer.full();
         let granule = buffer.granule();
         let mut masks = self.state.faults.lost.clone();
-        for ppa in self.state.faults.unreadable.iter().copied().chain(self.dead_units()) {
+        for ppa in self.state.faults.unreadable.iter().chain(self.dead_units()) {
             let is_host = || self.map.owner(ppa).0 < self.shape.layout.host_units;
             if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) && !self.is_moving(ppa) {
                 let lpn = self.map.owner(ppa);

@@ -8,3 +8,4 @@ pub(super) mod read;
 pub(super) mod read_only;
 pub(super) mod retire;
 pub(super) mod state;
+pub(super) mod unreadable;

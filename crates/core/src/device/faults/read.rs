@@ -89,8 +89,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note units on flash that a read has failed on.
     pub(in crate::device) fn note_unreadable(&mut self, units: &[Ppa]) {
-        let in_use: Vec<Ppa> = units.iter().copied().filter(|&ppa| self.is_in_use(ppa)).collect();
-        self.state.faults.unreadable.extend(in_use);
+        for &ppa in units {
+            if self.is_in_use(ppa) {
+                self.state.faults.unreadable.insert(&self.shape.layout, ppa);
+            }
+        }
         self.note_lost();
         if self.shape.has_parity() {
             self.state.deferred.push(Deferred::Rewrite);
@@ -111,12 +114,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note that an extent is erased: what could not be read there is gone.
     #[cold]
     pub(in crate::device) fn readable_again(&mut self, extent: u32) {
-        let units = self.shape.layout.units_per_extent;
-        let first = Ppa(extent * units);
-        let unreadable = &mut self.state.faults.unreadable;
-        let mut gone = unreadable.split_off(&first);
-        if !gone.is_empty() {
-            unreadable.append(&mut gone.split_off(&(first + units)));
+        if self.state.faults.unreadable.remove_extent(&self.shape.layout, extent) {
             self.note_lost();
         }
     }
@@ -144,9 +142,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             _ => {}
         }
-        if !self.state.faults.unreadable.is_empty() {
+        if self.state.faults.unreadable.touches(self.flash.op(op).cmd.extent) {
             for ppa in self.units_read(op).collect::<Vec<_>>() {
-                self.state.faults.unreadable.remove(&ppa);
+                self.state.faults.unreadable.remove(&self.shape.layout, ppa);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What the controller knows about failures.
 
-use crate::address::{Lpn, Ppa};
+use super::unreadable::Unreadable;
+use crate::address::Lpn;
 use crate::containers::timers::UNSET;
 use crate::device::shape::Shape;
 use crate::device::write::write_unit::Stalled;
@@ -30,7 +31,7 @@ pub(in crate::device) struct FaultState {
     /// read (`NONE`: the reads of a flush of its stripe). Two slots of a unit may lack data at once.
     pub lacking: BTreeMap<(Lpn, u32), u64>,
     /// Units on flash whose last read failed.
-    pub unreadable: BTreeSet<Ppa>,
+    pub unreadable: Unreadable,
     /// Stripes that have lost a unit, so that their parity is that of other data.
     pub broken: BTreeSet<u32>,
     /// Members of stripes whose program failed and whose lane has no row: one list for each lane.
@@ -62,7 +63,7 @@ impl FaultState {
             failing: BTreeSet::new(),
             lost: BTreeMap::new(),
             lacking: BTreeMap::new(),
-            unreadable: BTreeSet::new(),
+            unreadable: Unreadable::default(),
             broken: BTreeSet::new(),
             again: if striped { Stalled::new(shape.layout.lanes, write_units) } else { Stalled::new(0, 0) },
             full: BTreeSet::new(),

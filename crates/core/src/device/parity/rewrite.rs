@@ -38,7 +38,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn lost_units(&self) -> u64 {
         let dead = self.dead_units().count() as u64;
         let unreadable = self.state.faults.unreadable.iter();
-        let live = |ppa: &&Ppa| self.map.is_valid(**ppa) && !self.is_dead_at(**ppa);
+        let live = |ppa: &Ppa| self.map.is_valid(*ppa) && !self.is_dead_at(*ppa);
         dead + unreadable.filter(live).count() as u64
     }
 
@@ -50,7 +50,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     #[cold]
     fn is_lost_at(&self, ppa: Ppa) -> bool {
-        self.state.faults.unreadable.contains(&ppa) || self.is_dead_at(ppa)
+        self.state.faults.unreadable.contains(&self.shape.layout, ppa) || self.is_dead_at(ppa)
     }
 
     /// The lane to which a stripe's unit for `lane` is written: `lane` itself unless it is dead. The
@@ -113,11 +113,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn next_unreadable(&mut self) -> Option<(Lpn, u32)> {
         let first = self.state.parity.rewriting.unreadable;
         let unreadable = &self.state.faults.unreadable;
-        let ppas: Vec<Ppa> = unreadable.range(first..).chain(unreadable.range(..first)).copied().collect();
+        let ppas: Vec<Ppa> = unreadable.range(first..).chain(unreadable.range(..first)).collect();
         for ppa in ppas {
             if !self.map.is_valid(ppa) {
                 if !self.is_in_use(ppa) {
-                    self.state.faults.unreadable.remove(&ppa);
+                    self.state.faults.unreadable.remove(&self.shape.layout, ppa);
                 }
                 continue;
             }
