@@ -49,6 +49,11 @@ impl LaneSize {
         LaneSize { extents: self.extents.saturating_sub(count), units: self.units.saturating_sub(lost.units) }
     }
 
+    /// Whether its extents have fewer rows than whole ones.
+    fn has_holes(self, layout: &Layout) -> bool {
+        self != LaneSize::whole(layout, self.extents)
+    }
+
     /// Its units as whole extents.
     pub fn whole_extents(self, layout: &Layout) -> u32 {
         (self.units / u64::from(layout.units_per_extent)) as u32
@@ -134,10 +139,16 @@ pub(super) fn kept_extents(reserve: u32) -> u32 {
 /// A lane of this size with fewer valid units than this can always win space by collection.
 pub(super) fn room_of(layout: &Layout, size: LaneSize, reserve: u32) -> u64 {
     let open = size.without(layout, kept_extents(reserve));
+    let row = u64::from(layout.units_per_row);
     // When host writes are stopped at the reserve, one frontier is open. One of the other extents
     // must have a whole row of stale units to win, however the stale units are spread.
-    let worth = size.without(layout, reserve + 1);
-    let hidden = u64::from(worth.extents) * u64::from(layout.units_per_row - 1);
+    let worth = if size.has_holes(layout) {
+        // The free extent that is next may be one row too long for the reserve.
+        LaneSize { extents: open.extents, units: open.units + row }
+    } else {
+        size.without(layout, reserve + 1)
+    };
+    let hidden = u64::from(worth.extents) * (row - 1);
     open.units.min(worth.units.saturating_sub(hidden))
 }
 
@@ -197,4 +208,37 @@ pub(super) fn check_room(
     let filled = shares.iter().map(|&n| u64::from(n)).sum::<u64>();
     let parity = (filled - u64::from(layout.host_units)) * layout.unit_bytes;
     Ok(Capacity { raw, bad: raw - usable, user, parity, reserved, spare: usable - user - parity })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Puts a lane into the worst state in which host writes are stopped and nothing can be won: some
+        /// extents are free, one is open for collection, and the others are short of one stale row.
+        #[test]
+        fn a_lane_that_can_win_nothing_holds_as_much_as_its_room(
+            rows in prop::collection::vec((1..9u32, any::<bool>()), 2..12),
+            largest in 0..8u32,
+            row in 1..5u32,
+            reserve in 1..4u32,
+            open in any::<prop::sample::Index>(),
+        ) {
+            let layout = Layout::new(ExtentKind::Superblock, 1, 8, 1, 4096, 4096 / u64::from(row), 1, vec![12], 1);
+            let sizes: Vec<u32> = rows.iter().map(|&(rows, _)| if rows > largest { rows } else { 8 }).collect();
+            let units = sizes.iter().map(|&rows| u64::from(rows * row)).sum();
+            let lane = LaneSize { extents: sizes.len() as u32, units };
+            let open = open.index(sizes.len());
+            let free = |i: usize| rows[i].1 && i != open;
+            let free_rows: u32 = (0..sizes.len()).filter(|&i| free(i)).map(|i| sizes[i]).sum();
+            // The extent that the host would open next.
+            let head = (0..sizes.len()).find(|&i| free(i)).map(|i| sizes[i]);
+            prop_assume!(head.is_none_or(|head| free_rows < head + reserve * layout.rows_per_extent));
+            let closed = (0..sizes.len()).filter(|&i| i != open && !free(i));
+            let valid: u32 = closed.map(|i| sizes[i] * row - (row - 1)).sum();
+            prop_assert!(room_of(&layout, lane, reserve) <= u64::from(valid));
+        }
+    }
 }
