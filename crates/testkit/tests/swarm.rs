@@ -162,8 +162,10 @@ fn what_was_mended_stays_mended() {
         &[412084, 80000376, 80000489, 80000853, 80006109],
         // members of stripes wait for rows while nothing can be collected before they commit;
         &[131277],
-        // stripes are rewritten long after the last command.
+        // stripes are rewritten long after the last command;
         &[85475, 315496],
+        // a lane with holes keeps a free extent longer than its reserve.
+        &[50002119],
     ];
     for &seed in mended.into_iter().flatten() {
         let got = swarm::run(&swarm::draw_with_faults(seed));

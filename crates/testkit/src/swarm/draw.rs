@@ -116,6 +116,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
         if set_capacity(&mut s, &mut config, seed) {
+            widen_gap(&mut config, seed);
             let plan = draw_plan(&mut s, &config);
             return Case { seed, config, plan };
         }
@@ -343,6 +344,19 @@ fn draw_wear(s: &mut Stream, c: &mut DeviceConfig) {
         let slightest = 4_000_000 / pages.max(4);
         let gap = Level::Share((slightest as u32).max(gap * 10_000).min(1_000_000));
         c.policy.wear = WearConfig::ShiftMigrate(shift_migrate::Config { gap });
+    }
+}
+
+/// Raise the gap of wear levelling to a page if bad blocks have left lanes so few pages that it is less.
+fn widen_gap(c: &mut DeviceConfig, seed: u64) {
+    if !matches!(c.policy.wear, WearConfig::ShiftMigrate(_)) {
+        return;
+    }
+    let x = Shape::new(c, seed).expect("the capacity was accepted").context;
+    let pages = u64::from(x.extents_per_lane) * u64::from(x.units_per_extent / x.units_per_write);
+    let page = 1_000_000u64.div_ceil(pages.max(1)) as u32;
+    if let WearConfig::ShiftMigrate(shift_migrate::Config { gap: Level::Share(share) }) = &mut c.policy.wear {
+        *share = page.max(*share);
     }
 }
 
