@@ -69,6 +69,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.audit_buffer()?;
         self.audit_write_units()?;
         self.audit_stripe_places()?;
+        self.audit_rewriting()?;
         self.audit_collections()?;
         self.audit_gates()?;
         self.audit_commands()?;

@@ -145,6 +145,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.faults.died_at = s.now;
         let (first, count) = (planes.start, planes.end - planes.start);
         self.flash.observer_mut().changes(SimTime(s.now), Change::PlanesDie { first, count });
+        self.look_on_dead_planes();
         for &lane in &died {
             self.stop_collecting(lane);
         }

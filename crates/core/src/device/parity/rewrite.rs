@@ -22,7 +22,7 @@ pub(in crate::device) const MOST_REWRITTEN: u32 = 8;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::device) struct Rewriting {
     /// The dead lane whose units are looked for, and the unit of the lane at which the search for the
-    /// next lost unit continues.
+    /// next lost unit continues. The lane is `NONE` once the search has found no unit on any dead plane.
     lane: u32,
     cursor: u32,
     /// The next of the unreadable units to look at.
@@ -133,11 +133,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn next_on_dead_lane(&mut self) -> Option<(Lpn, u32)> {
+        if self.state.parity.rewriting.lane == NONE {
+            return None;
+        }
         let layout = &self.shape.layout;
-        let each = layout.units_per_extent;
-        let units = layout.stride * each;
+        let units = layout.stride * layout.units_per_extent;
         let dead: Vec<u32> = self.hurt_lanes().collect();
         let at = dead.iter().position(|&lane| lane == self.state.parity.rewriting.lane).unwrap_or(0);
+        let mut some = false;
         for lane in dead[at..].iter().chain(&dead[..at]).copied() {
             let r = &mut self.state.parity.rewriting;
             if r.lane != lane {
@@ -147,15 +150,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let mut left = units;
             while left > 0 {
                 let at = self.state.parity.rewriting.cursor;
-                // Extents without valid units are skipped.
-                let empty = at.is_multiple_of(each)
-                    && self.state.extents.valid(self.shape.layout.extent_of(first + at).0) == 0;
-                let step = if empty { each } else { 1 };
+                let skipped = self.live_units_from(lane, first + at);
+                let step = skipped.max(1);
                 self.state.parity.rewriting.cursor = if at + step >= units { 0 } else { at + step };
                 left = left.saturating_sub(step);
-                if empty || !self.map.is_valid(first + at) || !self.is_dead_at(first + at) {
+                if skipped > 0 || !self.map.is_valid(first + at) || !self.is_dead_at(first + at) {
                     continue;
                 }
+                some = true;
                 let unit = self.map.owner(first + at);
                 let stripe = self.shape.striped().stripe_of(unit);
                 if self.job_of(stripe) == NONE {
@@ -163,7 +165,65 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
+        if !some {
+            self.state.parity.rewriting.lane = NONE;
+        }
         None
+    }
+
+    /// Number of units from this address on to the next that may be a valid one on a dead plane, at most
+    /// to the end of the extent. 0 within a row.
+    fn live_units_from(&self, lane: u32, ppa: Ppa) -> u32 {
+        let layout = &self.shape.layout;
+        let (extent, offset) = layout.extent_of(ppa);
+        if !offset.is_multiple_of(layout.units_per_row) {
+            return 0;
+        }
+        let left = layout.units_per_extent - offset;
+        if self.state.extents.valid(extent) == 0 {
+            return left;
+        }
+        if self.is_dead(lane) {
+            return 0;
+        }
+        let part = layout.part_of(offset / layout.units_per_row);
+        let dead = &self.state.faults.dead_parts;
+        // The parts in the order of the rows from here on.
+        let later = dead.range((lane, part)..(lane, layout.parts)).map(|&(_, dead)| dead - part);
+        let next = dead.range((lane, 0)..(lane, part)).map(|&(_, dead)| dead + layout.parts - part);
+        let in_use = |rows: &u32| !self.state.extents.is_hole(layout, extent, (part + rows) % layout.parts);
+        let rows = later.chain(next).find(in_use);
+        rows.map_or(left, |rows| left.min(rows * layout.units_per_row))
+    }
+
+    /// Look for units on dead planes again: planes have died, or a unit has come to lie on one.
+    #[cold]
+    pub(in crate::device) fn look_on_dead_planes(&mut self) {
+        let r = &mut self.state.parity.rewriting;
+        if r.lane == NONE {
+            (r.lane, r.cursor) = (0, 0);
+        }
+    }
+
+    /// Note that the members of a job are about to commit: some may lie on planes that have died since.
+    #[cold]
+    pub(in crate::device) fn note_dead_members(&mut self, job: u32) {
+        if self.state.parity.rewriting.lane == NONE {
+            let mut members = self.state.parity.stripes.members_of(job);
+            if members.any(|i| self.is_dead_at(self.state.parity.stripes.members[i].ppa)) {
+                self.look_on_dead_planes();
+            }
+        }
+    }
+
+    /// Audit: check that no unit on a dead plane is overlooked.
+    pub(in crate::device) fn audit_rewriting(&self) -> Result<(), String> {
+        if self.state.parity.rewriting.lane == NONE {
+            let stripe_of = |ppa| self.shape.striped().stripe_of(self.map.owner(ppa));
+            let missed = self.dead_units().find(|&ppa| self.job_of(stripe_of(ppa)) == NONE);
+            law!(missed.is_none(), "the unit on a dead plane at {missed:?} is not looked for");
+        }
+        Ok(())
     }
 
     /// Flush a stripe such that this unit of it is rewritten.

@@ -183,6 +183,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.settle_member(unit, slot, ppa);
         }
         let left = self.state.parity.stripes.jobs[job].left;
+        if last && self.fixed.may_fail {
+            self.note_dead_members(job);
+        }
         let (stripe, offsets) = if last { self.commit_stripe(job) } else { (0, 0) };
         if last && self.fixed.may_fail {
             self.note_lost();
