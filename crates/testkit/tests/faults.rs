@@ -3,7 +3,7 @@
 //! Drives without and with parity hold bytes. Every byte that is read is compared with what was
 //! written, and every read that ends without data must lie in what the drive tells as lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
@@ -528,6 +528,30 @@ fn a_drive_with_parity_keeps_the_data_of_a_dead_plane() {
         rig.churn(20_000, |d| d.counters().erases > 100);
         rig.flush();
         assert_eq!((rig.read_all(), on(&rig)), (0, 0), "{text}");
+    }
+}
+
+/// Two planes of one group die, the first of its lanes last.
+#[test]
+fn dead_lanes_of_one_group_are_replaced_by_different_lanes() {
+    let mut config = never(stripes());
+    config.ftl.over_provisioning = Some(0.75);
+    let mut rig = Rig::new(&config);
+    let stripes = rig.device.shape().stripes.clone().expect("the drive has parity");
+    for offset in [2, 0] {
+        let plane = stripes.lane(1, offset);
+        rig.device.kill_planes(plane..plane + 1).expect("the drive is prepared");
+        rig.drain();
+        assert_eq!(rig.device.lost_units(), 0, "all is written again");
+    }
+    assert_eq!(rig.device.read_only_since(), None);
+    for stripe in 0..stripes.count {
+        let lane = |unit| match rig.device.whereabouts(unit) {
+            Place::Flash(ppa) => rig.device.shape().layout.lane_at(ppa),
+            other => panic!("{unit:?} is at {other:?}"),
+        };
+        let lanes: BTreeSet<u32> = stripes.members(stripe).map(lane).collect();
+        assert_eq!(lanes.len() as u32, stripes.width, "stripe {stripe} lies on the lanes {lanes:?}");
     }
 }
 

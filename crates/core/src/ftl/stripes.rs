@@ -95,6 +95,17 @@ impl Stripes {
         self.group_of_lane[lane as usize]
     }
 
+    /// The offset of a lane in its group.
+    #[inline]
+    pub fn offset_of_lane(&self, lane: u32) -> u32 {
+        self.offset_of_lane[lane as usize]
+    }
+
+    /// The lanes of all other groups than this one, in order.
+    pub fn lanes_beside(&self, group: u32) -> Vec<u32> {
+        (0..).zip(&self.group_of_lane).filter(|&(_, &of)| of != group).map(|(lane, _)| lane).collect()
+    }
+
     /// The lane at an offset in a group.
     #[inline]
     pub fn lane(&self, group: u32, offset: u32) -> u32 {

@@ -159,15 +159,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for dead in self.dead_lanes().collect::<Vec<_>>() {
             let share = std::mem::take(&mut shares[dead as usize]);
             let others: Vec<u32> = match &self.shape.stripes {
-                Some(stripes) => {
-                    let group = stripes.group_of_lane(dead);
-                    (0..lanes).filter(|&lane| stripes.group_of_lane(lane) != group).collect()
-                }
+                Some(stripes) => stripes.lanes_beside(stripes.group_of_lane(dead)),
                 None => (0..lanes).filter(|&lane| !self.is_dead(lane)).collect(),
             };
-            for first in 0..others.len() {
-                let live = |i: usize| Some(others[(first + i) % others.len()]).filter(|&l| !self.is_dead(l));
-                let Some(lane) = (0..others.len()).find_map(live) else { return Vec::new() };
+            for turn in 0..others.len() {
+                let lane = match &self.shape.stripes {
+                    Some(_) => self.substitute_at(&others, dead, turn),
+                    None => Some(others[turn]),
+                };
+                let Some(lane) = lane else { return Vec::new() };
                 shares[lane as usize] += share.div_ceil(others.len() as u64);
             }
             if others.is_empty() {

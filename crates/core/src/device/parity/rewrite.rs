@@ -63,12 +63,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[cold]
     fn live_substitute(&self, lane: u32, stripe: u32) -> u32 {
         let stripes = self.shape.striped();
-        let group = stripes.group_of_lane(lane);
-        let others: Vec<u32> =
-            (0..self.shape.layout.lanes).filter(|&l| stripes.group_of_lane(l) != group).collect();
-        let first = (stripe / stripes.groups) as usize;
+        let others = stripes.lanes_beside(stripes.group_of_lane(lane));
+        self.substitute_at(&others, lane, (stripe / stripes.groups) as usize).unwrap_or(lane)
+    }
+
+    /// The lane that replaces a dead one for the stripes of a turn: a live one of these lanes of other
+    /// groups. The lanes of a group have candidates of their own, one in as many as the group has lanes:
+    /// two members of a stripe on one lane would be lost together. If a lane has no live candidate left,
+    /// any live lane replaces it.
+    pub(in crate::device) fn substitute_at(&self, others: &[u32], lane: u32, turn: usize) -> Option<u32> {
+        let stripes = self.shape.striped();
+        let first = turn + stripes.offset_of_lane(lane) as usize;
+        // The number of lanes of other groups is a multiple of the width.
+        let own = (0..others.len()).step_by(stripes.width as usize);
         let live = |i: usize| Some(others[(first + i) % others.len()]).filter(|&l| !self.is_dead(l));
-        (0..others.len()).find_map(live).unwrap_or(lane)
+        own.chain(0..others.len()).find_map(live)
     }
 
     /// Rewrite lost units, while fewer than `most` stripes are being rewritten.
