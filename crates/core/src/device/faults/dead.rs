@@ -63,6 +63,52 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (0..).zip(&self.state.faults.life).filter(move |(_, life)| is(**life)).map(|(lane, _)| lane)
     }
 
+    /// By extent of a lane that has lost a part: the units that a collection does not win, and those in
+    /// holes, as if the dead part of every extent were a hole. Units there whose data nothing gives are
+    /// dropped, so they are not moved. `None` of other lanes.
+    pub(in crate::device) fn not_won_in_partial(&self, lane: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+        let f = &self.state.faults;
+        if f.life.is_empty() || f.life[lane as usize] != LaneLife::Partial {
+            return None;
+        }
+        let (layout, extents) = (&self.shape.layout, &self.state.extents);
+        let (valid, _) = extents.lane_slices(layout, lane);
+        let (mut valid, mut holes) = (valid.to_vec(), extents.hole_slice(layout, lane).to_vec());
+        for (extent, (valid, holes)) in (lane * layout.stride..).zip(valid.iter_mut().zip(&mut holes)) {
+            // Others win nothing, and their dead parts need no count.
+            if *valid <= layout.most_valid() {
+                let (units, dropped) = self.dead_units_of(extent);
+                *valid += units - dropped;
+                *holes += units;
+            }
+        }
+        Some((valid, holes))
+    }
+
+    /// The units of the dead parts of an extent that are not holes yet, and how many of them are valid
+    /// and dropped by its collection.
+    #[cold]
+    pub(in crate::device) fn dead_units_of(&self, extent: u32) -> (u32, u32) {
+        let layout = &self.shape.layout;
+        let (lane, _) = layout.lane_of(extent);
+        let dead = self.state.faults.dead_parts.range((lane, 0)..(lane + 1, 0)).map(|&(_, part)| part);
+        let (mut units, mut dropped) = (0, 0);
+        for part in dead.filter(|&part| !self.state.extents.is_hole(layout, extent, part)) {
+            units += layout.units_per_part();
+            dropped += if self.shape.has_parity() { 0 } else { self.valid_in_part(extent, part) };
+        }
+        (units, dropped)
+    }
+
+    /// Valid units in a part of an extent.
+    fn valid_in_part(&self, extent: u32, part: u32) -> u32 {
+        let layout = &self.shape.layout;
+        let row = layout.units_per_row;
+        let rows = (part..layout.rows_per_extent).step_by(layout.parts as usize);
+        let first = Ppa(extent * layout.units_per_extent);
+        rows.flat_map(|at| (first + at * row).run(row)).filter(|&ppa| self.map.is_valid(ppa)).count() as u32
+    }
+
     /// Number of planes that are dead.
     pub fn dead_planes(&self) -> u32 {
         let layout = &self.shape.layout;

@@ -122,14 +122,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether a collection finds rows for all valid units of an extent. If not, the lane is full.
     pub(in crate::device) fn has_rows_for(&mut self, lane: u32, extent: u32) -> bool {
+        let wanted = self.units_kept(extent).div_ceil(self.shape.layout.units_per_row);
         let s = &mut self.state;
-        let wanted = s.extents.valid(extent).div_ceil(self.shape.layout.units_per_row);
         let fits = s.extents.rows_left(&self.shape.layout, lane, Writer::Collection) >= wanted;
         if !fits {
             s.faults.full.insert(lane);
             self.become_read_only();
         }
         fits
+    }
+
+    /// Number of valid units of an extent that its collection moves. It drops those that nothing gives any
+    /// more.
+    fn units_kept(&self, extent: u32) -> u32 {
+        if !self.state.faults.some_lost {
+            return self.state.extents.valid(extent);
+        }
+        let each = self.shape.layout.units_per_extent;
+        let kept = |&ppa: &Ppa| self.map.is_valid(ppa) && !(self.is_lost(ppa) && !self.can_compute(ppa));
+        Ppa(extent * each).run(each).filter(kept).count() as u32
     }
 
     /// Program a member of a stripe in another row of its lane, or let it wait for one.

@@ -189,11 +189,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return Some(extent);
         }
         let s = &self.state;
-        let (valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
+        let (mut valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
+        let mut holes = s.extents.hole_slice(&self.shape.layout, lane);
+        let partial = self.not_won_in_partial(lane);
+        if let Some((not_won, gaps)) = &partial {
+            (valid, holes) = (not_won, gaps);
+        }
         let view = VictimView {
             choice: s.extents.choice(&self.shape.layout, lane),
             valid,
-            holes: s.extents.hole_slice(&self.shape.layout, lane),
+            holes,
             closed,
             now: s.extents.serial,
             units_per_extent: self.shape.layout.units_per_extent,
@@ -206,6 +211,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let ends = self.state.now + self.collection_ns(victim);
+        let dead = !self.state.faults.dead_parts.is_empty();
+        let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let s = &mut self.state;
         s.extents.begin_collection(victim);
         let c = &mut s.gc.collections[lane as usize];
@@ -214,7 +221,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.victim = victim;
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
-        c.wins = self.shape.layout.units_per_extent - s.extents.not_won(victim);
+        c.wins =
+            (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
         self.count_collection(lane, true);
     }
 

@@ -11,16 +11,17 @@ use crate::policy::gc_scope::Scope;
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Wake the waiting collections if writes wait for a free block, a lane found no victim, and an
     /// extent has become worth collecting since: it may be the victim that this lane lacked. (A
-    /// lane that is only below its start level checks again at its next program.)
+    /// lane that is only below its start level checks again at its next program.) In a lane that has lost
+    /// a part, no count tells when an extent becomes so.
     #[inline]
     pub(in crate::device) fn wake_for_victim(&mut self) {
-        let s = &mut self.state;
-        if s.gc.victim_appeared
-            && s.gc.lacks_victim
+        let s = &self.state;
+        if s.gc.lacks_victim
+            && (s.gc.victim_appeared || self.partial_lanes() > 0)
             && (s.write.stalled.any() || s.parity.stripes.waiting > 0 || s.faults.again.any())
         {
-            s.gc.victim_appeared = false;
-            s.gc.lacks_victim = false;
+            self.state.gc.victim_appeared = false;
+            self.state.gc.lacks_victim = false;
             self.wake_waiting();
         }
     }
