@@ -199,8 +199,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for lane in died {
             self.replace_lane(lane);
         }
+        let some_hurt = !hurt.is_empty();
         for lane in hurt {
             self.check_collection(lane);
+        }
+        if some_hurt && self.shape.stripes.is_none() {
+            self.place_stalled_again();
         }
     }
 
@@ -210,7 +214,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.replace_waiting_members(lane);
             return self.resume_stalled_stripes(lane);
         }
-        // From now on those of every pool may go to any live lane.
+        self.place_stalled_again();
+    }
+
+    /// Place all write units again that wait for a row: from now on those of every pool may go to any live
+    /// lane.
+    fn place_stalled_again(&mut self) {
         let mut waiting = Vec::new();
         for list in 0..self.shape.layout.lanes / self.shape.pool_lanes {
             while let Some(write_unit) = self.state.write.stalled.first(list) {
