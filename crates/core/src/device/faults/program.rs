@@ -139,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.state.extents.valid(extent);
         }
         let each = self.shape.layout.units_per_extent;
-        let kept = |&ppa: &Ppa| self.map.is_valid(ppa) && !(self.is_lost(ppa) && !self.can_compute(ppa));
+        let kept = |&ppa: &Ppa| self.map.is_valid(ppa) && (!self.is_lost(ppa) || self.can_compute(ppa));
         Ppa(extent * each).run(each).filter(kept).count() as u32
     }
 
