@@ -158,6 +158,8 @@ fn what_was_mended_stays_mended() {
         &[55880, 258064, 326192, 330224],
         // the slot of a member that is programmed belongs to another unit, or to a newer write;
         &[420248, 50001896],
+        // two dead lanes of one group are replaced by different lanes;
+        &[70101213, 70102760],
         // a collection has data, or those of a member of the stripe, that cannot be read any more;
         &[412084, 80000376, 80000489, 80000853, 80006109],
         // members of stripes wait for rows while nothing can be collected before they commit;
