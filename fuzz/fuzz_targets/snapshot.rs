@@ -1,8 +1,8 @@
 #![no_main]
 //! Snapshots of aged drives, with a corrected checksum so that the code behind the check is
-//! reached.
+//! reached. A drive that is restored must be usable.
 
-use tailcut_core::device::Device;
+use tailcut_testkit::{drive_with_holes, small_drive, use_restored};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut file = bytes.to_vec();
@@ -10,6 +10,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let sum = xxhash_rust::xxh3::xxh3_64(&file[..body]);
         file[body..].copy_from_slice(&sum.to_le_bytes());
     }
-    let mut device = Device::new(&tailcut_testkit::small_drive(), 1, ()).expect("a sound drive");
-    let _ = device.load_aged(7, &mut &file[..]);
+    for config in [small_drive(), drive_with_holes()] {
+        let _ = use_restored(&config, &file);
+    }
 });

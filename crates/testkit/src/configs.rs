@@ -158,6 +158,22 @@ pub fn parity_drive() -> DeviceConfig {
     c
 }
 
+/// A very small drive whose extents of two planes go on without a bad block. Three of its blocks are bad,
+/// two of them in one extent.
+pub fn drive_with_holes() -> DeviceConfig {
+    let mut c = small_drive();
+    (c.geometry.blocks, c.geometry.pages) = (10, 4);
+    c.ftl.bad_blocks = BadBlocks::Hole;
+    (c.ftl.write_planes, c.ftl.gc.copy_planes, c.ftl.gc.program_planes) = (1, 1, 1);
+    c.ftl.over_provisioning = Some(0.6);
+    if let buffer::BufferConfig::Lru(m) = &mut c.policy.buffer {
+        m.capacity = 16 * 4096;
+    }
+    let bad = ["bad=0.1.0", "bad=2.0.5", "bad=2.1.5"];
+    c.fault = bad.iter().map(|text| text.parse().expect("a fault")).collect();
+    c
+}
+
 /// Flash that allows any number of suspensions at any time.
 pub fn no_limits() -> SuspendLimits {
     SuspendLimits { most: None, spacing: None, least_left: None }

@@ -10,15 +10,17 @@ mod network;
 mod operations;
 pub mod oracle;
 pub mod replay;
+mod restored;
 mod stage;
 pub mod swarm;
 mod traces;
 
 pub use amplification::Spare;
-pub use configs::{cross_check_drive, parity_drive, small_drive};
+pub use configs::{cross_check_drive, drive_with_holes, parity_drive, small_drive};
 pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};
 pub use network::{Flow, Network, Visit};
 pub use operations::{Operation, Stretch, operations, waveform};
+pub use restored::use_restored;
 pub use stage::{Played, Stage, one_die};
 pub use traces::traces;

@@ -4,10 +4,11 @@
 use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{AgeReport, Device, Observer, SnapshotError, Step, StepEvent, aged_key};
+use tailcut_core::ftl::config::BadBlocks;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, parity_drive, small_drive};
+use tailcut_testkit::{Host, drive_with_holes, parity_drive, small_drive, use_restored};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Stream};
 
@@ -226,6 +227,79 @@ fn damage_is_noticed_and_never_panics() {
         bad[body..].copy_from_slice(&sum.to_le_bytes());
         let _ = load(7, &bad);
     }
+}
+
+/// The file with a checksum that is right for its bytes.
+fn sealed(mut file: Vec<u8>) -> Vec<u8> {
+    if let Some(body) = file.len().checked_sub(8) {
+        let sum = xxhash_rust::xxh3::xxh3_64(&file[..body]);
+        file[body..].copy_from_slice(&sum.to_le_bytes());
+    }
+    file
+}
+
+/// Changes each byte of an aged state in turn, and corrects the checksum. Whatever is not refused must be
+/// usable.
+#[test]
+fn a_changed_aged_state_is_refused_or_can_be_used() {
+    for (name, mut config) in [("holes", drive_with_holes()), ("stripes", parity_drive())] {
+        if name == "stripes" {
+            (config.geometry.blocks, config.geometry.pages) = (10, 4);
+            config.ftl.over_provisioning = Some(0.7);
+        }
+        let (_, _, file) = aged_drive(&config);
+        let erases = use_restored(&config, &file).expect("it is as it was saved");
+        assert!(erases > 20, "{name}: {erases} erases");
+        let mut s = Stream::new(13, "changes", 0);
+        let (mut used, mut refused) = (0, 0);
+        let mut try_it = |changed: Vec<u8>| match use_restored(&config, &sealed(changed)) {
+            Ok(_) => used += 1,
+            Err(_) => refused += 1,
+        };
+        for at in 0..file.len() - 8 {
+            let mut changed = file.clone();
+            match s.below(4) {
+                0 => changed[at] = s.below(256) as u8,
+                1 => changed[at] = changed[at].wrapping_add(1),
+                _ => changed[at] ^= 1 << s.below(8),
+            }
+            try_it(changed);
+        }
+        for _ in 0..200 {
+            let mut changed = file.clone();
+            changed.truncate(s.below(file.len() as u64) as usize);
+            try_it(changed);
+            let mut changed = file.clone();
+            let at = 32 + s.below(file.len() as u64 - 40) as usize;
+            if s.below(2) == 0 {
+                changed.remove(at);
+            } else {
+                changed.insert(at, s.below(256) as u8);
+            }
+            try_it(changed);
+        }
+        assert!(used > 100 && refused > 1_000, "{name}: {used} used, {refused} refused");
+    }
+}
+
+#[test]
+fn an_aged_state_with_other_holes_is_refused_by_name() {
+    let config = drive_with_holes();
+    let (_, _, file) = aged_drive(&config);
+    let refusal =
+        |config: &DeviceConfig| use_restored(config, &file).expect_err("it is another drive").to_string();
+    let mut fewer = config.clone();
+    fewer.fault.pop();
+    assert!(refusal(&fewer).contains("its holes are not those of the bad blocks of this drive"));
+    let mut remapped = config.clone();
+    remapped.fault.clear();
+    remapped.ftl.bad_blocks = BadBlocks::Remap;
+    assert!(refusal(&remapped).contains("its extents have holes, and those of this drive have none"));
+    let (_, _, file) = aged_drive(&remapped);
+    let mut hole = remapped.clone();
+    hole.ftl.bad_blocks = BadBlocks::Hole;
+    let refused = use_restored(&hole, &file).expect_err("it is another drive").to_string();
+    assert!(refused.contains("its extents have no holes, and those of this drive can"), "{refused}");
 }
 
 #[test]

@@ -17,6 +17,11 @@ impl Default for Link {
 }
 
 impl Link {
+    /// The element before, or `NONE`.
+    pub fn previous(&self) -> u32 {
+        self.previous
+    }
+
     /// Whether both ends of a restored link are among `n` elements.
     pub fn is_inside(&self, n: usize) -> bool {
         [self.previous, self.next].iter().all(|&i| i == NONE || (i as usize) < n)

@@ -11,10 +11,11 @@
 use super::config::DeviceConfig;
 use super::drive::{Device, State};
 use super::medium::Medium;
+use crate::address::Lpn;
 use crate::device::age::precondition::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
-use crate::ftl::map::MapState;
+use crate::ftl::map::{MapState, Place};
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use crate::problem::ConfigProblem;
@@ -89,6 +90,11 @@ impl<O: Observer> Device<O> {
         let mut device = Device::new(config, seed, observer)?;
         let (mut state, flash, map): (State, FlashState, MapState) =
             device.load(Kind::Whole, whole_key(config, seed), from)?;
+        let layout = &device.shape.layout;
+        if !state.extents.fits(layout) {
+            return Err(damaged("its tables do not fit this drive"));
+        }
+        state.extents.check(layout, device.shape.holes.as_ref(), true).map_err(|e| damaged(&e))?;
         state.host.scratch = std::mem::take(&mut device.state.host.scratch);
         device.state = state;
         device.flash.restore(flash);
@@ -122,6 +128,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !fits || aged.map.filled > self.shape.layout.host_units {
             return Err(damaged("its tables do not fit this drive"));
         }
+        // Ageing makes no block bad, so that the holes are those of a new drive.
+        let layout = &self.shape.layout;
+        aged.extents.check(layout, self.shape.holes.as_ref(), false).map_err(|e| damaged(&e))?;
         self.map.state = aged.map;
         self.state.extents = aged.extents;
         let homes = &mut self.state.parity.places;
@@ -131,8 +140,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.map.is_sane(&self.shape.layout) {
             return Err(damaged("its map points outside the drive"));
         }
+        if !self.map.agrees(&self.shape.layout) {
+            return Err(damaged("the two directions of its map disagree"));
+        }
+        self.audit_extents().and_then(|()| self.audit_rows()).map_err(|e| damaged(&e))?;
+        if !self.stripes_are_home() {
+            return Err(damaged("a unit is not where its stripe is"));
+        }
+        self.state.extents.check_room(&self.shape.layout).map_err(|e| damaged(&e))?;
         self.data_adopted();
         Ok(aged.report)
+    }
+
+    /// Whether every unit on flash is on the lane that its stripe gives it. With no stripes: always.
+    fn stripes_are_home(&self) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return true };
+        let (layout, places) = (&self.shape.layout, &self.state.parity.places);
+        Lpn(0).run(self.map.forward.len() as u32).all(|lpn| match self.map.lookup(lpn) {
+            Place::Flash(ppa) => layout.lane_at(ppa) == places.lane(stripes, lpn),
+            _ => true,
+        })
     }
 
     /// Save the whole drive as it is now, operations under way included. `config` and `seed` must

@@ -520,32 +520,10 @@ impl Extents {
         }
         rows
     }
-
-    /// Whether restored tables can belong to this layout: all sizes agree and no index points
-    /// outside.
-    pub fn fits(&self, layout: &Layout) -> bool {
-        let n = layout.extents() as usize;
-        let inside = |e: u32| e == NONE || (e as usize) < n;
-        self.valid.len() == n
-            && self.closed.len() == n
-            && [self.pending_rows.len(), self.readers.len(), self.links.len()].iter().all(|&len| len == n)
-            && self.lanes.len() == layout.lanes as usize
-            && self.short.iter().all(|(&e, &rows)| (e as usize) < n && rows <= layout.rows_per_extent)
-            && self.retired.iter().all(|&e| (e as usize) < n)
-            && self.links.iter().all(|l| l.is_inside(n))
-            && self.holes.as_ref().is_none_or(|holes| holes.fits(layout))
-            && (0..).zip(&self.valid).all(|(e, v)| {
-                let not_won = v & !CLOSED_TO_COLLECTION;
-                (self.units_in_holes(e)..=layout.units_per_extent).contains(&not_won)
-            })
-            && self.lanes.iter().all(|l| {
-                l.free.is_inside(n)
-                    && l.frontiers.iter().all(|f| inside(f.extent) && f.next_row <= layout.rows_per_extent)
-            })
-    }
 }
 
 mod audit;
+mod restored;
 pub use audit::Seen;
 
 #[cfg(test)]

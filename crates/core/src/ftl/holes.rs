@@ -58,6 +58,11 @@ impl Holes {
         (0..).zip(&self.is_hole).filter(|(_, is_hole)| **is_hole).map(move |(at, _)| place(at))
     }
 
+    /// Whether each of the given holes is also one of these.
+    pub fn has_all(&self, others: &Holes) -> bool {
+        others.is_hole.iter().zip(&self.is_hole).all(|(&other, &own)| own || !other)
+    }
+
     /// Whether restored tables can belong to this layout.
     pub fn fits(&self, layout: &Layout) -> bool {
         let extents = layout.extents() as usize;

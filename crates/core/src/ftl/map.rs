@@ -10,6 +10,7 @@ use super::stripes::Stripes;
 use crate::address::{Lpn, Ppa};
 use crate::divider::Divider;
 use serde::{Deserialize, Serialize};
+use tailcut_units::random::mix;
 
 const TRIMMED: u32 = 0x7FFF_FFFF;
 const BUFFERED: u32 = 0x8000_0000;
@@ -132,7 +133,8 @@ pub struct Map {
 /// The part of a map's state that is not in its arrays.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MapState {
-    /// Logical units `0..filled` were filled sequentially.
+    /// Logical units `0..filled` were filled sequentially, to the places of the closed form. 0 on a drive
+    /// that was filled to other places: around holes, or scattered.
     pub filled: u32,
     /// The parity of their stripes was filled with them: logical units `parity.0..parity.1`.
     pub parity: (Lpn, Lpn),
@@ -279,6 +281,31 @@ impl Map {
             && within(&self.reverse, logical, 0)
             && self.state.filled <= layout.host_units
             && self.state.parity.1.0 <= logical
+    }
+
+    /// Whether the two directions of a restored map agree, which is sane and has nothing buffered: the
+    /// mapped logical units are the owners of the valid physical ones. Sums of hashes compare the pairs
+    /// of both directions, so that each table is read once in order.
+    pub fn agrees(&self, layout: &Layout) -> bool {
+        let of = |lpn: Lpn, ppa: Ppa| mix(u64::from(lpn.0) << 32 | u64::from(ppa.0));
+        let mut sum = 0u64;
+        for lpn in Lpn(0).run(self.forward.len() as u32) {
+            if let Place::Flash(ppa) = self.lookup(lpn) {
+                sum = sum.wrapping_add(of(lpn, ppa));
+            }
+        }
+        for (word, &bits) in (0..).zip(self.valid.iter()) {
+            let mut bits = bits;
+            while bits != 0 {
+                let ppa = Ppa(word * 64 + bits.trailing_zeros());
+                bits &= bits - 1;
+                if ppa.0 >= layout.units() {
+                    return false;
+                }
+                sum = sum.wrapping_sub(of(self.owner(ppa), ppa));
+            }
+        }
+        sum == 0
     }
 
     /// The valid bits of the (at most 64) units `start .. start + count`, as a mask.

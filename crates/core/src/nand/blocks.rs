@@ -68,6 +68,9 @@ struct Record {
     cycles: u32,
 }
 
+/// More cycles or suspensions of a block than this are those of no drive.
+const MOST_COUNTED: u32 = u32::MAX / 4;
+
 /// The time of a program before the run.
 const BEFORE: u64 = u64::MAX;
 
@@ -303,7 +306,8 @@ impl Blocks {
     /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
     pub fn take_counts(&mut self, aged: Blocks) -> bool {
         let lens = |blocks: &Blocks| (blocks.per_plane, blocks.cycles.len(), blocks.suspensions.len());
-        if lens(self) != lens(&aged) || aged.fallible.is_some() {
+        let counts = || aged.cycles.iter().chain(&aged.suspensions);
+        if lens(self) != lens(&aged) || aged.fallible.is_some() || counts().any(|&n| n > MOST_COUNTED) {
             return false;
         }
         if self.fallible.is_none() {
@@ -325,6 +329,17 @@ impl Blocks {
         let has = |at: &usize| self.fallible.as_ref().is_none_or(|f| f.at[*at] != u32::MAX);
         let split = |at: usize| (at as u32 / self.per_plane, at as u32 % self.per_plane);
         (0..self.cycles.len()).filter(has).map(split)
+    }
+
+    /// By index of a plane: whether it has had the same block since the drive was made. `in_place`: each
+    /// block had its number as its index.
+    pub fn never_replaced(&self, plane: u32, in_place: bool) -> Vec<bool> {
+        let Some(f) = &self.fallible else { return vec![true; self.per_plane as usize] };
+        let first = plane * self.per_plane;
+        let had = |&block: &u32| in_place || f.health[(first + block) as usize] != Health::Bad;
+        let mut at_first = (0..self.per_plane).filter(had);
+        let now = &f.at[first as usize..(first + self.per_plane) as usize];
+        now.iter().map(|&block| at_first.next() == Some(block)).collect()
     }
 
     /// Whether an index of a plane has a block: whether its extent is not retired.

@@ -55,7 +55,8 @@ impl Extents {
         law!(reads == readers, "extent {extent}: {reads} reads under way, {readers} readers");
         let (lane, index) = layout.lane_of(extent);
         if index >= layout.usable[lane as usize] {
-            law!(count == 0 && pending == 0, "extent {extent} is not usable and in use");
+            let collectable = self.is_closed(extent);
+            law!(count == 0 && pending == 0 && !collectable, "extent {extent} is not usable and in use");
             return Ok(());
         }
         let frontiers = &self.lanes[lane as usize].frontiers;

@@ -449,3 +449,64 @@ fn tables_of_another_layout_do_not_fit() {
     }
     assert!(!damaged(&|e| e.lanes[0].frontiers[1] = Frontier { extent: 9, next_row: 6 }));
 }
+
+/// Damaged snapshots whose indices all lie inside: free lists, frontiers and holes that cannot be.
+#[test]
+fn tables_that_contradict_themselves_are_refused() {
+    let l = layout();
+    let mut table = Holes::new(&l);
+    for (extent, part) in [(1, 0), (2, 0), (2, 1)] {
+        table.add(&l, extent, part);
+    }
+    let refusal = |damage: &dyn Fn(&mut Extents), grown: bool| {
+        let mut e = Extents::with_holes(&l, Some(&table));
+        damage(&mut e);
+        assert!(e.fits(&l));
+        e.check(&l, Some(&table), grown).err().unwrap_or_default()
+    };
+    assert_eq!(refusal(&|_| {}, false), "");
+    let more = |e: &mut Extents| e.add_hole_to_free(&l, 1, 0);
+    assert_eq!(refusal(&more, true), "");
+    assert!(refusal(&more, false).contains("holes are not those"));
+    let fewer = |e: &mut Extents| e.holes = Some(Holes::new(&l));
+    assert!(refusal(&fewer, true).contains("holes are not those"));
+    assert!(refusal(&|e| e.holes = None, true).contains("have no holes"));
+    assert!(Extents::with_holes(&l, Some(&table)).check(&l, None, true).is_err());
+    assert!(refusal(&|e| e.lanes[0].free_rows -= 1, false).contains("has 21 free rows and counts 20"));
+    let empty = |e: &mut Extents| e.lanes[0].free.push_back(&mut e.links, 2);
+    assert!(refusal(&empty, false).contains("extent 2 is free and has no row"));
+    let ring = |e: &mut Extents| e.links[4] = e.links[0];
+    assert!(refusal(&ring, false).contains("a free list"));
+    let foreign = |e: &mut Extents| e.lanes[0].free.push_back(&mut e.links, 5);
+    assert!(refusal(&foreign, false).contains("extent 5 is free in lane 0"));
+    let write = |extent, next_row| {
+        refusal(
+            &|e: &mut Extents| {
+                if extent < 5 {
+                    e.remove_free(&l, extent);
+                }
+                e.lanes[0].frontiers[0] = Frontier { extent, next_row };
+            },
+            false,
+        )
+    };
+    assert_eq!((write(1, 1), write(1, 6)), (String::new(), String::new()));
+    assert_eq!(write(1, 2), "lane 0 writes into a hole");
+    assert!(write(6, 0).contains("which it does not have"));
+    let twice = |e: &mut Extents| e.lanes[0].frontiers[0] = Frontier { extent: 0, next_row: 0 };
+    assert!(refusal(&twice, false).contains("an extent that is free"));
+}
+
+#[test]
+fn holes_of_another_layout_do_not_fit() {
+    let l = layout();
+    let other = Layout::new(ExtentKind::Superblock, 2, 2, 3, 8192, 4096, 1, vec![6, 3], 40);
+    let one_part = Layout::new(ExtentKind::Superblock, 2, 2, 3, 8192, 4096, 2, USABLE.to_vec(), 40);
+    let mut holes = Holes::new(&l);
+    assert!(holes.fits(&l) && !holes.fits(&other) && !holes.fits(&one_part));
+    holes.add(&l, 3, 1);
+    assert!(holes.fits(&l));
+    // A hole of a layout with pages of another number loses other units.
+    let shorter = Layout::new(ExtentKind::Superblock, 2, 2, 2, 8192, 4096, 1, USABLE.to_vec(), 40);
+    assert!(!holes.fits(&shorter));
+}

@@ -209,3 +209,36 @@ fn a_map_that_points_outside_is_not_sane() {
     );
     assert!(sane(&|map| assert_eq!(map.trim(Lpn(0)), Place::Unmapped)));
 }
+
+/// Damaged snapshots: the two directions of the map contradict each other.
+#[test]
+fn directions_that_disagree_are_noticed() {
+    let order: Vec<u32> = (0..8).collect();
+    let (l, fill, _) = drive(false, 1, &order);
+    let filled = || {
+        let mut map = Map::new(&l, fill.clone()).unwrap();
+        map.filled(300);
+        for lpn in Lpn(0).run(300) {
+            map.set_valid(map.fill.ppa(lpn));
+        }
+        map
+    };
+    let agrees = |damage: &dyn Fn(&mut Map)| {
+        let mut map = filled();
+        damage(&mut map);
+        map.agrees(&l)
+    };
+    let (at, free) = (filled().fill.ppa(Lpn(7)), Ppa(959));
+    assert!(agrees(&|_| {}) && !filled().is_valid(free));
+    assert!(!agrees(&|map| map.clear_valid(at)), "a mapped unit is stale");
+    assert!(!agrees(&|map| map.set_valid(free)), "a valid unit is not mapped");
+    assert!(!agrees(&|map| map.set_owner(at, Lpn(8))), "another owner");
+    assert!(!agrees(&|map| map.set_flash(Lpn(7), free)), "another place");
+    assert!(!agrees(&|map| _ = map.trim(Lpn(7))), "valid and trimmed");
+    assert!(agrees(&|map| {
+        map.clear_valid(at);
+        map.set_flash(Lpn(7), free);
+        map.set_owner(free, Lpn(7));
+        map.set_valid(free);
+    }));
+}
