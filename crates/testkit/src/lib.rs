@@ -11,6 +11,7 @@ mod operations;
 pub mod oracle;
 pub mod replay;
 mod restored;
+pub mod rig;
 mod stage;
 pub mod swarm;
 mod traces;
