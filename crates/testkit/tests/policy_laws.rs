@@ -363,16 +363,27 @@ fn gc_victim(name: &str, x: &PolicyContext) {
                 _ => s.below(u64::from(n) + 1) as u32,
             })
             .collect();
+        // Half of the drives can have holes; what is not won includes them.
+        let in_hole = |&v: &u32| (v & !CLOSED_TO_COLLECTION) / x.units_per_write * x.units_per_write / 2;
+        let holes: Vec<u32> = if round % 2 == 0 { vec![] } else { valid.iter().map(in_hole).collect() };
         let closed: Vec<u64> = (0..extents).map(|_| s.below(1_000)).collect();
         let view = VictimView {
             valid: &valid,
             closed: &closed,
             now: 1_000,
             choice: 7,
-            holes: &[],
+            holes: &holes,
             units_per_extent: n,
             most_valid: most,
         };
+        let can_be = |i: &usize| valid[*i] <= most;
+        for i in (0..extents).filter(can_be) {
+            let hole = if holes.is_empty() { 0 } else { holes[i] };
+            assert_eq!(view.moves(i), valid[i] - hole, "{name} moves what lies in no hole");
+        }
+        // A collection wins the whole extent but for what is valid or lost; the first of equals.
+        let best = (0..extents).filter(can_be).min_by_key(|&i| (valid[i], i));
+        assert_eq!(view.wins_most(), best.map(|i| i as u32), "{name}: {valid:?}");
         let picked = p.pick(&view);
         assert_eq!(picked, twin.pick(&view), "{name} is not determined by its seed");
         match picked {
