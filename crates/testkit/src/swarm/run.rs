@@ -6,6 +6,7 @@ use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
 use std::collections::BTreeMap;
 use tailcut_core::device::{Completion, Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
+use tailcut_core::nand::faults::config::{FaultConfig, FaultKind};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
@@ -85,9 +86,17 @@ impl Faults {
 /// run counts as stuck.
 const MOST_SILENT: u64 = 1_000_000;
 
-/// How often a drive whose reads can fail may be rewritten after the last command. It rewrites what it
-/// cannot read while that is less than it gains; the cases with the highest rates take a quarter of this.
+/// How often a drive with parity whose reads fail or whose planes die may be rewritten after the last
+/// command. It rewrites what it cannot read while that is less than it gains; the cases with the highest
+/// rates take a quarter of this.
 const MOST_REWRITES: u64 = 20;
+
+/// Whether the configuration of a case lets reads fail or planes die.
+fn may_lose_reads(case: &Case) -> bool {
+    let rates = [case.config.faults.read, case.config.faults.page];
+    let places = |f: &FaultConfig| f.kind == FaultKind::Page || f.kills();
+    rates.iter().any(|rate| rate.is_some_and(|rate| rate > 0.0)) || case.config.fault.iter().any(places)
+}
 
 /// Run a case; the error says what failed. One drive in eight, if its unit and transfer are not
 /// too large, holds bytes. The blame of every request is calculated a second time.
@@ -287,7 +296,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let layout = &self.device.shape().layout;
         let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
         let held = u64::from(self.device.shape().buffer_slots);
-        let rewrites = self.device.shape().has_parity() && self.device.shape().faults.is_some();
+        let rewrites = self.device.shape().has_parity() && (may_lose_reads(self.case) || self.outcome.failed);
         let most =
             (extents * u64::from(layout.rows_per_extent) + held) * if rewrites { MOST_REWRITES } else { 1 };
         let before = self.device.counters().collections;
