@@ -66,7 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether a part of an extent of a lane is a hole, or its planes are dead where extents can have
     /// holes.
-    fn is_gap(&self, extent: u32, lane: u32, part: u32) -> bool {
+    pub(in crate::device) fn is_gap(&self, extent: u32, lane: u32, part: u32) -> bool {
         self.state.extents.is_hole(&self.shape.layout, extent, part)
             || self.state.faults.dead_parts.contains(&(lane, part))
     }
