@@ -446,6 +446,10 @@ fn defaults_are_those_of_the_policies() {
         KeyDefault::RequiredIn("policy.buffer.lru.queue_limit".to_string())
     );
     assert_eq!((of("timing.erase.loops"), of("age.free")), (KeyDefault::Required, KeyDefault::NotSet));
+    assert_eq!((of("ftl.bad_blocks"), of("fault[].once")), (value("\"remap\""), value("false")));
+    for entry in all.iter().filter(|e| is_optional(&e.key)) {
+        assert_ne!(entry.default, KeyDefault::Required, "{}", entry.key);
+    }
     for family in FAMILIES {
         for member in family.members {
             // A member that replaces another one must keep no value of the device.

@@ -63,7 +63,7 @@ pub struct FaultBlocks {
     pub factory_bad: u64,
     /// Blocks that have become bad since.
     pub grown_bad: u64,
-    /// Good blocks that no extent uses.
+    /// Good blocks that no extent has, and that can replace bad ones. None where extents have holes.
     pub spare: u64,
     /// Good blocks in holes of extents: another block of their write unit is bad, or their plane is dead.
     #[serde(default)]

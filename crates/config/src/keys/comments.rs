@@ -110,6 +110,13 @@ pub(super) fn struct_of<'a>(sources: &[&'a str], name: &str) -> Option<Struct<'a
     Some(Struct { comment: Comment::parse(&above), fields })
 }
 
+/// The default value of the enum of this name, as written in a configuration; `None` if it has none.
+pub(super) fn default_of(sources: &[&str], name: &str) -> Option<String> {
+    let (_, inside) = find(sources, &format!("pub enum {name} {{"))?;
+    let mut below = inside.into_iter().skip_while(|line| *line != "#[default]");
+    below.find_map(|line| line.strip_suffix(',')).map(kebab)
+}
+
 /// The values of the enum of this name, as written in a configuration, and their meanings.
 pub(super) fn values_of(sources: &[&str], name: &str) -> Option<Vec<(String, String)>> {
     let (_, inside) = find(sources, &format!("pub enum {name} {{"))?;
@@ -187,5 +194,9 @@ pub enum Clock {
         let values: Vec<(&str, &str)> = values.iter().map(|(n, m)| (n.as_str(), m.as_str())).collect();
         assert_eq!(values, [("erase", "Its own."), ("oldest-write", "Another's.")]);
         assert_eq!((struct_of(&[SOURCE], "Clock"), values_of(&[SOURCE], "Config")), (None, None));
+        assert_eq!(default_of(&[SOURCE], "Clock"), None);
+        let with_default = SOURCE.replace("    OldestWrite,", "    #[default]\n    OldestWrite,");
+        assert_eq!(default_of(&[&with_default], "Clock"), Some("oldest-write".to_string()));
+        assert_eq!(values_of(&[&with_default], "Clock").expect("it is there").len(), 2);
     }
 }

@@ -1,6 +1,6 @@
 //! Lists all keys, from the sources of their structs.
 
-use super::comments::{Comment, Struct, struct_of, values_of};
+use super::comments::{Comment, Field, Struct, default_of, struct_of, values_of};
 use super::kind::type_of;
 use super::range::KeyRange;
 use crate::base::{BASE, BASE_IS};
@@ -93,6 +93,15 @@ impl Table<'_> {
         }
     }
 
+    /// The value of a field that may be left out and then has the default value of its type.
+    fn default_of_type(&self, field: &Field<'_>) -> Option<String> {
+        match field.ty {
+            _ if !field.has_default || self.defaults.is_some() => None,
+            "bool" => Some("false".to_string()),
+            ty => default_of(self.sources, ty).map(|name| format!("\"{name}\"")),
+        }
+    }
+
     /// List the fields of the table's struct, and of the structs in it.
     fn list(&self, definition: Struct<'_>, out: &mut Vec<KeyEntry>) {
         let Comment { what: table_is, read_by, .. } = definition.comment;
@@ -128,11 +137,9 @@ impl Table<'_> {
             // An absent limit is written as "none", so the key is always written.
             let may_be_absent = inner.is_some() && !field.with.is_some_and(|w| w.ends_with("_limit"));
             out.push(KeyEntry {
-                default: match ty {
-                    "bool" if field.has_default && self.defaults.is_none() => {
-                        KeyDefault::Value("false".to_string())
-                    }
-                    _ => self.default_of(&key, may_be_absent),
+                default: match self.default_of_type(&field) {
+                    Some(value) => KeyDefault::Value(value),
+                    None => self.default_of(&key, may_be_absent),
                 },
                 what: field.comment.what,
                 kind: known.as_ref().map_or(if named.is_some() { "one of" } else { "?" }, |t| t.name),

@@ -48,7 +48,7 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
 /// Check that a state of whole free extents is not asked for where extents have holes.
 fn check_scatter(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if c.age.free.is_some() && c.ftl.bad_blocks == BadBlocks::Hole {
-        let problem = "its state has whole extents alone: leave it out, or set ftl.bad_blocks to remap";
+        let problem = "the past `scattered` cannot be made around holes of extents: leave this key out, or set ftl.bad_blocks to remap";
         return refuse("age.free", problem);
     }
     Ok(())

@@ -76,7 +76,7 @@ pub struct FtlConfig {
     /// - Read by: the address arithmetic (`ftl::layout`)
     pub extent: ExtentKind,
     /// What becomes of a block that is bad from the factory or has grown bad, and of the blocks of a
-    /// plane that has died. Without it: `remap`.
+    /// plane that has died.
     ///
     /// - Range: `"hole"` excludes `age.free`
     /// - Read by: the capacity (`device::capacity`), the holes of extents (`ftl::holes`)

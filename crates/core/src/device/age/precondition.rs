@@ -135,7 +135,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         most.div_ceil(self.shape.layout.units_per_row)
     }
 
-    /// Fill a drive whose extents have holes. The units of a lane have the order of [`Device::fill`].
+    /// Fill a drive whose extents have holes. The units of a lane have the order of [`Device::fill`], but
+    /// not its places. So each has an entry in the map, and `filled`, for which the closed form of the
+    /// places holds, stays 0.
     fn fill_around_holes(&mut self, by_lane: &[u32]) {
         let upr = self.shape.layout.units_per_row;
         for (lane, &units) in (0..).zip(by_lane) {

@@ -1,8 +1,8 @@
 //! d choices: the best of a few extents drawn at random.
 //!
 //! **What it does.** Draws `d` extents of the lane uniformly, with replacement, and takes the
-//! collectable one with the fewest valid units. If no drawn extent is collectable, it scans the
-//! whole lane.
+//! collectable one whose collection wins most: that with the fewest units that are valid or in holes.
+//! If no drawn extent is collectable, it scans the whole lane.
 //!
 //! **Why it matters for the tail.** Write amplification close to that of `greedy`, at a constant
 //! cost per choice.

@@ -1,6 +1,7 @@
-//! Greedy: the extent with the fewest valid units.
+//! Greedy: the extent whose collection wins most.
 //!
-//! **What it does.** Scans the lane's counts of valid units for the minimum.
+//! **What it does.** Scans the lane for the extent with the fewest units that its collection does not
+//! win. These are its valid units, and where extents have holes also the units in its holes.
 //!
 //! **Why it matters for the tail.** The fewest copies for each freed block, so collections are
 //! short; optimal for uniform random writes.

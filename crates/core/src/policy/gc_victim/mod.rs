@@ -10,8 +10,9 @@ use super::PolicyContext;
 /// The extents of one lane. The slices are indexed by the extent's position in the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// Mapping units of each extent that its collection does not win: valid ones, and those in holes.
-    /// 2^31 or more if the extent cannot be collected (free, open, or being collected).
+    /// By extent: the mapping units that its collection does not win, which are the valid ones and those
+    /// in holes. 2^31 or more if the extent cannot be collected (free, open, or being collected).
+    /// [`VictimView::moves`] gives the valid ones alone.
     pub valid: &'a [u32],
     /// Mapping units in holes of each extent; empty if no extent can have any.
     pub holes: &'a [u32],
@@ -24,7 +25,7 @@ pub struct VictimView<'a> {
     pub choice: u64,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
-    /// The most valid units that an extent may have for its collection to gain a row.
+    /// The largest entry of `valid` with which the collection of an extent gains a row.
     pub most_valid: u32,
 }
 
