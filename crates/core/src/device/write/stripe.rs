@@ -333,7 +333,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = s.parity.stripes.dirty.entry(entry).stripe;
         let first = (job * stripes.width) as usize;
         let mut members = 0;
-        while let Some(slot) = s.write.buffer.depart(entry) {
+        while let Some(slot) = self.state.write.buffer.depart(entry) {
+            let s = &mut self.state;
             let held = s.write.buffer.slot_mut(slot);
             let old_ppa = std::mem::replace(&mut held.old_ppa, Ppa::NONE);
             let (unit, mask) = (held.lpn, held.mask);
@@ -343,7 +344,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             members += 1;
             if short && self.fixed.may_fail {
                 let lacks = s.write.buffer.full() & !mask;
-                s.faults.lacking.insert((unit, NONE), lacks);
+                self.lacks(unit, lacks, NONE);
             }
         }
         if moves {
