@@ -330,13 +330,13 @@ pub struct GcConfig {
     /// How collection moves a valid page.
     ///
     /// - Range: `copyback` needs `ftl.extent = "block"` and a mapping unit of one page
-    /// - Read by: collection (`device::gc::collect`)
+    /// - Read by: collection (`device::gc::moves`)
     pub copy: CopyMode,
     /// Planes of a die that one collection read covers.
     ///
     /// - Range: at least 1; divides `ftl.write_planes`; covers a part of a mapping unit, or whole
     ///   ones
-    /// - Read by: collection (`device::gc::collect`), set up in `device::shape`
+    /// - Read by: collection (`device::gc::moves`), set up in `device::shape`
     pub copy_planes: u32,
     /// Planes of a die that one collection program covers. If they are fewer than
     /// `ftl.write_planes`, a write unit takes several programs.

@@ -1,0 +1,198 @@
+//! The moves of a collection: segments of the victim are read and programmed again, or copied back.
+
+use crate::address::{Lpn, Ppa};
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::flash::{FlashCommand, OpId, Owner};
+use crate::ftl::config::CopyMode;
+use crate::ftl::extents::Writer;
+use crate::ftl::map::Place;
+use crate::nand::OpKind;
+use crate::observer::Observer;
+use tailcut_units::Occupant;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Begin to move the next segment that has valid units, if any is left.
+    pub(super) fn next_move(&mut self, lane: u32) {
+        let end = self.shape.layout.units_per_extent;
+        let width = self.shape.copy_units;
+        let base = Ppa(self.state.gc.collections[lane as usize].victim * end);
+        loop {
+            let c = &mut self.state.gc.collections[lane as usize];
+            if c.cursor >= end {
+                return;
+            }
+            let start = base + c.cursor;
+            c.cursor += width;
+            let mut mask = self.map.valid_mask(start, width);
+            if mask == 0 {
+                continue;
+            }
+            if !self.state.faults.dead_parts.is_empty() {
+                mask = self.avoid_dead_planes(lane, start, mask);
+                if mask == 0 {
+                    return;
+                }
+            }
+            self.state.gc.collections[lane as usize].reads += 1;
+            self.state.counters.gc_reads += 1;
+            return match self.shape.copy {
+                CopyMode::Controller => self.read_segment(lane, start, mask),
+                CopyMode::Copyback => self.copy_back(lane, start),
+            };
+        }
+    }
+
+    fn read_segment(&mut self, lane: u32, start: Ppa, mask: u64) {
+        self.map.prefetch_owner(start);
+        let (_, first_slot) = self.shape.layout.row_of(start);
+        let place = self.shape.layout.place(start);
+        let unit_bytes = self.shape.layout.unit_bytes;
+        let (mut planes, mut codewords) = (0, 0);
+        let mut left = mask;
+        while left != 0 {
+            let slot = first_slot + left.trailing_zeros();
+            left &= left - 1;
+            let (p, n) = self.read_cost(place.plane, slot, 0, unit_bytes);
+            planes |= p;
+            codewords += n;
+        }
+        let read = self.read_of(Occupant::GcRead, Owner::Collection(lane), start);
+        let op = self.order_read(FlashCommand { planes, codewords, units: mask, ppa: start, ..read });
+        self.submit_op(op);
+    }
+
+    /// Take over a segment that was read: stage its valid units and program full write units.
+    pub(in crate::device) fn collected(&mut self, op: OpId, lane: u32) {
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        c.reads -= 1;
+        let FlashCommand { ppa: start, units: mut left, .. } = self.flash.op(op).cmd;
+        while left != 0 {
+            let ppa = start + left.trailing_zeros();
+            left &= left - 1;
+            // Units that the host has overwritten meanwhile need not move.
+            if self.map.is_valid(ppa) {
+                let lpn = self.map.owner(ppa);
+                // It is mapped to its new place when it is programmed there.
+                self.map.prefetch(lpn);
+                c.staged.push((lpn, ppa));
+            }
+        }
+        self.free_op(op);
+        self.program_staged_rows(lane);
+    }
+
+    /// Program the full write units that are staged, and continue the collection.
+    pub(in crate::device) fn program_staged_rows(&mut self, lane: u32) {
+        if self.has_given_up(lane) {
+            return self.stop_collecting(lane);
+        }
+        let upr = self.shape.layout.units_per_row as usize;
+        while self.state.gc.collections[lane as usize].staged.len() >= upr {
+            self.program_staged(lane);
+        }
+        self.pump_collection(lane);
+    }
+
+    /// Program one write unit of staged data, padded if there is less.
+    pub(super) fn program_staged(&mut self, lane: u32) {
+        let upr = self.shape.layout.units_per_row;
+        let s = &mut self.state;
+        let c = &mut s.gc.collections[lane as usize];
+        let count = c.staged.len().min(upr as usize);
+        let write_unit = s.write.units.take();
+        let g = &mut s.write.units[write_unit];
+        g.writer = Writer::Collection;
+        g.stripe = NONE;
+        g.lane = lane;
+        g.count = count as u32;
+        g.ledger.clear();
+        let at = (write_unit * upr) as usize;
+        for (member, (lpn, ppa)) in s.write.members[at..].iter_mut().zip(c.staged.drain(..count)) {
+            *member = (lpn, ppa.0);
+        }
+        let Some(ppa) = self.take_collection_row(lane) else {
+            self.state.write.units.give(write_unit);
+            return self.stop_collecting(lane);
+        };
+        self.state.gc.collections[lane as usize].programs += 1;
+        self.queue_program(write_unit, ppa, Occupant::GcProgram);
+    }
+
+    /// Handle the end of a program of this lane's collection.
+    pub(in crate::device) fn write_unit_collected(&mut self, lane: u32) {
+        self.state.gc.collections[lane as usize].programs -= 1;
+        self.pump_collection(lane);
+    }
+
+    /// Map a logical unit to its new copy at `new`, if its copy at `old_ppa` is still valid.
+    #[inline]
+    pub(in crate::device) fn moved(&mut self, lpn: Lpn, old_ppa: Ppa, new: Ppa) {
+        if !self.map.is_valid(old_ppa) {
+            return;
+        }
+        if !self.member_moved(lpn, old_ppa, new) {
+            match self.map.lookup(lpn) {
+                Place::Flash(ppa) => {
+                    debug_assert_eq!(ppa, old_ppa);
+                    self.map.set_flash(lpn, new);
+                }
+                Place::Buffer(slot) => {
+                    let held = self.state.write.buffer.slot_mut(slot);
+                    debug_assert_eq!(held.old_ppa, old_ppa);
+                    held.old_ppa = new;
+                }
+                Place::Unmapped => unreachable!("a valid unit is mapped"),
+            }
+        }
+        self.validate(lpn, new);
+        self.invalidate(old_ppa);
+    }
+
+    /// Move a unit inside its plane.
+    pub(in crate::device) fn copy_back(&mut self, lane: u32, source: Ppa) {
+        let place = self.shape.layout.place(source);
+        let unit = self.shape.unit_of(place.die, place.plane);
+        let Some(target) = self.take_collection_row(lane) else {
+            self.state.gc.collections[lane as usize].reads -= 1;
+            return self.stop_collecting(lane);
+        };
+        let (extent, _) = self.shape.layout.extent_of(target);
+        let id = self.flash.order(FlashCommand {
+            kind: OpKind::Copyback,
+            occupant: Occupant::GcRead,
+            owner: Owner::Collection(lane),
+            unit,
+            page: place.page,
+            planes: 1 << place.plane,
+            ppa: source,
+            block: self.block_of(place.extent),
+            to: target,
+            to_page: self.shape.layout.place(target).page,
+            to_block: self.block_of(extent),
+            ..FlashCommand::BLANK
+        });
+        self.submit_op(id);
+    }
+
+    /// Handle the end of a copyback: map the units to their new place.
+    pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
+        if self.fixed.may_fail && self.flash.has_failed(op) {
+            return self.copyback_failed(op, lane);
+        }
+        let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
+        self.free_op(op);
+        self.data_copied(source, target);
+        self.moved(self.map.owner(source), source, target);
+        let (extent, _) = self.shape.layout.extent_of(target);
+        self.count_rows(lane, 1);
+        let s = &mut self.state;
+        s.counters.programs_gc += 1;
+        s.extents.row_programmed(&self.shape.layout, extent);
+        s.gc.collections[lane as usize].reads -= 1;
+        self.scrub_if_filled(extent);
+        self.pump_collection(lane);
+    }
+}
