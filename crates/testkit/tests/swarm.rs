@@ -162,6 +162,8 @@ fn what_was_mended_stays_mended() {
         &[70101213, 70102760],
         // a collection has data, or those of a member of the stripe, that cannot be read any more;
         &[412084, 80000376, 80000489, 80000853, 80006109],
+        // a part of a read has failed, and its address is written again before the other parts end;
+        &[100194496],
         // members of stripes wait for rows while nothing can be collected before they commit;
         &[131277],
         // stripes are rewritten long after the last command;

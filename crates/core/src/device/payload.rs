@@ -149,7 +149,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let row = || o.ppa..o.ppa + upr;
         match o.owner {
             Owner::Request(id) => {
-                self.medium.sense(id, row());
+                if self.returns_data(id) {
+                    self.medium.sense(id, row());
+                }
                 if o.rebuild != NONE {
                     self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.ppa);
                 }
@@ -459,9 +461,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
     }
 
+    /// Whether the medium is to gather data for a read. Once a part of it has failed, it returns nothing,
+    /// and the addresses of that part may be written again before the other parts end.
+    #[inline]
+    fn returns_data(&self, id: u32) -> bool {
+        M::HOLDS_DATA && self.state.host.requests[id].status == Status::Ok
+    }
+
     /// Tell the medium that a read looks for a unit at another address: the unit has moved.
     pub(super) fn data_elsewhere(&mut self, id: u32, from: Ppa, to: Ppa) {
-        if M::HOLDS_DATA {
+        if self.returns_data(id) {
             self.medium.redirect(id, from, to);
         }
     }
@@ -469,7 +478,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Tell the medium that a read looks for a unit at another address, and gets it: a collection has
     /// read it.
     pub(super) fn data_moving(&mut self, id: u32, from: Ppa, now: Ppa) {
-        if M::HOLDS_DATA {
+        if self.returns_data(id) {
             self.medium.redirect(id, from, now);
             self.medium.sense(id, now..now + 1);
         }
@@ -477,7 +486,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium that a read gets from a slot what it looked for at an address.
     pub(super) fn data_in_slot(&mut self, id: u32, from: Ppa, slot: u32) {
-        if M::HOLDS_DATA {
+        if self.returns_data(id) {
             self.medium.redirect_to_slot(id, from, slot);
         }
     }

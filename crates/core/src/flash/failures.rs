@@ -76,6 +76,7 @@ impl<O> Flash<O> {
     }
 
     /// Note something at every block of an operation and of those that joined it.
+    #[inline(never)]
     pub(super) fn at_blocks(&mut self, head: u32, note: impl Fn(&mut Blocks, BlockId)) {
         let FlashState { ops, blocks, .. } = &mut self.state;
         for id in joined(ops, head) {

@@ -17,7 +17,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn wake_for_victim(&mut self) {
         let s = &self.state;
         if s.gc.lacks_victim
-            && (s.gc.victim_appeared || self.partial_lanes() > 0)
+            && (s.gc.victim_appeared || !s.faults.dead_parts.is_empty())
             && (s.write.stalled.any() || s.parity.stripes.waiting > 0 || s.faults.again.any())
         {
             self.state.gc.victim_appeared = false;

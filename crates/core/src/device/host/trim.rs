@@ -7,6 +7,7 @@ use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Unmap the whole units inside a range.
+    #[inline(never)]
     pub(in crate::device) fn trim(&mut self, id: u32) {
         let unit_bytes = self.shape.layout.unit_bytes;
         let command = self.state.host.requests[id].command;

@@ -63,6 +63,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the arrival of a member of a stripe for a unit that is mended.
+    #[cold]
     pub(in crate::device) fn mend_read_arrived(&mut self, op: OpId, id: u32) {
         let failed = self.flash.has_failed(op);
         let ppa = self.flash.op(op).cmd.ppa;
