@@ -1,5 +1,6 @@
 //! Containers of elements addressed by index. They allocate nothing after construction.
 
+pub mod big;
 pub mod event_queue;
 pub mod event_ring;
 pub mod few_timers;

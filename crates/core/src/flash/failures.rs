@@ -88,6 +88,17 @@ impl<O> Flash<O> {
         }
     }
 
+    /// Bring what the blocks of an operation remember into the caches: it is looked at when the operation
+    /// ends.
+    #[cold]
+    pub(super) fn prefetch_blocks(&self, head: u32) {
+        let s = &self.state;
+        for id in joined(&s.ops, head) {
+            let cmd = &s.ops[id].cmd;
+            self.fixed.planes_of(cmd).for_each(|plane| s.blocks.prefetch(plane, cmd.block));
+        }
+    }
+
     /// Decide which of the reads fail that were sensed together.
     #[cold]
     pub(super) fn judge_reads(&mut self, head: u32) {

@@ -122,6 +122,9 @@ impl<O: Observer> Flash<O> {
             along = self.state.ops[along].joined;
         }
         self.observe_from(id, Step::Array, begun, begun + array);
+        if self.fixed.faults.is_some() {
+            self.prefetch_blocks(id);
+        }
         if kind == OpKind::Read {
             return self.set_sensed(unit, self.fixed.timing.page_type(page), begun + array);
         }

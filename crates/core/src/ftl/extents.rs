@@ -1,10 +1,10 @@
 //! Extents: their valid units, free space and write frontiers.
 
-use super::big::prefetch;
 use super::holes::Holes;
 use super::layout::Layout;
 use crate::address::Ppa;
 use crate::containers::NONE;
+use crate::containers::big::prefetch;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,10 +4,10 @@
 //! the unit*. So a freshly filled drive needs no memory for its map, and regions that are never
 //! written afterwards never take any.
 
-use super::big::BigArray;
 use super::layout::Layout;
 use super::stripes::Stripes;
 use crate::address::{Lpn, Ppa};
+use crate::containers::big::BigArray;
 use crate::divider::Divider;
 use serde::{Deserialize, Serialize};
 use tailcut_units::random::mix;

@@ -1,7 +1,6 @@
 //! The mechanisms of the translation layer: address arithmetic, the map, extents and
 //! their free space, stripes and the write buffer.
 
-pub mod big;
 pub mod buffer;
 pub mod config;
 pub mod dirty_stripes;

@@ -8,6 +8,7 @@
 use super::config::GeometryConfig;
 use super::faults::config::{FaultConfig, FaultKind};
 use crate::address::BlockId;
+use crate::containers::big::prefetch;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 
@@ -219,6 +220,13 @@ impl Blocks {
     #[inline]
     pub fn suspended(&mut self, block: BlockId) {
         self.suspensions[block.index()] += 1;
+    }
+
+    /// Ask the processor to bring what a block that can fail remembers into its caches.
+    pub fn prefetch(&self, plane: u32, index: u32) {
+        if let Some(f) = &self.fallible {
+            prefetch(&f.records, self.id(plane, index).index());
+        }
     }
 
     /// Count a read of a block that can fail. Returns its reads since its erase before this one.

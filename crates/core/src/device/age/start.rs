@@ -11,9 +11,9 @@
 use super::steady::Steady;
 use super::threads::on_threads;
 use crate::address::{Lpn, Ppa};
+use crate::containers::big::prefetch;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::ftl::big::prefetch;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Fill;
 use crate::observer::Observer;

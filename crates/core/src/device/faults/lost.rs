@@ -14,9 +14,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether some of the bytes `from..to` of a unit are lost, or only on a dead plane without parity.
     #[cold]
     pub(in crate::device) fn is_out_of_reach(&self, lpn: Lpn, from: u64, to: u64) -> bool {
+        let f = &self.state.faults;
+        let dead_matter = !f.life.is_empty() && !self.shape.has_parity();
+        if f.lost.is_empty() && !dead_matter {
+            return false;
+        }
         let asked = self.state.write.buffer.mask(from, to, false);
-        if self.state.faults.lost.get(&lpn).is_some_and(|lost| lost & asked != 0) {
+        if f.lost.get(&lpn).is_some_and(|lost| lost & asked != 0) {
             return true;
+        }
+        if !dead_matter {
+            return false;
         }
         let ppa = match self.map.lookup(lpn) {
             Place::Flash(ppa) => ppa,
@@ -25,7 +33,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Place::Buffer(_) | Place::Unmapped => Ppa::NONE,
         };
-        ppa != Ppa::NONE && !self.shape.has_parity() && self.is_dead_at(ppa) && !self.is_moving(ppa)
+        ppa != Ppa::NONE && self.is_dead_at(ppa) && !self.is_moving(ppa)
     }
 
     /// Whether data of a unit of the host are lost.
@@ -43,7 +51,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 f.lost.remove(&lpn);
             }
         }
-        f.lacking.range_mut((lpn, 0)..=(lpn, NONE)).for_each(|(_, mask)| *mask &= !written);
+        f.lacking.written(lpn, written);
     }
 
     /// Note that the host has trimmed a unit.
@@ -56,20 +64,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// flush of a stripe).
     #[cold]
     pub(in crate::device) fn lacks(&mut self, lpn: Lpn, granules: u64, op: u32) {
-        self.state.faults.lacking.insert((lpn, op), granules);
+        self.state.faults.lacking.insert(lpn, op, granules);
     }
 
     /// Note that what a slot in flight lacked has been read.
     #[cold]
     pub(in crate::device) fn lacks_nothing(&mut self, lpn: Lpn, op: u32) {
-        self.state.faults.lacking.remove(&(lpn, op));
+        self.state.faults.lacking.remove(lpn, op);
     }
 
     /// Note that what a slot in flight lacks cannot be read.
     #[cold]
     pub(in crate::device) fn lacks_for_good(&mut self, lpn: Lpn, op: u32) {
         let f = &mut self.state.faults;
-        if let Some(granules) = f.lacking.remove(&(lpn, op)).filter(|&granules| granules != 0) {
+        let granules = f.lacking.remove(lpn, op);
+        if granules != 0 {
             *f.lost.entry(lpn).or_insert(0) |= granules;
         }
     }
@@ -238,16 +247,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) && !self.is_moving(ppa) {
                 let lpn = self.map.owner(ppa);
                 let held = match self.map.lookup(lpn) {
-                    Place::Buffer(slot) => {
-                        let lacking = self.state.faults.lacking.range((lpn, 0)..=(lpn, NONE));
-                        buffer.slot(slot).mask & !lacking.fold(0, |mask, (_, lacks)| mask | lacks)
-                    }
+                    Place::Buffer(slot) => buffer.slot(slot).mask & !self.state.faults.lacking.of(lpn),
                     _ => 0,
                 };
                 *masks.entry(lpn).or_insert(0) |= full & !held;
             }
         }
-        for (&(lpn, _), &lacks) in self.state.faults.lacking.iter().filter(|(_, lacks)| **lacks != 0) {
+        for (lpn, lacks) in self.state.faults.lacking.iter() {
             // No copy on flash gives what its slot lacks.
             if matches!(self.map.lookup(lpn), Place::Buffer(slot) if self.copy_below(lpn, slot) == Ppa::NONE)
             {

@@ -2,6 +2,7 @@
 
 pub(super) mod dead;
 pub(super) mod elsewhere;
+pub(super) mod lacking;
 pub(super) mod lost;
 pub(super) mod program;
 pub(super) mod read;

@@ -128,9 +128,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note that a read has decoded its units, after all if another had failed on them.
     fn note_readable(&mut self, op: OpId) {
         match self.flash.op(op).cmd.owner {
-            Owner::WriteUnit(_) => {
-                for ppa in self.units_read(op).collect::<Vec<_>>() {
-                    self.lacks_nothing(self.map.owner(ppa), op.number());
+            Owner::WriteUnit(write_unit) => {
+                let first = (write_unit * self.shape.layout.units_per_row) as usize;
+                for i in 0..self.state.write.units[write_unit].count as usize {
+                    let (unit, _) = self.state.write.members[first + i];
+                    self.lacks_nothing(unit, op.number());
                 }
             }
             Owner::Stripe(job) => {

@@ -1,5 +1,6 @@
 //! What the controller knows about failures.
 
+use super::lacking::Lacking;
 use super::unreadable::Unreadable;
 use crate::address::Lpn;
 use crate::containers::timers::UNSET;
@@ -27,9 +28,8 @@ pub(in crate::device) struct FaultState {
     pub failing: BTreeSet<u32>,
     /// The granules of host units whose data are lost, as masks of the write buffer.
     pub lost: BTreeMap<Lpn, u64>,
-    /// The granules that slots in flight lack, while they are being read: by unit and by the number of the
-    /// read (`NONE`: the reads of a flush of its stripe). Two slots of a unit may lack data at once.
-    pub lacking: BTreeMap<(Lpn, u32), u64>,
+    /// The granules that slots in flight lack.
+    pub lacking: Lacking,
     /// Units on flash whose last read failed.
     pub unreadable: Unreadable,
     /// Stripes that have lost a unit, so that their parity is that of other data.
@@ -62,7 +62,7 @@ impl FaultState {
         FaultState {
             failing: BTreeSet::new(),
             lost: BTreeMap::new(),
-            lacking: BTreeMap::new(),
+            lacking: Lacking::new(),
             unreadable: Unreadable::default(),
             broken: BTreeSet::new(),
             again: if striped { Stalled::new(shape.layout.lanes, write_units) } else { Stalled::new(0, 0) },
