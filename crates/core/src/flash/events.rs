@@ -16,7 +16,6 @@ use crate::containers::NONE;
 use crate::containers::event_queue::{QUEUES, Source};
 use crate::containers::event_ring::Event;
 use crate::nand::OpKind;
-use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
@@ -243,7 +242,7 @@ impl<O: Observer> Flash<O> {
         let op = &mut s.ops[id];
         if op.second || op.cmd.kind != OpKind::Copyback {
             if op.cmd.kind == OpKind::Erase {
-                self.at_blocks(id, Blocks::erased);
+                self.at_blocks(id, |blocks, plane, index| blocks.erased(blocks.place(plane, index)));
             }
             return self.array_ended(unit, id);
         }

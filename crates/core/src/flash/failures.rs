@@ -7,7 +7,6 @@
 use super::join::joined;
 use super::op::OpId;
 use super::state::{Flash, FlashState};
-use crate::address::BlockId;
 use crate::nand::OpKind;
 use crate::nand::blocks::Blocks;
 use crate::nand::faults::{Attempt, Faults, Met};
@@ -75,15 +74,14 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Note something at every block of an operation and of those that joined it.
+    /// Note something at every block (plane and index) of an operation and of those that joined it.
     #[inline(never)]
-    pub(super) fn at_blocks(&mut self, head: u32, note: impl Fn(&mut Blocks, BlockId)) {
+    pub(super) fn at_blocks(&mut self, head: u32, note: impl Fn(&mut Blocks, u32, u32)) {
         let FlashState { ops, blocks, .. } = &mut self.state;
         for id in joined(ops, head) {
             let cmd = &ops[id].cmd;
             for plane in self.fixed.planes_of(cmd) {
-                let block = blocks.id(plane, cmd.block);
-                note(blocks, block);
+                note(blocks, plane, cmd.block);
             }
         }
     }
@@ -135,16 +133,16 @@ impl<O> Flash<O> {
         };
         let mut failed = 0;
         for plane in fixed.planes_of(cmd) {
-            let block = blocks.id(plane, index);
-            let (cycle, age) = (blocks.cycles_of(block), blocks.age(block, *now));
+            let (block, at) = (blocks.id(plane, index), blocks.place(plane, index));
+            let (cycle, age) = (blocks.cycles_at(at), blocks.age(at, *now));
             let mut attempt = Attempt { block, cycle, page, reads: 0, age, now: *now };
             let fails = match act {
                 Act::Read => {
-                    attempt.reads = blocks.read(block);
+                    attempt.reads = blocks.read(at);
                     faults.read_fails(&attempt, &mut failures.met)
                 }
                 Act::Program => {
-                    blocks.programmed(block, *now);
+                    blocks.programmed(at, *now);
                     faults.program_fails(&attempt, &mut failures.met)
                 }
                 Act::Erase => {

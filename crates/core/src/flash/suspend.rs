@@ -13,7 +13,6 @@ use super::unit::{MOST_SUSPENDED, Phase, Run};
 use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::nand::OpKind;
-use crate::nand::blocks::Blocks;
 use crate::nand::config::{SuspendLimits, SuspendedData};
 use crate::nand::course::Course;
 use crate::nand::loops::Loops;
@@ -163,7 +162,7 @@ impl<O: Observer> Flash<O> {
     /// Count one more suspension. Returns the totals, to which the caller adds its other costs.
     fn count_suspend(&mut self, op: u32) -> &mut Suspension {
         if self.state.ops[op].cmd.kind == OpKind::Erase {
-            self.at_blocks(op, Blocks::suspended);
+            self.at_blocks(op, |blocks, plane, index| blocks.suspended(blocks.id(plane, index)));
         }
         let totals = self.suspension_of(op);
         totals.suspends += 1;

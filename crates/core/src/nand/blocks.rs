@@ -50,24 +50,41 @@ pub struct Blocks {
 /// Tables of blocks that can fail.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Fallible {
-    /// By plane and index: the block in its plane.
-    at: Vec<u32>,
+    /// By block.
     health: Vec<Health>,
+    /// By plane and index.
     records: Vec<Record>,
     /// By plane: good blocks without an index, erased.
     spares: Vec<Vec<u32>>,
 }
 
-/// What each operation on a block that can fail looks at, in one cache line.
+/// What each operation on a block that can fail looks at, in one place: 20 bytes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Record {
-    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run.
-    programmed: u64,
+    /// The block in its plane; `u32::MAX`: the index has none.
+    block: u32,
+    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run. Low half first.
+    programmed: [u32; 2],
     /// Reads since the erase.
     reads: u32,
     /// Program/erase cycles, with those of the past.
     cycles: u32,
 }
+
+impl Record {
+    /// The record of an erased block.
+    fn erased(block: u32, cycles: u32) -> Record {
+        Record { block, programmed: [u32::MAX; 2], reads: 0, cycles }
+    }
+
+    fn programmed(&self) -> u64 {
+        u64::from(self.programmed[1]) << 32 | u64::from(self.programmed[0])
+    }
+}
+
+/// The place of a block: its plane and index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockPlace(u32);
 
 /// More cycles or suspensions of a block than this are those of no drive.
 const MOST_COUNTED: u32 = u32::MAX / 4;
@@ -132,9 +149,8 @@ impl Blocks {
     pub fn let_fail(&mut self, bad: &[Vec<u32>], used: impl Fn(u32) -> u32) {
         let count = self.cycles.len();
         let mut f = Fallible {
-            at: Vec::with_capacity(count),
             health: vec![Health::Good; count],
-            records: vec![Record { programmed: BEFORE, reads: 0, cycles: self.past.cycles }; count],
+            records: Vec::with_capacity(count),
             spares: Vec::with_capacity(bad.len()),
         };
         for (plane, bad) in (0..).zip(bad) {
@@ -145,8 +161,9 @@ impl Blocks {
             let is_good = |&block: &u32| f.health[(first + block) as usize] == Health::Good;
             let good: Vec<u32> = (0..self.per_plane).filter(is_good).collect();
             let (used, spare) = good.split_at(used(plane) as usize);
-            f.at.extend(used);
-            f.at.resize((first + self.per_plane) as usize, u32::MAX);
+            let new = |block: &u32| Record::erased(*block, self.past.cycles);
+            f.records.extend(used.iter().map(new));
+            f.records.resize((first + self.per_plane) as usize, new(&u32::MAX));
             // The spare with the lowest number is taken first.
             f.spares.push(spare.iter().rev().copied().collect());
         }
@@ -175,42 +192,50 @@ impl Blocks {
         let first = plane * self.per_plane;
         match &self.fallible {
             None => BlockId(first + index),
-            Some(f) => BlockId(first + f.at[(first + index) as usize]),
+            Some(f) => BlockId(first + f.records[(first + index) as usize].block),
         }
     }
 
-    /// Count an erase of a block.
+    /// The place of the block with this index of a plane.
     #[inline]
-    pub fn erased(&mut self, block: BlockId) {
-        self.cycles[block.index()] += 1;
-        if let Some(f) = &mut self.fallible {
-            let cycles = self.past.cycles + self.cycles[block.index()];
-            f.records[block.index()] = Record { programmed: BEFORE, reads: 0, cycles };
-        }
+    pub fn place(&self, plane: u32, index: u32) -> BlockPlace {
+        BlockPlace(plane * self.per_plane + index)
     }
 
-    /// Note that a page of a block that can fail was programmed at `now`.
-    pub fn programmed(&mut self, block: BlockId, now: u64) {
+    /// Count an erase of the block at a place.
+    #[inline]
+    pub fn erased(&mut self, BlockPlace(at): BlockPlace) {
+        let Some(f) = &mut self.fallible else {
+            self.cycles[at as usize] += 1;
+            return;
+        };
+        let Record { block, cycles, .. } = f.records[at as usize];
+        self.cycles[(at / self.per_plane * self.per_plane + block) as usize] += 1;
+        f.records[at as usize] = Record::erased(block, cycles + 1);
+    }
+
+    /// Note that a page of the block at a place was programmed at `now`.
+    pub fn programmed(&mut self, BlockPlace(at): BlockPlace, now: u64) {
         if let Some(f) = &mut self.fallible
-            && f.records[block.index()].programmed == BEFORE
+            && f.records[at as usize].programmed() == BEFORE
         {
-            f.records[block.index()].programmed = now;
+            f.records[at as usize].programmed = [now as u32, (now >> 32) as u32];
         }
     }
 
-    /// Program/erase cycles of a block, with those of its past.
+    /// Program/erase cycles of the block at a place, with those of its past.
     #[inline]
-    pub fn cycles_of(&self, block: BlockId) -> u32 {
+    pub fn cycles_at(&self, BlockPlace(at): BlockPlace) -> u32 {
         match &self.fallible {
-            Some(f) => f.records[block.index()].cycles,
-            None => self.past.cycles + self.cycles[block.index()],
+            Some(f) => f.records[at as usize].cycles,
+            None => self.past.cycles + self.cycles[at as usize],
         }
     }
 
-    /// The age of a block's data at `now`, ns, if the block can fail.
+    /// The age of the data of the block at a place at `now`, ns, if the block can fail.
     #[inline]
-    pub fn age(&self, block: BlockId, now: u64) -> u64 {
-        match self.fallible.as_ref().map(|f| f.records[block.index()].programmed) {
+    pub fn age(&self, BlockPlace(at): BlockPlace, now: u64) -> u64 {
+        match self.fallible.as_ref().map(|f| f.records[at as usize].programmed()) {
             None | Some(BEFORE) => now.saturating_add(self.past.retention),
             Some(programmed) => now - programmed,
         }
@@ -225,17 +250,18 @@ impl Blocks {
     /// Ask the processor to bring what a block that can fail remembers into its caches.
     pub fn prefetch(&self, plane: u32, index: u32) {
         if let Some(f) = &self.fallible {
-            prefetch(&f.records, self.id(plane, index).index());
+            prefetch(&f.records, (plane * self.per_plane + index) as usize);
         }
     }
 
-    /// Count a read of a block that can fail. Returns its reads since its erase before this one.
+    /// Count a read of the block at a place, if it can fail. Returns its reads since its erase before this
+    /// one.
     #[inline]
-    pub fn read(&mut self, block: BlockId) -> u32 {
+    pub fn read(&mut self, BlockPlace(at): BlockPlace) -> u32 {
         let Some(f) = &mut self.fallible else { return 0 };
-        let record = &mut f.records[block.index()];
+        let record = &mut f.records[at as usize];
         record.reads = record.reads.saturating_add(1);
-        let before = if record.programmed == BEFORE { self.past.reads } else { 0 };
+        let before = if record.programmed() == BEFORE { self.past.reads } else { 0 };
         before.saturating_add(record.reads - 1)
     }
 
@@ -264,14 +290,16 @@ impl Blocks {
     pub fn replace(&mut self, plane: u32, index: u32) {
         let f = self.fallible.as_mut().expect("only fallible blocks are replaced");
         let spare = f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
-        f.at[(plane * self.per_plane + index) as usize] = spare;
+        let first = plane * self.per_plane;
+        let cycles = self.past.cycles + self.cycles[(first + spare) as usize];
+        f.records[(first + index) as usize] = Record::erased(spare, cycles);
     }
 
     /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
     pub fn retire(&mut self, plane: u32, index: u32) {
         let first = plane * self.per_plane;
         let f = self.fallible.as_mut().expect("only fallible blocks are retired");
-        let block = std::mem::replace(&mut f.at[(first + index) as usize], u32::MAX);
+        let block = std::mem::replace(&mut f.records[(first + index) as usize].block, u32::MAX);
         if f.health[(first + block) as usize] == Health::Good {
             f.spares[plane as usize].push(block);
         }
@@ -327,14 +355,15 @@ impl Blocks {
             self.cycles[to] = aged.cycles[from];
             self.suspensions[to] = aged.suspensions[from];
             let f = self.fallible.as_mut().expect("seen just now");
-            f.records[to].cycles = self.past.cycles + aged.cycles[from];
+            f.records[(plane * self.per_plane + index) as usize].cycles =
+                self.past.cycles + aged.cycles[from];
         }
         true
     }
 
     /// The indices that have a block, with their planes.
     fn indices(&self) -> impl Iterator<Item = (u32, u32)> {
-        let has = |at: &usize| self.fallible.as_ref().is_none_or(|f| f.at[*at] != u32::MAX);
+        let has = |at: &usize| self.fallible.as_ref().is_none_or(|f| f.records[*at].block != u32::MAX);
         let split = |at: usize| (at as u32 / self.per_plane, at as u32 % self.per_plane);
         (0..self.cycles.len()).filter(has).map(split)
     }
@@ -346,13 +375,15 @@ impl Blocks {
         let first = plane * self.per_plane;
         let had = |&block: &u32| in_place || f.health[(first + block) as usize] != Health::Bad;
         let mut at_first = (0..self.per_plane).filter(had);
-        let now = &f.at[first as usize..(first + self.per_plane) as usize];
-        now.iter().map(|&block| at_first.next() == Some(block)).collect()
+        let now = &f.records[first as usize..(first + self.per_plane) as usize];
+        now.iter().map(|record| at_first.next() == Some(record.block)).collect()
     }
 
     /// Whether an index of a plane has a block: whether its extent is not retired.
     pub fn has(&self, plane: u32, index: u32) -> bool {
-        self.fallible.as_ref().is_none_or(|f| f.at[(plane * self.per_plane + index) as usize] != u32::MAX)
+        self.fallible
+            .as_ref()
+            .is_none_or(|f| f.records[(plane * self.per_plane + index) as usize].block != u32::MAX)
     }
 
     /// Audit: check that each index in use has a block of its own, that no spare is bad or in use, and
@@ -363,7 +394,7 @@ impl Blocks {
             let first = plane * self.per_plane;
             let mut taken = vec![false; self.per_plane as usize];
             let used = (0..self.per_plane).filter(|&index| in_use(plane, index)).map(|index| {
-                let block = f.at[(first + index) as usize];
+                let block = f.records[(first + index) as usize].block;
                 (block, true)
             });
             for (block, is_used) in used.chain(spares.iter().map(|&block| (block, false))) {

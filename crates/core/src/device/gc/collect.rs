@@ -381,7 +381,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for plane in self.shape.layout.planes_of(lane) {
             let (_, part) = self.shape.layout.part_of_plane(plane);
             if !self.state.extents.is_hole(&self.shape.layout, extent, part) {
-                blocks.erased(blocks.id(plane, index));
+                blocks.erased(blocks.place(plane, index));
             }
         }
     }
