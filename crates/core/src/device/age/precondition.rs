@@ -1,5 +1,5 @@
-//! The aged state of a drive, made without the timing model: a sequential fill, and functional
-//! overwrites with the drive's own placement and victim policies.
+//! The aged state of a drive, made without the timing model: functional overwrites of a filled drive with
+//! its own placement and victim policies.
 
 use super::threads;
 use crate::address::{Lpn, Ppa};
@@ -105,63 +105,6 @@ struct Pass {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Write the first `bytes` of the host's addresses once, in order, at time 0. The
-    /// drive must be new.
-    pub fn fill(&mut self, bytes: u64) {
-        assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
-        let units = (bytes / self.shape.layout.unit_bytes).min(u64::from(self.shape.layout.host_units));
-        let units = self.shape.fill.end(units as u32);
-        let by_lane = self.shape.fill.units_by_lane(units);
-        if self.shape.holes.is_some() {
-            return self.fill_around_holes(&by_lane);
-        }
-        for (lane, &units) in (0..).zip(&by_lane) {
-            let rows = self.rows_to_fill(lane, &by_lane);
-            self.state.extents.fill_lane(&self.shape.layout, lane, units, rows);
-            let start = Ppa(lane * self.shape.layout.stride * self.shape.layout.units_per_extent);
-            self.map.set_valid_range(start, units);
-        }
-        self.map.filled(units);
-        self.data_filled(units);
-    }
-
-    /// Rows that a fill takes in a lane, for the units of each lane. Where the placement levels the lanes
-    /// of a pool, they get as many rows as the lane with the most units.
-    fn rows_to_fill(&self, lane: u32, by_lane: &[u32]) -> u32 {
-        let own = by_lane[lane as usize];
-        let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
-        let levels = self.state.policies.placement.levels();
-        let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(own) } else { own };
-        most.div_ceil(self.shape.layout.units_per_row)
-    }
-
-    /// Fill a drive whose extents have holes. The units of a lane have the order of [`Device::fill`], but
-    /// not its places. So each has an entry in the map, and `filled`, for which the closed form of the
-    /// places holds, stays 0.
-    fn fill_around_holes(&mut self, by_lane: &[u32]) {
-        let upr = self.shape.layout.units_per_row;
-        for (lane, &units) in (0..).zip(by_lane) {
-            let rows = self.rows_to_fill(lane, by_lane);
-            let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
-            let first = Ppa(lane * layout.stride * layout.units_per_extent);
-            for row in 0..rows {
-                let start = extents
-                    .take_row(layout, lane, Writer::Host, 0)
-                    .expect("construction proved that the host's data have room");
-                let (extent, _) = layout.extent_of(start);
-                for at in row * upr..units.min((row + 1) * upr) {
-                    let (lpn, ppa) = (self.map.fill.lpn(first + at), start + (at - row * upr));
-                    self.map.set_flash(lpn, ppa);
-                    self.map.set_owner(ppa, lpn);
-                    self.map.set_valid(ppa);
-                    extents.gain(extent);
-                }
-                extents.row_programmed(layout, extent);
-            }
-        }
-        self.data_adopted();
-    }
-
     /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady. `progress`
     /// is called with a rough fraction and stops the pass by returning false; a drive that was
     /// stopped must not be used.

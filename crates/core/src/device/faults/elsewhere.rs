@@ -43,13 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.rebuild_arrived(rebuild, op);
             }
             self.free_op(op);
-            if ops.is_empty() {
-                self.state.parity.rebuilds[rid].ledger.merge(&spent);
-            }
-            for op in ops.drain(..) {
-                self.submit_op(op);
-                self.flash.add_to_ledger(op, &spent);
-            }
+            self.submit_instead(rid, &mut ops, &spent);
         } else if !self.reads_elsewhere(op, id) {
             self.observe_request(id, RequestStep::Unreadable(op.number()));
             self.state.host.requests[id].status = Status::MediaError;
@@ -163,6 +157,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             || w.units.in_use().iter().any(programs)
     }
 
+    /// Whether the unit at this address cannot be read there, but a collection has read it.
+    #[inline]
+    pub(in crate::device) fn is_lost_but_moving(&self, ppa: Ppa) -> bool {
+        self.is_lost(ppa) && self.is_moving(ppa)
+    }
+
     /// The bytes of a unit that a host command asks for.
     fn bytes_asked(&self, id: u32, unit: Lpn) -> (u64, u64) {
         let (command, bytes) = (self.state.host.requests[id].command, self.shape.layout.unit_bytes);
@@ -257,13 +257,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut ops = Vec::new();
         let rid = self.rebuild_instead(id, read, 0, &mut ops).expect("the unit can be computed");
         self.abandon_read(read);
-        if ops.is_empty() {
-            self.state.parity.rebuilds[rid].ledger.merge(spent);
-        }
-        for op in ops {
-            self.submit_op(op);
-            self.flash.add_to_ledger(op, spent);
-        }
+        self.submit_instead(rid, &mut ops, spent);
     }
 
     /// Let the extent of a unit be erased that was to be rebuilt.

@@ -80,7 +80,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         };
-        if self.is_lost(ppa) && self.is_moving(ppa) {
+        if self.is_lost_but_moving(ppa) {
             self.data_moving(id, ppa, ppa);
             return to - from;
         }

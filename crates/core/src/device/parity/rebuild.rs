@@ -118,7 +118,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         match self.copy_beside(job, unit) {
             None => Source::Nowhere,
-            Some(ppa) if self.is_lost(ppa) && self.is_moving(ppa) => Source::Moving(ppa),
+            Some(ppa) if self.is_lost_but_moving(ppa) => Source::Moving(ppa),
             Some(ppa) => Source::Flash(ppa),
         }
     }
@@ -286,18 +286,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.last_reader_left(extent);
                 }
                 // The reconstruction counts from the request's look-up, and so includes this wait.
-                if ops.is_empty() {
-                    self.state.parity.rebuilds[rid].ledger.merge(&waited);
-                }
-                for op in ops.drain(..) {
-                    self.submit_op(op);
-                    self.flash.add_to_ledger(op, &waited);
-                }
+                self.submit_instead(rid, &mut ops, &waited);
             } else {
                 before = Some(at);
             }
         }
         self.state.host.scratch = ops;
+    }
+
+    /// Submit the reads of a reconstruction that replaces a read. They carry what that read has spent; if
+    /// there are none, the reconstruction carries it.
+    pub(in crate::device) fn submit_instead(&mut self, rid: u32, ops: &mut Vec<OpId>, spent: &Ledger) {
+        if ops.is_empty() {
+            self.state.parity.rebuilds[rid].ledger.merge(spent);
+        }
+        for op in ops.drain(..) {
+            self.submit_op(op);
+            self.flash.add_to_ledger(op, spent);
+        }
     }
 
     /// Handle the arrival of a member of a stripe for a reconstruction.

@@ -190,7 +190,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
-        if self.is_lost(old_ppa) && self.is_moving(old_ppa) {
+        if self.is_lost_but_moving(old_ppa) {
             return self.data_settled(slot, old_ppa);
         }
         if self.state.faults.some_lost && self.is_dead_at(old_ppa) {
