@@ -106,10 +106,14 @@ impl<O> Flash<O> {
     /// Decide which of the operations fail that have ended together.
     #[cold]
     pub(super) fn judge_ended(&mut self, head: u32) {
-        let act = if self.state.ops[head].cmd.kind == OpKind::Erase { Act::Erase } else { Act::Program };
-        self.judge_each(head, act);
+        match self.state.ops[head].cmd.kind {
+            OpKind::Erase => self.judge_each(head, Act::Erase),
+            _ => self.judge_each(head, Act::Program),
+        }
     }
 
+    /// Compiled once for each caller, whose act is known.
+    #[inline(always)]
     fn judge_each(&mut self, head: u32, act: Act) {
         let mut at = Some(head);
         while let Some(id) = at {
@@ -121,6 +125,7 @@ impl<O> Flash<O> {
     }
 
     /// The planes of an operation's die on which it fails, as a mask.
+    #[inline(always)]
     fn judge(&mut self, id: u32, act: Act) -> u32 {
         let Flash { fixed, state, .. } = self;
         let Some(faults) = &fixed.faults else { return 0 };
@@ -132,6 +137,7 @@ impl<O> Flash<O> {
             _ => (cmd.block, cmd.page),
         };
         let mut failed = 0;
+        let first = fixed.first_plane(cmd.unit);
         for plane in fixed.planes_of(cmd) {
             let (block, at) = (blocks.id(plane, index), blocks.place(plane, index));
             let (cycle, age) = (blocks.cycles_at(at), blocks.age(at, *now));
@@ -155,7 +161,7 @@ impl<O> Flash<O> {
                 blocks.grows_bad(block);
             }
             let fails = fails || failures.dead[plane as usize];
-            failed |= u32::from(fails) << (plane % fixed.planes);
+            failed |= u32::from(fails) << (plane - first);
         }
         failed
     }

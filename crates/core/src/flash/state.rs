@@ -8,6 +8,7 @@ use super::join::Joins;
 use super::op::{FlashCommand, Op};
 use super::queues::Queues;
 use super::unit::Unit;
+use crate::address::BusyUnit;
 use crate::containers::event_queue::EventQueue;
 use crate::containers::slab::Slab;
 use crate::nand::blocks::Blocks;
@@ -193,9 +194,20 @@ impl<O> Flash<O> {
 impl Fixed {
     /// The planes that an operation addresses, counted over the drive.
     pub fn planes_of(&self, cmd: &FlashCommand) -> impl Iterator<Item = u32> {
-        let first = cmd.unit.0 * self.unit_planes / self.planes * self.planes;
-        let mask = cmd.planes;
-        (0..self.planes).filter(move |plane| mask >> plane & 1 == 1).map(move |plane| first + plane)
+        let first = self.first_plane(cmd.unit);
+        let mut mask = cmd.planes;
+        std::iter::from_fn(move || {
+            let plane = (mask != 0).then(|| first + mask.trailing_zeros());
+            mask &= mask.wrapping_sub(1);
+            plane
+        })
+    }
+
+    /// The first plane, counted over the drive, of the die that a busy unit is on.
+    pub fn first_plane(&self, unit: BusyUnit) -> u32 {
+        let first = unit.0 * self.unit_planes;
+        // A division takes as long as all the rest.
+        if self.unit_planes == self.planes { first } else { first / self.planes * self.planes }
     }
 }
 

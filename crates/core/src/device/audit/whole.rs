@@ -104,7 +104,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Retired extents keep their blocks where extents can have holes.
             index < layout.usable[lane as usize] && (e.holes().is_some() || !e.retired().contains(&extent))
         })?;
-        self.state.faults.unreadable.audit(layout)?;
         self.audit_cycles()
     }
 

@@ -111,7 +111,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.map.owner(at);
         let (from, to) = self.bytes_asked(id, unit);
         let asked = self.state.write.buffer.mask(from, to, false);
-        if self.state.faults.lost.get(&unit).is_some_and(|lost| lost & asked != 0) {
+        if self.state.faults.lost.of(unit) & asked != 0 {
             return Found::Nowhere;
         }
         let now = match self.map.lookup(unit) {

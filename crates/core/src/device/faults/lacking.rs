@@ -54,7 +54,8 @@ impl Lacking {
 
     /// All granules that slots of a unit lack.
     pub fn of(&self, unit: Lpn) -> u64 {
-        self.iter().filter(|&(other, _)| other == unit).fold(0, |mask, (_, granules)| mask | granules)
+        let own = self.buckets[bucket_of(unit)].iter().filter(|entry| entry.unit == unit);
+        own.fold(0, |mask, entry| mask | entry.granules)
     }
 
     /// The units whose slots lack granules, and these.
@@ -63,6 +64,10 @@ impl Lacking {
     }
 
     fn of_mut(&mut self, unit: Lpn) -> &mut Vec<Entry> {
-        &mut self.buckets[(unit.0 % BUCKETS) as usize]
+        &mut self.buckets[bucket_of(unit)]
     }
+}
+
+fn bucket_of(unit: Lpn) -> usize {
+    (unit.0 % BUCKETS) as usize
 }

@@ -16,11 +16,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn is_out_of_reach(&self, lpn: Lpn, from: u64, to: u64) -> bool {
         let f = &self.state.faults;
         let dead_matter = !f.life.is_empty() && !self.shape.has_parity();
-        if f.lost.is_empty() && !dead_matter {
+        if !f.lost.may_have(lpn) && !dead_matter {
             return false;
         }
         let asked = self.state.write.buffer.mask(from, to, false);
-        if f.lost.get(&lpn).is_some_and(|lost| lost & asked != 0) {
+        if f.lost.of(lpn) & asked != 0 {
             return true;
         }
         if !dead_matter {
@@ -38,19 +38,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether data of a unit of the host are lost.
     pub fn has_lost_data(&self, lpn: Lpn) -> bool {
-        self.state.faults.lost.contains_key(&lpn)
+        self.state.faults.lost.of(lpn) != 0
     }
 
     /// Note that the host has written granules of a unit.
     #[cold]
     pub(in crate::device) fn lost_no_more(&mut self, lpn: Lpn, written: u64) {
         let f = &mut self.state.faults;
-        if let Some(mask) = f.lost.get_mut(&lpn) {
-            *mask &= !written;
-            if *mask == 0 {
-                f.lost.remove(&lpn);
-            }
-        }
+        f.lost.written(lpn, written);
         f.lacking.written(lpn, written);
     }
 
@@ -78,9 +73,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn lacks_for_good(&mut self, lpn: Lpn, op: u32) {
         let f = &mut self.state.faults;
         let granules = f.lacking.remove(lpn, op);
-        if granules != 0 {
-            *f.lost.entry(lpn).or_insert(0) |= granules;
-        }
+        f.lost.add(lpn, granules);
     }
 
     /// Note that the copy of a unit at this address cannot be read and is about to be erased, or
@@ -111,14 +104,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Unmapped => unreachable!("a valid unit is mapped"),
         };
         self.invalidate(ppa);
-        self.state.faults.unreadable.remove(&self.shape.layout, ppa);
-        if lost != 0 {
-            *self.state.faults.lost.entry(lpn).or_insert(0) |= lost;
-        }
+        self.state.faults.unreadable.remove(ppa);
+        self.state.faults.lost.add(lpn, lost);
     }
 
-    /// Note that what a slot in flight lacks of its unit is lost.
-    /// Its stripe is broken until its parity is made anew.
+    /// Note that what a slot in flight lacks of its unit is lost. Its stripe is broken until its parity is
+    /// made anew.
     pub(in crate::device) fn lose_short_member(&mut self, at: usize) {
         let member = &mut self.state.parity.stripes.members[at];
         let (unit, slot) = (member.unit, member.slot);
@@ -231,7 +222,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.lose_unit(unit, ppa);
         }
         self.invalidate(ppa);
-        self.state.faults.unreadable.remove(&self.shape.layout, ppa);
+        self.state.faults.unreadable.remove(ppa);
     }
 
     /// The host's byte ranges whose data are lost, in order: no copy can be read. Neighbours are
@@ -241,7 +232,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let buffer = &self.state.write.buffer;
         let full = buffer.full();
         let granule = buffer.granule();
-        let mut masks = self.state.faults.lost.clone();
+        let mut masks = self.state.faults.lost.masks().clone();
         for ppa in self.state.faults.unreadable.iter().chain(self.dead_units()) {
             let is_host = || self.map.owner(ppa).0 < self.shape.layout.host_units;
             if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) && !self.is_moving(ppa) {

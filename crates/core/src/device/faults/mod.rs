@@ -2,8 +2,10 @@
 
 pub(super) mod dead;
 pub(super) mod elsewhere;
+mod filter;
 pub(super) mod lacking;
 pub(super) mod lost;
+pub(super) mod lost_units;
 pub(super) mod program;
 pub(super) mod read;
 pub(super) mod read_only;

@@ -91,7 +91,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn note_unreadable(&mut self, units: &[Ppa]) {
         for &ppa in units {
             if self.is_in_use(ppa) {
-                self.state.faults.unreadable.insert(&self.shape.layout, ppa);
+                self.state.faults.unreadable.insert(ppa);
             }
         }
         self.note_lost();
@@ -114,7 +114,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note that an extent is erased: what could not be read there is gone.
     #[cold]
     pub(in crate::device) fn readable_again(&mut self, extent: u32) {
-        if self.state.faults.unreadable.remove_extent(&self.shape.layout, extent) {
+        let each = self.shape.layout.units_per_extent;
+        let first = Ppa(extent * each);
+        let gone: Vec<Ppa> = self.state.faults.unreadable.range(first..first + each).collect();
+        if !gone.is_empty() {
+            gone.into_iter().for_each(|ppa| self.state.faults.unreadable.remove(ppa));
             self.note_lost();
         }
     }
@@ -144,9 +148,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             _ => {}
         }
-        if self.state.faults.unreadable.touches(self.flash.op(op).cmd.extent) {
+        let (row, _) = self.shape.layout.row_start(self.flash.op(op).cmd.ppa);
+        if self.state.faults.unreadable.may_touch(row..row + self.shape.layout.units_per_row) {
             for ppa in self.units_read(op).collect::<Vec<_>>() {
-                self.state.faults.unreadable.remove(&self.shape.layout, ppa);
+                self.state.faults.unreadable.remove(ppa);
             }
         }
     }

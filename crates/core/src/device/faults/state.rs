@@ -1,13 +1,13 @@
 //! What the controller knows about failures.
 
 use super::lacking::Lacking;
+use super::lost_units::LostUnits;
 use super::unreadable::Unreadable;
-use crate::address::Lpn;
 use crate::containers::timers::UNSET;
 use crate::device::shape::Shape;
 use crate::device::write::write_unit::Stalled;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What is left of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +26,8 @@ pub(in crate::device) enum LaneLife {
 pub(in crate::device) struct FaultState {
     /// Extents with a block that has grown bad, until they are erased or retired.
     pub failing: BTreeSet<u32>,
-    /// The granules of host units whose data are lost, as masks of the write buffer.
-    pub lost: BTreeMap<Lpn, u64>,
+    /// The granules of host units whose data are lost.
+    pub lost: LostUnits,
     /// The granules that slots in flight lack.
     pub lacking: Lacking,
     /// Units on flash whose last read failed.
@@ -61,7 +61,7 @@ impl FaultState {
         let striped = shape.faults.is_some() && shape.stripes.is_some();
         FaultState {
             failing: BTreeSet::new(),
-            lost: BTreeMap::new(),
+            lost: LostUnits::default(),
             lacking: Lacking::new(),
             unreadable: Unreadable::default(),
             broken: BTreeSet::new(),

@@ -1,17 +1,20 @@
 //! The units on flash whose last read failed.
 
+use super::filter::Filter;
 use crate::address::Ppa;
-use crate::ftl::layout::Layout;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 
-/// A set of addresses. It costs little to ask for one in an extent that has none.
+/// Neighbours that share a key of the filter: a page has at most as many in most drives.
+const NEIGHBOURS: u32 = 16;
+
+/// A set of addresses. It costs little to ask for one that has no neighbour in the set.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "BTreeSet<Ppa>", into = "BTreeSet<Ppa>")]
 pub(in crate::device) struct Unreadable {
     units: BTreeSet<Ppa>,
-    /// By extent: the number of its units in the set. Empty until the first unit joins.
-    in_extent: Vec<u32>,
+    filter: Filter,
 }
 
 impl Unreadable {
@@ -23,43 +26,27 @@ impl Unreadable {
         self.units.len()
     }
 
-    /// Whether the set has a unit of this extent.
+    /// Whether the set may have a unit of this range, which is not empty. If not, it has none.
     #[inline]
-    pub fn touches(&self, extent: u32) -> bool {
-        self.in_extent.get(extent as usize).is_some_and(|&units| units > 0)
+    pub fn may_touch(&self, units: Range<Ppa>) -> bool {
+        (units.start.0 / NEIGHBOURS..=(units.end.0 - 1) / NEIGHBOURS).any(|key| self.filter.may_have(key))
     }
 
     #[inline]
-    pub fn contains(&self, layout: &Layout, ppa: Ppa) -> bool {
-        let (extent, _) = layout.extent_of(ppa);
-        self.touches(extent) && self.units.contains(&ppa)
+    pub fn contains(&self, ppa: Ppa) -> bool {
+        self.filter.may_have(ppa.0 / NEIGHBOURS) && self.units.contains(&ppa)
     }
 
-    pub fn insert(&mut self, layout: &Layout, ppa: Ppa) {
-        let (extent, _) = layout.extent_of(ppa);
-        self.in_extent.resize(layout.extents() as usize, 0);
-        self.in_extent[extent as usize] += u32::from(self.units.insert(ppa));
-    }
-
-    pub fn remove(&mut self, layout: &Layout, ppa: Ppa) {
-        let (extent, _) = layout.extent_of(ppa);
-        if self.touches(extent) {
-            self.in_extent[extent as usize] -= u32::from(self.units.remove(&ppa));
+    pub fn insert(&mut self, ppa: Ppa) {
+        if self.units.insert(ppa) {
+            self.filter.insert(ppa.0 / NEIGHBOURS);
         }
     }
 
-    /// Remove the units of an extent. Returns whether there were any.
-    pub fn remove_extent(&mut self, layout: &Layout, extent: u32) -> bool {
-        if !self.touches(extent) {
-            return false;
+    pub fn remove(&mut self, ppa: Ppa) {
+        if self.units.remove(&ppa) {
+            self.filter.remove(ppa.0 / NEIGHBOURS);
         }
-        let first = Ppa(extent * layout.units_per_extent);
-        let gone: Vec<Ppa> = self.range(first..first + layout.units_per_extent).collect();
-        for ppa in gone {
-            self.units.remove(&ppa);
-        }
-        self.in_extent[extent as usize] = 0;
-        true
     }
 
     /// The units, in order.
@@ -71,16 +58,37 @@ impl Unreadable {
     pub fn range(&self, range: impl RangeBounds<Ppa>) -> impl Iterator<Item = Ppa> + '_ {
         self.units.range(range).copied()
     }
+}
 
-    /// Check the counts of a set that was read from a snapshot.
-    pub fn audit(&self, layout: &Layout) -> Result<(), String> {
-        let mut counts = vec![0; self.in_extent.len()];
-        for &ppa in &self.units {
-            let (extent, _) = layout.extent_of(ppa);
-            law!((extent as usize) < counts.len(), "unit {ppa} is beyond the drive");
-            counts[extent as usize] += 1;
-        }
-        law!(counts == self.in_extent, "the counts of unreadable units by extent are wrong");
-        Ok(())
+impl From<BTreeSet<Ppa>> for Unreadable {
+    fn from(units: BTreeSet<Ppa>) -> Unreadable {
+        let mut all = Unreadable::default();
+        units.into_iter().for_each(|ppa| all.insert(ppa));
+        all
+    }
+}
+
+impl From<Unreadable> for BTreeSet<Ppa> {
+    fn from(all: Unreadable) -> BTreeSet<Ppa> {
+        all.units
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_touched_while_it_may_have_a_unit() {
+        let mut all = Unreadable::default();
+        assert!(!all.may_touch(Ppa(0)..Ppa(64)));
+        all.insert(Ppa(33));
+        all.insert(Ppa(33));
+        assert!(all.may_touch(Ppa(30)..Ppa(33)) && all.contains(Ppa(33)) && !all.contains(Ppa(32)));
+        let mut again = Unreadable::from(BTreeSet::from(all));
+        assert!(again.may_touch(Ppa(0)..Ppa(64)) && again.contains(Ppa(33)));
+        again.remove(Ppa(32));
+        again.remove(Ppa(33));
+        assert!(!again.may_touch(Ppa(0)..Ppa(64)) && again.is_empty());
     }
 }

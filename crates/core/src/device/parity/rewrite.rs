@@ -50,7 +50,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     #[cold]
     fn is_lost_at(&self, ppa: Ppa) -> bool {
-        self.state.faults.unreadable.contains(&self.shape.layout, ppa) || self.is_dead_at(ppa)
+        self.state.faults.unreadable.contains(ppa) || self.is_dead_at(ppa)
     }
 
     /// The lane to which a stripe's unit for `lane` is written: `lane` itself unless it is dead. The
@@ -126,7 +126,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for ppa in ppas {
             if !self.map.is_valid(ppa) {
                 if !self.is_in_use(ppa) {
-                    self.state.faults.unreadable.remove(&self.shape.layout, ppa);
+                    self.state.faults.unreadable.remove(ppa);
                 }
                 continue;
             }

@@ -196,7 +196,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.faults.some_lost && self.is_dead_at(old_ppa) {
             let lpn = self.state.write.buffer.slot(slot).lpn;
             let lacks = self.state.write.buffer.full() & !mask;
-            *self.state.faults.lost.entry(lpn).or_insert(0) |= lacks;
+            self.state.faults.lost.add(lpn, lacks);
             return self.data_given_up(slot);
         }
         let s = &mut self.state;

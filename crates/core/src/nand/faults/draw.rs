@@ -119,7 +119,13 @@ impl Faults {
     }
 
     /// Whether a fault at an exact place lets this attempt fail.
+    #[inline]
     fn at_place(&self, kind: FaultKind, a: &Attempt, met: &mut Met) -> bool {
+        !self.places.is_empty() && self.at_some_place(kind, a, met)
+    }
+
+    #[cold]
+    fn at_some_place(&self, kind: FaultKind, a: &Attempt, met: &mut Met) -> bool {
         let first = self.places.partition_point(|place| place.block < a.block);
         let here = self.places[first..].iter().zip(&mut met.0[first..]);
         let mut fails = false;
