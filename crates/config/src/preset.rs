@@ -25,7 +25,7 @@ macro_rules! presets {
 
 /// The device presets, each a complete drive.
 pub const DEVICES: &[Preset] = presets!("devices":
-    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tiny",
+    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tiny",
 );
 
 /// The scheme presets, each a sparse layer over a device.
@@ -33,6 +33,7 @@ pub const SCHEMES: &[Preset] = presets!("schemes":
     "baseline", "fifo", "rps",
     "es", "i-es", "d-es", "t-es", "ideal-es",
     "ips", "ipc", "wse", "per", "pe0",
+    "ispe", "i-ispe", "dpes", "aero-cons", "aero",
     "no-gc", "preemptive-gc", "ttflash-pb", "ttflash-pb-gtr", "ttflash", "ttflash-nogc",
 );
 

@@ -41,12 +41,13 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
         ("quantity::fraction" | "quantity::maybe_fraction", _) => {
             ("share", Some(Kind::FRACTION), Some("0%"), Some("100%"))
         }
-        ("quantity::maybe_ratio", _) => ("ratio", Some(Kind::RATIO), Some("0%"), Some("99999%")),
+        ("quantity::ratio" | "quantity::maybe_ratio", _) => ("ratio", Some(Kind::RATIO), Some("0%"), Some("99999%")),
         ("quantity::rate" | "quantity::maybe_rate", _) => {
             ("rate", Some(Kind::RATE), Some("1B/s"), Some("inf"))
         }
         ("quantity::power", _) => ("power", Some(Kind::POWER), Some("0uW"), None),
         ("", "u32") => ("whole number", None, Some("0"), Some(MOST)),
+        ("", "Vec<Row>") => ("list of texts", None, None, None),
         ("", "Vec<u32>") => ("list of whole numbers", None, Some("0"), Some(MOST)),
         ("", "bool") => ("true or false", None, None, None),
         ("", "String") => ("text", None, None, None),

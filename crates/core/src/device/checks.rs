@@ -41,6 +41,9 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.ecc.check_write_unit(f.write_unit(g.page))?;
     check_flush(&c.policy)?;
     faults::config::check(&c.faults, &c.fault, g)?;
+    if let Some(erase) = &c.erase {
+        erase.check()?;
+    }
     c.age.check()?;
     check_scatter(c)
 }

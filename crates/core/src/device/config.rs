@@ -4,6 +4,7 @@ use crate::ftl::config::FtlConfig;
 use crate::nand::blocks::Past;
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
+use crate::nand::erase::config::EraseConfig;
 use crate::nand::faults::config::{FaultConfig, FaultsConfig};
 use crate::policy::PolicyConfig;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
@@ -13,9 +14,10 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 5] = [
+pub const SOURCES: [&str; 6] = [
     include_str!("config.rs"),
     include_str!("../nand/config.rs"),
+    include_str!("../nand/erase/config.rs"),
     include_str!("../nand/faults/config.rs"),
     include_str!("../ftl/config.rs"),
     include_str!("../policy/mod.rs"),
@@ -51,6 +53,9 @@ pub struct DeviceConfig {
     pub policy: PolicyConfig,
     /// How preconditioning ages the drive before the first measured request.
     pub age: AgeConfig,
+    /// How blocks erase, for the erase schemes that choose their pulses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase: Option<EraseConfig>,
     /// Faults at random.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults: FaultsConfig,

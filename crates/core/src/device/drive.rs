@@ -156,6 +156,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             unit_planes: shape.unit_planes(),
             blocks: shape.new_blocks(),
             faults: shape.faults.clone(),
+            eraser: shape.eraser.clone(),
             ops: limits.ops,
             commands: shape.host.queue_depth,
             timing: shape.timing.clone(),

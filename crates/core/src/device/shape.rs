@@ -7,17 +7,19 @@ use super::checks::{check_striping, check_values};
 use super::config::{DeviceConfig, HostConfig};
 use super::faults::dead::Death;
 use crate::address::BusyUnit;
+use crate::flash::erase::Eraser;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
 use crate::nand::blocks::{Blocks, Past, factory_bad};
-use crate::nand::config::{BusyKind, EnergyConfig, ServedAfterLoop, SuspendConfig};
+use crate::nand::config::{BusyKind, EnergyConfig, ProgramErase, ServedAfterLoop, SuspendConfig};
 use crate::nand::faults::Faults;
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
+use crate::policy::erase_scheme::{EraseContext, EraseSchemePolicy};
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
@@ -102,6 +104,8 @@ pub struct Shape {
     pub bad: Vec<Vec<u32>>,
     /// What can fail, if anything can.
     pub faults: Option<Faults>,
+    /// What chooses the pulses of erases, if they differ.
+    pub eraser: Option<Eraser>,
     /// The planes that die, in order of time.
     pub(super) deaths: Vec<Death>,
     /// Least time from one rewritten stripe to the next, ns.
@@ -154,8 +158,13 @@ impl Shape {
         // Programs that join cover all planes of a die.
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
         let row_bytes = u64::from(most_planes) * g.page;
+        let eraser = eraser(c, &context, seed)?;
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
+        let timing = match &eraser {
+            Some(eraser) => timing.with_scheme(eraser.mean(c.age.past().cycles), eraser.program_time()),
+            None => timing,
+        };
         Ok(Shape {
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
@@ -168,6 +177,7 @@ impl Shape {
             past: c.age.past(),
             bad,
             faults,
+            eraser,
             deaths: deaths(c),
             rewrite_ns: c.faults.rebuild_rate.map_or(0, |rate| Span::transfer(unit, rate).0),
             timing,
@@ -210,6 +220,9 @@ impl Shape {
                 }),
                 Some(_) => blocks.let_fail_in_place(&self.bad),
             }
+        }
+        if self.eraser.is_some() {
+            blocks.let_wear();
         }
         blocks
     }
@@ -371,6 +384,20 @@ fn buffer_slots(
     Ok((wanted.min(most) as u32, warning))
 }
 
+/// What chooses the pulses of erases, if a scheme does.
+fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Eraser>, ConfigProblem> {
+    let scheme = EraseSchemePolicy::new(&c.policy.erase_scheme, x).map_err(of_policy("erase_scheme"))?;
+    let Some(erase) = &c.erase else { return Ok(None) };
+    let eraser = Eraser::new(erase, scheme, seed).map_err(of_policy("erase_scheme"))?;
+    if eraser.is_some() && c.timing.program_erase != ProgramErase::Timed {
+        return refuse(
+            "policy.erase_scheme",
+            "chooses pulses, and timing.program_erase gives erases another time: leave one of them out",
+        );
+    }
+    Ok(eraser)
+}
+
 fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {
     let g = &c.geometry;
     PolicyContext {
@@ -390,5 +417,13 @@ fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) 
             ServedAfterLoop::Queued => Serve::Queued,
             ServedAfterLoop::All => Serve::All,
         },
+        erase: c.erase.as_ref().map(|e| EraseContext {
+            step_ns: e.step.0,
+            steps_per_level: e.steps_per_level(),
+            levels: e.levels,
+            gamma: e.gamma,
+            delta: e.delta,
+            residual_errors: e.residual_errors,
+        }),
     }
 }

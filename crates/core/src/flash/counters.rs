@@ -1,5 +1,6 @@
 //! The counters of the flash.
 
+use super::erase::EraseTotals;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
@@ -12,6 +13,8 @@ pub struct FlashCounters {
     pub planes: [u64; Occupant::COUNT],
     /// Nominal array time of reads, programs and erases, ns.
     pub array_ns: [u64; 3],
+    /// Erases of blocks whose pulses a scheme chose.
+    pub erases: EraseTotals,
     /// Suspensions of erases.
     pub erase_suspension: Suspension,
     /// Suspensions of programs.

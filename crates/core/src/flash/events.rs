@@ -242,7 +242,7 @@ impl<O: Observer> Flash<O> {
         let op = &mut s.ops[id];
         if op.second || op.cmd.kind != OpKind::Copyback {
             if op.cmd.kind == OpKind::Erase {
-                self.at_blocks(id, |blocks, plane, index| blocks.erased(blocks.place(plane, index)));
+                self.erase_ended(id);
             }
             return self.array_ended(unit, id);
         }

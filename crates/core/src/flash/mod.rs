@@ -18,6 +18,7 @@ mod channel;
 mod commands;
 mod counters;
 mod dispatch;
+pub mod erase;
 mod events;
 mod failures;
 mod gates;

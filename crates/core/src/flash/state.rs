@@ -3,6 +3,7 @@
 use super::channel::Channel;
 use super::commands::Commands;
 use super::counters::FlashCounters;
+use super::erase::Eraser;
 use super::failures::Failures;
 use super::join::Joins;
 use super::op::{FlashCommand, Op};
@@ -36,6 +37,8 @@ pub struct Setup {
     pub blocks: Blocks,
     /// What can fail, if anything can.
     pub faults: Option<Faults>,
+    /// What chooses the pulses of erases, if they differ.
+    pub eraser: Option<Eraser>,
     /// Largest number of operations under way.
     pub ops: u32,
     /// Largest number of host commands that are tracked.
@@ -69,6 +72,7 @@ pub(super) struct Fixed {
     pub suspend_erase: SuspendErasePolicy,
     pub suspend_program: Option<ProgramStop>,
     pub faults: Option<Faults>,
+    pub eraser: Option<Eraser>,
     /// By occupant: the kinds of work that may interrupt its operations, as the schedule and the
     /// two suspension policies together decide.
     pub interrupters: [Occupants; Occupant::COUNT],
@@ -134,6 +138,7 @@ impl<O> Flash<O> {
             suspend_erase: setup.suspend_erase,
             suspend_program: setup.suspend_program.stop(),
             faults: setup.faults,
+            eraser: setup.eraser,
         };
         let state = FlashState {
             now: 0,
@@ -193,7 +198,7 @@ impl<O> Flash<O> {
 
 impl Fixed {
     /// The planes that an operation addresses, counted over the drive.
-    pub fn planes_of(&self, cmd: &FlashCommand) -> impl Iterator<Item = u32> {
+    pub fn planes_of(&self, cmd: &FlashCommand) -> impl Iterator<Item = u32> + use<> {
         let first = self.first_plane(cmd.unit);
         let mut mask = cmd.planes;
         std::iter::from_fn(move || {

@@ -27,9 +27,9 @@ impl<O: Observer> Flash<O> {
     /// Begin the course of an operation that may be interrupted: `total` ns in the array from
     /// `begun` on.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
+        let FlashCommand { unit, occupant: kind, kind: what, .. } = self.state.ops[id].cmd;
+        let loops = if what == OpKind::Erase { self.loops_of(id) } else { Loops::NONE };
         let s = &mut self.state;
-        let FlashCommand { unit, occupant: kind, kind: what, .. } = s.ops[id].cmd;
-        let loops = if what == OpKind::Erase { self.fixed.timing.loops } else { Loops::NONE };
         let u = &mut s.units[unit.index()];
         u.run = Run { op: id, course: Course::new(begun, total, loops), ..Run::NONE };
         u.interrupters = self.fixed.interrupters[kind as usize];

@@ -86,6 +86,8 @@ impl<O: Observer> Flash<O> {
     /// Send the command and a program's data, then start the array operation.
     #[inline]
     fn command_in(&mut self, id: u32) {
+        let is_erase = self.state.ops[id].cmd.kind == OpKind::Erase;
+        let erase_ns = if is_erase { self.erase_ns(id) } else { 0 };
         let s = &mut self.state;
         let now = s.now;
         let t = &self.fixed.timing;
@@ -97,7 +99,7 @@ impl<O: Observer> Flash<O> {
         let (data, array) = match kind {
             OpKind::Read => (0, t.read_ns(page)),
             OpKind::Program => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
-            OpKind::Erase => (0, t.erase_ns),
+            OpKind::Erase => (0, erase_ns),
             OpKind::Copyback if op.second => (0, t.program_ns(page)),
             OpKind::Copyback => (0, t.read_ns(page)),
         };

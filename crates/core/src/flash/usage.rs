@@ -87,7 +87,7 @@ impl<O: Observer> Flash<O> {
                     OpKind::Read => t.read_ns(op.cmd.page),
                     OpKind::Copyback if !op.second => t.read_ns(op.cmd.page),
                     OpKind::Program | OpKind::Copyback => t.program_ns(op.cmd.page),
-                    OpKind::Erase => t.erase_ns,
+                    OpKind::Erase => self.erase_ns(unit.holder),
                 };
                 unit.until.saturating_sub(s.now).min(array) * planes(unit.holder)
             }

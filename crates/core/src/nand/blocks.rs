@@ -43,8 +43,27 @@ pub struct Blocks {
     cycles: Vec<u32>,
     /// Suspensions of erases.
     suspensions: Vec<u32>,
+    /// What erases have made of each block, if a scheme chooses their pulses.
+    worn: Option<Vec<Worn>>,
     /// What blocks that can fail remember.
     fallible: Option<Fallible>,
+}
+
+/// What erases have made of a block: 8 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worn {
+    /// Its stress, as parts of a cycle of full pulses; 0: no erase since the run began.
+    pub wear: u32,
+    /// Fail bits that its last erase has left.
+    pub residual: u16,
+    /// Pulses of its last erase.
+    pub pulses: u8,
+    /// Whether a short first pulse can help.
+    pub shallow: bool,
+}
+
+impl Worn {
+    const NOT_YET: Worn = Worn { wear: 0, residual: 0, pulses: 0, shallow: false };
 }
 
 /// Tables of blocks that can fail.
@@ -131,12 +150,30 @@ impl Blocks {
     pub fn new(planes: u32, per_plane: u32) -> Blocks {
         let count = planes as usize * per_plane as usize;
         let past = Past::default();
-        Blocks { per_plane, past, cycles: vec![0; count], suspensions: vec![0; count], fallible: None }
+        let (cycles, suspensions) = (vec![0; count], vec![0; count]);
+        Blocks { per_plane, past, cycles, suspensions, worn: None, fallible: None }
     }
 
     /// Give every block this past.
     pub fn with_past(self, past: Past) -> Blocks {
         Blocks { past, ..self }
+    }
+
+    /// Let erases change blocks.
+    pub fn let_wear(&mut self) {
+        self.worn = Some(vec![Worn::NOT_YET; self.cycles.len()]);
+    }
+
+    /// What erases of this run have made of a block; `None` if there was none.
+    pub fn worn(&self, block: BlockId) -> Option<&Worn> {
+        self.worn.as_ref().map(|worn| &worn[block.index()]).filter(|worn| worn.wear > 0)
+    }
+
+    /// Note what an erase has made of a block.
+    pub fn wears(&mut self, block: BlockId, after: Worn) {
+        if let Some(worn) = &mut self.worn {
+            worn[block.index()] = after;
+        }
     }
 
     /// What every block has behind it.
@@ -343,11 +380,12 @@ impl Blocks {
     pub fn take_counts(&mut self, aged: Blocks) -> bool {
         let lens = |blocks: &Blocks| (blocks.per_plane, blocks.cycles.len(), blocks.suspensions.len());
         let counts = || aged.cycles.iter().chain(&aged.suspensions);
-        if lens(self) != lens(&aged) || aged.fallible.is_some() || counts().any(|&n| n > MOST_COUNTED) {
+        let plain = aged.fallible.is_none() && aged.worn.is_none();
+        if lens(self) != lens(&aged) || !plain || counts().any(|&n| n > MOST_COUNTED) {
             return false;
         }
         if self.fallible.is_none() {
-            *self = aged.with_past(self.past);
+            (self.cycles, self.suspensions) = (aged.cycles, aged.suspensions);
             return true;
         }
         for (plane, index) in self.indices().collect::<Vec<_>>() {

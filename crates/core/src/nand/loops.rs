@@ -33,6 +33,16 @@ impl Loops {
         loops
     }
 
+    /// The same loops with these pulses, of which there are at most [`MOST_LOOPS`], ns.
+    pub fn with_pulses(&self, pulses: impl Iterator<Item = u32>) -> Loops {
+        let mut loops = Loops { others: self.others, ..Loops::NONE };
+        for (to, pulse) in loops.pulses.iter_mut().zip(pulses) {
+            *to = pulse;
+            loops.count += 1;
+        }
+        loops
+    }
+
     /// The loop that an erase is in after `elapsed` ns: from when to when, counted from the start of
     /// the erase. `None` if the erase is over. A loop begins where the one before it ends.
     pub fn around(&self, elapsed: u64) -> Option<Range<u64>> {
@@ -50,6 +60,11 @@ impl Loops {
     /// When the loop began that an erase is in after `elapsed` ns; `elapsed` if the erase is over.
     pub fn start(&self, elapsed: u64) -> u64 {
         self.around(elapsed).map_or(elapsed, |around| around.start)
+    }
+
+    /// Ramp-up, recovery and verify of one loop.
+    pub fn others(&self) -> u64 {
+        self.others
     }
 
     /// Time of all loops.

@@ -4,6 +4,7 @@ pub mod blocks;
 pub mod config;
 pub mod course;
 pub mod ecc;
+pub mod erase;
 pub mod faults;
 pub mod loops;
 pub mod op;

@@ -6,10 +6,12 @@
 
 #[macro_use]
 mod family;
+mod erase_timing;
 mod victims;
 
 pub mod background;
 pub mod buffer;
+pub mod erase_scheme;
 pub mod flush;
 pub mod gc_schedule;
 pub mod gc_scope;
@@ -38,6 +40,11 @@ pub struct PolicyConfig {
     /// - Read by: suspension (`flash::suspend`)
     #[serde(default)]
     pub suspend_erase: suspend_erase::SuspendEraseConfig,
+    /// Which pulses an erase consists of.
+    ///
+    /// - Read by: the plans of erases (`flash::erase`)
+    #[serde(default)]
+    pub erase_scheme: erase_scheme::EraseSchemeConfig,
     /// What a busy program does when an urgent operation waits for its die.
     ///
     /// - Read by: suspension (`flash::suspend`)
@@ -118,6 +125,8 @@ pub struct PolicyContext {
     pub groups: u32,
     /// Which operations are served between two loops of an erase.
     pub served_after_loop: suspend_erase::Serve,
+    /// The array under erase pulses, if it is described.
+    pub erase: Option<erase_scheme::EraseContext>,
 }
 
 /// One family's entry in the manual.
@@ -138,6 +147,7 @@ pub struct FamilyDoc {
 pub const FAMILIES: &[FamilyDoc] = &[
     schedule::ScheduleConfig::DOC,
     suspend_erase::SuspendEraseConfig::DOC,
+    erase_scheme::EraseSchemeConfig::DOC,
     suspend_program::SuspendProgramConfig::DOC,
     buffer::BufferConfig::DOC,
     flush::FlushConfig::DOC,

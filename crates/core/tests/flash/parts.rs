@@ -144,6 +144,7 @@ impl Parts {
             unit_planes: self.planes,
             blocks: Blocks::new(self.units * self.planes, BLOCKS),
             faults: None,
+            eraser: None,
             ops: OPS,
             commands: COMMANDS,
             timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),
@@ -174,6 +175,7 @@ impl Parts {
                 ServedAfterLoop::Queued => Serve::Queued,
                 ServedAfterLoop::All => Serve::All,
             },
+            erase: None,
         }
     }
 }

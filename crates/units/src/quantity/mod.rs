@@ -32,5 +32,5 @@ pub use span::{format_time, parse_time};
 pub use watt::{format_power, parse_power};
 pub use with::{
     bytes, fraction, maybe_bytes, maybe_fraction, maybe_rate, maybe_ratio, maybe_time, power, rate, time,
-    time_or_times, times,
+    ratio, time_or_times, times,
 };

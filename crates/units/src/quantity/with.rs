@@ -113,6 +113,10 @@ plain!(
     fraction Fraction f64, format_fraction
 );
 plain!(
+    /// An `f64` of at least 0, which may exceed 1, as `"150%"`.
+    ratio Ratio f64, format_fraction
+);
+plain!(
     /// A `u64` of bytes per second as `"1.2GB/s"`; `u64::MAX` as `"inf"`.
     rate Rate u64, format_rate
 );

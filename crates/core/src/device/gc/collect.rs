@@ -377,11 +377,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Count an erase without duration of an extent, at each of its blocks.
     pub(in crate::device) fn count_erases_of(&mut self, extent: u32) {
         let (lane, index) = self.shape.layout.lane_of(extent);
-        let blocks = self.flash.blocks_mut();
         for plane in self.shape.layout.planes_of(lane) {
             let (_, part) = self.shape.layout.part_of_plane(plane);
             if !self.state.extents.is_hole(&self.shape.layout, extent, part) {
-                blocks.erased(blocks.place(plane, index));
+                self.flash.erase_at_once(plane, index);
             }
         }
     }

@@ -1,0 +1,385 @@
+//! Erases whose pulses a scheme chooses: what each block of an erase gets, and what it is afterwards.
+//!
+//! The pulses of an erase are planned when it enters the array: everything that they depend on is known of
+//! the block. When the erase ends, the same plan says what the block has become. In a multi-plane erase each
+//! plane has its own plan. A pulse lasts as long as that of the plane which needs most.
+
+use super::join::joined;
+use super::op::OpId;
+use super::state::{Flash, FlashState};
+use crate::address::BlockId;
+use crate::nand::blocks::Worn;
+use crate::nand::erase::chip::{CYCLE, Chip, Nature};
+use crate::nand::erase::config::{EraseConfig, Reading};
+use crate::nand::erase::requirement::{CLASSES, Requirement};
+use crate::nand::loops::{Loops, MOST_LOOPS};
+use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyView};
+use serde::{Deserialize, Serialize};
+
+/// The wear of a block is tabled every so many cycles, up to `TABLED` times as many.
+const EVERY: u32 = 64;
+const TABLED: u32 = 256;
+
+/// A scheme, and the array that it acts on.
+#[derive(Clone, Debug)]
+pub struct Eraser {
+    chip: Chip,
+    scheme: EraseSchemePolicy,
+    /// What blocks need under the scheme, and under full pulses.
+    need: Requirement,
+    full: Requirement,
+    reading: Reading,
+    /// By class, then by `EVERY` cycles: the wear of a block that the scheme has always erased.
+    life: Vec<[u32; TABLED as usize + 1]>,
+}
+
+/// Totals of the erases of blocks, whose pulses a scheme chose.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EraseTotals {
+    /// Erases of blocks.
+    pub blocks: u64,
+    /// Time of their pulses, ns.
+    pub pulse_ns: u64,
+    /// Erases by the number of their pulses.
+    pub by_pulses: [u64; MOST_LOOPS + 1],
+    /// Erases by the highest voltage level.
+    pub by_level: [u64; MOST_LOOPS + 1],
+    /// Pulses that the prediction had made too short.
+    pub too_short: u64,
+    /// Steps that the prediction had made too many.
+    pub too_long: u64,
+    /// Erases that left fail bits.
+    pub incomplete: u64,
+}
+
+/// The pulses for one block, and what they leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pulses: [Pulse; MOST_LOOPS],
+    count: usize,
+    /// Fail bits that are left; 0 if the block is erased.
+    pub left: u32,
+    /// Pulses after one that should have been the last.
+    pub too_short: u32,
+    /// Steps of predicted pulses that the block did not need.
+    pub too_long: u32,
+    /// Whether a short first pulse can help the next erase.
+    pub shallow: bool,
+}
+
+impl Plan {
+    /// The pulses, in order.
+    pub fn pulses(&self) -> &[Pulse] {
+        &self.pulses[..self.count]
+    }
+
+    /// Their time, in steps.
+    pub fn steps(&self) -> u32 {
+        self.pulses().iter().map(|pulse| pulse.steps).sum()
+    }
+}
+
+/// What is known of a block before its erase.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Program/erase cycles, with those of the past.
+    pub cycles: u32,
+    /// Its wear, in parts of a cycle of full pulses (`CYCLE`).
+    pub wear: u32,
+    /// Pulses of its last erase.
+    pub pulses: u32,
+    /// Whether a short first pulse can help.
+    pub shallow: bool,
+}
+
+impl Eraser {
+    /// A scheme on an array; `None` for a scheme that takes the configured loops.
+    ///
+    /// # Errors
+    /// Says which rows are missing.
+    pub fn new(c: &EraseConfig, scheme: EraseSchemePolicy, seed: u64) -> Result<Option<Eraser>, String> {
+        let Some(rows) = scheme.rows() else { return Ok(None) };
+        let most = c.steps_per_level() * c.levels;
+        let of = |rows: &str| {
+            Requirement::new(&c.rows, rows, c.step.0, most)
+                .ok_or_else(|| format!("erase.rows has no row of `{rows}`"))
+        };
+        let (need, full) = (of(rows)?, of("ispe")?);
+        let chip = Chip::new(c, scheme.voltage(), seed);
+        let mut eraser = Eraser { chip, scheme, need, full, reading: c.reading, life: Vec::new() };
+        eraser.life = (0..CLASSES).map(|class| eraser.life_of(class)).collect();
+        Ok(Some(eraser))
+    }
+
+    /// The array.
+    pub fn chip(&self) -> &Chip {
+        &self.chip
+    }
+
+    /// How much longer a program takes under the scheme: a factor.
+    pub fn program_time(&self) -> f64 {
+        self.scheme.program_time()
+    }
+
+    /// The wear of a block of a class by its cycles, in steps of `EVERY`.
+    fn life_of(&self, class: u32) -> [u32; TABLED as usize + 1] {
+        let mut wear = 0.0;
+        let mut life = [0; TABLED as usize + 1];
+        for (cycles, at) in (0..).step_by(EVERY as usize).zip(&mut life) {
+            *at = libm::round(wear) as u32;
+            wear += f64::from(EVERY) * self.mean_wear(class, cycles, *at);
+        }
+        life
+    }
+
+    /// The mean wear of one erase of the blocks of a class.
+    fn mean_wear(&self, class: u32, cycles: u32, wear: u32) -> f64 {
+        let stress = |steps: u32| self.steady_plan(class, steps, wear).1 as f64;
+        let full = |steps: u32| self.chip.full_stress(steps) as f64;
+        let mean = |(least, most, part): (u32, u32, f64), of: &dyn Fn(u32) -> f64| {
+            of(least) * (1.0 - part) + of(most) * part
+        };
+        let under = mean(self.need.mixture(class, self.row(cycles, wear)), &stress);
+        let by_full = mean(self.full.mixture(class, wear / CYCLE), &full);
+        f64::from(CYCLE) * under / by_full
+    }
+
+    /// By what the rows are read.
+    fn row(&self, cycles: u32, wear: u32) -> u32 {
+        match self.reading {
+            Reading::Cycles => cycles,
+            Reading::Stress => wear / CYCLE,
+        }
+    }
+
+    /// The plan for a block that has needed so many steps in its last erases too, without noise, and its
+    /// stress.
+    fn steady_plan(&self, class: u32, steps: u32, wear: u32) -> (Plan, u64) {
+        let nature = self.chip.typical(class);
+        let new = Known { cycles: 0, wear, pulses: 0, shallow: true };
+        let needed = self.with_intent(steps);
+        let first = self.run(&nature, &new, needed, false);
+        let then = Known { pulses: first.count as u32, shallow: first.shallow, ..new };
+        let plan = self.run(&nature, &then, needed, false);
+        (plan, self.stress(&plan))
+    }
+
+    /// What a block needs that is to get so many steps.
+    fn with_intent(&self, steps: u32) -> u32 {
+        let level = steps.div_ceil(self.chip.steps_per_level).clamp(1, self.chip.levels);
+        steps + self.scheme.left_by_intent(level)
+    }
+
+    /// The stress of a plan.
+    pub fn stress(&self, plan: &Plan) -> u64 {
+        plan.pulses().iter().map(|pulse| self.chip.stress(pulse.level, pulse.steps)).sum()
+    }
+
+    /// The wear of a block of this nature that the scheme has always erased.
+    pub fn wear_after(&self, nature: &Nature, cycles: u32) -> u32 {
+        let life = &self.life[nature.class as usize];
+        let at = (cycles / EVERY).min(TABLED - 1) as usize;
+        let each = u64::from(life[at + 1] - life[at]);
+        let more = u64::from(cycles - at as u32 * EVERY);
+        (u64::from(life[at]) + each * more / u64::from(EVERY)).min(u64::from(u32::MAX / 2)) as u32
+    }
+
+    /// What is known of a block that the scheme has always erased, without noise.
+    pub fn lived(&self, nature: &Nature, cycles: u32) -> Known {
+        let wear = self.wear_after(nature, cycles);
+        if cycles == 0 {
+            return Known { cycles, wear, pulses: 0, shallow: true };
+        }
+        let steps = self.need.steps(nature.class, nature.turn, self.row(cycles, wear));
+        let (plan, _) = self.steady_plan(nature.class, steps, wear);
+        Known { cycles, wear, pulses: plan.count as u32, shallow: plan.shallow }
+    }
+
+    /// The pulses for a block.
+    pub fn plan(&self, nature: &Nature, known: &Known) -> Plan {
+        let steps = self.need.steps(nature.class, nature.turn, self.row(known.cycles, known.wear));
+        let more = self.scheme.predicts() && self.chip.is_mispredicted(nature, known.cycles);
+        self.run(nature, known, self.with_intent(steps) + u32::from(more), true)
+    }
+
+    /// Apply pulses to a block that needs so many steps, until it is erased or the scheme leaves it.
+    fn run(&self, nature: &Nature, known: &Known, needed: u32, noisy: bool) -> Plan {
+        let (chip, scheme) = (&self.chip, &self.scheme);
+        let block = BlockView {
+            pulses: known.pulses,
+            shallow: known.shallow,
+            errors: chip.expected_errors(known.wear),
+        };
+        let none = Pulse { level: 1, steps: 0 };
+        let mut plan = Plan {
+            pulses: [none; MOST_LOOPS],
+            count: 0,
+            left: 0,
+            too_short: 0,
+            too_long: 0,
+            shallow: known.shallow,
+        };
+        let (mut left, mut level, mut used) = (needed, 0, 0);
+        let mut pulse = scheme.first(&block);
+        // Whether the pulse should be the last.
+        let mut last = false;
+        loop {
+            plan.pulses[plan.count] = pulse;
+            plan.count += 1;
+            let goes_on = pulse.level == level && used < chip.steps_per_level;
+            used = if goes_on { used + pulse.steps } else { pulse.steps };
+            level = pulse.level;
+            plan.shallow &= level > 1 || used < chip.steps_per_level;
+            if last {
+                plan.too_long += pulse.steps.saturating_sub(left);
+            }
+            left = left.saturating_sub(pulse.steps);
+            let number = plan.count as u32 - 1;
+            let fail_bits = chip.fail_bits(nature, left, noisy.then_some((known.cycles, number)));
+            if chip.passes(fail_bits) {
+                return plan;
+            }
+            let verify =
+                VerifyView { level, left: chip.steps_per_level.saturating_sub(used), fail_bits };
+            let next = scheme.next(&block, &verify).filter(|_| plan.count < MOST_LOOPS);
+            let Some(next) = next else {
+                plan.left = chip.fail_bits(nature, left, None);
+                return plan;
+            };
+            plan.too_short += u32::from(last);
+            // A pulse that takes all of its level may be cut off by it.
+            let room = if verify.left == 0 { chip.steps_per_level } else { verify.left };
+            last = scheme.predicts() && next.steps < room;
+            pulse = next;
+        }
+    }
+
+    /// What a block is after an erase by this plan.
+    pub fn after(&self, nature: &Nature, known: &Known, plan: &Plan) -> Worn {
+        let full = self.full.steps(nature.class, nature.turn, known.wear / CYCLE);
+        let stress = self.stress(plan) * u64::from(CYCLE) / self.chip.full_stress(full);
+        let wear = u64::from(known.wear) + stress.max(1);
+        Worn {
+            wear: wear.min(u64::from(u32::MAX / 2)) as u32,
+            residual: plan.left.min(u32::from(u16::MAX)) as u16,
+            pulses: plan.count as u8,
+            shallow: plan.shallow,
+        }
+    }
+
+    /// Mean time of the pulses of an erase after so many cycles, and of their number, over all blocks.
+    pub fn mean(&self, cycles: u32) -> (u64, u64) {
+        let (mut steps, mut pulses) = (0, 0);
+        for class in 0..CLASSES {
+            let nature = self.chip.typical(class);
+            let known = self.lived(&nature, cycles);
+            let (plan, _) = self.steady_plan(
+                class,
+                self.need.steps(class, nature.turn, self.row(cycles, known.wear)),
+                known.wear,
+            );
+            steps += u64::from(plan.steps());
+            pulses += plan.count as u64;
+        }
+        (steps * self.chip.step_ns / u64::from(CLASSES), pulses.div_ceil(u64::from(CLASSES)))
+    }
+}
+
+impl FlashState {
+    /// What is known of the block at an index of a plane.
+    fn known(&self, eraser: &Eraser, plane: u32, index: u32) -> (BlockId, Nature, Known) {
+        let block = self.blocks.id(plane, index);
+        let nature = eraser.chip.nature(block);
+        let cycles = self.blocks.cycles_at(self.blocks.place(plane, index));
+        let known = match self.blocks.worn(block) {
+            Some(Worn { wear, pulses, shallow, .. }) => {
+                Known { cycles, wear: *wear, pulses: u32::from(*pulses), shallow: *shallow }
+            }
+            None => eraser.lived(&nature, cycles),
+        };
+        (block, nature, known)
+    }
+}
+
+impl<O> Flash<O> {
+    /// The scheme that chooses pulses, if one does.
+    pub fn eraser(&self) -> Option<&Eraser> {
+        self.fixed.eraser.as_ref()
+    }
+
+    /// The loops of an erase that is about to enter the array, with those that joined it.
+    #[cold]
+    pub(super) fn loops_of(&self, head: u32) -> Loops {
+        let Some(eraser) = &self.fixed.eraser else { return self.fixed.timing.loops };
+        let s = &self.state;
+        let mut longest = [0; MOST_LOOPS];
+        let mut count = 0;
+        for id in joined(&s.ops, head) {
+            let cmd = &s.ops[id].cmd;
+            for plane in self.fixed.planes_of(cmd) {
+                let (_, nature, known) = s.known(eraser, plane, cmd.block);
+                let plan = eraser.plan(&nature, &known);
+                count = count.max(plan.count);
+                for (most, pulse) in longest.iter_mut().zip(plan.pulses()) {
+                    *most = pulse.steps.max(*most);
+                }
+            }
+        }
+        let ns = |steps: u32| (u64::from(steps) * eraser.chip.step_ns) as u32;
+        self.fixed.timing.loops.with_pulses(longest[..count].iter().map(|&steps| ns(steps)))
+    }
+
+    /// How long an erase is in the array if nothing interrupts it, with those that joined it, ns.
+    pub(super) fn erase_ns(&self, head: u32) -> u64 {
+        match &self.fixed.eraser {
+            None => self.fixed.timing.erase_ns,
+            Some(_) => self.loops_of(head).total(),
+        }
+    }
+
+    /// Note that an erase has ended, with those that joined it.
+    pub(super) fn erase_ended(&mut self, head: u32) {
+        let mut at = Some(head);
+        while let Some(id) = at {
+            let op = &self.state.ops[id];
+            at = OpId::of_link(op.joined).map(OpId::number);
+            let index = op.cmd.block;
+            self.fixed.planes_of(&op.cmd).for_each(|plane| self.block_erased(plane, index));
+        }
+    }
+
+    /// Note that the erase of a block has ended, at an index of a plane.
+    fn block_erased(&mut self, plane: u32, index: u32) {
+        let s = &mut self.state;
+        if let Some(eraser) = &self.fixed.eraser {
+            let (block, nature, known) = s.known(eraser, plane, index);
+            let plan = eraser.plan(&nature, &known);
+            s.counters.erases.count(&plan, eraser.chip.step_ns);
+            s.blocks.wears(block, eraser.after(&nature, &known, &plan));
+        }
+        s.blocks.erased(s.blocks.place(plane, index));
+    }
+
+    /// Count an erase without duration of the block at an index of a plane.
+    pub fn erase_at_once(&mut self, plane: u32, index: u32) {
+        let blocks = &mut self.state.blocks;
+        // A block that no erase has touched in this run is as its cycles say.
+        if self.fixed.eraser.is_some() && blocks.worn(blocks.id(plane, index)).is_some() {
+            return self.block_erased(plane, index);
+        }
+        blocks.erased(blocks.place(plane, index));
+    }
+}
+
+impl EraseTotals {
+    fn count(&mut self, plan: &Plan, step_ns: u64) {
+        let level = plan.pulses().iter().map(|pulse| pulse.level).max().unwrap_or(0);
+        self.blocks += 1;
+        self.pulse_ns += u64::from(plan.steps()) * step_ns;
+        self.by_pulses[plan.count] += 1;
+        self.by_level[level as usize] += 1;
+        self.too_short += u64::from(plan.too_short);
+        self.too_long += u64::from(plan.too_long);
+        self.incomplete += u64::from(plan.left > 0);
+    }
+}

@@ -1,0 +1,234 @@
+//! What the array does under erase pulses: how many fail bits a verify counts, what a pulse costs a block,
+//! and how many errors follow.
+//!
+//! The fail bits fall linearly with the pulse time that is left, by `delta` a step, down to at most `gamma`
+//! with the last step (AERO, ASPLOS'24). Everything that differs from block to block is a function of the
+//! seed and the block, so that schemes meet the same blocks.
+
+use super::config::EraseConfig;
+use super::requirement::CLASSES;
+use crate::address::BlockId;
+use tailcut_units::Stream;
+use tailcut_units::random::mix;
+
+/// What a block has from its making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nature {
+    /// Its class among the blocks by the pulse time that they need.
+    pub class: u32,
+    /// Its place between two rows of requirements, of 65,536.
+    pub turn: u32,
+    /// Where in its last step it is erased, of 65,536.
+    cell: u32,
+    key: u64,
+}
+
+/// The constants of the array.
+#[derive(Clone, Debug)]
+pub struct Chip {
+    /// Length of a step, ns.
+    pub step_ns: u64,
+    /// Steps of the longest pulse at one level.
+    pub steps_per_level: u32,
+    /// Voltage levels.
+    pub levels: u32,
+    gamma: u32,
+    delta: u32,
+    pass: u32,
+    noise: u32,
+    /// Draws below this are erases that need a step more.
+    mispredicted: u64,
+    /// By level, from 1 on: the stress of a step.
+    weights: Vec<u64>,
+    errors: Errors,
+    residual_errors: u32,
+    key: u64,
+}
+
+/// The expected errors of a block by its wear.
+#[derive(Clone, Debug)]
+struct Errors {
+    fresh: f64,
+    growth: f64,
+}
+
+/// The wear of a program/erase cycle of full pulses.
+pub const CYCLE: u32 = 1024;
+
+impl Chip {
+    /// The array of a configuration, which was checked. `voltage`: the voltage of all levels against that
+    /// of full pulses.
+    pub fn new(c: &EraseConfig, voltage: f64, seed: u64) -> Chip {
+        let weight = |level: u32| {
+            libm::round(4096.0 * libm::pow(f64::from(level) * voltage, c.stress_exponent)).max(1.0) as u64
+        };
+        let fresh = f64::from(c.fresh_errors);
+        Chip {
+            step_ns: c.step.0,
+            steps_per_level: c.steps_per_level(),
+            levels: c.levels,
+            gamma: c.gamma,
+            delta: c.delta,
+            pass: c.pass,
+            noise: c.noise,
+            mispredicted: libm::round(c.misprediction * 4_294_967_296.0) as u64,
+            weights: (0..=c.levels).map(weight).collect(),
+            errors: Errors {
+                fresh,
+                growth: (f64::from(c.worn_errors) - fresh) / (f64::from(c.worn_cycles) * f64::from(CYCLE)),
+            },
+            residual_errors: c.residual_errors,
+            key: Stream::new(seed, "erase blocks", 0).next_u64(),
+        }
+    }
+
+    /// What a block has from its making.
+    #[inline]
+    pub fn nature(&self, block: BlockId) -> Nature {
+        let key = mix(self.key ^ u64::from(block.0).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let class = ((key >> 32) * u64::from(CLASSES)) >> 32;
+        Nature { class: class as u32, turn: key as u32 & 0xFFFF, cell: (key >> 16) as u32 & 0xFFFF, key }
+    }
+
+    /// A block in the middle of a class.
+    pub fn typical(&self, class: u32) -> Nature {
+        Nature { class, turn: 0x8000, cell: 0x8000, key: self.key }
+    }
+
+    /// Whether an erase needs a step more than its fail bits tell.
+    pub fn is_mispredicted(&self, nature: &Nature, cycle: u32) -> bool {
+        self.mispredicted > 0 && mix(nature.key ^ u64::from(cycle) << 32 ^ 0xA5) >> 32 < self.mispredicted
+    }
+
+    /// The fail bits of a block that needs `left` more steps: without noise if `pulse` is `None`, else as
+    /// the verify after that pulse of that cycle counts them.
+    pub fn fail_bits(&self, nature: &Nature, left: u32, pulse: Option<(u32, u32)>) -> u32 {
+        if left == 0 {
+            return self.pass;
+        }
+        let part = u64::from(0x1_0000 - nature.cell);
+        let exact = match left {
+            1 => u64::from(self.pass) + 1 + ((u64::from(self.gamma - self.pass - 1) * part) >> 16),
+            _ => u64::from(self.gamma) + u64::from(self.delta) * u64::from(left - 2)
+                + ((u64::from(self.delta) * part) >> 16).max(1),
+        };
+        let Some((cycle, number)) = pulse.filter(|_| self.noise > 0) else { return exact as u32 };
+        let draw = mix(nature.key ^ u64::from(cycle) << 8 ^ u64::from(number) << 56 ^ 0x5A);
+        // The sum of four uniform draws: nearly normal, of standard deviation 65,536 / sqrt(3).
+        let sum: i64 = (0..4).map(|i| (draw >> (16 * i) & 0xFFFF) as i64).sum();
+        let noise = (sum - 131_070) * i64::from(self.noise) / 37_837;
+        (exact as i64 + noise).max(i64::from(self.pass) + 1) as u32
+    }
+
+    /// Whether a verify with so many fail bits finds the block erased.
+    #[inline]
+    pub fn passes(&self, fail_bits: u32) -> bool {
+        fail_bits <= self.pass
+    }
+
+    /// The stress of a pulse.
+    #[inline]
+    pub fn stress(&self, level: u32, steps: u32) -> u64 {
+        self.weights[level as usize] * u64::from(steps)
+    }
+
+    /// The stress of full pulses, level after level, of so many steps in all.
+    pub fn full_stress(&self, steps: u32) -> u64 {
+        let level = |level: u32| {
+            let before = (level - 1) * self.steps_per_level;
+            self.stress(level, steps.saturating_sub(before).min(self.steps_per_level))
+        };
+        (1..=self.levels).map(level).sum()
+    }
+
+    /// Raw bit errors of a KiB, in 1/16, that a block of this wear is expected to have at the stated
+    /// retention.
+    pub fn expected_errors(&self, wear: u32) -> u32 {
+        libm::round(16.0 * (self.errors.fresh + self.errors.growth * f64::from(wear))) as u32
+    }
+
+    /// The errors, in 1/16, that an erase adds which has left so many fail bits.
+    pub fn residual_errors(&self, fail_bits: u32) -> u32 {
+        if self.passes(fail_bits) {
+            return 0;
+        }
+        (u64::from(fail_bits) * 16 * u64::from(self.residual_errors) / u64::from(self.delta)) as u32
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::nand::erase::config::Reading;
+    use tailcut_units::Span;
+
+    /// An array of two blocks' classes, whose rows are those of two schemes.
+    pub(crate) fn config() -> EraseConfig {
+        let rows = [
+            "ispe 0: 3.5ms 100",
+            "ispe 1000: 3.5ms 50, 7ms 50",
+            "aero-cons 0: 2ms 60, 3.5ms 40",
+            "aero-cons 1000: 2ms 20, 3ms 40, 4.5ms 40",
+            "aero 0: 1.5ms 60, 3ms 40",
+            "aero 1000: 2ms 60, 4ms 40",
+        ];
+        EraseConfig {
+            step: Span(500_000),
+            pulse: Span(3_500_000),
+            levels: 5,
+            gamma: 500,
+            delta: 5000,
+            pass: 100,
+            noise: 0,
+            misprediction: 0.0,
+            reading: Reading::Cycles,
+            stress_exponent: 1.0,
+            fresh_errors: 20,
+            worn_errors: 63,
+            worn_cycles: 5300,
+            residual_errors: 10,
+            rows: rows.map(|row| row.parse().expect("a row")).to_vec(),
+        }
+    }
+
+    #[test]
+    fn fail_bits_fall_by_delta_a_step_and_end_below_gamma() {
+        let chip = Chip::new(&config(), 1.0, 1);
+        for block in 0..500 {
+            let nature = chip.nature(BlockId(block));
+            let at = |left| chip.fail_bits(&nature, left, None);
+            assert!(chip.passes(at(0)) && !chip.passes(at(1)) && at(1) <= 500);
+            for left in 2..30 {
+                assert!(at(left) > 500 + 5000 * (left - 2) && at(left) <= 500 + 5000 * (left - 1), "{left}");
+                assert_eq!(at(left + 1) - at(left), 5000);
+            }
+        }
+    }
+
+    #[test]
+    fn noise_has_its_deviation_and_never_lets_a_block_pass() {
+        let chip = Chip::new(&EraseConfig { noise: 300, ..config() }, 1.0, 1);
+        let nature = chip.nature(BlockId(3));
+        let exact = f64::from(chip.fail_bits(&nature, 4, None));
+        let off: Vec<f64> = (0..20_000)
+            .map(|n| f64::from(chip.fail_bits(&nature, 4, Some((n / 4, n % 4)))) - exact)
+            .collect();
+        let mean = off.iter().sum::<f64>() / 20_000.0;
+        let deviation = libm::sqrt(off.iter().map(|x| x * x).sum::<f64>() / 20_000.0);
+        assert!(mean.abs() < 9.0 && (290.0..310.0).contains(&deviation), "{mean} {deviation}");
+        assert!((0..20_000).all(|n| !chip.passes(chip.fail_bits(&nature, 1, Some((n, 0))))));
+    }
+
+    #[test]
+    fn classes_are_even_and_stress_grows_with_the_level() {
+        let chip = Chip::new(&config(), 1.0, 7);
+        let mut count = vec![0; CLASSES as usize];
+        (0..20_000).for_each(|block| count[chip.nature(BlockId(block)).class as usize] += 1);
+        // Each has 100: Poisson.
+        assert!(count.iter().all(|n| (55..150).contains(n)), "{count:?}");
+        assert_eq!((chip.stress(1, 7), chip.stress(3, 7)), (7 * 4096, 21 * 4096));
+        assert_eq!(chip.full_stress(10), (7 + 2 * 3) * 4096);
+        assert_eq!((chip.expected_errors(0), chip.expected_errors(5300 * CYCLE)), (320, 63 * 16));
+        assert_eq!((chip.residual_errors(100), chip.residual_errors(5500)), (0, 176));
+    }
+}

@@ -1,0 +1,163 @@
+//! How blocks erase, for schemes that choose their pulses.
+
+use super::requirement::Row;
+use crate::problem::{ConfigProblem, check_count, refuse};
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Span, quantity};
+
+/// Most steps of a pulse, and most voltage levels: with [`MOST_STEPS`] in all.
+const MOST_LEVELS: u32 = 12;
+/// Most steps that an erase may need.
+pub(super) const MOST_STEPS: u32 = 250;
+
+/// The array under an erase scheme other than `fixed`: pulses, verify results, stress and errors.
+///
+/// - Read by: the erases of a block (`nand::erase::chip`), planned in `flash::erase`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EraseConfig {
+    /// The unit of pulse time. All pulses are multiples of it.
+    ///
+    /// - Range: more than 0ns, at most 1s
+    #[serde(with = "quantity::time")]
+    pub step: Span,
+    /// The longest pulse at one voltage (tEP). An erase that needs more goes on at the next voltage.
+    ///
+    /// - Range: 1 to 250 steps; a multiple of `erase.step`
+    #[serde(with = "quantity::time")]
+    pub pulse: Span,
+    /// Number of voltage levels. Pulses after the last level's first are at the last level too.
+    ///
+    /// - Range: 1 to 12; times `erase.pulse` at most 250 steps
+    pub levels: u32,
+    /// Fail bits that a verify counts when one step is left, at most (gamma).
+    ///
+    /// - Range: at least 2; more than `erase.pass`
+    pub gamma: u32,
+    /// Fail bits that each step before it adds (delta).
+    ///
+    /// - Range: 1 to 1000000
+    pub delta: u32,
+    /// Fail bits with which a block counts as erased (F_PASS).
+    ///
+    /// - Range: 0 to 1000000; less than `erase.gamma`
+    pub pass: u32,
+    /// Standard deviation of the fail bits that a verify counts before the block is erased.
+    ///
+    /// - Range: 0 to 1000000
+    pub noise: u32,
+    /// Share of erases that need one step more than the fail bits tell.
+    ///
+    /// - Range: 0% to 100%
+    #[serde(with = "quantity::fraction")]
+    pub misprediction: f64,
+    /// What the rows of `erase.rows` are given by.
+    ///
+    /// - Read by: the requirement of a block (`nand::erase::requirement`)
+    pub reading: Reading,
+    /// Power of the voltage level with which a pulse stresses a block. 0: stress is pulse time alone.
+    ///
+    /// - Range: 0% to 1000%
+    #[serde(with = "quantity::ratio")]
+    pub stress_exponent: f64,
+    /// Raw bit errors of a KiB that a fresh block is expected to have at the stated retention.
+    ///
+    /// - Range: 0 to 8192; at most `erase.worn_errors`
+    pub fresh_errors: u32,
+    /// The same of a block that has been erased `erase.worn_cycles` times by full pulses.
+    ///
+    /// - Range: 0 to 8192
+    pub worn_errors: u32,
+    /// Program/erase cycles after which a block erased by full pulses has `erase.worn_errors`.
+    ///
+    /// - Range: 1 to 1000000
+    pub worn_cycles: u32,
+    /// Raw bit errors of a KiB that `erase.delta` fail bits add which an erase has left.
+    ///
+    /// - Range: 0 to 8192
+    pub residual_errors: u32,
+    /// The total pulse time that blocks need: for each scheme, and each of some program/erase cycles, the
+    /// shares of blocks by their total. A text such as `aero 500: 2ms 42, 2.5ms 58`. Shares are in percent.
+    ///
+    /// - Range: 1 to 1000 rows
+    /// - Read by: the requirement of a block (`nand::erase::requirement`)
+    pub rows: Vec<Row>,
+}
+
+/// What the program/erase cycles of a row of requirements count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// The block's cycles under the scheme itself: its row contains the stress that the scheme has saved.
+    Cycles,
+    /// Cycles of full pulses with the same stress as the block has.
+    Stress,
+}
+
+impl EraseConfig {
+    /// Steps of the longest pulse.
+    pub fn steps_per_level(&self) -> u32 {
+        (self.pulse.0 / self.step.0) as u32
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
+        if self.step.0 == 0 || self.step.0 > 1_000_000_000 {
+            return refuse("erase.step", "more than 0 ns, at most 1 s");
+        }
+        let steps = self.pulse.0 / self.step.0;
+        if !self.pulse.0.is_multiple_of(self.step.0) || steps == 0 || steps > u64::from(MOST_STEPS) {
+            return refuse("erase.pulse", format!("a multiple of erase.step, 1 to {MOST_STEPS} times it"));
+        }
+        check_count("erase.levels", self.levels, MOST_LEVELS)?;
+        if steps * u64::from(self.levels) > u64::from(MOST_STEPS) {
+            return refuse("erase.levels", format!("levels times pulse is more than {MOST_STEPS} steps"));
+        }
+        check_count("erase.delta", self.delta, 1_000_000)?;
+        for (key, bits) in [("pass", self.pass), ("noise", self.noise), ("gamma", self.gamma)] {
+            if bits > 1_000_000 {
+                return refuse(&format!("erase.{key}"), format!("{bits}: at most 1000000"));
+            }
+        }
+        if self.gamma < 2 || self.gamma <= self.pass {
+            return refuse("erase.gamma", "at least 2, and more than erase.pass");
+        }
+        if !(0.0..=1.0).contains(&self.misprediction) {
+            return refuse("erase.misprediction", "a share from 0% to 100%");
+        }
+        if !(0.0..=10.0).contains(&self.stress_exponent) {
+            return refuse("erase.stress_exponent", "a power from 0% (0) to 1000% (10)");
+        }
+        check_count("erase.worn_cycles", self.worn_cycles, 1_000_000)?;
+        let errors = [("fresh_errors", self.fresh_errors), ("worn_errors", self.worn_errors)];
+        for (key, bits) in errors.into_iter().chain([("residual_errors", self.residual_errors)]) {
+            if bits > 8192 {
+                return refuse(&format!("erase.{key}"), format!("{bits}: a KiB has 8192 bits"));
+            }
+        }
+        if self.fresh_errors > self.worn_errors {
+            return refuse("erase.fresh_errors", "at most erase.worn_errors");
+        }
+        self.check_rows()
+    }
+
+    fn check_rows(&self) -> Result<(), ConfigProblem> {
+        if self.rows.is_empty() || self.rows.len() > 1000 {
+            return refuse("erase.rows", format!("{} rows; 1 to 1000", self.rows.len()));
+        }
+        let most = self.pulse.0 * u64::from(self.levels);
+        for (i, row) in self.rows.iter().enumerate() {
+            let problem = |text: String| refuse("erase.rows", format!("row {} ({row}): {text}", i + 1));
+            if let Some(&(total, _)) = row.totals.iter().find(|(total, _)| {
+                total.0 == 0 || !total.0.is_multiple_of(self.step.0) || total.0 > most
+            }) {
+                let total = quantity::format_time(total);
+                return problem(format!("{total} is no multiple of erase.step from one to {most} ns"));
+            }
+            let same = |other: &Row| (&other.scheme, other.pe_cycles) == (&row.scheme, row.pe_cycles);
+            if self.rows[..i].iter().any(same) {
+                return problem("there is a row of this scheme and these cycles already".to_string());
+            }
+        }
+        Ok(())
+    }
+}

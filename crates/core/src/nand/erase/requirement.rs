@@ -1,0 +1,233 @@
+//! The total pulse time that a block needs, by scheme and program/erase cycles.
+//!
+//! A block has one quantile for its life: it is among the shares of the blocks that need least, or most,
+//! at each number of cycles. Between two rows a block changes from the one to the other at a number of
+//! cycles of its own, so that the mean is linear between rows and each total is that of a row.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use tailcut_units::Span;
+use tailcut_units::quantity::{format_time, parse_time};
+
+/// Number of quantiles.
+pub const CLASSES: u32 = 200;
+/// Hundredths of a percent in the whole.
+const WHOLE: u32 = 10_000;
+
+/// The shares of blocks by the total pulse time that they need under a scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The scheme's name.
+    pub scheme: String,
+    /// Program/erase cycles.
+    pub pe_cycles: u32,
+    /// Totals, and the hundredths of a percent of the blocks that need each, in order of the totals.
+    pub totals: Vec<(Span, u32)>,
+}
+
+/// Why a text is no row.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no row: {problem}. Write SCHEME CYCLES: TIME SHARE, TIME SHARE, … with shares in percent that make 100, for example aero 500: 2ms 42, 2.5ms 58")]
+pub struct RowTextError {
+    text: String,
+    problem: String,
+}
+
+impl FromStr for Row {
+    type Err = RowTextError;
+
+    fn from_str(text: &str) -> Result<Row, RowTextError> {
+        let fail = |problem: &str| RowTextError { text: text.to_string(), problem: problem.to_string() };
+        let (head, list) = text.split_once(':').ok_or_else(|| fail("it has no colon"))?;
+        let (scheme, cycles) = head.trim().split_once(' ').ok_or_else(|| fail("it has no cycles"))?;
+        let pe_cycles: u32 = cycles.trim().parse().map_err(|_| fail("its cycles are no whole number"))?;
+        let mut totals: Vec<(Span, u32)> = Vec::new();
+        for entry in list.split(',') {
+            let (time, share) =
+                entry.trim().split_once(' ').ok_or_else(|| fail("an entry is not a time and a share"))?;
+            let time = parse_time(time).map_err(|e| fail(&e.to_string()))?;
+            let share = hundredths(share.trim()).ok_or_else(|| fail("a share is not a number up to 100"))?;
+            if totals.last().is_some_and(|&(before, _)| before >= time) {
+                return Err(fail("its times do not rise"));
+            }
+            totals.push((time, share));
+        }
+        if totals.iter().map(|(_, share)| share).sum::<u32>() != WHOLE {
+            return Err(fail("its shares do not make 100"));
+        }
+        Ok(Row { scheme: scheme.to_string(), pe_cycles, totals })
+    }
+}
+
+/// A share in percent with at most two decimals, in hundredths.
+fn hundredths(text: &str) -> Option<u32> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str, most: usize| {
+        ((1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| text.parse::<u32>().ok())
+            .flatten()
+    };
+    let scale = if part.len() == 1 { 10 } else { 1 };
+    let share = digits(whole, 3)? * 100 + digits(part, 2)? * scale;
+    (share <= WHOLE).then_some(share)
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}:", self.scheme, self.pe_cycles)?;
+        for (i, &(time, share)) in self.totals.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "," };
+            write!(f, "{separator} {} {}", format_time(time), share / 100)?;
+            match share % 100 {
+                0 => {}
+                n if n % 10 == 0 => write!(f, ".{}", n / 10)?,
+                n => write!(f, ".{n:02}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Row, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The requirements of one scheme, in steps.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// Program/erase cycles of the rows, rising.
+    cycles: Vec<u32>,
+    /// By row and class.
+    steps: Vec<[u8; CLASSES as usize]>,
+    /// Most steps.
+    most: u32,
+}
+
+impl Requirement {
+    /// The requirements under a scheme; `None` if no row is of this scheme. Steps of `step` ns, at most
+    /// `most` (255 or less) in all.
+    pub fn new(rows: &[Row], scheme: &str, step: u64, most: u32) -> Option<Requirement> {
+        let mut own: Vec<&Row> = rows.iter().filter(|row| row.scheme == scheme).collect();
+        own.sort_by_key(|row| row.pe_cycles);
+        let by_class = |row: &&Row| {
+            let mut steps = [0; CLASSES as usize];
+            for (class, steps) in (0..).zip(&mut steps) {
+                // The middle of the class.
+                let at = (2 * class + 1) * WHOLE / (2 * CLASSES);
+                let mut below = 0;
+                let total = row.totals.iter().find(|(_, share)| {
+                    below += share;
+                    at < below
+                });
+                *steps = total.map_or(0, |(total, _)| total.0 / step) as u8;
+            }
+            steps
+        };
+        let steps: Vec<_> = own.iter().map(by_class).collect();
+        let cycles = own.iter().map(|row| row.pe_cycles).collect();
+        (!steps.is_empty()).then_some(Requirement { cycles, steps, most })
+    }
+
+    /// The rows between which `cycles` lies, and the share of the way to the later one, of 65,536. Beyond
+    /// the last row the trend of the last two goes on: the share may be larger.
+    fn between(&self, cycles: u32) -> (usize, usize, u64) {
+        let last = self.cycles.len() - 1;
+        let after = self.cycles.partition_point(|&row| row <= cycles);
+        if after == 0 || last == 0 {
+            return (0, 0, 0);
+        }
+        let to = after.min(last);
+        let (from, way) = (self.cycles[to - 1], u64::from(self.cycles[to] - self.cycles[to - 1]));
+        (to - 1, to, (u64::from(cycles - from) << 16) / way)
+    }
+
+    /// The steps that a block of a class needs after so many cycles. `turn` (16 bits) is the block's own
+    /// place between two rows.
+    pub fn steps(&self, class: u32, turn: u32, cycles: u32) -> u32 {
+        let (from, to, share) = self.between(cycles);
+        let (least, most) = self.of_rows(class, from, to);
+        let times = (share + u64::from(0xFFFF - (turn & 0xFFFF))) >> 16;
+        self.bounded(least, most, times)
+    }
+
+    /// What the blocks of a class need after so many cycles: the two totals and the share of the blocks
+    /// that need the second.
+    pub fn mixture(&self, class: u32, cycles: u32) -> (u32, u32, f64) {
+        let (from, to, share) = self.between(cycles);
+        let (least, most) = self.of_rows(class, from, to);
+        let times = share >> 16;
+        let part = (share & 0xFFFF) as f64 / 65_536.0;
+        (self.bounded(least, most, times), self.bounded(least, most, times + 1), part)
+    }
+
+    fn of_rows(&self, class: u32, from: usize, to: usize) -> (u32, u32) {
+        let at = |row: usize| u32::from(self.steps[row][class as usize]);
+        (at(from), at(to).max(at(from)))
+    }
+
+    fn bounded(&self, least: u32, most: u32, times: u64) -> u32 {
+        (u64::from(least) + times * u64::from(most - least)).min(u64::from(self.most)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(text: &str) -> Row {
+        text.parse().unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn rows_are_read_and_written() {
+        for text in ["aero 500: 2ms 42, 2.5ms 30, 3ms 27, 3.5ms 1", "ispe 1000: 3.5ms 76.5, 7ms 18.25, 10.5ms 5.25"] {
+            assert_eq!(row(text).to_string(), text);
+        }
+        for (text, problem) in [
+            ("aero 500", "no colon"),
+            ("aero: 2ms 100", "no cycles"),
+            ("aero x: 2ms 100", "no whole number"),
+            ("aero 5: 2ms", "not a time and a share"),
+            ("aero 5: 2ms 50, 1ms 50", "do not rise"),
+            ("aero 5: 2ms 50, 3ms 49.99", "do not make 100"),
+            ("aero 5: 2ms 1e2", "not a number"),
+            ("aero 5: 2ms 101", "not a number"),
+            ("aero 5: 2ms -1", "not a number"),
+            ("aero 5: 2ms 4294967296", "not a number"),
+        ] {
+            let error = text.parse::<Row>().expect_err(text).to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+
+    #[test]
+    fn classes_follow_the_shares_and_rows_are_interpolated() {
+        let rows = [row("a 1000: 2ms 25, 3ms 75"), row("a 2000: 2ms 10, 4ms 90"), row("b 0: 1ms 100")];
+        let r = Requirement::new(&rows, "a", 1_000_000, 35).expect("there are rows");
+        assert!(Requirement::new(&rows, "c", 1_000_000, 35).is_none());
+        let of = |cycles| (0..CLASSES).map(|class| r.steps(class, 0x8000, cycles)).collect::<Vec<_>>();
+        let count = |cycles, steps| of(cycles).into_iter().filter(|&s| s == steps).count();
+        assert_eq!((count(0, 2), count(1000, 2), count(1000, 3)), (50, 50, 150));
+        assert_eq!((count(2000, 2), count(2000, 4)), (20, 180));
+        // The trend goes on, up to the bound.
+        assert_eq!((count(3000, 5), count(100_000, 35)), (150, 180));
+        // Each block changes once, and half of them before the middle.
+        for class in [30, 199] {
+            let turns = (0..256).map(|turn| r.steps(class, turn * 256, 1500));
+            let after = turns.filter(|&steps| steps == r.steps(class, 0, 2000)).count();
+            assert!((127..=129).contains(&after), "{after}");
+            let life: Vec<u32> = (1000..=2000).map(|cycles| r.steps(class, 0x4000, cycles)).collect();
+            assert!(life.is_sorted() && life[0] < life[1000]);
+            assert_eq!(r.mixture(class, 1500).2, 0.5);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! AERO: each pulse only as long as needed, and shorter while the errors allow it.
+//!
+//! **What it does.** As `aero-cons`, but a pulse is shorter than the fail bits tell, by up to `left` at its
+//! level, while the block's expected errors at the stated retention and those that an incomplete erase adds
+//! stay under `requirement`. What is left are residual fail bits, which add errors to every page of the
+//! block until its next erase.
+//!
+//! **Why it matters for the tail.** Erases are shorter still, most of all in the middle of a drive's life,
+//! and wear the blocks less, so that old blocks need fewer pulses.
+//!
+//! **Parameters and source.** `requirement`: 63 bits of a KiB, what the drive must stay under to correct 72
+//! (AERO, ASPLOS'24; 40 and 50 are its sensitivity study). `left`: one time for each level, an assumption
+//! within the 0.5 to 1 ms of the paper. `shallow` as `aero-cons`.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `erase` of `testkit`.
+
+use super::{BlockView, EraseScheme, Pulse, VerifyView, constants};
+use crate::policy::PolicyContext;
+use crate::policy::erase_timing::EraseTiming;
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Span, quantity};
+
+/// The first pulse, and what an erase may leave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Length of the first pulse of a block.
+    ///
+    /// - Range: more than 0ns; less than `erase.pulse`, a multiple of `erase.step`
+    #[serde(with = "quantity::time")]
+    pub shallow: Span,
+    /// Pulse time that an erase may leave, by the level at which it ends. Levels after the last of the list
+    /// have its last time.
+    ///
+    /// - Range: each at least 0ns; rising, multiples of `erase.step` up to `erase.pulse`
+    #[serde(with = "quantity::times")]
+    pub left: Vec<Span>,
+    /// Raw bit errors of a KiB that a block may have at the stated retention.
+    ///
+    /// - Range: 0 to 8192
+    pub requirement: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { shallow: Span(1_000_000), left: vec![Span(500_000), Span(1_000_000)], requirement: 63 }
+    }
+}
+
+/// The table.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy(EraseTiming);
+
+impl Policy {
+    /// Fails without the table `erase`, and if a value does not fit it.
+    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        if c.requirement > 8192 {
+            return Err(format!("requirement = {}: a KiB has 8192 bits", c.requirement));
+        }
+        let array = constants(x)?;
+        Ok(Policy(EraseTiming::new(&array, c.shallow)?.leaving(&array, &c.left, c.requirement)?))
+    }
+}
+
+impl EraseScheme for Policy {
+    #[inline]
+    fn rows(&self) -> Option<&'static str> {
+        Some("aero")
+    }
+    fn first(&self, block: &BlockView) -> Pulse {
+        self.0.first(block)
+    }
+    fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse> {
+        self.0.next(block, verify)
+    }
+    fn left_by_intent(&self, level: u32) -> u32 {
+        self.0.left_by_intent(level)
+    }
+    fn predicts(&self) -> bool {
+        true
+    }
+}

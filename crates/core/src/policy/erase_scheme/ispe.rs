@@ -1,0 +1,47 @@
+//! ISPE: full pulses, each at a higher voltage, until the block is erased.
+//!
+//! **What it does.** Incremental step pulse erasure, the conventional scheme. A pulse of the full length
+//! (`erase.pulse`, 3.5 ms) is followed by a verify. If the block is not erased, the next pulse has the next
+//! voltage level.
+//!
+//! **Why it matters for the tail.** An old block takes up to five pulses (17.5 ms), although it may need only
+//! a part of the last one. A read that waits for the erase waits for all of it.
+//!
+//! **Parameters and source.** None. AERO (ASPLOS'24), the baseline of its evaluation.
+//!
+//! **Left out.** Nothing.
+//!
+//! **Checked by** `erase` of `testkit`.
+
+use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView, constants, full};
+use crate::policy::PolicyContext;
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The constants of the array.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy(EraseContext);
+
+impl Policy {
+    /// Fails without the table `erase`.
+    pub fn new(_: &Config, x: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy(constants(x)?))
+    }
+}
+
+impl EraseScheme for Policy {
+    #[inline]
+    fn rows(&self) -> Option<&'static str> {
+        Some("ispe")
+    }
+    fn first(&self, _: &BlockView) -> Pulse {
+        full(&self.0, 1)
+    }
+    fn next(&self, _: &BlockView, verify: &VerifyView) -> Option<Pulse> {
+        Some(full(&self.0, verify.level + 1))
+    }
+}

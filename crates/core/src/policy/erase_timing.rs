@@ -1,0 +1,170 @@
+//! The erase-timing table of AERO: the next pulse by the fail bits of the last verify (FELP).
+
+use super::erase_scheme::{BlockView, EraseContext, Pulse, VerifyView};
+use serde::{Deserialize, Serialize};
+use tailcut_units::Span;
+use tailcut_units::quantity::format_time;
+
+/// The table, and the pulses around it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct EraseTiming {
+    /// The most fail bits with which 1, 2, … steps more erase a block. With more, it takes a whole pulse.
+    thresholds: Vec<u32>,
+    /// Steps of the first pulse of a block whose flag is set.
+    shallow: u32,
+    steps_per_level: u32,
+    levels: u32,
+    /// Steps that an erase may leave, by level from 1 on.
+    left: Vec<u32>,
+    /// By number of steps left, from 0 on: the most errors of a block that may be left so, in 1/16.
+    most_errors: Vec<u32>,
+}
+
+impl EraseTiming {
+    /// The table of an array.
+    ///
+    /// # Errors
+    /// Says which time makes no sense.
+    pub fn new(x: &EraseContext, shallow: Span) -> Result<EraseTiming, String> {
+        let steps = steps_of(shallow, x, "shallow")?;
+        if steps == 0 || steps >= x.steps_per_level {
+            let most = format_time(Span(u64::from(x.steps_per_level) * x.step_ns));
+            return Err(format!("shallow = {}: more than 0, less than {most}", format_time(shallow)));
+        }
+        let threshold = |more: u32| x.gamma.saturating_add(x.delta.saturating_mul(more));
+        Ok(EraseTiming {
+            // One pulse may have to leave as many steps as it may apply.
+            thresholds: (0..2 * x.steps_per_level).map(threshold).collect(),
+            shallow: steps,
+            steps_per_level: x.steps_per_level,
+            levels: x.levels,
+            left: vec![0; x.levels as usize + 1],
+            most_errors: Vec::new(),
+        })
+    }
+
+    /// Let erases that end at a level leave so many steps, given for level 1 and on, while a block has at
+    /// most `requirement` errors with what is left.
+    ///
+    /// # Errors
+    /// Says which time makes no sense.
+    pub fn leaving(self, x: &EraseContext, left: &[Span], requirement: u32) -> Result<EraseTiming, String> {
+        if left.is_empty() || left.len() > x.levels as usize {
+            return Err(format!("left: {} times; give 1 to {}, one for each level", left.len(), x.levels));
+        }
+        let mut steps = vec![0];
+        for &time in left {
+            let n = steps_of(time, x, "left")?;
+            if n > x.steps_per_level || n < *steps.last().expect("there is one") {
+                return Err("left: no time is longer than a whole pulse, nor shorter than the one before".into());
+            }
+            steps.push(n);
+        }
+        steps.resize(x.levels as usize + 1, *steps.last().expect("there is one"));
+        let errors_of = |n: u32| match n {
+            0 => 0,
+            n => {
+                let bits = u64::from(x.gamma) + u64::from(x.delta) * u64::from(n - 1);
+                (bits * 16 * u64::from(x.residual_errors) / u64::from(x.delta)) as u32
+            }
+        };
+        let most = *steps.last().expect("there is one");
+        let most_errors = (0..=most).map(|n| (16 * requirement).saturating_sub(errors_of(n))).collect();
+        Ok(EraseTiming { left: steps, most_errors, ..self })
+    }
+
+    /// The first pulse: short if the block's flag is set.
+    pub fn first(&self, block: &BlockView) -> Pulse {
+        Pulse { level: 1, steps: if block.shallow { self.shallow } else { self.steps_per_level } }
+    }
+
+    /// Steps that erase a block with these fail bits.
+    fn predicted(&self, fail_bits: u32) -> u32 {
+        self.thresholds.partition_point(|&most| most < fail_bits) as u32 + 1
+    }
+
+    /// Steps that the erase of a block with these errors may leave at a level.
+    fn may_leave(&self, level: u32, errors: u32) -> u32 {
+        let allowed = self.most_errors.iter().skip(1).take_while(|&&most| errors <= most).count() as u32;
+        self.left[level as usize].min(allowed)
+    }
+
+    /// The pulse after a verify; `None` to leave the block as it is.
+    pub fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse> {
+        let (level, left) = match verify.left {
+            0 => ((verify.level + 1).min(self.levels), self.steps_per_level),
+            left => (verify.level, left),
+        };
+        let needed = self.predicted(verify.fail_bits);
+        // Where the last pulse ended, not where the next one begins.
+        let ends = self.may_leave(verify.level, block.errors);
+        if needed <= ends {
+            return None;
+        }
+        let steps = needed.saturating_sub(self.may_leave(level, block.errors)).max(1);
+        Some(Pulse { level, steps: steps.min(left) })
+    }
+
+    /// Steps that an erase may leave at a level if the errors allow it.
+    pub fn left_by_intent(&self, level: u32) -> u32 {
+        self.left[level as usize]
+    }
+}
+
+fn steps_of(time: Span, x: &EraseContext, key: &str) -> Result<u32, String> {
+    if !time.0.is_multiple_of(x.step_ns) {
+        return Err(format!("{key}: {} is no multiple of erase.step", format_time(time)));
+    }
+    u32::try_from(time.0 / x.step_ns).map_err(|_| format!("{key}: {} is too long", format_time(time)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: EraseContext = EraseContext {
+        step_ns: 500_000,
+        steps_per_level: 7,
+        levels: 5,
+        gamma: 500,
+        delta: 5000,
+        residual_errors: 10,
+    };
+    const FRESH: BlockView = BlockView { pulses: 0, shallow: true, errors: 320 };
+
+    fn next(table: &EraseTiming, block: &BlockView, level: u32, left: u32, fail_bits: u32) -> Option<(u32, u32)> {
+        table.next(block, &VerifyView { level, left, fail_bits }).map(|pulse| (pulse.level, pulse.steps))
+    }
+
+    #[test]
+    fn a_pulse_is_as_long_as_the_fail_bits_tell() {
+        let table = EraseTiming::new(&X, Span(1_000_000)).expect("it makes sense");
+        assert_eq!(table.first(&FRESH), Pulse { level: 1, steps: 2 });
+        assert_eq!(table.first(&BlockView { shallow: false, ..FRESH }), Pulse { level: 1, steps: 7 });
+        for (fail_bits, steps) in [(101, 1), (500, 1), (501, 2), (5500, 2), (5501, 3), (20_501, 5), (900_000, 5)] {
+            assert_eq!(next(&table, &FRESH, 1, 5, fail_bits), Some((1, steps)), "{fail_bits}");
+        }
+        assert_eq!(next(&table, &FRESH, 1, 0, 5501), Some((2, 3)), "the next level");
+        assert_eq!(next(&table, &FRESH, 5, 0, 5501), Some((5, 3)), "the last level again");
+    }
+
+    #[test]
+    fn steps_are_left_while_the_errors_allow_it() {
+        let left = [Span(500_000), Span(1_000_000)];
+        let table = EraseTiming::new(&X, Span(1_000_000)).and_then(|t| t.leaving(&X, &left, 63)).expect("sense");
+        assert_eq!((table.left_by_intent(1), table.left_by_intent(2), table.left_by_intent(5)), (1, 2, 2));
+        assert_eq!(next(&table, &FRESH, 1, 5, 500), None, "one step is left");
+        assert_eq!(next(&table, &FRESH, 1, 5, 5500), Some((1, 1)));
+        assert_eq!(next(&table, &FRESH, 2, 3, 5500), None, "two steps are left");
+        assert_eq!(next(&table, &FRESH, 1, 0, 15_500), Some((2, 2)));
+        // Two steps left add 11 errors, one step adds 1.
+        for (errors, steps) in [(52, 2), (53, 3), (62, 3), (63, 4)] {
+            let worn = BlockView { errors: 16 * errors, ..FRESH };
+            assert_eq!(next(&table, &worn, 2, 7, 15_500), Some((2, steps)), "{errors}");
+        }
+        assert!(EraseTiming::new(&X, Span(3_500_000)).is_err() && EraseTiming::new(&X, Span(1)).is_err());
+        let refused = |left: &[Span]| EraseTiming::new(&X, Span(500_000)).unwrap().leaving(&X, left, 63).is_err();
+        assert!(refused(&[]) && refused(&[Span(1)]) && refused(&[Span(1_000_000), Span(500_000)]));
+        assert!(refused(&[Span(0); 6]) && refused(&[Span(4_000_000)]));
+    }
+}
