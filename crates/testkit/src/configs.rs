@@ -7,6 +7,7 @@ use tailcut_core::nand::config::{
     ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
     SuspendedData, TimingConfig,
 };
+use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::policy::*;
 use tailcut_units::Span;
 use tailcut_units::quantity::Level;
@@ -88,6 +89,7 @@ pub fn small_drive() -> DeviceConfig {
         policy: PolicyConfig {
             schedule: schedule::ScheduleConfig::Fifo(Default::default()),
             suspend_erase: suspend_erase::SuspendEraseConfig::Never(Default::default()),
+            erase_scheme: erase_scheme::EraseSchemeConfig::Fixed(Default::default()),
             suspend_program: suspend_program::SuspendProgramConfig::Never(Default::default()),
             buffer: buffer::BufferConfig::Lru(buffer::lru::Config {
                 capacity: 256 << 10,
@@ -120,8 +122,42 @@ pub fn small_drive() -> DeviceConfig {
             retention: None,
             reads: None,
         },
+        erase: Some(erase_table()),
         faults: Default::default(),
         fault: Vec::new(),
+    }
+}
+
+/// Blocks that need one to three pulses when they are new and more when they are worn, under each scheme.
+pub fn erase_table() -> EraseConfig {
+    let rows = [
+        "ispe 0: 3.5ms 50, 7ms 50",
+        "ispe 2000: 7ms 40, 10.5ms 60",
+        "i-ispe 0: 3.5ms 70, 7ms 30",
+        "i-ispe 2000: 3.5ms 20, 7ms 80",
+        "dpes 0: 3.5ms 60, 7ms 40",
+        "dpes 2000: 7ms 60, 10.5ms 40",
+        "aero-cons 0: 2ms 30, 3ms 20, 4.5ms 50",
+        "aero-cons 2000: 4ms 40, 6ms 30, 8.5ms 30",
+        "aero 0: 1.5ms 30, 2.5ms 20, 4ms 50",
+        "aero 2000: 3.5ms 40, 5ms 30, 7.5ms 30",
+    ];
+    EraseConfig {
+        step: Span(500_000),
+        pulse: Span(3_500_000),
+        levels: 5,
+        gamma: 500,
+        delta: 5000,
+        pass: 100,
+        noise: 250,
+        misprediction: 0.02,
+        reading: Reading::Cycles,
+        stress_exponent: 1.0,
+        fresh_errors: 20,
+        worn_errors: 63,
+        worn_cycles: 5300,
+        residual_errors: 10,
+        rows: rows.map(|row| row.parse().expect("a row")).to_vec(),
     }
 }
 

@@ -41,6 +41,10 @@ const IMMEDIATE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_erase", "'immediate'")];
 const ARBITRARY_FOR_WRITES: &[(&str, &str)] =
     &[("policy.schedule", "'read-write-erase'"), ("policy.suspend_erase", "'arbitrary'")];
+const AERO: &[(&str, &str)] = &[("policy.erase_scheme", "'aero'")];
+/// Blocks in the middle of their lives, whose wear decides what they need.
+const WORN: &[(&str, &str)] =
+    &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000"), ("erase.reading", "'stress'")];
 const INTRA_PHASE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_program", "'intra-phase'")];
 /// Stripes of three pages and their parity, and further settings.
@@ -194,6 +198,31 @@ const CHANGES: &[Change] = &[
     ("faults.read", "'2%'", &[]),
     ("faults.page", "'2%'", &[]),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
+    ("erase.step", "'250us'", AERO),
+    ("erase.pulse", "'3ms'", AERO),
+    ("erase.levels", "2", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "9000")]),
+    ("erase.gamma", "2500", AERO),
+    ("erase.delta", "500", AERO),
+    ("erase.pass", "499", AERO),
+    ("erase.noise", "2000", AERO),
+    ("erase.misprediction", "'50%'", AERO),
+    ("erase.reading", "'stress'", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000")]),
+    ("erase.stress_exponent", "'300%'", WORN),
+    ("erase.fresh_errors", "63", AERO),
+    ("erase.worn_errors", "8000", WORN),
+    ("erase.worn_cycles", "10", WORN),
+    ("erase.residual_errors", "1000", AERO),
+    ("erase.rows", "['ispe 0: 3.5ms 100', 'aero 0: 3ms 100']", AERO),
+    (
+        "policy.erase_scheme.dpes.voltage",
+        "'50%'",
+        &[("age.pe_cycles", "2000"), ("erase.reading", "'stress'"), ("erase.stress_exponent", "'300%'")],
+    ),
+    ("policy.erase_scheme.dpes.longer_programs", "'30%'", &[]),
+    ("policy.erase_scheme.aero-cons.shallow", "'1500us'", &[]),
+    ("policy.erase_scheme.aero.shallow", "'1500us'", &[]),
+    ("policy.erase_scheme.aero.left", "['0ns']", &[]),
+    ("policy.erase_scheme.aero.requirement", "20", &[]),
     ("fault", "[{ kind = 'die', die = 1, at = '10ms' }]", &[]),
 ];
 

@@ -10,6 +10,9 @@ use tailcut_core::address::Lpn;
 use tailcut_core::device::Shape;
 use tailcut_core::policy::background::{BackgroundConfig, BackgroundPolicy};
 use tailcut_core::policy::buffer::{Acknowledge, BufferConfig, BufferPolicy};
+use tailcut_core::policy::erase_scheme::{
+    BlockView, EraseSchemeConfig, EraseSchemePolicy, Pulse, VerifyView,
+};
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
 use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
@@ -46,6 +49,7 @@ fn every_family_has_laws() {
         let law: fn(&str, &PolicyContext) = match family.name {
             "schedule" => schedule,
             "suspend_erase" => suspend_erase,
+            "erase_scheme" => erase_scheme,
             "suspend_program" => suspend_program,
             "buffer" => buffer,
             "flush" => flush,
@@ -127,6 +131,43 @@ fn suspend_erase(name: &str, x: &PolicyContext) {
         // not be bounded.
         let later = EraseView { delayed: view.delayed * 2, oldest_write: view.oldest_write * 2 };
         assert!(!deferred || p.stop(&later) == EraseStop::AfterLoop, "{name} stops deferring");
+    }
+}
+
+fn erase_scheme(name: &str, x: &PolicyContext) {
+    let config: EraseSchemeConfig = member(name);
+    let p = EraseSchemePolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let without = PolicyContext { erase: None, ..x.clone() };
+    assert_eq!(EraseSchemePolicy::new(&config, &without).is_err(), name != "fixed", "{name}");
+    assert_eq!(p.rows(), (name != "fixed").then_some(name), "its rows are its own");
+    if name == "fixed" {
+        return;
+    }
+    let array = x.erase.expect("the drives of the swarm have the table");
+    let fits = |pulse: Pulse, left: u32| {
+        (1..=array.levels).contains(&pulse.level) && (1..=left).contains(&pulse.steps)
+    };
+    let mut s = Stream::new(x.seed, "erase_scheme laws", 0);
+    for _ in 0..500 {
+        let block =
+            BlockView { pulses: s.below(13) as u32, shallow: s.below(2) == 1, errors: s.below(2000) as u32 };
+        let first = p.first(&block);
+        assert!(fits(first, array.steps_per_level), "{name}: {first:?}");
+        assert_eq!(first, p.first(&block), "{name} is not constant");
+        let level = 1 + s.below(u64::from(array.levels)) as u32;
+        let left = s.below(u64::from(array.steps_per_level)) as u32;
+        let verify = VerifyView { level, left, fail_bits: 101 + s.below(200_000) as u32 };
+        let Some(next) = p.next(&block, &verify) else {
+            // What is left is at most what was meant to be left.
+            let most = array.gamma + array.delta * p.left_by_intent(level).saturating_sub(1);
+            assert!(verify.fail_bits <= most && p.left_by_intent(level) > 0, "{name}: {verify:?}");
+            continue;
+        };
+        // A predicted pulse stays at its level while there is room; a full one has its own.
+        let room = if p.predicts() && left > 0 { left } else { array.steps_per_level };
+        assert!(fits(next, room) && next.level >= level, "{name}: {verify:?} {next:?}");
+        let worse = p.next(&block, &VerifyView { fail_bits: verify.fail_bits + array.delta, ..verify });
+        assert!(worse.is_some_and(|worse| worse.steps >= next.steps), "{name}: {verify:?}");
     }
 }
 
@@ -554,6 +595,7 @@ fn round_trips<C: Serialize + DeserializeOwned + PartialEq + Debug>(family: &str
 fn every_member_is_written_and_read_back() {
     round_trips::<ScheduleConfig>("schedule", ScheduleConfig::MEMBERS);
     round_trips::<SuspendEraseConfig>("suspend_erase", SuspendEraseConfig::MEMBERS);
+    round_trips::<EraseSchemeConfig>("erase_scheme", EraseSchemeConfig::MEMBERS);
     round_trips::<SuspendProgramConfig>("suspend_program", SuspendProgramConfig::MEMBERS);
     round_trips::<BufferConfig>("buffer", BufferConfig::MEMBERS);
     round_trips::<FlushConfig>("flush", FlushConfig::MEMBERS);
@@ -568,6 +610,7 @@ fn every_member_is_written_and_read_back() {
     let listed: usize = FAMILIES.iter().map(|f| f.members.len()).sum();
     let tried = ScheduleConfig::MEMBERS.len()
         + SuspendEraseConfig::MEMBERS.len()
+        + EraseSchemeConfig::MEMBERS.len()
         + SuspendProgramConfig::MEMBERS.len()
         + BufferConfig::MEMBERS.len()
         + FlushConfig::MEMBERS.len()

@@ -41,7 +41,9 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
         ("quantity::fraction" | "quantity::maybe_fraction", _) => {
             ("share", Some(Kind::FRACTION), Some("0%"), Some("100%"))
         }
-        ("quantity::ratio" | "quantity::maybe_ratio", _) => ("ratio", Some(Kind::RATIO), Some("0%"), Some("99999%")),
+        ("quantity::ratio" | "quantity::maybe_ratio", _) => {
+            ("ratio", Some(Kind::RATIO), Some("0%"), Some("99999%"))
+        }
         ("quantity::rate" | "quantity::maybe_rate", _) => {
             ("rate", Some(Kind::RATE), Some("1B/s"), Some("inf"))
         }

@@ -152,6 +152,14 @@ impl Eraser {
         }
     }
 
+    /// The steps that a block of this class and turn gets without errors of prediction.
+    fn needed(&self, nature: &Nature, cycles: u32, wear: u32) -> u32 {
+        let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, self.row(cycles, wear));
+        // Beyond the rows, where their trends go on, a pulse that ends in time is no longer than a full one.
+        let bound = if self.scheme.predicts() { of(&self.full) } else { u32::MAX };
+        of(&self.need).min(bound)
+    }
+
     /// The plan for a block that has needed so many steps in its last erases too, without noise, and its
     /// stress.
     fn steady_plan(&self, class: u32, steps: u32, wear: u32) -> (Plan, u64) {
@@ -190,14 +198,13 @@ impl Eraser {
         if cycles == 0 {
             return Known { cycles, wear, pulses: 0, shallow: true };
         }
-        let steps = self.need.steps(nature.class, nature.turn, self.row(cycles, wear));
-        let (plan, _) = self.steady_plan(nature.class, steps, wear);
+        let (plan, _) = self.steady_plan(nature.class, self.needed(nature, cycles, wear), wear);
         Known { cycles, wear, pulses: plan.count as u32, shallow: plan.shallow }
     }
 
     /// The pulses for a block.
     pub fn plan(&self, nature: &Nature, known: &Known) -> Plan {
-        let steps = self.need.steps(nature.class, nature.turn, self.row(known.cycles, known.wear));
+        let steps = self.needed(nature, known.cycles, known.wear);
         let more = self.scheme.predicts() && self.chip.is_mispredicted(nature, known.cycles);
         self.run(nature, known, self.with_intent(steps) + u32::from(more), true)
     }
@@ -230,7 +237,8 @@ impl Eraser {
             used = if goes_on { used + pulse.steps } else { pulse.steps };
             level = pulse.level;
             plan.shallow &= level > 1 || used < chip.steps_per_level;
-            if last {
+            // The first pulse is not predicted.
+            if scheme.predicts() && plan.count > 1 {
                 plan.too_long += pulse.steps.saturating_sub(left);
             }
             left = left.saturating_sub(pulse.steps);
@@ -239,8 +247,7 @@ impl Eraser {
             if chip.passes(fail_bits) {
                 return plan;
             }
-            let verify =
-                VerifyView { level, left: chip.steps_per_level.saturating_sub(used), fail_bits };
+            let verify = VerifyView { level, left: chip.steps_per_level.saturating_sub(used), fail_bits };
             let next = scheme.next(&block, &verify).filter(|_| plan.count < MOST_LOOPS);
             let Some(next) = next else {
                 plan.left = chip.fail_bits(nature, left, None);
@@ -273,11 +280,7 @@ impl Eraser {
         for class in 0..CLASSES {
             let nature = self.chip.typical(class);
             let known = self.lived(&nature, cycles);
-            let (plan, _) = self.steady_plan(
-                class,
-                self.need.steps(class, nature.turn, self.row(cycles, known.wear)),
-                known.wear,
-            );
+            let (plan, _) = self.steady_plan(class, self.needed(&nature, cycles, known.wear), known.wear);
             steps += u64::from(plan.steps());
             pulses += plan.count as u64;
         }

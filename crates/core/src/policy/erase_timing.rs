@@ -56,7 +56,9 @@ impl EraseTiming {
         for &time in left {
             let n = steps_of(time, x, "left")?;
             if n > x.steps_per_level || n < *steps.last().expect("there is one") {
-                return Err("left: no time is longer than a whole pulse, nor shorter than the one before".into());
+                return Err(
+                    "left: no time is longer than a whole pulse, nor shorter than the one before".into()
+                );
             }
             steps.push(n);
         }
@@ -132,7 +134,13 @@ mod tests {
     };
     const FRESH: BlockView = BlockView { pulses: 0, shallow: true, errors: 320 };
 
-    fn next(table: &EraseTiming, block: &BlockView, level: u32, left: u32, fail_bits: u32) -> Option<(u32, u32)> {
+    fn next(
+        table: &EraseTiming,
+        block: &BlockView,
+        level: u32,
+        left: u32,
+        fail_bits: u32,
+    ) -> Option<(u32, u32)> {
         table.next(block, &VerifyView { level, left, fail_bits }).map(|pulse| (pulse.level, pulse.steps))
     }
 
@@ -141,7 +149,9 @@ mod tests {
         let table = EraseTiming::new(&X, Span(1_000_000)).expect("it makes sense");
         assert_eq!(table.first(&FRESH), Pulse { level: 1, steps: 2 });
         assert_eq!(table.first(&BlockView { shallow: false, ..FRESH }), Pulse { level: 1, steps: 7 });
-        for (fail_bits, steps) in [(101, 1), (500, 1), (501, 2), (5500, 2), (5501, 3), (20_501, 5), (900_000, 5)] {
+        for (fail_bits, steps) in
+            [(101, 1), (500, 1), (501, 2), (5500, 2), (5501, 3), (20_501, 5), (900_000, 5)]
+        {
             assert_eq!(next(&table, &FRESH, 1, 5, fail_bits), Some((1, steps)), "{fail_bits}");
         }
         assert_eq!(next(&table, &FRESH, 1, 0, 5501), Some((2, 3)), "the next level");
@@ -151,7 +161,8 @@ mod tests {
     #[test]
     fn steps_are_left_while_the_errors_allow_it() {
         let left = [Span(500_000), Span(1_000_000)];
-        let table = EraseTiming::new(&X, Span(1_000_000)).and_then(|t| t.leaving(&X, &left, 63)).expect("sense");
+        let table =
+            EraseTiming::new(&X, Span(1_000_000)).and_then(|t| t.leaving(&X, &left, 63)).expect("sense");
         assert_eq!((table.left_by_intent(1), table.left_by_intent(2), table.left_by_intent(5)), (1, 2, 2));
         assert_eq!(next(&table, &FRESH, 1, 5, 500), None, "one step is left");
         assert_eq!(next(&table, &FRESH, 1, 5, 5500), Some((1, 1)));
@@ -163,7 +174,8 @@ mod tests {
             assert_eq!(next(&table, &worn, 2, 7, 15_500), Some((2, steps)), "{errors}");
         }
         assert!(EraseTiming::new(&X, Span(3_500_000)).is_err() && EraseTiming::new(&X, Span(1)).is_err());
-        let refused = |left: &[Span]| EraseTiming::new(&X, Span(500_000)).unwrap().leaving(&X, left, 63).is_err();
+        let refused =
+            |left: &[Span]| EraseTiming::new(&X, Span(500_000)).unwrap().leaving(&X, left, 63).is_err();
         assert!(refused(&[]) && refused(&[Span(1)]) && refused(&[Span(1_000_000), Span(500_000)]));
         assert!(refused(&[Span(0); 6]) && refused(&[Span(4_000_000)]));
     }

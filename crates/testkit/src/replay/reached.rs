@@ -20,6 +20,7 @@ fn members(p: &PolicyConfig) -> [(&'static str, &'static str); FAMILIES.len()] {
     [
         ("schedule", p.schedule.name()),
         ("suspend_erase", p.suspend_erase.name()),
+        ("erase_scheme", p.erase_scheme.name()),
         ("suspend_program", p.suspend_program.name()),
         ("buffer", p.buffer.name()),
         ("flush", p.flush.name()),

@@ -7,8 +7,10 @@ use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
+use tailcut_core::nand::erase::config::Reading;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
+use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::gc_schedule::preemptive::States;
@@ -104,6 +106,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut joins = Stream::new(seed, "swarm joins", 0);
     let mut faults = Stream::new(seed, "swarm faults", 0);
     let mut holes = Stream::new(seed, "swarm holes", 0);
+    let mut erases = Stream::new(seed, "swarm erases", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -112,6 +115,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         draw_wear(&mut wear, &mut config);
         draw_joins(&mut joins, &mut config);
         draw_faults(&mut faults, &mut config, always_faults);
+        draw_erases(&mut erases, &mut config);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
@@ -401,6 +405,20 @@ fn draw_suspension(s: &mut Stream, c: &mut DeviceConfig) {
     (p.suspend, p.reload) = (span(s, &[0, 4_000]), span(s, &[0, 3_000, 100_000]));
     p.data = one_of(s, &[SuspendedData::Shadow, SuspendedData::Controller]);
     p.limits = draw_limits(s);
+}
+
+/// Let a scheme choose the pulses of erases, on one drive in three.
+fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
+    if !chance(s, 3) {
+        return;
+    }
+    c.policy.erase_scheme = member(one_of(s, &EraseSchemeConfig::MEMBERS[1..]));
+    c.age.pe_cycles = one_of(s, &[None, Some(1000), Some(9000), Some(1_000_000)]);
+    let e = c.erase.as_mut().expect("the small drive has the table");
+    e.noise = one_of(s, &[0, 250, 20_000]);
+    e.misprediction = one_of(s, &[0.0, 0.5]);
+    e.reading = one_of(s, &[Reading::Cycles, Reading::Stress]);
+    e.stress_exponent = one_of(s, &[0.0, 1.5]);
 }
 
 fn draw_limits(s: &mut Stream) -> SuspendLimits {

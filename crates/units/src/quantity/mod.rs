@@ -31,6 +31,6 @@ pub use size::{format_bytes, format_rate, parse_bytes, parse_rate};
 pub use span::{format_time, parse_time};
 pub use watt::{format_power, parse_power};
 pub use with::{
-    bytes, fraction, maybe_bytes, maybe_fraction, maybe_rate, maybe_ratio, maybe_time, power, rate, time,
-    ratio, time_or_times, times,
+    bytes, fraction, maybe_bytes, maybe_fraction, maybe_rate, maybe_ratio, maybe_time, power, rate, ratio,
+    time, time_or_times, times,
 };

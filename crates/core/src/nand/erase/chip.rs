@@ -38,8 +38,9 @@ pub struct Chip {
     noise: u32,
     /// Draws below this are erases that need a step more.
     mispredicted: u64,
-    /// By level, from 1 on: the stress of a step.
+    /// By level, from 1 on: the stress of a step, and that of a step at the voltage of full pulses.
     weights: Vec<u64>,
+    full_weights: Vec<u64>,
     errors: Errors,
     residual_errors: u32,
     key: u64,
@@ -59,9 +60,10 @@ impl Chip {
     /// The array of a configuration, which was checked. `voltage`: the voltage of all levels against that
     /// of full pulses.
     pub fn new(c: &EraseConfig, voltage: f64, seed: u64) -> Chip {
-        let weight = |level: u32| {
+        let weight = |level: u32, voltage: f64| {
             libm::round(4096.0 * libm::pow(f64::from(level) * voltage, c.stress_exponent)).max(1.0) as u64
         };
+        let weights = |voltage: f64| (0..=c.levels).map(|level| weight(level, voltage)).collect();
         let fresh = f64::from(c.fresh_errors);
         Chip {
             step_ns: c.step.0,
@@ -72,7 +74,8 @@ impl Chip {
             pass: c.pass,
             noise: c.noise,
             mispredicted: libm::round(c.misprediction * 4_294_967_296.0) as u64,
-            weights: (0..=c.levels).map(weight).collect(),
+            weights: weights(voltage),
+            full_weights: weights(1.0),
             errors: Errors {
                 fresh,
                 growth: (f64::from(c.worn_errors) - fresh) / (f64::from(c.worn_cycles) * f64::from(CYCLE)),
@@ -109,8 +112,11 @@ impl Chip {
         let part = u64::from(0x1_0000 - nature.cell);
         let exact = match left {
             1 => u64::from(self.pass) + 1 + ((u64::from(self.gamma - self.pass - 1) * part) >> 16),
-            _ => u64::from(self.gamma) + u64::from(self.delta) * u64::from(left - 2)
-                + ((u64::from(self.delta) * part) >> 16).max(1),
+            _ => {
+                u64::from(self.gamma)
+                    + u64::from(self.delta) * u64::from(left - 2)
+                    + ((u64::from(self.delta) * part) >> 16).max(1)
+            }
         };
         let Some((cycle, number)) = pulse.filter(|_| self.noise > 0) else { return exact as u32 };
         let draw = mix(nature.key ^ u64::from(cycle) << 8 ^ u64::from(number) << 56 ^ 0x5A);
@@ -136,7 +142,8 @@ impl Chip {
     pub fn full_stress(&self, steps: u32) -> u64 {
         let level = |level: u32| {
             let before = (level - 1) * self.steps_per_level;
-            self.stress(level, steps.saturating_sub(before).min(self.steps_per_level))
+            let steps = steps.saturating_sub(before).min(self.steps_per_level);
+            self.full_weights[level as usize] * u64::from(steps)
         };
         (1..=self.levels).map(level).sum()
     }

@@ -147,9 +147,11 @@ impl EraseConfig {
         let most = self.pulse.0 * u64::from(self.levels);
         for (i, row) in self.rows.iter().enumerate() {
             let problem = |text: String| refuse("erase.rows", format!("row {} ({row}): {text}", i + 1));
-            if let Some(&(total, _)) = row.totals.iter().find(|(total, _)| {
-                total.0 == 0 || !total.0.is_multiple_of(self.step.0) || total.0 > most
-            }) {
+            if let Some(&(total, _)) = row
+                .totals
+                .iter()
+                .find(|(total, _)| total.0 == 0 || !total.0.is_multiple_of(self.step.0) || total.0 > most)
+            {
                 let total = quantity::format_time(total);
                 return problem(format!("{total} is no multiple of erase.step from one to {most} ns"));
             }

@@ -28,7 +28,9 @@ pub struct Row {
 
 /// Why a text is no row.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no row: {problem}. Write SCHEME CYCLES: TIME SHARE, TIME SHARE, … with shares in percent that make 100, for example aero 500: 2ms 42, 2.5ms 58")]
+#[error(
+    "{text:?} is no row: {problem}. Write SCHEME CYCLES: TIME SHARE, TIME SHARE, … with shares in percent that make 100, for example aero 500: 2ms 42, 2.5ms 58"
+)]
 pub struct RowTextError {
     text: String,
     problem: String,
@@ -189,7 +191,9 @@ mod tests {
 
     #[test]
     fn rows_are_read_and_written() {
-        for text in ["aero 500: 2ms 42, 2.5ms 30, 3ms 27, 3.5ms 1", "ispe 1000: 3.5ms 76.5, 7ms 18.25, 10.5ms 5.25"] {
+        for text in
+            ["aero 500: 2ms 42, 2.5ms 30, 3ms 27, 3.5ms 1", "ispe 1000: 3.5ms 76.5, 7ms 18.25, 10.5ms 5.25"]
+        {
             assert_eq!(row(text).to_string(), text);
         }
         for (text, problem) in [
