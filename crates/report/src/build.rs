@@ -54,6 +54,7 @@ impl Scheme {
             faults: counters.faults,
             write_stall: counters.write_stall,
             erases: counters.erases,
+            erase_pulses: counters.erase_pulses,
             pe_cycles: counters.pe_cycles,
             channel: counters.channel,
             utilisation: counters.utilisation,

@@ -1,6 +1,7 @@
 //! The plain values that a simulation passes to the report besides its measurements. Values for
 //! which the device has no mechanism stay `None` and are left out of the summary.
 
+use crate::erases::ErasePulses;
 use crate::faults::Faults;
 use crate::ordered::Ordered;
 use crate::summary::{
@@ -25,6 +26,8 @@ pub struct DeviceCounters {
     pub write_stall: Option<WriteStall>,
     /// Blocks erased.
     pub erases: Option<u64>,
+    /// Erases whose scheme chooses their pulses.
+    pub erase_pulses: Option<ErasePulses>,
     /// Program/erase cycles of the blocks at the end.
     pub pe_cycles: Option<PeCycles>,
     /// Shares of the channels' time by use.

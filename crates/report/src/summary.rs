@@ -3,6 +3,7 @@
 //!
 //! `docs/summary.schema.json` describes the same contract; a test checks that the two agree.
 
+use crate::erases::ErasePulses;
 use crate::error::ReportError;
 use crate::faults::Faults;
 use crate::ordered::Ordered;
@@ -137,6 +138,9 @@ pub struct Scheme {
     /// Blocks erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erases: Option<u64>,
+    /// Erases whose scheme chooses their pulses; absent if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_pulses: Option<ErasePulses>,
     /// Program/erase cycles of the blocks at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<PeCycles>,

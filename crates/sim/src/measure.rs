@@ -7,8 +7,8 @@ use crate::timeline::Tracks;
 use crate::watch::Watch;
 use std::ops::Range;
 use tailcut_core::device::{
-    BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, Shape, SuspensionWear,
-    Usage,
+    BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, Shape,
+    SuspensionWear, Usage,
 };
 use tailcut_core::nand::config::BusyKind;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
@@ -79,6 +79,8 @@ pub struct RunOutcome {
     pub levels_wear: bool,
     /// Mean and maximum of the program/erase cycles at the end.
     pub wear: (f64, u32),
+    /// What pulses have made of the blocks, at the end; `None` if erases take the configured loops.
+    pub pulse_wear: Option<PulseWear>,
     /// Suspensions per block at the end, and their effect on the blocks.
     pub suspension_wear: SuspensionWear,
     /// Energy of the arrays in millijoules: in total, and for suspensions alone.
@@ -236,6 +238,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         groups,
         levels_wear: device.levels_wear(),
         wear: device.wear(),
+        pulse_wear: device.pulse_wear(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
         faults: FaultState::of(device),

@@ -5,6 +5,7 @@ use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::{FaultState, RunOutcome};
 use tailcut_core::device::{ChannelTime, Counters, GroupTime};
+use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
 use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, Use, Utilisation,
@@ -86,6 +87,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         }),
         erases: Some(c.erases * u64::from(o.blocks_per_extent) - c.blocks_spared),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
+        erase_pulses: erase_pulses(o),
         suspends: suspends(o),
         operations: operations(o),
         faults: o.faults.as_ref().map(|state| faults(&o.counters, state)),
@@ -128,6 +130,24 @@ fn faults(c: &Counters, state: &FaultState) -> Faults {
         lost_ranges: state.lost.len() as u64,
         lost: state.lost.iter().take(MOST_LOST).map(|range| [range.start, range.end]).collect(),
     }
+}
+
+/// The erases whose scheme chooses their pulses.
+fn erase_pulses(o: &RunOutcome) -> Option<ErasePulses> {
+    let (wear, e) = (o.pulse_wear.as_ref()?, &o.flash.erases);
+    let each = |total: u64| total as f64 / e.blocks.max(1) as f64;
+    let pulses = e.by_pulses.iter().zip(0..).map(|(n, pulses)| n * pulses).sum();
+    Some(ErasePulses {
+        blocks: e.blocks,
+        pulse_ns: each(e.pulse_ns),
+        pulses: each(pulses),
+        by_level: e.by_level[1..=wear.levels as usize].to_vec(),
+        too_short: e.too_short,
+        too_long_ns: e.too_long * wear.step_ns,
+        incomplete: e.incomplete,
+        wear_mean: wear.mean,
+        wear_max: wear.most,
+    })
 }
 
 /// The collections of each group of planes.

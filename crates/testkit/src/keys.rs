@@ -200,7 +200,7 @@ const CHANGES: &[Change] = &[
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
     ("erase.step", "'250us'", AERO),
     ("erase.pulse", "'3ms'", AERO),
-    ("erase.levels", "2", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "9000")]),
+    ("erase.levels", "4", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "9000")]),
     ("erase.gamma", "2500", AERO),
     ("erase.delta", "500", AERO),
     ("erase.pass", "499", AERO),

@@ -22,6 +22,7 @@ use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
+use crate::nand::erase::chip::CYCLE;
 use crate::observer::Observer;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
@@ -99,6 +100,19 @@ pub struct SuspensionWear {
     pub rber_mean: f64,
     /// Factor on the raw bit error rate at the most.
     pub rber_most: f64,
+}
+
+/// What the pulses of erases have made of the blocks that extents use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PulseWear {
+    /// Mean wear of a block, in program/erase cycles of full pulses.
+    pub mean: f64,
+    /// The largest wear of a block.
+    pub most: f64,
+    /// Voltage levels of the array.
+    pub levels: u32,
+    /// The unit of pulse time, ns.
+    pub step_ns: u64,
 }
 
 /// Current levels, for series over time.
@@ -207,6 +221,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let most = s.gc.groups.most_collecting();
         s.counters = Counters { most_in_group: u64::from(most), ..Counters::default() };
         self.flash.reset_counters();
+    }
+
+    /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
+    pub fn pulse_wear(&self) -> Option<PulseWear> {
+        let chip = self.flash.eraser()?.chip();
+        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
+        let (mut sum, mut most, mut count) = (0u64, 0, 0u64);
+        for plane in 0..self.shape.bad.len() as u32 {
+            let lane = plane / layout.blocks_per_extent();
+            for index in (0..layout.usable[lane as usize]).filter(|&index| blocks.has(plane, index)) {
+                let wear = self.flash.wear_of(plane, index);
+                (sum, most, count) = (sum + u64::from(wear), wear.max(most), count + 1);
+            }
+        }
+        let cycles = |wear: f64| wear / f64::from(CYCLE);
+        Some(PulseWear {
+            mean: cycles(sum as f64 / count.max(1) as f64),
+            most: cycles(f64::from(most)),
+            levels: chip.levels,
+            step_ns: chip.step_ns,
+        })
     }
 
     /// Mean and largest program/erase count of a block.

@@ -43,7 +43,7 @@ pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
 pub use capacity::Capacity;
 pub use counters::Counters;
-pub use drive::{Device, Gauges, SuspensionWear};
+pub use drive::{Device, Gauges, PulseWear, SuspensionWear};
 pub use faults::retire::BlockReport;
 pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};

@@ -310,6 +310,12 @@ impl<O> Flash<O> {
         self.fixed.eraser.as_ref()
     }
 
+    /// The wear of the block at an index of a plane, in parts of a cycle of full pulses (`CYCLE`). 0 if erases
+    /// take the configured loops.
+    pub fn wear_of(&self, plane: u32, index: u32) -> u32 {
+        self.fixed.eraser.as_ref().map_or(0, |eraser| self.state.known(eraser, plane, index).2.wear)
+    }
+
     /// The loops of an erase that is about to enter the array, with those that joined it.
     #[cold]
     pub(super) fn loops_of(&self, head: u32) -> Loops {

@@ -130,6 +130,13 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         }),
         operations: Ordered(vec![("erase".into(), Operations { count: 12, planes: 1.0 })]),
         erases: Some(12),
+        erase_pulses: (name == "t-es").then(|| tailcut_report::erases::ErasePulses {
+            blocks: 12,
+            pulse_ns: 2_500_000.0,
+            pulses: 1.5,
+            by_level: vec![10, 2],
+            ..Default::default()
+        }),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),
         utilisation: Some(Utilisation {

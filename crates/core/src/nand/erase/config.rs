@@ -152,8 +152,8 @@ impl EraseConfig {
                 .iter()
                 .find(|(total, _)| total.0 == 0 || !total.0.is_multiple_of(self.step.0) || total.0 > most)
             {
-                let total = quantity::format_time(total);
-                return problem(format!("{total} is no multiple of erase.step from one to {most} ns"));
+                let [total, step, most] = [total, self.step, Span(most)].map(quantity::format_time);
+                return problem(format!("{total} is no multiple of {step} (erase.step) up to {most}"));
             }
             let same = |other: &Row| (&other.scheme, other.pe_cycles) == (&row.scheme, row.pe_cycles);
             if self.rows[..i].iter().any(same) {
