@@ -35,6 +35,10 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
         &["policy.gc_schedule.rotating.hard=1", "policy.gc_schedule.rotating.stop=1"],
     ),
     ("policy.redundancy.rain.width", "", &["geometry.channels=96"]),
+    ("erase.levels", "", &["erase.rows=[\"ispe 0: 3.5ms 100\"]"]),
+    ("erase.gamma", "2", &["erase.pass=0"]),
+    ("erase.fresh_errors", "8192", &["erase.worn_errors=8192"]),
+    ("erase.worn_errors", "0", &["erase.fresh_errors=0"]),
 ];
 
 /// Bounds at which no drive is possible, and the key that refuses.
@@ -56,9 +60,10 @@ const OPTIONAL: [&str; 9] = [
     "age.reads",
 ];
 
-/// Whether a device may leave a key out: any drive can be without faults.
+/// Whether a device may leave a key out: any drive can be without faults, and have erases of fixed length.
 fn is_optional(key: &str) -> bool {
-    OPTIONAL.contains(&key) || key.starts_with("faults.") || key.starts_with("fault[].")
+    let tables = ["erase.", "faults.", "fault[]."];
+    OPTIONAL.contains(&key) || tables.iter().any(|table| key.starts_with(table))
 }
 
 /// The text that sets a key. A key of a `[[fault]]` is set in a list of one fault, with the keys that
@@ -85,11 +90,13 @@ fn entries() -> Vec<KeyEntry> {
     key_entries().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The device and schemes with which a key can be set: some policies need parity.
+/// The device and schemes with which a key can be set: some policies need parity, some a table of erases.
 fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
     const STRIPED: [&str; 4] = [".rotating.", ".gc-tolerant.", ".rain.", ".shift-migrate."];
     if STRIPED.iter().any(|member| key.contains(member)) {
         ("ttflash-256g", &["ttflash"])
+    } else if key.starts_with("erase.") || key.contains(".erase_scheme.") {
+        ("tlc-3d", &[])
     } else {
         ("tiny", &[])
     }
@@ -102,7 +109,7 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
     if key.starts_with("policy.buffer.lru.queue_limit.") && !key.ends_with(".of") {
         sets.push("policy.buffer.lru.queue_limit.of=die".to_string());
     }
-    if device == "ttflash-256g" {
+    if ["ttflash-256g", "tlc-3d"].contains(&device) {
         sets.push("geometry.blocks=64".to_string());
     }
     sets.push(set_of(key, value));

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::Span;
 use tailcut_units::quantity::format_time;
 
+const LEFT: &str = "policy.erase_scheme.aero.left";
+
 /// The table, and the pulses around it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EraseTiming {
@@ -21,15 +23,16 @@ pub(super) struct EraseTiming {
 }
 
 impl EraseTiming {
-    /// The table of an array.
+    /// The table of an array, for a member of the family.
     ///
     /// # Errors
     /// Says which time makes no sense.
-    pub fn new(x: &EraseContext, shallow: Span) -> Result<EraseTiming, String> {
-        let steps = steps_of(shallow, x, "shallow")?;
+    pub fn new(x: &EraseContext, shallow: Span, member: &str) -> Result<EraseTiming, String> {
+        let key = format!("policy.erase_scheme.{member}.shallow");
+        let steps = steps_of(shallow, x, &key)?;
         if steps == 0 || steps >= x.steps_per_level {
             let most = format_time(Span(u64::from(x.steps_per_level) * x.step_ns));
-            return Err(format!("shallow = {}: more than 0, less than {most}", format_time(shallow)));
+            return Err(format!("{key} = {}: more than 0ns, less than {most}", format_time(shallow)));
         }
         let threshold = |more: u32| x.gamma.saturating_add(x.delta.saturating_mul(more));
         Ok(EraseTiming {
@@ -50,15 +53,19 @@ impl EraseTiming {
     /// Says which time makes no sense.
     pub fn leaving(self, x: &EraseContext, left: &[Span], requirement: u32) -> Result<EraseTiming, String> {
         if left.is_empty() || left.len() > x.levels as usize {
-            return Err(format!("left: {} times; give 1 to {}, one for each level", left.len(), x.levels));
+            return Err(format!(
+                "{LEFT} has {} times: give 1 to {}, one for each level",
+                left.len(),
+                x.levels
+            ));
         }
         let mut steps = vec![0];
         for &time in left {
-            let n = steps_of(time, x, "left")?;
+            let n = steps_of(time, x, LEFT)?;
             if n > x.steps_per_level || n < *steps.last().expect("there is one") {
-                return Err(
-                    "left: no time is longer than a whole pulse, nor shorter than the one before".into()
-                );
+                return Err(format!(
+                    "{LEFT}: no time is longer than a whole pulse, nor shorter than the one before"
+                ));
             }
             steps.push(n);
         }
@@ -146,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_pulse_is_as_long_as_the_fail_bits_tell() {
-        let table = EraseTiming::new(&X, Span(1_000_000)).expect("it makes sense");
+        let table = EraseTiming::new(&X, Span(1_000_000), "aero").expect("it makes sense");
         assert_eq!(table.first(&FRESH), Pulse { level: 1, steps: 2 });
         assert_eq!(table.first(&BlockView { shallow: false, ..FRESH }), Pulse { level: 1, steps: 7 });
         for (fail_bits, steps) in
@@ -161,8 +168,9 @@ mod tests {
     #[test]
     fn steps_are_left_while_the_errors_allow_it() {
         let left = [Span(500_000), Span(1_000_000)];
-        let table =
-            EraseTiming::new(&X, Span(1_000_000)).and_then(|t| t.leaving(&X, &left, 63)).expect("sense");
+        let table = EraseTiming::new(&X, Span(1_000_000), "aero")
+            .and_then(|t| t.leaving(&X, &left, 63))
+            .expect("sense");
         assert_eq!((table.left_by_intent(1), table.left_by_intent(2), table.left_by_intent(5)), (1, 2, 2));
         assert_eq!(next(&table, &FRESH, 1, 5, 500), None, "one step is left");
         assert_eq!(next(&table, &FRESH, 1, 5, 5500), Some((1, 1)));
@@ -173,9 +181,13 @@ mod tests {
             let worn = BlockView { errors: 16 * errors, ..FRESH };
             assert_eq!(next(&table, &worn, 2, 7, 15_500), Some((2, steps)), "{errors}");
         }
-        assert!(EraseTiming::new(&X, Span(3_500_000)).is_err() && EraseTiming::new(&X, Span(1)).is_err());
-        let refused =
-            |left: &[Span]| EraseTiming::new(&X, Span(500_000)).unwrap().leaving(&X, left, 63).is_err();
+        assert!(
+            EraseTiming::new(&X, Span(3_500_000), "aero").is_err()
+                && EraseTiming::new(&X, Span(1), "aero").is_err()
+        );
+        let refused = |left: &[Span]| {
+            EraseTiming::new(&X, Span(500_000), "aero").unwrap().leaving(&X, left, 63).is_err()
+        };
         assert!(refused(&[]) && refused(&[Span(1)]) && refused(&[Span(1_000_000), Span(500_000)]));
         assert!(refused(&[Span(0); 6]) && refused(&[Span(4_000_000)]));
     }

@@ -18,21 +18,21 @@ pub(super) const MOST_STEPS: u32 = 250;
 pub struct EraseConfig {
     /// The unit of pulse time. All pulses are multiples of it.
     ///
-    /// - Range: more than 0ns, at most 1s
+    /// - Range: more than 0ns; divides `erase.pulse` and all times of `erase.rows`
     #[serde(with = "quantity::time")]
     pub step: Span,
     /// The longest pulse at one voltage (tEP). An erase that needs more goes on at the next voltage.
     ///
-    /// - Range: 1 to 250 steps; a multiple of `erase.step`
+    /// - Range: more than 0ns; a multiple of `erase.step`, at most 250 times as long
     #[serde(with = "quantity::time")]
     pub pulse: Span,
     /// Number of voltage levels. Pulses after the last level's first are at the last level too.
     ///
-    /// - Range: 1 to 12; times `erase.pulse` at most 250 steps
+    /// - Range: 1 to 12; times `erase.pulse` at most 250 steps, and enough for `erase.rows`
     pub levels: u32,
     /// Fail bits that a verify counts when one step is left, at most (gamma).
     ///
-    /// - Range: at least 2; more than `erase.pass`
+    /// - Range: 2 to 1000000; more than `erase.pass`
     pub gamma: u32,
     /// Fail bits that each step before it adds (delta).
     ///
@@ -40,7 +40,7 @@ pub struct EraseConfig {
     pub delta: u32,
     /// Fail bits with which a block counts as erased (F_PASS).
     ///
-    /// - Range: 0 to 1000000; less than `erase.gamma`
+    /// - Range: at least 0; less than `erase.gamma`
     pub pass: u32,
     /// Standard deviation of the fail bits that a verify counts before the block is erased.
     ///
@@ -53,7 +53,7 @@ pub struct EraseConfig {
     pub misprediction: f64,
     /// What the rows of `erase.rows` are given by.
     ///
-    /// - Read by: the requirement of a block (`nand::erase::requirement`)
+    /// - Read by: the plans of erases (`flash::erase`)
     pub reading: Reading,
     /// Power of the voltage level with which a pulse stresses a block. 0: stress is pulse time alone.
     ///
@@ -77,7 +77,7 @@ pub struct EraseConfig {
     /// - Range: 0 to 8192
     pub residual_errors: u32,
     /// The total pulse time that blocks need: for each scheme, and each of some program/erase cycles, the
-    /// shares of blocks by their total. A text such as `aero 500: 2ms 42, 2.5ms 58`. Shares are in percent.
+    /// shares of blocks by their total. A text such as "aero 500: 2ms 42, 2.5ms 58". Shares are in percent.
     ///
     /// - Range: 1 to 1000 rows
     /// - Read by: the requirement of a block (`nand::erase::requirement`)

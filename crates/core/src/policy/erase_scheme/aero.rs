@@ -57,10 +57,13 @@ impl Policy {
     /// Fails without the table `erase`, and if a value does not fit it.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         if c.requirement > 8192 {
-            return Err(format!("requirement = {}: a KiB has 8192 bits", c.requirement));
+            return Err(format!(
+                "policy.erase_scheme.aero.requirement = {}: a KiB has 8192 bits",
+                c.requirement
+            ));
         }
         let array = constants(x)?;
-        Ok(Policy(EraseTiming::new(&array, c.shallow)?.leaving(&array, &c.left, c.requirement)?))
+        Ok(Policy(EraseTiming::new(&array, c.shallow, "aero")?.leaving(&array, &c.left, c.requirement)?))
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Policy(EraseTiming);
 impl Policy {
     /// Fails without the table `erase`, and if `shallow` does not fit it.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(EraseTiming::new(&constants(x)?, c.shallow)?))
+        Ok(Policy(EraseTiming::new(&constants(x)?, c.shallow, "aero-cons")?))
     }
 }
 

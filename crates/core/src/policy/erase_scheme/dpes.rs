@@ -53,7 +53,7 @@ impl Policy {
     /// Fails without the table `erase`, and for a voltage of 0.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         if c.voltage <= 0.0 {
-            return Err("voltage: more than 0%, at most 100%".into());
+            return Err("policy.erase_scheme.dpes.voltage: more than 0%, at most 100%".into());
         }
         Ok(Policy { voltage: c.voltage, longer_programs: c.longer_programs, array: constants(x)? })
     }
