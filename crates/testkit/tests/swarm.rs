@@ -150,6 +150,8 @@ fn what_was_mended_stays_mended() {
         &[18672, 29936, 40232, 68144, 77600],
         // where such a unit is now it cannot be read either, but computed; without parity;
         &[260995, 306850],
+        // where it is now it lacks what was lost, and a write in memory has ended that loss;
+        &[300171112],
         // memory gives a part of a read whose operation a reconstruction waited for too;
         &[207286, 253047],
         // a member of a stripe is programmed again, in a lane that dies or whose collection yields;

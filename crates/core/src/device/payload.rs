@@ -468,9 +468,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         M::HOLDS_DATA && self.state.host.requests[id].status == Status::Ok
     }
 
-    /// Tell the medium that a read looks for a unit at another address: the unit has moved.
+    /// Tell the medium that a read looks for a unit at another address: the unit has moved. What a slot
+    /// over that address has comes from the slot, as for a read that begins now: where the write in the
+    /// slot has ended a loss, the address below never had the data.
     pub(super) fn data_elsewhere(&mut self, id: u32, from: Ppa, to: Ppa) {
         if self.returns_data(id) {
+            if let Place::Buffer(slot) = self.map.lookup(self.map.owner(from)) {
+                self.medium.redirect_to_slot(id, from, slot);
+            }
             self.medium.redirect(id, from, to);
         }
     }
@@ -478,8 +483,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Tell the medium that a read looks for a unit at another address, and gets it: a collection has
     /// read it.
     pub(super) fn data_moving(&mut self, id: u32, from: Ppa, now: Ppa) {
+        self.data_elsewhere(id, from, now);
         if self.returns_data(id) {
-            self.medium.redirect(id, from, now);
             self.medium.sense(id, now..now + 1);
         }
     }

@@ -306,14 +306,10 @@ impl Medium for InMemory {
 
     fn redirect_to_slot(&mut self, request: u32, from: Ppa, slot: u32) {
         for Piece { lpn, range, at, .. } in self.take_waits(request, |p| p.ppa == from) {
-            let s = &self.slots[slot as usize];
-            let (is, whole) = (s.lpn, s.held.gaps(range.clone()).next().is_none());
-            let bytes = &s.bytes[range.start as usize..range.end as usize];
-            self.requests[request as usize].part_mut(at, range.end - range.start).copy_from_slice(bytes);
-            if is != lpn || !whole {
-                self.fault(|| {
-                    format!("a read of {lpn} gets {range:?} of slot {slot} of {is}, whole: {whole}")
-                });
+            self.read_slot(request, at, range, slot, from);
+            let is = self.slots[slot as usize].lpn;
+            if is != lpn {
+                self.fault(|| format!("a read of {lpn} gets bytes of slot {slot} of {is}"));
             }
         }
     }

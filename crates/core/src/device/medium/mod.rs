@@ -121,7 +121,8 @@ pub trait Medium {
     fn sense(&mut self, request: u32, sensed: Range<Ppa>) {}
     /// The request looks for what it wanted from one address at another.
     fn redirect(&mut self, request: u32, from: Ppa, to: Ppa) {}
-    /// The request gets from a slot, which has them, the bytes that it wanted from an address.
+    /// The request gets from a slot what that has of the bytes that it wanted from an address. For the
+    /// others it still waits.
     fn redirect_to_slot(&mut self, request: u32, from: Ppa, slot: u32) {}
     /// A read ends. Returns its bytes.
     fn read_data(&mut self, request: u32) -> &[u8] {

@@ -99,6 +99,23 @@ fn a_member_is_rebuilt_for_a_read() {
 }
 
 #[test]
+fn a_read_that_goes_on_elsewhere_gets_what_a_slot_has() {
+    let mut m = medium();
+    stripe(&mut m);
+    m.hold(3, Lpn(12), Below::Flash);
+    m.begin_write(0, 10, &[9; 10]);
+    m.write_slot(3, 20..30, 0, 0);
+    read_whole(&mut m, Lpn(12), Ppa(2));
+    m.redirect_to_slot(1, Ppa(2), 3);
+    m.redirect(1, Ppa(2), Ppa(8));
+    m.sense(1, Ppa(8)..Ppa(12));
+    let mut should = bytes(12);
+    should[20..30].fill(9);
+    assert_eq!(m.read_data(1), should);
+    assert!(m.faults().is_empty(), "{:?}", m.faults());
+}
+
+#[test]
 fn a_wrong_rebuilding_is_noticed() {
     let mut m = medium();
     stripe(&mut m);
