@@ -226,18 +226,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let chip = self.flash.eraser()?.chip();
-        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
-        let (mut sum, mut most, mut count) = (0u64, 0, 0u64);
-        for plane in 0..self.shape.bad.len() as u32 {
-            let lane = plane / layout.blocks_per_extent();
-            for index in (0..layout.usable[lane as usize]).filter(|&index| blocks.has(plane, index)) {
-                let wear = self.flash.wear_of(plane, index);
-                (sum, most, count) = (sum + u64::from(wear), wear.max(most), count + 1);
-            }
-        }
+        let (mean, most) = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
         let cycles = |wear: f64| wear / f64::from(CYCLE);
         Some(PulseWear {
-            mean: cycles(sum as f64 / count.max(1) as f64),
+            mean: cycles(mean),
             most: cycles(f64::from(most)),
             levels: chip.levels,
             step_ns: chip.step_ns,
@@ -246,13 +238,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
-        let (mean, most) = self.mean_and_most(self.flash.blocks().cycles());
-        let past = self.flash.blocks().past().cycles;
-        (mean + f64::from(past), most + past)
+        let blocks = self.flash.blocks();
+        self.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
     }
 
-    /// Mean and maximum of a table of blocks over the blocks in use.
-    fn mean_and_most(&self, table: &[u32]) -> (f64, u32) {
+    /// Mean and maximum, over the blocks in use, of what a function gives by plane and index.
+    fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
         let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
         for (lane, &usable) in (0..).zip(&layout.usable) {
@@ -261,7 +252,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let is_hole = |index| self.state.extents.is_hole(layout, lane * layout.stride + index, part);
                 let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
                 for index in (0..usable).filter(in_use) {
-                    let n = table[blocks.id(plane, index).index()];
+                    let n = of(plane, index);
                     sum += u64::from(n);
                     most = most.max(n);
                     count += 1;
@@ -274,7 +265,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Suspensions of erases by block since the drive was made: mean and maximum, and the factors
     /// by which they multiply the raw bit error rate.
     pub fn suspension_wear(&self) -> SuspensionWear {
-        let (mean, most) = self.mean_and_most(self.flash.blocks().suspensions());
+        let blocks = self.flash.blocks();
+        let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
+        let (mean, most) = self.mean_and_most(of);
         let factor = |n: f64| 1.0 + self.shape.suspend.erase.rber_growth * n / 1000.0;
         SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }
     }

@@ -57,7 +57,7 @@ pub struct EraseTotals {
 pub struct Plan {
     pulses: [Pulse; MOST_LOOPS],
     count: usize,
-    /// Fail bits that are left; 0 if the block is erased.
+    /// Steps that are left, which the block still needs; 0 if it is erased.
     pub left: u32,
     /// Pulses after one that should have been the last.
     pub too_short: u32,
@@ -250,7 +250,7 @@ impl Eraser {
             let verify = VerifyView { level, left: chip.steps_per_level.saturating_sub(used), fail_bits };
             let next = scheme.next(&block, &verify).filter(|_| plan.count < MOST_LOOPS);
             let Some(next) = next else {
-                plan.left = chip.fail_bits(nature, left, None);
+                plan.left = left;
                 return plan;
             };
             plan.too_short += u32::from(last);
@@ -268,7 +268,7 @@ impl Eraser {
         let wear = u64::from(known.wear) + stress.max(1);
         Worn {
             wear: wear.min(u64::from(u32::MAX / 2)) as u32,
-            residual: plan.left.min(u32::from(u16::MAX)) as u16,
+            left: plan.left.min(255) as u8,
             pulses: plan.count as u8,
             shallow: plan.shallow,
         }
@@ -296,7 +296,7 @@ impl FlashState {
         let cycles = self.blocks.cycles_at(self.blocks.place(plane, index));
         let known = match self.blocks.worn(block) {
             Some(Worn { wear, pulses, shallow, .. }) => {
-                Known { cycles, wear: *wear, pulses: u32::from(*pulses), shallow: *shallow }
+                Known { cycles, wear, pulses: u32::from(pulses), shallow }
             }
             None => eraser.lived(&nature, cycles),
         };

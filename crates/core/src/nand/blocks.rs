@@ -39,31 +39,51 @@ pub struct Blocks {
     /// Number of blocks of a plane.
     per_plane: u32,
     past: Past,
-    /// Program/erase cycles.
+    /// Program/erase cycles since the drive was made. Empty where blocks can fail: their records have them.
     cycles: Vec<u32>,
     /// Suspensions of erases.
     suspensions: Vec<u32>,
     /// What erases have made of each block, if a scheme chooses their pulses.
-    worn: Option<Vec<Worn>>,
+    worn: Option<Vec<PackedWorn>>,
     /// What blocks that can fail remember.
     fallible: Option<Fallible>,
 }
 
-/// What erases have made of a block: 8 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What erases have made of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worn {
-    /// Its stress, as parts of a cycle of full pulses; 0: no erase since the run began.
+    /// Its stress, as parts of a cycle of full pulses.
     pub wear: u32,
-    /// Fail bits that its last erase has left.
-    pub residual: u16,
+    /// Steps that its last erase has left: they are its residual fail bits.
+    pub left: u8,
     /// Pulses of its last erase.
     pub pulses: u8,
     /// Whether a short first pulse can help.
     pub shallow: bool,
 }
 
-impl Worn {
-    const NOT_YET: Worn = Worn { wear: 0, residual: 0, pulses: 0, shallow: false };
+/// A [`Worn`] in 6 bytes; all 0: no erase since the run began.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct PackedWorn {
+    wear: [u16; 2],
+    left: u8,
+    /// The pulses, and the flag in the highest bit.
+    pulses: u8,
+}
+
+impl PackedWorn {
+    const NOT_YET: PackedWorn = PackedWorn { wear: [0; 2], left: 0, pulses: 0 };
+
+    fn of(worn: Worn) -> PackedWorn {
+        let Worn { wear, left, pulses, shallow } = worn;
+        PackedWorn { wear: [wear as u16, (wear >> 16) as u16], left, pulses: pulses | u8::from(shallow) << 7 }
+    }
+
+    fn worn(self) -> Worn {
+        let PackedWorn { wear, left, pulses } = self;
+        let wear = u32::from(wear[1]) << 16 | u32::from(wear[0]);
+        Worn { wear, left, pulses: pulses & 0x7F, shallow: pulses & 0x80 != 0 }
+    }
 }
 
 /// Tables of blocks that can fail.
@@ -73,8 +93,8 @@ struct Fallible {
     health: Vec<Health>,
     /// By plane and index.
     records: Vec<Record>,
-    /// By plane: good blocks without an index, erased.
-    spares: Vec<Vec<u32>>,
+    /// By plane: good blocks without an index, erased, with their program/erase cycles.
+    spares: Vec<Vec<(u32, u32)>>,
 }
 
 /// What each operation on a block that can fail looks at, in one place: 20 bytes.
@@ -100,6 +120,10 @@ impl Record {
         u64::from(self.programmed[1]) << 32 | u64::from(self.programmed[0])
     }
 }
+
+// A block that can fail and wears takes at most 32 bytes: its record, suspensions, health and wear.
+const _: () =
+    assert!(size_of::<Record>() + size_of::<u32>() + size_of::<Health>() + size_of::<PackedWorn>() <= 32);
 
 /// The place of a block: its plane and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,18 +185,19 @@ impl Blocks {
 
     /// Let erases change blocks.
     pub fn let_wear(&mut self) {
-        self.worn = Some(vec![Worn::NOT_YET; self.cycles.len()]);
+        self.worn = Some(vec![PackedWorn::NOT_YET; self.suspensions.len()]);
     }
 
     /// What erases of this run have made of a block; `None` if there was none.
-    pub fn worn(&self, block: BlockId) -> Option<&Worn> {
-        self.worn.as_ref().map(|worn| &worn[block.index()]).filter(|worn| worn.wear > 0)
+    pub fn worn(&self, block: BlockId) -> Option<Worn> {
+        let worn = self.worn.as_ref()?[block.index()].worn();
+        (worn.wear > 0).then_some(worn)
     }
 
     /// Note what an erase has made of a block.
     pub fn wears(&mut self, block: BlockId, after: Worn) {
         if let Some(worn) = &mut self.worn {
-            worn[block.index()] = after;
+            worn[block.index()] = PackedWorn::of(after);
         }
     }
 
@@ -184,7 +209,7 @@ impl Blocks {
     /// Let blocks fail. `bad` has the factory-bad blocks of each plane, and `used` the number of
     /// indices of each plane that extents use.
     pub fn let_fail(&mut self, bad: &[Vec<u32>], used: impl Fn(u32) -> u32) {
-        let count = self.cycles.len();
+        let count = std::mem::take(&mut self.cycles).len();
         let mut f = Fallible {
             health: vec![Health::Good; count],
             records: Vec::with_capacity(count),
@@ -202,7 +227,7 @@ impl Blocks {
             f.records.extend(used.iter().map(new));
             f.records.resize((first + self.per_plane) as usize, new(&u32::MAX));
             // The spare with the lowest number is taken first.
-            f.spares.push(spare.iter().rev().copied().collect());
+            f.spares.push(spare.iter().rev().map(|&block| (block, self.past.cycles)).collect());
         }
         self.fallible = Some(f);
     }
@@ -247,7 +272,6 @@ impl Blocks {
             return;
         };
         let Record { block, cycles, .. } = f.records[at as usize];
-        self.cycles[(at / self.per_plane * self.per_plane + block) as usize] += 1;
         f.records[at as usize] = Record::erased(block, cycles + 1);
     }
 
@@ -326,25 +350,20 @@ impl Blocks {
     /// If the plane has no spare block.
     pub fn replace(&mut self, plane: u32, index: u32) {
         let f = self.fallible.as_mut().expect("only fallible blocks are replaced");
-        let spare = f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
-        let first = plane * self.per_plane;
-        let cycles = self.past.cycles + self.cycles[(first + spare) as usize];
-        f.records[(first + index) as usize] = Record::erased(spare, cycles);
+        let (spare, cycles) =
+            f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
+        f.records[(plane * self.per_plane + index) as usize] = Record::erased(spare, cycles);
     }
 
     /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
     pub fn retire(&mut self, plane: u32, index: u32) {
         let first = plane * self.per_plane;
         let f = self.fallible.as_mut().expect("only fallible blocks are retired");
-        let block = std::mem::replace(&mut f.records[(first + index) as usize].block, u32::MAX);
+        let record = &mut f.records[(first + index) as usize];
+        let (block, cycles) = (std::mem::replace(&mut record.block, u32::MAX), record.cycles);
         if f.health[(first + block) as usize] == Health::Good {
-            f.spares[plane as usize].push(block);
+            f.spares[plane as usize].push((block, cycles));
         }
-    }
-
-    /// Program/erase cycles by block since the drive was made: index [`BlockId::index`].
-    pub fn cycles(&self) -> &[u32] {
-        &self.cycles
     }
 
     /// Erase suspensions by block.
@@ -367,10 +386,10 @@ impl Blocks {
     /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
     /// which serves drives with and without faults.
     pub fn by_index(&self) -> Blocks {
-        let mut plain = Blocks::new(self.cycles.len() as u32 / self.per_plane, self.per_plane);
+        let mut plain = Blocks::new(self.suspensions.len() as u32 / self.per_plane, self.per_plane);
         for (plane, index) in self.indices() {
             let (to, from) = (plain.id(plane, index).index(), self.id(plane, index).index());
-            plain.cycles[to] = self.cycles[from];
+            plain.cycles[to] = self.cycles_at(self.place(plane, index)) - self.past.cycles;
             plain.suspensions[to] = self.suspensions[from];
         }
         plain
@@ -378,9 +397,10 @@ impl Blocks {
 
     /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
     pub fn take_counts(&mut self, aged: Blocks) -> bool {
-        let lens = |blocks: &Blocks| (blocks.per_plane, blocks.cycles.len(), blocks.suspensions.len());
+        let lens = |blocks: &Blocks| (blocks.per_plane, blocks.suspensions.len());
         let counts = || aged.cycles.iter().chain(&aged.suspensions);
         let plain = aged.fallible.is_none() && aged.worn.is_none();
+        let plain = plain && aged.cycles.len() == aged.suspensions.len();
         if lens(self) != lens(&aged) || !plain || counts().any(|&n| n > MOST_COUNTED) {
             return false;
         }
@@ -390,7 +410,6 @@ impl Blocks {
         }
         for (plane, index) in self.indices().collect::<Vec<_>>() {
             let (to, from) = (self.id(plane, index).index(), aged.id(plane, index).index());
-            self.cycles[to] = aged.cycles[from];
             self.suspensions[to] = aged.suspensions[from];
             let f = self.fallible.as_mut().expect("seen just now");
             f.records[(plane * self.per_plane + index) as usize].cycles =
@@ -403,7 +422,7 @@ impl Blocks {
     fn indices(&self) -> impl Iterator<Item = (u32, u32)> {
         let has = |at: &usize| self.fallible.as_ref().is_none_or(|f| f.records[*at].block != u32::MAX);
         let split = |at: usize| (at as u32 / self.per_plane, at as u32 % self.per_plane);
-        (0..self.cycles.len()).filter(has).map(split)
+        (0..self.suspensions.len()).filter(has).map(split)
     }
 
     /// By index of a plane: whether it has had the same block since the drive was made. `in_place`: each
@@ -435,7 +454,7 @@ impl Blocks {
                 let block = f.records[(first + index) as usize].block;
                 (block, true)
             });
-            for (block, is_used) in used.chain(spares.iter().map(|&block| (block, false))) {
+            for (block, is_used) in used.chain(spares.iter().map(|&(block, _)| (block, false))) {
                 law!(block < self.per_plane, "plane {plane} uses an index without a block");
                 law!(!taken[block as usize], "block {block} of plane {plane} is used twice");
                 taken[block as usize] = true;

@@ -217,8 +217,9 @@ fn a_block_counts_its_erases() {
     stage.ask(0, FlashCommand { planes: 2, block: 3, ..erase(0) });
     stage.play();
     let blocks = stage.flash.blocks();
-    let erased = [(4, 1), (5, 1), (1, 3)].map(|(plane, index)| blocks.id(plane, index).index());
-    for (block, &cycles) in blocks.cycles().iter().enumerate() {
-        assert_eq!(cycles, u32::from(erased.contains(&block)), "block {block}");
+    let erased = [(4, 1), (5, 1), (1, 3)];
+    for (plane, index) in (0..8).flat_map(|plane| (0..BLOCKS).map(move |index| (plane, index))) {
+        let cycles = blocks.cycles_at(blocks.place(plane, index));
+        assert_eq!(cycles, u32::from(erased.contains(&(plane, index))), "block {index} of plane {plane}");
     }
 }

@@ -126,7 +126,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let same = own[*plane as usize][index as usize] && !blocks.is_bad(blocks.id(*plane, index));
                 same && !self.is_gap(extent, lane, part)
             };
-            let of_block = |plane| u64::from(blocks.cycles()[blocks.id(plane, index).index()]);
+            let of_block =
+                |plane| u64::from(blocks.cycles_at(blocks.place(plane, index)) - blocks.past().cycles);
             let counts = layout.planes_of(lane).filter(is_counted).map(of_block);
             let (least, most) = counts.fold((u64::MAX, 0), |(least, most), n| (n.min(least), n.max(most)));
             if most == 0 && least == u64::MAX {
