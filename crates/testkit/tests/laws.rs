@@ -39,6 +39,8 @@ struct Stay {
     progress: u64,
     /// Total time in the array, ns.
     spent: u64,
+    /// Array time of an erase that is not interrupted, as it was planned, ns.
+    planned: u64,
 }
 
 impl Stay {
@@ -93,6 +95,7 @@ impl Stack {
                 passes: 0,
                 progress: 0,
                 spent: 0,
+                planned: 0,
             };
             self.0.push(new);
             return Ok(());
@@ -145,7 +148,11 @@ impl Stack {
         if e.step == Step::Array {
             stay.passes += 1;
             let t = &shape.timing;
+            if stay.spent == 0 {
+                stay.planned = until - at;
+            }
             let nominal = match e.occupant {
+                Occupant::Erase if shape.eraser.is_some() => stay.planned,
                 Occupant::Erase => t.erase_ns,
                 o if is_read(o) => t.read_ns(e.page),
                 _ => t.program_ns(e.page),
@@ -221,7 +228,11 @@ fn time_in_the_array_is_conserved_by_suspension() {
             let cut = |r: &&Stretch| {
                 op.suspending.iter().map(|s| s.0).chain(op.suspended.iter().copied()).any(|at| at == r.1)
             };
-            cancelled[kind] += op.resuming.iter().filter(cut).count() as u64;
+            // The transfer of a suspended program's data ends before a read interrupts the program again.
+            let transfers = kind == 1 && case.config.suspend.program.data == SuspendedData::Controller;
+            if !transfers {
+                cancelled[kind] += op.resuming.iter().filter(cut).count() as u64;
+            }
         }
         let nominal: u64 = c.array_ns.iter().sum();
         let (e, p) = (&c.erase_suspension, &c.program_suspension);

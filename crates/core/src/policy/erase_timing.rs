@@ -1,11 +1,28 @@
-//! The erase-timing table of AERO: the next pulse by the fail bits of the last verify (FELP).
+//! What erase schemes share: full pulses, and the erase-timing table of AERO, which gives the next pulse by
+//! the fail bits of the last verify (FELP).
 
+use super::PolicyContext;
 use super::erase_scheme::{BlockView, EraseContext, Pulse, VerifyView};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Span;
 use tailcut_units::quantity::format_time;
 
 const LEFT: &str = "policy.erase_scheme.aero.left";
+
+impl EraseContext {
+    /// The constants of the array, which the configuration must give for a scheme.
+    ///
+    /// # Errors
+    /// Says that it does not.
+    pub(super) fn of(x: &PolicyContext) -> Result<EraseContext, String> {
+        x.erase.ok_or_else(|| "needs the table `erase`, which says how blocks erase: leave this member out, or take a device that has it (tlc-3d)".to_string())
+    }
+
+    /// A full pulse at a level, or at the last one.
+    pub(super) fn full(&self, level: u32) -> Pulse {
+        Pulse { level: level.min(self.levels), steps: self.steps_per_level }
+    }
+}
 
 /// The table, and the pulses around it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

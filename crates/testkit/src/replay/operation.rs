@@ -4,6 +4,7 @@ use super::account::Account;
 use super::history::History;
 use super::write::Placed;
 use tailcut_core::device::{OpKind, QueueEvent, Shape, Step, StepEvent};
+use tailcut_core::nand::loops::MOST_LOOPS;
 use tailcut_units::{Cause, Occupant};
 
 /// A flash operation, kept until its number is used again.
@@ -103,7 +104,10 @@ impl Operation {
             OpKind::Read => t.read_ns(e.page),
             OpKind::Copyback if e.occupant == Occupant::GcRead => t.read_ns(e.page),
             OpKind::Copyback | OpKind::Program => t.program_ns(e.page),
-            OpKind::Erase => t.erase_ns,
+            OpKind::Erase => match &shape.eraser {
+                None => t.erase_ns,
+                Some(eraser) => planned(e.until.0 - e.at.0, t.loops.others(), eraser.chip().step_ns),
+            },
         };
         if e.until.0 - e.at.0 != nominal {
             return Err(format!("{e:?} should take {nominal} ns"));
@@ -136,4 +140,14 @@ impl Operation {
             false => Err(format!("operation {:?}: {sum} of {span} ns are accounted for", self.told)),
         }
     }
+}
+
+/// The time of an erase whose pulses a scheme chooses, if it can be this one: some whole steps, and what
+/// belongs to each pulse. Else the time of one step.
+fn planned(ns: u64, others: u64, step_ns: u64) -> u64 {
+    let whole = |pulses: u64| {
+        ns.checked_sub(pulses * others)
+            .is_some_and(|rest| rest >= pulses * step_ns && rest.is_multiple_of(step_ns))
+    };
+    if (1..=MOST_LOOPS as u64).any(whole) { ns } else { others + step_ns }
 }

@@ -16,7 +16,7 @@
 //!
 //! **Checked by** `erase` of `testkit`.
 
-use super::{BlockView, EraseScheme, Pulse, VerifyView, constants};
+use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView};
 use crate::policy::PolicyContext;
 use crate::policy::erase_timing::EraseTiming;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ impl Policy {
                 c.requirement
             ));
         }
-        let array = constants(x)?;
+        let array = EraseContext::of(x)?;
         Ok(Policy(EraseTiming::new(&array, c.shallow, "aero")?.leaving(&array, &c.left, c.requirement)?))
     }
 }

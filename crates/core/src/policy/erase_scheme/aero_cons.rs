@@ -16,7 +16,7 @@
 //!
 //! **Checked by** `erase` of `testkit`.
 
-use super::{BlockView, EraseScheme, Pulse, VerifyView, constants};
+use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView};
 use crate::policy::PolicyContext;
 use crate::policy::erase_timing::EraseTiming;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub struct Policy(EraseTiming);
 impl Policy {
     /// Fails without the table `erase`, and if `shallow` does not fit it.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(EraseTiming::new(&constants(x)?, c.shallow, "aero-cons")?))
+        Ok(Policy(EraseTiming::new(&EraseContext::of(x)?, c.shallow, "aero-cons")?))
     }
 }
 

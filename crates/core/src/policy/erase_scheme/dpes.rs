@@ -14,7 +14,7 @@
 //!
 //! **Checked by** `erase` of `testkit`.
 
-use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView, constants, full};
+use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity;
@@ -55,7 +55,7 @@ impl Policy {
         if c.voltage <= 0.0 {
             return Err("policy.erase_scheme.dpes.voltage: more than 0%, at most 100%".into());
         }
-        Ok(Policy { voltage: c.voltage, longer_programs: c.longer_programs, array: constants(x)? })
+        Ok(Policy { voltage: c.voltage, longer_programs: c.longer_programs, array: EraseContext::of(x)? })
     }
 }
 
@@ -65,10 +65,10 @@ impl EraseScheme for Policy {
         Some("dpes")
     }
     fn first(&self, _: &BlockView) -> Pulse {
-        full(&self.array, 1)
+        self.array.full(1)
     }
     fn next(&self, _: &BlockView, verify: &VerifyView) -> Option<Pulse> {
-        Some(full(&self.array, verify.level + 1))
+        Some(self.array.full(verify.level + 1))
     }
     fn voltage(&self) -> f64 {
         self.voltage

@@ -13,7 +13,7 @@
 //!
 //! **Checked by** `erase` of `testkit`.
 
-use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView, constants, full};
+use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub struct Policy(EraseContext);
 impl Policy {
     /// Fails without the table `erase`.
     pub fn new(_: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(constants(x)?))
+        Ok(Policy(EraseContext::of(x)?))
     }
 }
 
@@ -39,9 +39,9 @@ impl EraseScheme for Policy {
         Some("i-ispe")
     }
     fn first(&self, block: &BlockView) -> Pulse {
-        full(&self.0, block.pulses.max(1))
+        self.0.full(block.pulses.max(1))
     }
     fn next(&self, _: &BlockView, verify: &VerifyView) -> Option<Pulse> {
-        Some(full(&self.0, verify.level + 1))
+        Some(self.0.full(verify.level + 1))
     }
 }

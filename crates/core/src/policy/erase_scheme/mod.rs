@@ -87,16 +87,6 @@ pub trait EraseScheme {
     }
 }
 
-/// A full pulse at a level.
-fn full(x: &EraseContext, level: u32) -> Pulse {
-    Pulse { level: level.min(x.levels), steps: x.steps_per_level }
-}
-
-/// The constants of the array, which the configuration must give for this scheme.
-fn constants(x: &PolicyContext) -> Result<EraseContext, String> {
-    x.erase.ok_or_else(|| "needs the table `erase`, which says how blocks erase; leave this member out, or take a device that has it (tlc-3d)".to_string())
-}
-
 family! {
     key: "erase_scheme",
     decides: "Which pulses an erase consists of.",
