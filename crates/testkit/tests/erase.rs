@@ -49,11 +49,14 @@ fn plans(eraser: &Eraser, cycles: u32) -> impl Iterator<Item = (Nature, Known, P
     })
 }
 
-/// The rows of a scheme: program/erase cycles, mean total (steps), shares by steps.
-fn rows(name: &str) -> Vec<(u32, f64, Vec<(u32, f64)>)> {
+/// What a row says: shares of blocks by their steps.
+type Shares = Vec<(u32, f64)>;
+
+/// The rows of a scheme: program/erase cycles, mean total (steps), and the shares.
+fn rows(name: &str) -> Vec<(u32, f64, Shares)> {
     let erase = tlc_3d().erase.expect("it has the table");
     let of = |row: &tailcut_core::nand::erase::requirement::Row| {
-        let shares: Vec<(u32, f64)> = row
+        let shares: Shares = row
             .totals
             .iter()
             .map(|&(total, share)| ((total.0 / erase.step.0) as u32, f64::from(share) / 10_000.0))
