@@ -33,6 +33,8 @@ pub enum Command {
     Trace(TraceCommand),
     /// Run the experiments of papers and print published next to measured values
     Reproduce(ReproduceArgs),
+    /// Age blocks until they no longer meet their error requirement, under each erase scheme
+    Lifetime(LifetimeArgs),
     /// Run the benchmarks
     Bench(BenchArgs),
     /// Run a demonstration: about ten seconds, no files needed
@@ -274,6 +276,30 @@ pub enum ShowCommand {
     },
     /// The widest RAIN stripes with which rotating collection keeps up (FAST'17 Appendix A)
     RainBound(RainBoundArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct LifetimeArgs {
+    /// Device preset or a device file ending in .toml
+    pub device: String,
+    /// Schemes to compare, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "ispe,i-ispe,dpes,aero-cons,aero")]
+    pub scheme: Vec<String>,
+    /// Raw bit errors of a KiB at the stated retention that end a block's life; by default
+    /// `erase.worn_errors` of the device
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=8192))]
+    pub requirement: Option<u32>,
+    /// How much the growth of errors differs from block to block (standard deviation)
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
+    pub spread: f64,
+    /// Seed of every random stream
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub layers: LayerArgs,
 }
 
 #[derive(Debug, Args)]

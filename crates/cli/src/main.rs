@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Show(what) => command::show::show(&what),
         Command::Trace(what) => command::trace::trace(&what),
         Command::Reproduce(args) => command::reproduce::reproduce(&args),
+        Command::Lifetime(args) => command::lifetime::run(&args),
         Command::Bench(args) => bench::bench(&args),
         Command::Demo(args) => command::demo::demo(&args),
         Command::Completions { shell } => command::manual::completions(shell),

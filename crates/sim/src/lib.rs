@@ -11,6 +11,7 @@
 pub mod cache;
 pub mod experiment;
 pub mod host;
+pub mod lifetime;
 pub mod load;
 pub mod machine;
 pub mod measure;

@@ -8,6 +8,7 @@ use tailcut_core::flash::erase::{Eraser, Known, Plan};
 use tailcut_core::nand::erase::chip::{CYCLE, Nature};
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
+use tailcut_sim::lifetime::lifetime;
 
 /// The schemes that choose pulses.
 const SCHEMES: [&str; 5] = ["ispe", "i-ispe", "dpes", "aero-cons", "aero"];
@@ -127,6 +128,21 @@ fn a_lower_voltage_wears_less() {
     // A pulse has 0.729 of the stress. A block that is less worn needs fewer full pulses, against which its
     // stress is counted.
     assert!((0.729..0.95).contains(&ratio), "{ratio}");
+}
+
+/// Without a spread of the errors, and with nothing left by erases, a block that full pulses erase ends at the
+/// cycles that the configuration states. More that is allowed, or fewer errors at first, is a longer life.
+#[test]
+fn a_block_under_full_pulses_lives_as_long_as_stated() {
+    let life = lifetime(&eraser("ispe", 1, |_| {}), 63, 0.0, 1);
+    assert!((5292..=5304).contains(&life.first) && life.last <= 5312 && life.endless == 0, "{life:?}");
+    let [less, more] = [50, 70].map(|bits| lifetime(&eraser("ispe", 1, |_| {}), bits, 0.0, 1));
+    assert!(less.mean < life.mean && life.mean < more.mean, "{less:?} {more:?}");
+    let spread = lifetime(&eraser("ispe", 1, |_| {}), 63, 0.1, 1);
+    // The hundredth part of a normal distribution is 2.33 deviations below its mean: 5300 / 1.233.
+    assert!((4150..4450).contains(&spread.first_percent), "{spread:?}");
+    let endless = lifetime(&eraser("ispe", 1, |c| c.worn_errors = c.fresh_errors), 63, 0.0, 1);
+    assert_eq!(endless.endless, endless.blocks);
 }
 
 #[test]

@@ -1,0 +1,86 @@
+//! `tailcut lifetime`: how many program/erase cycles blocks live under each erase scheme.
+
+use crate::args::LifetimeArgs;
+use crate::error::CliError;
+use crate::terminal::print;
+use serde::Serialize;
+use tailcut_core::device::Shape;
+use tailcut_report::text::{Grid, cut, duration};
+use tailcut_sim::lifetime::{BLOCKS, Lifetime, lifetime};
+
+/// The lives of the blocks of one scheme.
+#[derive(Serialize)]
+struct Row {
+    scheme: String,
+    /// Mean life against that of the first scheme.
+    against_first: f64,
+    #[serde(flatten)]
+    life: Lifetime,
+}
+
+/// All schemes, and what was required.
+#[derive(Serialize)]
+struct Lives {
+    device: String,
+    requirement: u32,
+    spread: f64,
+    seed: u64,
+    schemes: Vec<Row>,
+}
+
+/// Age blocks under each scheme, and print their lives.
+pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
+    let mut schemes: Vec<Row> = Vec::new();
+    let mut requirement = args.requirement;
+    for name in args.scheme.iter().map(|name| name.trim()) {
+        let config = args.layers.resolve(&args.device, &[name])?.config;
+        let shape = Shape::new(&config, args.seed).map_err(|e| CliError::Input(format!("{name}: {e}")))?;
+        let (Some(eraser), Some(erase)) = (&shape.eraser, &config.erase) else {
+            return Err(CliError::Input(format!(
+                "{name}: every erase takes the configured loops, so that no block wears more than another; \
+                 choose an erase scheme (ispe, i-ispe, dpes, aero-cons, aero) on a device with a table `erase` \
+                 (tlc-3d)"
+            )));
+        };
+        // All schemes must meet what the first must.
+        let bits = *requirement.get_or_insert(erase.worn_errors);
+        let life = lifetime(eraser, bits, args.spread, args.seed);
+        let first = schemes.first().map_or(life.mean, |row| row.life.mean);
+        schemes.push(Row { scheme: name.to_string(), against_first: life.mean / first.max(1.0), life });
+    }
+    let requirement = requirement.unwrap_or(0);
+    let lives =
+        Lives { device: args.device.clone(), requirement, spread: args.spread, seed: args.seed, schemes };
+    if args.json {
+        let text = serde_json::to_string_pretty(&lives);
+        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+    }
+    print(&table(&lives))
+}
+
+fn table(lives: &Lives) -> String {
+    let mut grid = Grid::with_widths(&[9]);
+    let head = ["scheme", "mean life", "against", "first 1 %", "first", "last", "mean pulses", "incomplete"];
+    grid.row(head.map(String::from));
+    grid.rule();
+    for row in &lives.schemes {
+        let life = &row.life;
+        let end = |cycles: u32| if life.endless > 0 { format!("{cycles}+") } else { cycles.to_string() };
+        grid.row([
+            cut(&row.scheme, 24),
+            format!("{:.0}", life.mean),
+            format!("{:+.1} %", 100.0 * (row.against_first - 1.0)),
+            life.first_percent.to_string(),
+            life.first.to_string(),
+            end(life.last),
+            duration(life.pulse_ns),
+            format!("{:.1} %", 100.0 * life.incomplete),
+        ]);
+    }
+    format!(
+        "Program/erase cycles until a block of {} has more than {} raw bit errors of a KiB ({BLOCKS} blocks)\n{}",
+        lives.device,
+        lives.requirement,
+        grid.render()
+    )
+}
