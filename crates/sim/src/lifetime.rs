@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use tailcut_core::address::BlockId;
-use tailcut_core::flash::erase::{Eraser, Known};
+use tailcut_core::flash::erase::{Eraser, Known, MOST_WEAR};
 use tailcut_core::nand::erase::chip::Nature;
 use tailcut_units::Stream;
 
@@ -96,7 +96,7 @@ fn end_of(eraser: &Eraser, nature: &Nature, requirement: u32, growth: f64) -> En
         end.incomplete += if plan.left > 0 { u64::from(ALIKE) } else { 0 };
         known = Known {
             cycles: end.cycles,
-            wear: known.wear.saturating_add(ALIKE * (after.wear - known.wear)),
+            wear: known.wear.saturating_add(ALIKE.saturating_mul(after.wear - known.wear)).min(MOST_WEAR),
             pulses: u32::from(after.pulses),
             shallow: after.shallow,
         };

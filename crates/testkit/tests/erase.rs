@@ -164,6 +164,8 @@ fn noise_and_mispredictions_cost_single_steps() {
     let wrong = costs(&|c| (c.noise, c.misprediction) = (0, 0.1));
     // Binomial(20000, 0.1): sd 42.
     assert!((1800..2200).contains(&(wrong.2 - exact.2)), "{wrong:?} {exact:?}");
+    // A pulse that fills its level is not one that should have been the last.
+    assert!((1000..2200).contains(&wrong.0), "{wrong:?}");
 }
 
 #[test]

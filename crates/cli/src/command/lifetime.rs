@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::terminal::print;
 use serde::Serialize;
 use tailcut_core::device::Shape;
+use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 use tailcut_report::text::{Grid, cut, duration};
 use tailcut_sim::lifetime::{BLOCKS, Lifetime, lifetime};
 
@@ -33,7 +34,13 @@ pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
     let mut schemes: Vec<Row> = Vec::new();
     let mut requirement = args.requirement;
     for name in args.scheme.iter().map(|name| name.trim()) {
-        let config = args.layers.resolve(&args.device, &[name])?.config;
+        let mut config = args.layers.resolve(&args.device, &[name])?.config;
+        if let (EraseSchemeConfig::Aero(aero), Some(bits)) =
+            (&mut config.policy.erase_scheme, args.requirement)
+        {
+            // What a block may keep depends on it too.
+            aero.requirement = bits;
+        }
         let shape = Shape::new(&config, args.seed).map_err(|e| CliError::Input(format!("{name}: {e}")))?;
         let (Some(eraser), Some(erase)) = (&shape.eraser, &config.erase) else {
             return Err(CliError::Input(format!(

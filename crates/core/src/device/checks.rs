@@ -8,6 +8,7 @@ use crate::nand::config::{BusyKind, ProgramErase};
 use crate::nand::faults;
 use crate::policy::PolicyConfig;
 use crate::policy::buffer::BufferConfig;
+use crate::policy::erase_scheme::EraseSchemeConfig;
 use crate::policy::gc_scope::Scope;
 use crate::policy::redundancy::RedundancyConfig;
 use crate::policy::schedule::SchedulePolicy;
@@ -43,6 +44,11 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     faults::config::check(&c.faults, &c.fault, g)?;
     if let Some(erase) = &c.erase {
         erase.check()?;
+        let names = &EraseSchemeConfig::MEMBERS[1..];
+        if let Some(row) = erase.rows.iter().find(|row| !names.contains(&row.scheme.as_str())) {
+            let names = names.join(", ");
+            return refuse("erase.rows", format!("no scheme is called `{}`: one of {names}", row.scheme));
+        }
     }
     c.age.check()?;
     check_scatter(c)

@@ -16,6 +16,8 @@ use crate::nand::loops::{Loops, MOST_LOOPS};
 use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyView};
 use serde::{Deserialize, Serialize};
 
+/// The most wear that a block can have.
+pub const MOST_WEAR: u32 = u32::MAX / 2;
 /// The wear of a block is tabled every so many cycles, up to `TABLED` times as many.
 const EVERY: u32 = 64;
 const TABLED: u32 = 256;
@@ -139,7 +141,14 @@ impl Eraser {
         let mean = |(least, most, part): (u32, u32, f64), of: &dyn Fn(u32) -> f64| {
             of(least) * (1.0 - part) + of(most) * part
         };
-        let under = mean(self.need.mixture(class, self.row(cycles, wear)), &stress);
+        let row = self.row(cycles, wear);
+        let (mut least, mut most, part) = self.need.mixture(class, row);
+        if self.scheme.predicts() {
+            // As in `needed`.
+            let bound = self.full.mixture(class, row);
+            (least, most) = (least.min(bound.0), most.min(bound.1));
+        }
+        let under = mean((least, most, part), &stress);
         let by_full = mean(self.full.mixture(class, wear / CYCLE), &full);
         f64::from(CYCLE) * under / by_full
     }
@@ -166,9 +175,9 @@ impl Eraser {
         let nature = self.chip.typical(class);
         let new = Known { cycles: 0, wear, pulses: 0, shallow: true };
         let needed = self.with_intent(steps);
-        let first = self.run(&nature, &new, needed, false);
+        let first = self.run(&nature, &new, needed, 0, false);
         let then = Known { pulses: first.count as u32, shallow: first.shallow, ..new };
-        let plan = self.run(&nature, &then, needed, false);
+        let plan = self.run(&nature, &then, needed, 0, false);
         (plan, self.stress(&plan))
     }
 
@@ -189,7 +198,7 @@ impl Eraser {
         let at = (cycles / EVERY).min(TABLED - 1) as usize;
         let each = u64::from(life[at + 1] - life[at]);
         let more = u64::from(cycles - at as u32 * EVERY);
-        (u64::from(life[at]) + each * more / u64::from(EVERY)).min(u64::from(u32::MAX / 2)) as u32
+        (u64::from(life[at]) + each * more / u64::from(EVERY)).min(u64::from(MOST_WEAR)) as u32
     }
 
     /// What is known of a block that the scheme has always erased, without noise.
@@ -206,11 +215,12 @@ impl Eraser {
     pub fn plan(&self, nature: &Nature, known: &Known) -> Plan {
         let steps = self.needed(nature, known.cycles, known.wear);
         let more = self.scheme.predicts() && self.chip.is_mispredicted(nature, known.cycles);
-        self.run(nature, known, self.with_intent(steps) + u32::from(more), true)
+        self.run(nature, known, self.with_intent(steps), u32::from(more), true)
     }
 
-    /// Apply pulses to a block that needs so many steps, until it is erased or the scheme leaves it.
-    fn run(&self, nature: &Nature, known: &Known, needed: u32, noisy: bool) -> Plan {
+    /// Apply pulses to a block that needs so many steps, and `hidden` more, until it is erased or the scheme
+    /// leaves it. The fail bits do not tell of hidden steps before a pulse that should be the last.
+    fn run(&self, nature: &Nature, known: &Known, needed: u32, hidden: u32, noisy: bool) -> Plan {
         let (chip, scheme) = (&self.chip, &self.scheme);
         let block = BlockView {
             pulses: known.pulses,
@@ -226,7 +236,8 @@ impl Eraser {
             too_long: 0,
             shallow: known.shallow,
         };
-        let (mut left, mut level, mut used) = (needed, 0, 0);
+        let (mut left, mut level, mut used) = (needed + hidden, 0, 0);
+        let mut hidden = hidden;
         let mut pulse = scheme.first(&block);
         // Whether the pulse should be the last.
         let mut last = false;
@@ -243,7 +254,9 @@ impl Eraser {
             }
             left = left.saturating_sub(pulse.steps);
             let number = plan.count as u32 - 1;
-            let fail_bits = chip.fail_bits(nature, left, noisy.then_some((known.cycles, number)));
+            hidden = if last { 0 } else { hidden };
+            let shown = if left > 0 { left.saturating_sub(hidden).max(1) } else { 0 };
+            let fail_bits = chip.fail_bits(nature, shown, noisy.then_some((known.cycles, number)));
             if chip.passes(fail_bits) {
                 return plan;
             }
@@ -264,10 +277,11 @@ impl Eraser {
     /// What a block is after an erase by this plan.
     pub fn after(&self, nature: &Nature, known: &Known, plan: &Plan) -> Worn {
         let full = self.full.steps(nature.class, nature.turn, known.wear / CYCLE);
-        let stress = self.stress(plan) * u64::from(CYCLE) / self.chip.full_stress(full);
-        let wear = u64::from(known.wear) + stress.max(1);
+        let stress =
+            u128::from(self.stress(plan)) * u128::from(CYCLE) / u128::from(self.chip.full_stress(full));
+        let wear = u128::from(known.wear) + stress.max(1);
         Worn {
-            wear: wear.min(u64::from(u32::MAX / 2)) as u32,
+            wear: wear.min(u128::from(MOST_WEAR)) as u32,
             left: plan.left.min(255) as u8,
             pulses: plan.count as u8,
             shallow: plan.shallow,
@@ -339,6 +353,7 @@ impl<O> Flash<O> {
     }
 
     /// How long an erase is in the array if nothing interrupts it, with those that joined it, ns.
+    #[cold]
     pub(super) fn erase_ns(&self, head: u32) -> u64 {
         match &self.fixed.eraser {
             None => self.fixed.timing.erase_ns,
@@ -347,6 +362,7 @@ impl<O> Flash<O> {
     }
 
     /// Note that an erase has ended, with those that joined it.
+    #[cold]
     pub(super) fn erase_ended(&mut self, head: u32) {
         let mut at = Some(head);
         while let Some(id) = at {

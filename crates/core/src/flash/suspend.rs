@@ -28,7 +28,11 @@ impl<O: Observer> Flash<O> {
     /// `begun` on.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let FlashCommand { unit, occupant: kind, kind: what, .. } = self.state.ops[id].cmd;
-        let loops = if what == OpKind::Erase { self.loops_of(id) } else { Loops::NONE };
+        let loops = match what {
+            OpKind::Erase if self.fixed.eraser.is_some() => self.loops_of(id),
+            OpKind::Erase => self.fixed.timing.loops,
+            OpKind::Read | OpKind::Program | OpKind::Copyback => Loops::NONE,
+        };
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
         u.run = Run { op: id, course: Course::new(begun, total, loops), ..Run::NONE };

@@ -86,8 +86,20 @@ impl<O: Observer> Flash<O> {
     /// Send the command and a program's data, then start the array operation.
     #[inline]
     fn command_in(&mut self, id: u32) {
-        let is_erase = self.state.ops[id].cmd.kind == OpKind::Erase;
-        let erase_ns = if is_erase { self.erase_ns(id) } else { 0 };
+        self.start(id, None);
+    }
+
+    /// Start an erase whose pulses a scheme chooses.
+    #[cold]
+    #[inline(never)]
+    fn start_planned_erase(&mut self, id: u32) {
+        self.start(id, Some(self.erase_ns(id)));
+    }
+
+    /// Send the command and start the array operation. `erase_ns` is the time of a planned erase. (Compiled
+    /// twice, so that other operations do not pay for the plan.)
+    #[inline(always)]
+    fn start(&mut self, id: u32, erase_ns: Option<u64>) {
         let s = &mut self.state;
         let now = s.now;
         let t = &self.fixed.timing;
@@ -99,7 +111,11 @@ impl<O: Observer> Flash<O> {
         let (data, array) = match kind {
             OpKind::Read => (0, t.read_ns(page)),
             OpKind::Program => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
-            OpKind::Erase => (0, erase_ns),
+            OpKind::Erase => match erase_ns {
+                Some(ns) => (0, ns),
+                None if self.fixed.eraser.is_some() => return self.start_planned_erase(id),
+                None => (0, t.erase_ns),
+            },
             OpKind::Copyback if op.second => (0, t.program_ns(page)),
             OpKind::Copyback => (0, t.read_ns(page)),
         };

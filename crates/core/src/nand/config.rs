@@ -248,7 +248,7 @@ pub struct EraseTiming {
 }
 
 /// The longest erase pulse.
-const LONGEST_PULSE: Span = Span(4_000_000_000);
+pub(super) const LONGEST_PULSE: Span = Span(4_000_000_000);
 
 impl EraseTiming {
     /// The length of the pulse of each loop, for as many loops as there are.

@@ -35,8 +35,10 @@ pub(super) struct EraseTiming {
     levels: u32,
     /// Steps that an erase may leave, by level from 1 on.
     left: Vec<u32>,
-    /// By number of steps left, from 0 on: the most errors of a block that may be left so, in 1/16.
-    most_errors: Vec<u32>,
+    /// By number of steps left, from 1 on: the errors that they add, in 1/16.
+    added_errors: Vec<u32>,
+    /// The most errors of a block, in 1/16.
+    requirement: u32,
 }
 
 impl EraseTiming {
@@ -59,7 +61,8 @@ impl EraseTiming {
             steps_per_level: x.steps_per_level,
             levels: x.levels,
             left: vec![0; x.levels as usize + 1],
-            most_errors: Vec::new(),
+            added_errors: Vec::new(),
+            requirement: 0,
         })
     }
 
@@ -87,16 +90,14 @@ impl EraseTiming {
             steps.push(n);
         }
         steps.resize(x.levels as usize + 1, *steps.last().expect("there is one"));
-        let errors_of = |n: u32| match n {
-            0 => 0,
-            n => {
-                let bits = u64::from(x.gamma) + u64::from(x.delta) * u64::from(n - 1);
-                (bits * 16 * u64::from(x.residual_errors) / u64::from(x.delta)) as u32
-            }
+        let errors_of = |n: u32| {
+            let bits = u64::from(x.gamma) + u64::from(x.delta) * u64::from(n - 1);
+            let errors = bits * 16 * u64::from(x.residual_errors) / u64::from(x.delta);
+            u32::try_from(errors).unwrap_or(u32::MAX)
         };
         let most = *steps.last().expect("there is one");
-        let most_errors = (0..=most).map(|n| (16 * requirement).saturating_sub(errors_of(n))).collect();
-        Ok(EraseTiming { left: steps, most_errors, ..self })
+        let added_errors = (1..=most).map(errors_of).collect();
+        Ok(EraseTiming { left: steps, added_errors, requirement: 16 * requirement, ..self })
     }
 
     /// The first pulse: short if the block's flag is set.
@@ -111,7 +112,8 @@ impl EraseTiming {
 
     /// Steps that the erase of a block with these errors may leave at a level.
     fn may_leave(&self, level: u32, errors: u32) -> u32 {
-        let allowed = self.most_errors.iter().skip(1).take_while(|&&most| errors <= most).count() as u32;
+        let allows = |added: &&u32| errors.saturating_add(**added) <= self.requirement;
+        let allowed = self.added_errors.iter().take_while(allows).count() as u32;
         self.left[level as usize].min(allowed)
     }
 

@@ -296,6 +296,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Submit the reads of a reconstruction that replaces a read. They carry what that read has spent; if
     /// there are none, the reconstruction carries it.
+    #[inline]
     pub(in crate::device) fn submit_instead(&mut self, rid: u32, ops: &mut Vec<OpId>, spent: &Ledger) {
         if ops.is_empty() {
             self.state.parity.rebuilds[rid].ledger.merge(spent);

@@ -159,7 +159,8 @@ impl Chip {
         if self.passes(fail_bits) {
             return 0;
         }
-        (u64::from(fail_bits) * 16 * u64::from(self.residual_errors) / u64::from(self.delta)) as u32
+        let errors = u64::from(fail_bits) * 16 * u64::from(self.residual_errors) / u64::from(self.delta);
+        u32::try_from(errors).unwrap_or(u32::MAX)
     }
 }
 

@@ -1,12 +1,14 @@
 //! How blocks erase, for schemes that choose their pulses.
 
 use super::requirement::Row;
+use crate::nand::config::LONGEST_PULSE;
+use crate::nand::loops::MOST_LOOPS;
 use crate::problem::{ConfigProblem, check_count, refuse};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
 
-/// Most steps of a pulse, and most voltage levels: with [`MOST_STEPS`] in all.
-const MOST_LEVELS: u32 = 12;
+/// Most voltage levels: an erase may take a short pulse before one at each.
+const MOST_LEVELS: u32 = MOST_LOOPS as u32 - 1;
 /// Most steps that an erase may need.
 pub(super) const MOST_STEPS: u32 = 250;
 
@@ -23,12 +25,12 @@ pub struct EraseConfig {
     pub step: Span,
     /// The longest pulse at one voltage (tEP). An erase that needs more goes on at the next voltage.
     ///
-    /// - Range: more than 0ns; a multiple of `erase.step`, at most 250 times as long
+    /// - Range: more than 0ns; a multiple of `erase.step`, at most 250 times as long and at most 4s
     #[serde(with = "quantity::time")]
     pub pulse: Span,
     /// Number of voltage levels. Pulses after the last level's first are at the last level too.
     ///
-    /// - Range: 1 to 12; times `erase.pulse` at most 250 steps, and enough for `erase.rows`
+    /// - Range: 1 to 11; times `erase.pulse` at most 250 steps, and enough for `erase.rows`
     pub levels: u32,
     /// Fail bits that a verify counts when one step is left, at most (gamma).
     ///
@@ -107,6 +109,10 @@ impl EraseConfig {
         let steps = self.pulse.0 / self.step.0;
         if !self.pulse.0.is_multiple_of(self.step.0) || steps == 0 || steps > u64::from(MOST_STEPS) {
             return refuse("erase.pulse", format!("a multiple of erase.step, 1 to {MOST_STEPS} times it"));
+        }
+        if self.pulse > LONGEST_PULSE {
+            let most = quantity::format_time(LONGEST_PULSE);
+            return refuse("erase.pulse", format!("at most {most}"));
         }
         check_count("erase.levels", self.levels, MOST_LEVELS)?;
         if steps * u64::from(self.levels) > u64::from(MOST_STEPS) {

@@ -55,7 +55,7 @@ impl FromStr for Row {
             }
             totals.push((time, share));
         }
-        if totals.iter().map(|(_, share)| share).sum::<u32>() != WHOLE {
+        if totals.iter().map(|&(_, share)| u64::from(share)).sum::<u64>() != u64::from(WHOLE) {
             return Err(fail("its shares do not make 100"));
         }
         Ok(Row { scheme: scheme.to_string(), pe_cycles, totals })

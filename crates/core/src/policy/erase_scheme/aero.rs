@@ -2,8 +2,8 @@
 //!
 //! **What it does.** As `aero-cons`, but a pulse is shorter than the fail bits tell, by up to `left` at its
 //! level, while the block's expected errors at the stated retention and those that an incomplete erase adds
-//! stay under `requirement`. What is left are residual fail bits, which add errors to every page of the
-//! block until its next erase.
+//! stay under `requirement`. What is left are residual fail bits, which add errors to the pages of the
+//! block until its next erase (counted by `tailcut lifetime`).
 //!
 //! **Why it matters for the tail.** Erases are shorter still, most of all in the middle of a drive's life,
 //! and wear the blocks less, so that old blocks need fewer pulses.
@@ -12,7 +12,7 @@
 //! (AERO, ASPLOS'24; 40 and 50 are its sensitivity study). `left`: one time for each level, an assumption
 //! within the 0.5 to 1 ms of the paper. `shallow` as `aero-cons`.
 //!
-//! **Left out.** Nothing.
+//! **Left out.** Reads do not see the errors that an erase has left.
 //!
 //! **Checked by** `erase` of `testkit`.
 
@@ -34,7 +34,7 @@ pub struct Config {
     /// Pulse time that an erase may leave, by the level at which it ends. Levels after the last of the list
     /// have its last time.
     ///
-    /// - Range: each at least 0ns; rising, multiples of `erase.step` up to `erase.pulse`
+    /// - Range: each at least 0ns; not falling, multiples of `erase.step` up to `erase.pulse`
     #[serde(with = "quantity::times")]
     pub left: Vec<Span>,
     /// Raw bit errors of a KiB that a block may have at the stated retention.

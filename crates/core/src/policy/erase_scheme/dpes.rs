@@ -1,7 +1,7 @@
 //! DPES: ISPE at a lower voltage, with slower programs.
 //!
 //! **What it does.** Dynamic program and erase scaling. All pulses have a lower voltage, so that they wear the
-//! block less. The cells end less far apart, so that programs need finer steps and take longer.
+//! block less if `erase.stress_exponent` is more than 0. The cells end less far apart, so that programs need finer steps and take longer.
 //!
 //! **Why it matters for the tail.** It is for the drive's life. Its erases are about as long as those of
 //! `ispe`, and its programs longer.

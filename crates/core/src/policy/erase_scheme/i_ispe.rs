@@ -1,10 +1,10 @@
-//! i-ISPE: ISPE that starts at the voltage which the block's last erase ended with.
+//! i-ISPE: ISPE that starts at the voltage of as many pulses as the block's last erase took.
 //!
 //! **What it does.** Remembers how many pulses the last erase of each block took. The next erase begins with
-//! a full pulse at that voltage level, and goes on as `ispe`.
+//! a full pulse at the voltage level of that number, and goes on as `ispe`.
 //!
 //! **Why it matters for the tail.** Old blocks need fewer pulses. Each is at a higher voltage, which wears
-//! the block more.
+//! the block more if `erase.stress_exponent` is more than 0.
 //!
 //! **Parameters and source.** None. Intelligent ISPE, as AERO (ASPLOS'24) compares with it. How many pulses
 //! blocks need is data (`erase.rows`): at 2,500 cycles mostly two instead of three.
