@@ -289,9 +289,19 @@ pub struct LifetimeArgs {
     /// `erase.worn_errors` of the device
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=8192))]
     pub requirement: Option<u32>,
-    /// How much the growth of errors differs from block to block (standard deviation)
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
-    pub spread: f64,
+    /// Run this workload on each scheme's drive until the drive is read-only, instead of ageing
+    /// blocks alone
+    #[arg(long, value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// With a workload: program/erase cycles that each erase stands for
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "workload")]
+    pub cycles_per_erase: u32,
+    /// With a workload: a row for each so many program/erase cycles, on average over the blocks
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "workload")]
+    pub stage: u32,
+    /// Runs at the same time; by default one for each processor
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -61,7 +61,7 @@ fn blocks_live_longer_under_shorter_pulses() {
     // The errors of the blocks grow by 10 % more or less than in the mean, which dies at 5,300 cycles.
     assert!((5_250.0..5_450.0).contains(&mean(0)) && mean(0) < mean(1) && mean(1) < mean(2), "{text}");
     assert_eq!((lives["requirement"].as_u64(), lives["schemes"][0]["endless"].as_u64()), (Some(63), Some(0)));
-    let table = tailcut(&["lifetime", "tlc-3d", "--requirement", "40", "--spread", "0%"]).ok();
+    let table = tailcut(&["lifetime", "tlc-3d", "--requirement", "40", "--set", "erase.error_spread=0%"]).ok();
     assert!(table.contains("i-ispe") && table.contains("more than 40 raw bit errors"), "{table}");
     tailcut(&["lifetime", "tiny", "--scheme", "baseline"]).refused(&["baseline", "tlc-3d"]);
     tailcut(&["lifetime", "tiny"]).refused(&["ispe", "erase"]);

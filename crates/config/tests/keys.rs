@@ -37,6 +37,8 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
     ("policy.redundancy.rain.width", "", &["geometry.channels=96"]),
     ("erase.levels", "", &["erase.rows=[\"ispe 0: 3.5ms 100\"]"]),
     ("erase.gamma", "2", &["erase.pass=0"]),
+    ("erase.gamma", "1000000", &["erase.high=1000000"]),
+    ("erase.high", "2", &["erase.pass=0", "erase.gamma=2"]),
     ("erase.fresh_errors", "8192", &["erase.worn_errors=8192"]),
     ("erase.worn_errors", "0", &["erase.fresh_errors=0"]),
 ];
@@ -95,7 +97,10 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
     const STRIPED: [&str; 4] = [".rotating.", ".gc-tolerant.", ".rain.", ".shift-migrate."];
     if STRIPED.iter().any(|member| key.contains(member)) {
         ("ttflash-256g", &["ttflash"])
-    } else if key.starts_with("erase.") || key.contains(".erase_scheme.") {
+    } else if key.starts_with("erase.")
+        || key.contains(".erase_scheme.")
+        || ["faults.worn", "faults.correctable"].contains(&key)
+    {
         ("tlc-3d", &[])
     } else {
         ("tiny", &[])
@@ -217,6 +222,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
     ] {
         add("tiny", &[set.to_string()]);
     }
+    add("tlc-3d", &["faults={ worn=63, correctable=72 }".to_string()]);
     let listed: Vec<String> = entries().into_iter().map(|e| e.key).collect();
     let unique: BTreeSet<String> = listed.iter().cloned().collect();
     assert_eq!(unique.len(), listed.len(), "a key is listed twice");

@@ -347,6 +347,9 @@ pub struct Gc {
     /// Stripes that wear levelling migrated to another plane group; with levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes_migrated: Option<u64>,
+    /// Collections that began to level the erases of blocks; with such levelling only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_wear: Option<u64>,
     /// Collections that began while another plane of their plane group was collecting; counted
     /// only if collections rotate, otherwise 0; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]

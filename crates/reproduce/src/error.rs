@@ -55,6 +55,16 @@ pub enum ReproduceError {
         /// What is wrong.
         source: Box<WorkloadError>,
     },
+    /// A run of blocks alone under a scheme for which they are all alike.
+    #[error("{file}: run `{run}`: alone: {problem}")]
+    Alone {
+        /// The file.
+        file: String,
+        /// The run.
+        run: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A run that failed.
     #[error("{file}: run `{run}`: {source}")]
     Run {

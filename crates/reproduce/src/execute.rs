@@ -1,5 +1,6 @@
 //! Runs an experiment: its runs in parallel, from cached aged drives.
 
+use crate::alone::{OfBlocks, of_blocks};
 use crate::check::{Outcome, judge};
 use crate::error::ReproduceError;
 use crate::file::{Experiment, Replay, Run, Variant};
@@ -41,6 +42,8 @@ pub struct RunOutput {
     pub name: String,
     /// Its schemes in order; empty if it did not run.
     pub schemes: Vec<Scheme>,
+    /// The results by scheme, in order, of a run of blocks alone.
+    pub alone: Vec<OfBlocks>,
     /// For each scheme, the share of the raw flash that the host could use if the scheme ran
     /// alone.
     pub capacities: Vec<f64>,
@@ -100,6 +103,9 @@ impl Results {
         if let Some(why) = &run.missing {
             return Err(why.clone());
         }
+        if let Some(blocks) = run.alone.iter().find(|blocks| blocks.scheme == scheme) {
+            return measure.of_alone(blocks);
+        }
         let found = run.schemes.iter().find(|s| s.name == scheme);
         measure.of(found.ok_or_else(|| format!("scheme `{scheme}` did not run"))?)
     }
@@ -110,7 +116,8 @@ impl Results {
             return ratings.iter().flatten().map(|r| r.scheme.as_str()).collect();
         }
         let ran = self.run(run).filter(|r| r.missing.is_none());
-        ran.iter().flat_map(|r| &r.schemes).map(|s| s.name.as_str()).collect()
+        let alone = ran.iter().flat_map(|r| &r.alone).map(|blocks| blocks.scheme.as_str());
+        ran.iter().flat_map(|r| &r.schemes).map(|s| s.name.as_str()).chain(alone).collect()
     }
 
     /// The run of this name.
@@ -157,11 +164,11 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     Ok(results)
 }
 
-/// Runs with one scheme execute in parallel, each on one thread. Runs with several schemes
-/// execute one after another, with their schemes in parallel.
+/// Runs with one scheme, and those of blocks alone, execute in parallel, each on one thread. Runs with
+/// several schemes execute one after another, with their schemes in parallel.
 fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, ReproduceError> {
     let (single, several): (Vec<usize>, Vec<usize>) =
-        (0..jobs.len()).partition(|&i| jobs[i].run.names().count() == 1);
+        (0..jobs.len()).partition(|&i| jobs[i].run.alone.is_some() || jobs[i].run.names().count() == 1);
     let slots: Mutex<Vec<Option<Result<RunOutput, ReproduceError>>>> =
         Mutex::new(jobs.iter().map(|_| None).collect());
     let put = |i: usize, result| lock(&slots)[i] = Some(result);
@@ -204,6 +211,7 @@ impl Job<'_> {
         let none = |why: String| RunOutput {
             name: run.name.clone(),
             schemes: Vec::new(),
+            alone: Vec::new(),
             capacities: Vec::new(),
             missing: Some(why),
             warnings: Vec::new(),
@@ -214,6 +222,20 @@ impl Job<'_> {
         };
         if options.quick && !run.has_quick() {
             return skip("this run has no quick size".to_string());
+        }
+        if let Some(what) = run.alone {
+            let mut output = none(String::new());
+            output.missing = None;
+            for (task, spec) in self.schemes()?.iter().enumerate() {
+                let blocks = of_blocks(what, spec, run.seed).map_err(|problem| ReproduceError::Alone {
+                    file: self.e.id.clone(),
+                    run: run.name.clone(),
+                    problem,
+                })?;
+                output.alone.push(blocks);
+                self.follow.done(self.first + task);
+            }
+            return Ok(output);
         }
         let workload = match self.workload()? {
             Ok(workload) => workload,

@@ -32,6 +32,7 @@
 //! A run or search with an `axis` is a sweep: it is run at every value of the axis, or at
 //! every combination of values where it has several axes ([`crate::sweep`]).
 
+use crate::alone::Alone;
 use crate::scale::Scale;
 use crate::sweep::{Axis, Find, Sweep};
 use serde::{Deserialize, Serialize};
@@ -144,6 +145,8 @@ pub struct Run {
     /// The value of `{size}` at the quick size; if it is missing, the run is skipped at that
     /// size.
     pub quick: Option<String>,
+    /// Blocks alone, without requests, instead of `workload`: `erases` or `lives`.
+    pub alone: Option<Alone>,
     /// File name of a trace in the folder of traces, instead of `workload`.
     pub trace: Option<String>,
     /// How the trace is replayed.
@@ -490,7 +493,7 @@ impl Run {
     pub fn has_quick(&self) -> bool {
         match &self.trace {
             Some(_) => self.replay.as_ref().is_some_and(|r| r.quick_loop.is_some()),
-            None => self.quick.is_some(),
+            None => self.quick.is_some() || self.alone.is_some(),
         }
     }
 }

@@ -28,7 +28,10 @@ pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
     e.find
         .iter()
         .map(|f| {
-            let checks: Vec<&Check> = e.check.iter().filter(|c| c.found.as_ref() == Some(&f.name)).collect();
+            let decides = |c: &&Check| {
+                c.found.as_ref() == Some(&f.name) && f.by.as_ref().is_none_or(|label| *label == c.label)
+            };
+            let checks: Vec<&Check> = e.check.iter().filter(decides).collect();
             let axis = axis(e, &f.axis);
             let values = axis.iter().flat_map(|a| a.all());
             let misses: Vec<(String, Option<f64>)> =

@@ -11,6 +11,7 @@
 //! [`text`], [`markdown`] and [`picture`] show the result; [`version`] determines which results
 //! a new version of the model leaves valid.
 
+pub mod alone;
 pub mod check;
 pub mod error;
 pub mod execute;

@@ -31,6 +31,8 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "fast17/fig9",
     "fast17/fig10",
     "fast17/fig11",
+    "asplos24/erase-time",
+    "asplos24/lifetime",
     "composed/suspension",
     "composed/limits",
     "composed/death",

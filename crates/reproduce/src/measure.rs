@@ -1,7 +1,9 @@
 //! The measures of a run: names such as `read.p99.999`, and their values.
 
+use crate::alone::{OfAlone, OfBlocks};
 use crate::search::Rating;
 use crate::unit::Kind;
+use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::Faults;
 use tailcut_report::summary::{DirectionSummary, Gc, Scheme};
 use tailcut_stats::percentile;
@@ -41,6 +43,10 @@ pub enum Measure {
     Gc(OfGc),
     /// A figure of what failed.
     Faults(OfFaults),
+    /// A figure of erases whose scheme chooses their pulses.
+    Pulses(OfPulses),
+    /// A figure of blocks alone.
+    Alone(OfAlone),
     /// Share of parity programs among all programs.
     ParityShare,
     /// Mapping units programmed, of one class.
@@ -126,6 +132,27 @@ const FAULTS: [(&str, OfFaults); 3] = [
     ("faults.units_rebuilt", OfFaults::UnitsRebuilt),
 ];
 
+/// A figure of erases whose scheme chooses their pulses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfPulses {
+    /// Mean pulse time of the erase of a block.
+    Time,
+    /// Mean number of pulses of the erase of a block.
+    Count,
+    /// Share of the erases that left fail bits.
+    Incomplete,
+    /// Mean wear of the blocks at the end, as program/erase cycles of full pulses.
+    Wear,
+}
+
+/// Figures of erases by name.
+const PULSES: [(&str, OfPulses); 4] = [
+    ("erase.pulse_time", OfPulses::Time),
+    ("erase.pulses", OfPulses::Count),
+    ("erase.incomplete", OfPulses::Incomplete),
+    ("erase.wear", OfPulses::Wear),
+];
+
 /// A figure of reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Of {
@@ -150,7 +177,9 @@ const GIB: f64 = 1_073_741_824.0;
 /// The names of measures for error messages.
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, \
+     erase.pulse_time, erase.pulses, erase.incomplete, erase.wear, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
+     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
 
 impl Measure {
@@ -178,7 +207,10 @@ impl Measure {
             _ => {
                 let faults = FAULTS.into_iter().find(|(name, _)| *name == text);
                 let gc = GC.into_iter().find(|(name, _)| *name == text);
-                faults.map(|(_, of)| Measure::Faults(of)).or(gc.map(|(_, of)| Measure::Gc(of)))
+                let pulses = PULSES.into_iter().find(|(name, _)| *name == text);
+                let alone = OfAlone::parse(text).map(Measure::Alone);
+                let of_erases = pulses.map(|(_, of)| Measure::Pulses(of)).or(alone);
+                faults.map(|(_, of)| Measure::Faults(of)).or(gc.map(|(_, of)| Measure::Gc(of))).or(of_erases)
             }
         };
         if let Some(occupant) = text.strip_prefix("planes_per.")
@@ -234,6 +266,7 @@ impl Measure {
             Measure::Side { .. } | Measure::WriteStall | Measure::Gc(OfGc::Mean | OfGc::Longest) => {
                 Kind::Time
             }
+            Measure::Pulses(OfPulses::Time) | Measure::Alone(OfAlone::PulseTime) => Kind::Time,
             _ => Kind::Number,
         }
     }
@@ -259,6 +292,17 @@ impl Measure {
             Measure::OfficialPerformanceRating => Ok(f64::from(rating.official_performance)),
             Measure::OfficialStressRating => Ok(f64::from(rating.official_stress)),
             _ => Err("a search gives ratings only".to_string()),
+        }
+    }
+
+    /// The value of the measure for blocks alone.
+    ///
+    /// # Errors
+    /// Why there is no value.
+    pub fn of_alone(&self, blocks: &OfBlocks) -> Result<f64, String> {
+        match self {
+            Measure::Alone(of) => of.of(blocks),
+            _ => Err("blocks alone have no requests".to_string()),
         }
     }
 
@@ -306,6 +350,11 @@ impl Measure {
             Measure::Starved => Ok(scheme.write.lat_ns.max as f64 / scheme.runtime_ns.max(1) as f64),
             Measure::Gc(of) => Ok(of.of(&scheme.gc.clone().unwrap_or_default())),
             Measure::Faults(of) => Ok(of.of(&scheme.faults.clone().unwrap_or_default())),
+            Measure::Pulses(of) => {
+                let pulses = scheme.erase_pulses.as_ref().filter(|erases| erases.blocks > 0);
+                pulses.map(|erases| of.of(erases)).ok_or_else(|| missing("erases whose scheme chooses their pulses"))
+            }
+            Measure::Alone(_) => Err("only a run with `alone` has figures of blocks alone".to_string()),
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
@@ -338,6 +387,17 @@ impl OfGc {
             OfGc::ParityReads => count(gc.parity_reads),
             OfGc::RotationBroken => count(gc.rotation_broken),
             OfGc::MostInGroup => count(gc.most_in_group),
+        }
+    }
+}
+
+impl OfPulses {
+    fn of(self, erases: &ErasePulses) -> f64 {
+        match self {
+            OfPulses::Time => erases.pulse_ns,
+            OfPulses::Count => erases.pulses,
+            OfPulses::Incomplete => erases.incomplete as f64 / erases.blocks as f64,
+            OfPulses::Wear => erases.wear_mean,
         }
     }
 }

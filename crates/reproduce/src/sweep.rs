@@ -28,7 +28,8 @@
 //! `[[find]] name = "the paper's load", axis = "load"` stands for the value of the axis at
 //! which the checks that say `found = "the paper's load"` come nearest to what is published:
 //! the one at which the largest miss among them is least. A value that is found is a free
-//! parameter, so that of k such checks k - 1 are predictions.
+//! parameter, so that of k such checks k - 1 are predictions. With `by = "AERO"` the check of that
+//! label alone determines it, and the others are predictions.
 
 use crate::file::{Experiment, Run, Search, Variant};
 use crate::scale::Scale;
@@ -75,6 +76,8 @@ pub struct Find {
     pub name: String,
     /// The axis.
     pub axis: String,
+    /// The label of the one check that determines the value; all checks that use it if missing.
+    pub by: Option<String>,
 }
 
 /// A run or search that is repeated.

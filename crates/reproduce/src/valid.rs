@@ -37,6 +37,10 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
         if e.check.iter().filter(|c| c.found.as_ref() == Some(&find.name)).count() < 2 {
             return wrong("fewer than two checks use it, so it predicts nothing".to_string());
         }
+        let mut users = e.check.iter().filter(|c| c.found.as_ref() == Some(&find.name));
+        if let Some(label) = find.by.as_ref().filter(|&label| !users.any(|c| c.label == *label)) {
+            return wrong(format!("by: no check that uses it has the label `{label}`"));
+        }
     }
     for check in &e.check {
         check_check(e, check).map_err(|why| format!("check `{}`: {why}", check.label))?;
@@ -148,6 +152,11 @@ fn check_run(run: &Run) -> Result<(), String> {
     for name in &run.needs {
         Measure::parse(name).map_err(|why| format!("needs: {why}"))?;
     }
+    if run.alone.is_some() {
+        let others = [&run.workload, &run.trace, &run.full, &run.quick, &run.precondition];
+        let none = others.iter().all(|text| text.is_none()) && run.fault.is_empty();
+        return if none { Ok(()) } else { Err("alone: blocks alone have no requests and no faults".into()) };
+    }
     match (&run.workload, &run.trace) {
         (Some(text), None) => {
             if run.replay.is_some() {
@@ -167,7 +176,7 @@ fn check_run(run: &Run) -> Result<(), String> {
                 "full, quick: not allowed with a trace; use replay.loop and replay.quick_loop".to_string()
             );
         }
-        _ => return Err("give either workload or trace".to_string()),
+        _ => return Err("give either workload, trace or alone".to_string()),
     }
     run.precondition.as_ref().map_or(Ok(()), |past| {
         past.parse::<tailcut_sim::PastKind>().map(|_| ()).map_err(|e| format!("precondition: {e}"))

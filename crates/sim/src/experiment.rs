@@ -117,6 +117,15 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
+    /// That a scheme's drive could not be given its past.
+    pub(crate) fn of_past(scheme: &str, e: PastError) -> ExperimentError {
+        match e {
+            PastError::Config(problem) => ExperimentError::Config { scheme: scheme.to_string(), problem },
+            PastError::Workload(e) => ExperimentError::Workload(e),
+            e => ExperimentError::Past(e),
+        }
+    }
+
     /// Whether the cause is the user's input and not the run.
     pub fn is_input(&self) -> bool {
         !matches!(self, ExperimentError::Stuck { .. } | ExperimentError::Sink(_))
@@ -274,11 +283,7 @@ impl Experiment<'_> {
         if watch.stopped() {
             return Ok(None);
         }
-        let (mut device, past) = given.map_err(|e| match e {
-            PastError::Config(problem) => ExperimentError::Config { scheme: name.clone(), problem },
-            PastError::Workload(e) => ExperimentError::Workload(e),
-            e => ExperimentError::Past(e),
-        })?;
+        let (mut device, past) = given.map_err(|e| ExperimentError::of_past(name, e))?;
         let fail = |e| broken(name, e);
         let workload = match self.workload.open(capacity, filled, seed) {
             Err(e) if e.is_interrupt() => return Ok(None),
@@ -343,9 +348,9 @@ struct Common<'a> {
 }
 
 /// A watch that also stops when another run has failed.
-struct Stoppable<'a> {
-    watch: &'a dyn Watch,
-    failed: AtomicBool,
+pub(crate) struct Stoppable<'a> {
+    pub watch: &'a dyn Watch,
+    pub failed: AtomicBool,
 }
 
 impl Watch for Stoppable<'_> {
@@ -360,7 +365,7 @@ impl Watch for Stoppable<'_> {
     }
 }
 
-fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Error>) -> ExperimentError {
+pub(crate) fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Error>) -> ExperimentError {
     match error {
         MeasureError::Run(RunError::Workload(e)) => ExperimentError::Workload(WorkloadError::Trace(e)),
         MeasureError::Run(RunError::Stuck { at, what }) => {
@@ -370,6 +375,6 @@ fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Error>) -> Exp
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,12 +5,16 @@
 //! - [`measure`] runs a host and a drive with a recorder and returns the measurements;
 //! - [`precondition`] gives a drive its past, from the [`cache`] if it is there;
 //! - [`timeline`] observes the drive and records what every die and channel did;
+//! - [`erases`] and [`lifetime`] erase and age blocks alone, without requests; [`life`] ages a drive under a
+//!   workload until it is read-only;
 //! - [`experiment`] does all of this for several schemes, with the same requests;
 //! - [`mod@summarise`] turns the measurements into the figures of the summary.
 
 pub mod cache;
+pub mod erases;
 pub mod experiment;
 pub mod host;
+pub mod life;
 pub mod lifetime;
 pub mod load;
 pub mod machine;

@@ -8,14 +8,13 @@ use serde::Serialize;
 use tailcut_core::address::BlockId;
 use tailcut_core::flash::erase::{Eraser, Known, MOST_WEAR};
 use tailcut_core::nand::erase::chip::Nature;
-use tailcut_units::Stream;
 
 /// Blocks that are aged.
 pub const BLOCKS: u32 = 2000;
 /// Cycles that are lived alike: each erase of so many is the same.
 const ALIKE: u32 = 4;
 /// A block that lives longer than this has no end.
-const LONGEST: u32 = 200_000;
+pub const LONGEST: u32 = 40_000;
 
 /// The lives of blocks under a scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,15 +44,9 @@ struct End {
     incomplete: u64,
 }
 
-/// Age blocks until their errors are more than `requirement` bits of a KiB. `spread`: the standard deviation
-/// of the growth of the errors from block to block, as a share of its mean.
-pub fn lifetime(eraser: &Eraser, requirement: u32, spread: f64, seed: u64) -> Lifetime {
-    let of_block = |block: u32| {
-        let nature = eraser.chip().nature(BlockId(block));
-        // A growth below a fifth of the mean is none that a chip has.
-        let growth = (1.0 + spread * normal(seed, block)).max(0.2);
-        end_of(eraser, &nature, requirement, growth)
-    };
+/// Age blocks until their errors are more than `requirement` bits of a KiB.
+pub fn lifetime(eraser: &Eraser, requirement: u32) -> Lifetime {
+    let of_block = |block| end_of(eraser, &eraser.chip().nature(BlockId(block)), requirement);
     let ends: Vec<End> = (0..BLOCKS).map(of_block).collect();
     let mut cycles: Vec<u32> = ends.iter().map(|end| end.cycles).collect();
     cycles.sort_unstable();
@@ -72,26 +65,17 @@ pub fn lifetime(eraser: &Eraser, requirement: u32, spread: f64, seed: u64) -> Li
     }
 }
 
-/// A normal deviate of a block: the sum of twelve uniform ones, less six.
-fn normal(seed: u64, block: u32) -> f64 {
-    let mut s = Stream::new(seed, "lifetime errors", u64::from(block));
-    (0..12).map(|_| s.unit()).sum::<f64>() - 6.0
-}
-
-fn end_of(eraser: &Eraser, nature: &Nature, requirement: u32, growth: f64) -> End {
-    let chip = eraser.chip();
-    let fresh = f64::from(chip.expected_errors(0));
+fn end_of(eraser: &Eraser, nature: &Nature, requirement: u32) -> End {
     let mut known: Known = eraser.lived(nature, 0);
     let mut end = End { cycles: 0, steps: 0, incomplete: 0 };
+    let per_erase = eraser.cycles_per_erase();
     while end.cycles < LONGEST {
         let plan = eraser.plan(nature, &known);
         let after = eraser.after(nature, &known, &plan);
-        let residual = f64::from(chip.residual_errors(chip.fail_bits(nature, plan.left, None)));
-        let worn = growth * (f64::from(chip.expected_errors(after.wear)) - fresh);
-        if fresh + worn + residual > f64::from(16 * requirement) {
+        if eraser.chip().errors(nature, after.wear, plan.left) > 16 * requirement {
             break;
         }
-        end.cycles += ALIKE;
+        end.cycles += ALIKE * per_erase;
         end.steps += u64::from(ALIKE * plan.steps());
         end.incomplete += if plan.left > 0 { u64::from(ALIKE) } else { 0 };
         known = Known {
@@ -99,6 +83,7 @@ fn end_of(eraser: &Eraser, nature: &Nature, requirement: u32, growth: f64) -> En
             wear: known.wear.saturating_add(ALIKE.saturating_mul(after.wear - known.wear)).min(MOST_WEAR),
             pulses: u32::from(after.pulses),
             shallow: after.shallow,
+            left: u32::from(after.left),
         };
     }
     end

@@ -76,7 +76,9 @@ pub struct RunOutcome {
     /// The collections of each group of planes over the measurement; empty without parity.
     pub groups: Vec<GroupTime>,
     /// Stripes may move to even out wear.
-    pub levels_wear: bool,
+    pub moves_stripes: bool,
+    /// Whether extents are emptied for the erases of their blocks.
+    pub levels_erases: bool,
     /// Mean and maximum of the program/erase cycles at the end.
     pub wear: (f64, u32),
     /// What pulses have made of the blocks, at the end; `None` if erases take the configured loops.
@@ -236,7 +238,8 @@ pub fn measure<'a, S: Source, O: Observer>(
         blocks_per_extent: device.shape().layout.blocks_per_extent(),
         has_parity: device.shape().has_parity(),
         groups,
-        levels_wear: device.levels_wear(),
+        moves_stripes: device.moves_stripes(),
+        levels_erases: device.levels_erases(),
         wear: device.wear(),
         pulse_wear: device.pulse_wear(),
         suspension_wear: device.suspension_wear(),

@@ -56,7 +56,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     if o.has_parity {
         programs.push(("parity", c.programs_parity));
     }
-    if o.levels_wear || c.programs_wear > 0 {
+    if o.moves_stripes || o.levels_erases || c.programs_wear > 0 {
         programs.push(("wear", c.programs_wear));
     }
     programs.push(("pad", c.programs_pad));
@@ -78,9 +78,10 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             rebuild_reads: with_parity(c.rebuild_reads),
             parity_reads: with_parity(c.parity_reads),
             scrub_reads: (c.scrub_reads > 0).then_some(c.scrub_reads),
-            wear_reads: o.levels_wear.then_some(c.wear_reads),
-            stripes_shifted: o.levels_wear.then_some(c.shifts),
-            stripes_migrated: o.levels_wear.then_some(c.migrations),
+            wear_reads: o.moves_stripes.then_some(c.wear_reads),
+            stripes_shifted: o.moves_stripes.then_some(c.shifts),
+            stripes_migrated: o.moves_stripes.then_some(c.migrations),
+            for_wear: o.levels_erases.then_some(c.collections_for_wear),
             rotation_broken: with_parity(c.rotation_broken),
             most_in_group: with_parity(c.most_in_group),
             groups: groups(o),

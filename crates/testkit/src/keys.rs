@@ -187,6 +187,7 @@ const CHANGES: &[Change] = &[
     ("policy.redundancy.rain.width", "8", STRIPES),
     ("policy.redundancy.rain.xor", "'4us'", STRIPES),
     ("policy.wear.shift-migrate.gap", "'20%'", STRIPES),
+    ("policy.wear.static-threshold.gap", "1", &[]),
     ("age.fill", "'90%'", &[]),
     ("age.overwrites", "'workload'", &[]),
     ("age.free", "4", &[]),
@@ -197,26 +198,31 @@ const CHANGES: &[Change] = &[
     ("faults.erase", "'10%'", &[]),
     ("faults.read", "'2%'", &[]),
     ("faults.page", "'2%'", &[]),
+    ("faults.worn", "10", AERO),
+    ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
     ("erase.step", "'250us'", AERO),
     ("erase.pulse", "'3ms'", AERO),
     ("erase.levels", "4", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "9000")]),
     ("erase.gamma", "2500", AERO),
     ("erase.delta", "500", AERO),
+    ("erase.high", "2600", AERO),
     ("erase.pass", "499", AERO),
     ("erase.noise", "2000", AERO),
     ("erase.misprediction", "'50%'", AERO),
     ("erase.reading", "'stress'", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000")]),
-    ("erase.stress_exponent", "'300%'", WORN),
+    ("erase.stress_exponent", "3.0", WORN),
     ("erase.fresh_errors", "63", AERO),
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
+    ("erase.cycles_per_erase", "2000", AERO),
+    ("erase.error_spread", "'50%'", &[("policy.erase_scheme", "'aero'"), ("faults.worn", "21")]),
     ("erase.residual_errors", "1000", AERO),
     ("erase.rows", "['ispe 0: 3.5ms 100', 'aero 0: 3ms 100']", AERO),
     (
         "policy.erase_scheme.dpes.voltage",
         "'50%'",
-        &[("age.pe_cycles", "2000"), ("erase.reading", "'stress'"), ("erase.stress_exponent", "'300%'")],
+        &[("age.pe_cycles", "2000"), ("erase.reading", "'stress'"), ("erase.stress_exponent", "3.0")],
     ),
     ("policy.erase_scheme.dpes.longer_programs", "'30%'", &[]),
     ("policy.erase_scheme.aero-cons.shallow", "'1500us'", &[]),
@@ -330,6 +336,8 @@ fn bases() -> Vec<Table> {
     set(&mut failing, "faults.rebuild_rate", parse("'1MB/s'"));
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
+    let wearing = with(&first, AERO);
+    out.push(with(&wearing, &[("faults.worn", "60"), ("faults.correctable", "72")]));
     for (key, value) in [("user_capacity", "'11MiB'"), ("over_provisioning_of_user", "'33%'")] {
         let mut sized = first.clone();
         sized["ftl"].as_table_mut().expect("a table").remove("over_provisioning");

@@ -75,7 +75,11 @@ fn every_scheme_applies_what_its_rows_say() {
             let totals: Vec<u32> = plans(&e, cycles).map(|(_, _, plan)| plan.steps()).collect();
             let got = totals.iter().map(|&n| f64::from(n)).sum::<f64>() / f64::from(BLOCKS);
             assert!((got / mean - 1.0).abs() < 0.01, "{name} at {cycles}: {got:.3} steps, wanted {mean:.3}");
-            for (steps, share) in shares {
+            // An erase by `aero` leaves two steps of at most 35: its rows of 34 and 35 become 33.
+            let most = if name == "aero" { 33 } else { 35 };
+            let mut wanted = std::collections::BTreeMap::new();
+            shares.iter().for_each(|&(steps, share)| *wanted.entry(steps.min(most)).or_insert(0.0) += share);
+            for (steps, share) in wanted {
                 let got = totals.iter().filter(|&&n| n == steps).count() as f64 / f64::from(BLOCKS);
                 // Binomial; the classes are half a percent wide.
                 assert!((got - share).abs() < 0.017, "{name} at {cycles}, {steps} steps: {got} for {share}");
@@ -134,14 +138,15 @@ fn a_lower_voltage_wears_less() {
 /// cycles that the configuration states. More that is allowed, or fewer errors at first, is a longer life.
 #[test]
 fn a_block_under_full_pulses_lives_as_long_as_stated() {
-    let life = lifetime(&eraser("ispe", 1, |_| {}), 63, 0.0, 1);
+    let even = |bits: u32| lifetime(&eraser("ispe", 1, |c| c.error_spread = 0.0), bits);
+    let life = even(63);
     assert!((5292..=5304).contains(&life.first) && life.last <= 5312 && life.endless == 0, "{life:?}");
-    let [less, more] = [50, 70].map(|bits| lifetime(&eraser("ispe", 1, |_| {}), bits, 0.0, 1));
+    let [less, more] = [50, 70].map(even);
     assert!(less.mean < life.mean && life.mean < more.mean, "{less:?} {more:?}");
-    let spread = lifetime(&eraser("ispe", 1, |_| {}), 63, 0.1, 1);
+    let spread = lifetime(&eraser("ispe", 1, |c| c.error_spread = 0.1), 63);
     // The hundredth part of a normal distribution is 2.33 deviations below its mean: 5300 / 1.233.
     assert!((4150..4450).contains(&spread.first_percent), "{spread:?}");
-    let endless = lifetime(&eraser("ispe", 1, |c| c.worn_errors = c.fresh_errors), 63, 0.0, 1);
+    let endless = lifetime(&eraser("ispe", 1, |c| c.worn_errors = c.fresh_errors), 63);
     assert_eq!(endless.endless, endless.blocks);
 }
 
@@ -209,9 +214,6 @@ proptest! {
                 prop_assert!(plan.left == 0 || may_leave);
                 if name.starts_with("aero") && !stress {
                     let mut whole = full.plan(&nature, &full.lived(&nature, known.cycles)).steps();
-                    // A pulse that is cut off by its level may be followed by one that was not needed.
-                    // So may an erase that leaves less than it may.
-                    whole += if name == "aero" && noise > 0 { 2 } else { 0 };
                     whole += plan.too_long + plan.too_short + u32::from(misprediction > 0.0);
                     prop_assert!(plan.steps() <= whole, "{plan:?} {whole}");
                 }
@@ -224,6 +226,7 @@ proptest! {
                     wear: after.wear,
                     pulses: u32::from(after.pulses),
                     shallow: after.shallow,
+            left: u32::from(after.left),
                 };
             }
         }

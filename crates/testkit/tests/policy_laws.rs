@@ -494,7 +494,8 @@ fn wear(name: &str, x: &PolicyContext) {
             return assert!(x.groups == 0 || pages < 20, "{name}: {e}");
         }
     };
-    let levels = p.levels();
+    let levels = p.moves_stripes();
+    assert!(p.erase_gap().is_none_or(|gap| gap > 0), "{name} empties extents that are behind no other");
     let mut s = Stream::new(x.seed, "wear laws", 0);
     let mut moves = 0;
     for _ in 0..1_000 {

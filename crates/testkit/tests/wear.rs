@@ -1,4 +1,4 @@
-//! Tests that wear levelling spreads frequent writes and does not move evenly written data.
+//! Tests that wear levelling spreads frequent writes and erases, and does not move evenly written data.
 //!
 //! On small drives with parity, the writes wear some planes of a group, or one group, more than
 //! the rest. With levelling the numbers of programs of the planes come closer, at the cost of
@@ -8,9 +8,9 @@ use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Counters, Device, InMemory};
 use tailcut_core::policy::buffer::BufferConfig;
-use tailcut_core::policy::wear::{WearConfig, shift_migrate};
-use tailcut_testkit::closed_loop;
-use tailcut_testkit::parity_drive;
+use tailcut_core::policy::gc_schedule::GcScheduleConfig;
+use tailcut_core::policy::wear::{WearConfig, shift_migrate, static_threshold};
+use tailcut_testkit::{closed_loop, parity_drive, small_drive};
 use tailcut_testkit::swarm::{self, Case, Plan};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Command, HostOp, Stream};
@@ -250,6 +250,56 @@ fn what_moves_stays_what_was_written() {
     }
     println!("{shifts} shifts, {migrations} migrations, {rebuilt} units rebuilt");
     assert!(shifts > 500 && migrations > 100 && rebuilt > 500, "{shifts} {migrations} {rebuilt}");
+}
+
+/// Overwrite a part of a full drive without parity. Returns the counters and the cycles of its blocks.
+fn overwritten(gap: Option<u32>, part: f64, writes: u64) -> (Counters, Vec<u32>) {
+    let mut config = small_drive();
+    config.geometry.pages = 8;
+    if let GcScheduleConfig::Threshold(m) = &mut config.policy.gc_schedule {
+        m.start = Level::Count(5);
+    }
+    if let Some(gap) = gap {
+        config.policy.wear = WearConfig::StaticThreshold(static_threshold::Config { gap });
+    }
+    let mut device = Device::new(&config, 3, ()).expect("a valid drive");
+    device.fill(device.host_bytes());
+    let unit = config.ftl.mapping_unit;
+    let units = ((device.host_bytes() / unit) as f64 * part) as u64;
+    let mut s = Stream::new(3, "wear", 0);
+    let mut next =
+        |_| Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
+    closed_loop(&mut device, 0, 8, writes, &mut next, &mut |_| {});
+    device.audit().expect("every law holds");
+    let c = device.counters().clone();
+    // A row holds several units.
+    assert_eq!(c.programs() % (c.programs() / c.rows_programmed), 0);
+    (c, device.pe_cycles())
+}
+
+#[test]
+fn cold_blocks_are_emptied_and_erased() {
+    let (none, plain) = overwritten(None, 0.2, 60_000);
+    assert_eq!((none.collections_for_wear, none.programs_wear), (0, 0));
+    let (levelled, even) = overwritten(Some(5), 0.2, 60_000);
+    let of = |cycles: &[u32]| {
+        let mean = f64::from(cycles.iter().sum::<u32>()) / cycles.len() as f64;
+        let squares: f64 = cycles.iter().map(|&n| (f64::from(n) - mean).powi(2)).sum();
+        (f64::from(*cycles.iter().min().unwrap()) / mean, (squares / cycles.len() as f64).sqrt() / mean)
+    };
+    let ((coldest, spread), (coldest_then, spread_then)) = (of(&plain), of(&even));
+    println!("the coldest at {coldest:.2} of the mean, spread {spread:.2}; {coldest_then:.2}, {spread_then:.2}");
+    assert!(coldest == 0.0 && coldest_then > 0.5, "{plain:?} {even:?}");
+    // A block that hot data take again and again stays ahead: only cold blocks are emptied.
+    assert!(spread_then < 0.6 * spread, "{plain:?} {even:?}");
+    assert!(levelled.collections_for_wear > 50 && levelled.programs_wear > 400, "{levelled:?}");
+}
+
+#[test]
+fn erases_that_are_even_cause_no_collections() {
+    let (none, _) = overwritten(None, 1.0, 30_000);
+    let (levelled, _) = overwritten(Some(1000), 1.0, 30_000);
+    assert_eq!(none, levelled);
 }
 
 #[test]

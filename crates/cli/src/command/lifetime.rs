@@ -1,13 +1,16 @@
-//! `tailcut lifetime`: how many program/erase cycles blocks live under each erase scheme.
+//! `tailcut lifetime`: how long blocks live under each erase scheme, alone or on a drive under a workload.
+
+mod under_workload;
 
 use crate::args::LifetimeArgs;
 use crate::error::CliError;
 use crate::terminal::print;
 use serde::Serialize;
 use tailcut_core::device::Shape;
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 use tailcut_report::text::{Grid, cut, duration};
-use tailcut_sim::lifetime::{BLOCKS, Lifetime, lifetime};
+use tailcut_sim::lifetime::{BLOCKS, LONGEST, Lifetime, lifetime};
 
 /// The lives of the blocks of one scheme.
 #[derive(Serialize)]
@@ -24,40 +27,54 @@ struct Row {
 struct Lives {
     device: String,
     requirement: u32,
-    spread: f64,
     seed: u64,
     schemes: Vec<Row>,
 }
 
 /// Age blocks under each scheme, and print their lives.
 pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
+    match &args.workload {
+        Some(text) => under_workload::run(args, text),
+        None => alone(args),
+    }
+}
+
+/// The configuration of a scheme whose erases differ from block to block.
+fn config_of(args: &LifetimeArgs, name: &str) -> Result<DeviceConfig, CliError> {
+    let mut config = args.layers.resolve(&args.device, &[name])?.config;
+    if config.erase.is_none() || matches!(config.policy.erase_scheme, EraseSchemeConfig::Fixed(_)) {
+        return Err(CliError::Input(format!(
+            "{name}: every erase takes the configured loops, so that no block wears more than another; \
+             choose an erase scheme (ispe, i-ispe, dpes, aero-cons, aero) on a device with a table `erase` \
+             (tlc-3d)"
+        )));
+    }
+    if let (EraseSchemeConfig::Aero(aero), Some(bits)) = (&mut config.policy.erase_scheme, args.requirement) {
+        // What a block may keep depends on it too.
+        aero.requirement = bits;
+    }
+    Ok(config)
+}
+
+/// Age blocks without a drive.
+fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
     let mut schemes: Vec<Row> = Vec::new();
     let mut requirement = args.requirement;
     for name in args.scheme.iter().map(|name| name.trim()) {
-        let mut config = args.layers.resolve(&args.device, &[name])?.config;
-        if let (EraseSchemeConfig::Aero(aero), Some(bits)) =
-            (&mut config.policy.erase_scheme, args.requirement)
-        {
-            // What a block may keep depends on it too.
-            aero.requirement = bits;
-        }
+        let config = config_of(args, name)?;
         let shape = Shape::new(&config, args.seed).map_err(|e| CliError::Input(format!("{name}: {e}")))?;
         let (Some(eraser), Some(erase)) = (&shape.eraser, &config.erase) else {
-            return Err(CliError::Input(format!(
-                "{name}: every erase takes the configured loops, so that no block wears more than another; \
-                 choose an erase scheme (ispe, i-ispe, dpes, aero-cons, aero) on a device with a table `erase` \
-                 (tlc-3d)"
-            )));
+            unreachable!("the configuration has a scheme that chooses pulses")
         };
         // All schemes must meet what the first must.
         let bits = *requirement.get_or_insert(erase.worn_errors);
-        let life = lifetime(eraser, bits, args.spread, args.seed);
+        let life = lifetime(eraser, bits);
         let first = schemes.first().map_or(life.mean, |row| row.life.mean);
         schemes.push(Row { scheme: name.to_string(), against_first: life.mean / first.max(1.0), life });
     }
     let requirement = requirement.unwrap_or(0);
     let lives =
-        Lives { device: args.device.clone(), requirement, spread: args.spread, seed: args.seed, schemes };
+        Lives { device: args.device.clone(), requirement, seed: args.seed, schemes };
     if args.json {
         let text = serde_json::to_string_pretty(&lives);
         return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
@@ -72,13 +89,15 @@ fn table(lives: &Lives) -> String {
     grid.rule();
     for row in &lives.schemes {
         let life = &row.life;
-        let end = |cycles: u32| if life.endless > 0 { format!("{cycles}+") } else { cycles.to_string() };
+        // A block that is still alive after `LONGEST` cycles counts with them.
+        let end = |cycles: u32| cycles.to_string() + if cycles >= LONGEST { "+" } else { "" };
+        let more = if life.endless > 0 { "+" } else { "" };
         grid.row([
             cut(&row.scheme, 24),
-            format!("{:.0}", life.mean),
-            format!("{:+.1} %", 100.0 * (row.against_first - 1.0)),
-            life.first_percent.to_string(),
-            life.first.to_string(),
+            format!("{:.0}{more}", life.mean),
+            format!("{:+.1} %{more}", 100.0 * (row.against_first - 1.0)),
+            end(life.first_percent),
+            end(life.first),
             end(life.last),
             duration(life.pulse_ns),
             format!("{:.1} %", 100.0 * life.incomplete),

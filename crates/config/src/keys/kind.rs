@@ -49,6 +49,7 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
         }
         ("quantity::power", _) => ("power", Some(Kind::POWER), Some("0uW"), None),
         ("", "u32") => ("whole number", None, Some("0"), Some(MOST)),
+        ("", "f64") => ("number", None, Some("0"), None),
         ("", "Vec<Row>") => ("list of texts", None, None, None),
         ("", "Vec<u32>") => ("list of whole numbers", None, Some("0"), Some(MOST)),
         ("", "bool") => ("true or false", None, None, None),

@@ -41,7 +41,8 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.host.check_transfer(f.mapping_unit)?;
     c.ecc.check_write_unit(f.write_unit(g.page))?;
     check_flush(&c.policy)?;
-    faults::config::check(&c.faults, &c.fault, g)?;
+    let blocks_wear = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
+    faults::config::check(&c.faults, &c.fault, g, blocks_wear)?;
     if let Some(erase) = &c.erase {
         erase.check()?;
         let names = &EraseSchemeConfig::MEMBERS[1..];

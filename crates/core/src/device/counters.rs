@@ -11,7 +11,8 @@ pub struct Counters {
     pub programs_gc: u64,
     /// Mapping units of parity programmed for host writes.
     pub programs_parity: u64,
-    /// Mapping units of data programmed only because their stripe moved, or their plane failed.
+    /// Mapping units of data programmed only because their stripe moved, their plane failed, or their extent
+    /// was emptied for levelling.
     pub programs_wear: u64,
     /// Mapping units of rows whose program has failed, padding included.
     pub programs_failed: u64,
@@ -37,6 +38,8 @@ pub struct Counters {
     pub collecting_ns: u64,
     /// Duration of the longest collection, ns.
     pub longest_collection_ns: u64,
+    /// Collections begun to level the erases of a lane.
+    pub collections_for_wear: u64,
     /// Extents erased.
     pub erases: u64,
     /// Blocks of these extents that were not erased: bad ones, and those in holes.

@@ -236,6 +236,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
+    /// Program/erase cycles of the blocks in use: those that their erases stand for.
+    pub fn pe_cycles(&self) -> Vec<u32> {
+        let blocks = self.flash.blocks();
+        let mut all = Vec::new();
+        self.of_blocks(|plane, index| {
+            all.push(match self.flash.eraser() {
+                Some(eraser) => eraser.cycles(blocks, plane, index),
+                None => blocks.cycles_at(blocks.place(plane, index)),
+            });
+        });
+        all
+    }
+
     /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
         let blocks = self.flash.blocks();
@@ -244,22 +257,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Mean and maximum, over the blocks in use, of what a function gives by plane and index.
     fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
-        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        self.of_blocks(|plane, index| {
+            let n = of(plane, index);
+            sum += u64::from(n);
+            most = most.max(n);
+            count += 1;
+        });
+        (sum as f64 / count.max(1) as f64, most)
+    }
+
+    /// Give the plane and the index of each block in use.
+    fn of_blocks(&self, mut give: impl FnMut(u32, u32)) {
+        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
         for (lane, &usable) in (0..).zip(&layout.usable) {
             for plane in layout.planes_of(lane) {
                 let (lane, part) = layout.part_of_plane(plane);
                 let is_hole = |index| self.state.extents.is_hole(layout, lane * layout.stride + index, part);
                 let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
-                for index in (0..usable).filter(in_use) {
-                    let n = of(plane, index);
-                    sum += u64::from(n);
-                    most = most.max(n);
-                    count += 1;
-                }
+                (0..usable).filter(in_use).for_each(|index| give(plane, index));
             }
         }
-        (sum as f64 / count.max(1) as f64, most)
     }
 
     /// Suspensions of erases by block since the drive was made: mean and maximum, and the factors
@@ -490,8 +508,8 @@ impl State {
             host: Host::new(shape.host.queue_depth, shape.units, shape.most_parts()),
             extents: Extents::with_holes(&shape.layout, shape.holes.as_ref()),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),
-            gc: Gc::new(shape, limits),
-            parity: Parity::new(shape, limits, fixed.levels_wear),
+            gc: Gc::new(shape, limits, fixed.erase_gap.is_some()),
+            parity: Parity::new(shape, limits, fixed.moves_stripes),
             scrub,
             faults: FaultState::new(shape, limits.write_units),
             deferred: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),

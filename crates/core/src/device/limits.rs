@@ -40,7 +40,7 @@ impl Limits {
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A write unit holds at least one slot, or a row of a collection's units.
-        let aside = Programs::aside(stripes, fixed.levels_wear);
+        let aside = Programs::aside(stripes, fixed.moves_stripes);
         let write_units = slots + aside + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // A reconstruction reads the other units of its stripe. A rebuilt part is not read itself.

@@ -3,6 +3,7 @@
 use super::config::DeviceConfig;
 use super::shape::Shape;
 use super::write::path::WritePath;
+use crate::flash::erase::Eraser;
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
 use crate::policy::flush::FlushPolicy;
@@ -70,11 +71,14 @@ pub(super) struct Fixed {
     /// Whether the lanes of a group are meant to collect one at a time.
     pub rotates: bool,
     /// Whether stripes may move.
-    pub levels_wear: bool,
+    pub moves_stripes: bool,
+    /// How many erases of the run an extent may be behind others of its lane.
+    pub erase_gap: Option<u32>,
 }
 
 impl Fixed {
     pub fn new(p: &Policies, shape: &Shape) -> Fixed {
+        let per_erase = shape.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
         Fixed {
             may_fail: shape.faults.is_some(),
             write_path: if shape.has_parity() { WritePath::Stripes } else { WritePath::Rows },
@@ -88,7 +92,8 @@ impl Fixed {
             may_close_programs: p.gc_schedule.may_close_programs(),
             heeds_channel: p.gc_schedule.heeds_channel(),
             rotates: p.gc_schedule.rotates(),
-            levels_wear: p.wear.levels(),
+            moves_stripes: p.wear.moves_stripes(),
+            erase_gap: p.wear.erase_gap().map(|gap| gap.div_ceil(per_erase)),
         }
     }
 }

@@ -162,7 +162,10 @@ impl Shape {
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         let timing = match &eraser {
-            Some(eraser) => timing.with_scheme(eraser.mean(c.age.past().cycles), eraser.program_time()),
+            Some(eraser) => {
+                let erase_ns = eraser.mean_ns(c.age.past().cycles, timing.loops.others());
+                timing.with_scheme(erase_ns, eraser.program_time())
+            }
             None => timing,
         };
         Ok(Shape {
@@ -423,6 +426,7 @@ fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) 
             levels: e.levels,
             gamma: e.gamma,
             delta: e.delta,
+            high: e.high,
             residual_errors: e.residual_errors,
         }),
     }

@@ -6,9 +6,9 @@
 
 use super::join::joined;
 use super::op::OpId;
-use super::state::{Flash, FlashState};
+use super::state::Flash;
 use crate::address::BlockId;
-use crate::nand::blocks::Worn;
+use crate::nand::blocks::{Blocks, Worn};
 use crate::nand::erase::chip::{CYCLE, Chip, Nature};
 use crate::nand::erase::config::{EraseConfig, Reading};
 use crate::nand::erase::requirement::{CLASSES, Requirement};
@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 /// The most wear that a block can have.
 pub const MOST_WEAR: u32 = u32::MAX / 2;
 /// The wear of a block is tabled every so many cycles, up to `TABLED` times as many.
-const EVERY: u32 = 64;
-const TABLED: u32 = 256;
+const EVERY: u32 = 250;
+const TABLED: u32 = 64;
 
 /// A scheme, and the array that it acts on.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Eraser {
     need: Requirement,
     full: Requirement,
     reading: Reading,
+    /// Cycles that an erase stands for.
+    cycles_per_erase: u32,
     /// By class, then by `EVERY` cycles: the wear of a block that the scheme has always erased.
     life: Vec<[u32; TABLED as usize + 1]>,
 }
@@ -92,6 +94,8 @@ pub struct Known {
     pub pulses: u32,
     /// Whether a short first pulse can help.
     pub shallow: bool,
+    /// Steps that its last erase has left.
+    pub left: u32,
 }
 
 impl Eraser {
@@ -108,7 +112,8 @@ impl Eraser {
         };
         let (need, full) = (of(rows)?, of("ispe")?);
         let chip = Chip::new(c, scheme.voltage(), seed);
-        let mut eraser = Eraser { chip, scheme, need, full, reading: c.reading, life: Vec::new() };
+        let (reading, cycles_per_erase) = (c.reading, c.cycles_per_erase);
+        let mut eraser = Eraser { chip, scheme, need, full, reading, cycles_per_erase, life: Vec::new() };
         eraser.life = (0..CLASSES).map(|class| eraser.life_of(class)).collect();
         Ok(Some(eraser))
     }
@@ -116,6 +121,11 @@ impl Eraser {
     /// The array.
     pub fn chip(&self) -> &Chip {
         &self.chip
+    }
+
+    /// The scheme whose rows of requirements its blocks follow.
+    pub fn rows(&self) -> &'static str {
+        self.scheme.rows().unwrap_or_default()
     }
 
     /// How much longer a program takes under the scheme: a factor.
@@ -129,26 +139,25 @@ impl Eraser {
         let mut life = [0; TABLED as usize + 1];
         for (cycles, at) in (0..).step_by(EVERY as usize).zip(&mut life) {
             *at = libm::round(wear) as u32;
-            wear += f64::from(EVERY) * self.mean_wear(class, cycles, *at);
+            // By the wear of an erase in the middle.
+            let half = EVERY / 2;
+            let middle = wear + f64::from(half) * self.mean_wear(class, cycles, *at);
+            wear += f64::from(EVERY) * self.mean_wear(class, cycles + half, libm::round(middle) as u32);
         }
         life
     }
 
     /// The mean wear of one erase of the blocks of a class.
     fn mean_wear(&self, class: u32, cycles: u32, wear: u32) -> f64 {
-        let stress = |steps: u32| self.steady_plan(class, steps, wear).1 as f64;
+        let stress = |needed: u32| self.steady_plan(class, needed, wear).1 as f64;
         let full = |steps: u32| self.chip.full_stress(steps) as f64;
         let mean = |(least, most, part): (u32, u32, f64), of: &dyn Fn(u32) -> f64| {
             of(least) * (1.0 - part) + of(most) * part
         };
         let row = self.row(cycles, wear);
-        let (mut least, mut most, part) = self.need.mixture(class, row);
-        if self.scheme.predicts() {
-            // As in `needed`.
-            let bound = self.full.mixture(class, row);
-            (least, most) = (least.min(bound.0), most.min(bound.1));
-        }
-        let under = mean((least, most, part), &stress);
+        let (need, bound) = (self.need.mixture(class, row), self.full.mixture(class, row));
+        let (least, most) = (self.with_intent(need.0, bound.0), self.with_intent(need.1, bound.1));
+        let under = mean((least, most, need.2), &stress);
         let by_full = mean(self.full.mixture(class, wear / CYCLE), &full);
         f64::from(CYCLE) * under / by_full
     }
@@ -161,30 +170,33 @@ impl Eraser {
         }
     }
 
-    /// The steps that a block of this class and turn gets without errors of prediction.
+    /// The steps that erase a block of this class and turn.
     fn needed(&self, nature: &Nature, cycles: u32, wear: u32) -> u32 {
         let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, self.row(cycles, wear));
-        // Beyond the rows, where their trends go on, a pulse that ends in time is no longer than a full one.
-        let bound = if self.scheme.predicts() { of(&self.full) } else { u32::MAX };
-        of(&self.need).min(bound)
+        self.with_intent(of(&self.need), of(&self.full))
+    }
+
+    /// The steps that erase a block which gets `steps` by its row. The row of a scheme that predicts may lack
+    /// what its erases leave by intent. With it, a block needs no more than full pulses, which erase it in
+    /// `full` steps.
+    fn with_intent(&self, steps: u32, full: u32) -> u32 {
+        if !self.scheme.predicts() {
+            return steps;
+        }
+        let (chip, bound) = (&self.chip, full.next_multiple_of(self.chip.steps_per_level));
+        let level = steps.div_ceil(chip.steps_per_level).clamp(1, chip.levels);
+        (steps + self.scheme.left_by_intent(level)).min(bound)
     }
 
     /// The plan for a block that has needed so many steps in its last erases too, without noise, and its
     /// stress.
-    fn steady_plan(&self, class: u32, steps: u32, wear: u32) -> (Plan, u64) {
+    fn steady_plan(&self, class: u32, needed: u32, wear: u32) -> (Plan, u64) {
         let nature = self.chip.typical(class);
-        let new = Known { cycles: 0, wear, pulses: 0, shallow: true };
-        let needed = self.with_intent(steps);
+        let new = Known { cycles: 0, wear, pulses: 0, shallow: true, left: 0 };
         let first = self.run(&nature, &new, needed, 0, false);
         let then = Known { pulses: first.count as u32, shallow: first.shallow, ..new };
         let plan = self.run(&nature, &then, needed, 0, false);
         (plan, self.stress(&plan))
-    }
-
-    /// What a block needs that is to get so many steps.
-    fn with_intent(&self, steps: u32) -> u32 {
-        let level = steps.div_ceil(self.chip.steps_per_level).clamp(1, self.chip.levels);
-        steps + self.scheme.left_by_intent(level)
     }
 
     /// The stress of a plan.
@@ -205,17 +217,17 @@ impl Eraser {
     pub fn lived(&self, nature: &Nature, cycles: u32) -> Known {
         let wear = self.wear_after(nature, cycles);
         if cycles == 0 {
-            return Known { cycles, wear, pulses: 0, shallow: true };
+            return Known { cycles, wear, pulses: 0, shallow: true, left: 0 };
         }
         let (plan, _) = self.steady_plan(nature.class, self.needed(nature, cycles, wear), wear);
-        Known { cycles, wear, pulses: plan.count as u32, shallow: plan.shallow }
+        Known { cycles, wear, pulses: plan.count as u32, shallow: plan.shallow, left: plan.left }
     }
 
     /// The pulses for a block.
     pub fn plan(&self, nature: &Nature, known: &Known) -> Plan {
-        let steps = self.needed(nature, known.cycles, known.wear);
+        let needed = self.needed(nature, known.cycles, known.wear);
         let more = self.scheme.predicts() && self.chip.is_mispredicted(nature, known.cycles);
-        self.run(nature, known, self.with_intent(steps), u32::from(more), true)
+        self.run(nature, known, needed, u32::from(more), true)
     }
 
     /// Apply pulses to a block that needs so many steps, and `hidden` more, until it is erased or the scheme
@@ -279,7 +291,7 @@ impl Eraser {
         let full = self.full.steps(nature.class, nature.turn, known.wear / CYCLE);
         let stress =
             u128::from(self.stress(plan)) * u128::from(CYCLE) / u128::from(self.chip.full_stress(full));
-        let wear = u128::from(known.wear) + stress.max(1);
+        let wear = u128::from(known.wear) + stress.max(1) * u128::from(self.cycles_per_erase);
         Worn {
             wear: wear.min(u128::from(MOST_WEAR)) as u32,
             left: plan.left.min(255) as u8,
@@ -288,8 +300,42 @@ impl Eraser {
         }
     }
 
-    /// Mean time of the pulses of an erase after so many cycles, and of their number, over all blocks.
-    pub fn mean(&self, cycles: u32) -> (u64, u64) {
+    /// What is known of the block at an index of a plane.
+    fn known(&self, blocks: &Blocks, plane: u32, index: u32) -> (BlockId, Nature, Known) {
+        let block = blocks.id(plane, index);
+        let nature = self.chip.nature(block);
+        let cycles = self.cycles(blocks, plane, index);
+        let known = match blocks.worn(block) {
+            Some(Worn { wear, pulses, shallow, left }) => {
+                Known { cycles, wear, pulses: u32::from(pulses), shallow, left: u32::from(left) }
+            }
+            None => self.lived(&nature, cycles),
+        };
+        (block, nature, known)
+    }
+
+    /// Program/erase cycles of the block at an index of a plane: those of its past, and what its erases since
+    /// stand for.
+    pub fn cycles(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
+        let past = blocks.past().cycles;
+        let erases = blocks.cycles_at(blocks.place(plane, index)) - past;
+        past.saturating_add(erases.saturating_mul(self.cycles_per_erase))
+    }
+
+    /// Cycles that an erase stands for.
+    pub fn cycles_per_erase(&self) -> u32 {
+        self.cycles_per_erase
+    }
+
+    /// Raw bit errors of a KiB, in 1/16, that the block at an index of a plane is expected to have at the
+    /// stated retention.
+    pub(super) fn errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
+        let (_, nature, known) = self.known(blocks, plane, index);
+        self.chip.errors(&nature, known.wear, known.left)
+    }
+
+    /// Mean time of the erase of a block after so many cycles, ns. `others`: the time beside each pulse.
+    pub fn mean_ns(&self, cycles: u32, others: u64) -> u64 {
         let (mut steps, mut pulses) = (0, 0);
         for class in 0..CLASSES {
             let nature = self.chip.typical(class);
@@ -298,23 +344,7 @@ impl Eraser {
             steps += u64::from(plan.steps());
             pulses += plan.count as u64;
         }
-        (steps * self.chip.step_ns / u64::from(CLASSES), pulses.div_ceil(u64::from(CLASSES)))
-    }
-}
-
-impl FlashState {
-    /// What is known of the block at an index of a plane.
-    fn known(&self, eraser: &Eraser, plane: u32, index: u32) -> (BlockId, Nature, Known) {
-        let block = self.blocks.id(plane, index);
-        let nature = eraser.chip.nature(block);
-        let cycles = self.blocks.cycles_at(self.blocks.place(plane, index));
-        let known = match self.blocks.worn(block) {
-            Some(Worn { wear, pulses, shallow, .. }) => {
-                Known { cycles, wear, pulses: u32::from(pulses), shallow }
-            }
-            None => eraser.lived(&nature, cycles),
-        };
-        (block, nature, known)
+        (steps * self.chip.step_ns + pulses * others) / u64::from(CLASSES)
     }
 }
 
@@ -327,7 +357,7 @@ impl<O> Flash<O> {
     /// The wear of the block at an index of a plane, in parts of a cycle of full pulses (`CYCLE`). 0 if erases
     /// take the configured loops.
     pub fn wear_of(&self, plane: u32, index: u32) -> u32 {
-        self.fixed.eraser.as_ref().map_or(0, |eraser| self.state.known(eraser, plane, index).2.wear)
+        self.fixed.eraser.as_ref().map_or(0, |eraser| eraser.known(&self.state.blocks, plane, index).2.wear)
     }
 
     /// The loops of an erase that is about to enter the array, with those that joined it.
@@ -340,7 +370,7 @@ impl<O> Flash<O> {
         for id in joined(&s.ops, head) {
             let cmd = &s.ops[id].cmd;
             for plane in self.fixed.planes_of(cmd) {
-                let (_, nature, known) = s.known(eraser, plane, cmd.block);
+                let (_, nature, known) = eraser.known(&s.blocks, plane, cmd.block);
                 let plan = eraser.plan(&nature, &known);
                 count = count.max(plan.count);
                 for (most, pulse) in longest.iter_mut().zip(plan.pulses()) {
@@ -377,7 +407,7 @@ impl<O> Flash<O> {
     fn block_erased(&mut self, plane: u32, index: u32) {
         let s = &mut self.state;
         if let Some(eraser) = &self.fixed.eraser {
-            let (block, nature, known) = s.known(eraser, plane, index);
+            let (block, nature, known) = eraser.known(&s.blocks, plane, index);
             let plan = eraser.plan(&nature, &known);
             s.counters.erases.count(&plan, eraser.chip.step_ns);
             s.blocks.wears(block, eraser.after(&nature, &known, &plan));
@@ -385,14 +415,17 @@ impl<O> Flash<O> {
         s.blocks.erased(s.blocks.place(plane, index));
     }
 
-    /// Count an erase without duration of the block at an index of a plane.
+    /// Note an erase without duration of the block at an index of a plane. The totals do not contain it.
     pub fn erase_at_once(&mut self, plane: u32, index: u32) {
-        let blocks = &mut self.state.blocks;
-        // A block that no erase has touched in this run is as its cycles say.
-        if self.fixed.eraser.is_some() && blocks.worn(blocks.id(plane, index)).is_some() {
-            return self.block_erased(plane, index);
+        let s = &mut self.state;
+        if let Some(eraser) = &self.fixed.eraser {
+            let (block, nature, known) = eraser.known(&s.blocks, plane, index);
+            // A block that no erase of a duration has touched is as its cycles say.
+            if s.blocks.worn(block).is_some() {
+                s.blocks.wears(block, eraser.after(&nature, &known, &eraser.plan(&nature, &known)));
+            }
         }
-        blocks.erased(blocks.place(plane, index));
+        s.blocks.erased(s.blocks.place(plane, index));
     }
 }
 

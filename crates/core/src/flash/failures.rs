@@ -6,7 +6,7 @@
 
 use super::join::joined;
 use super::op::OpId;
-use super::state::{Flash, FlashState};
+use super::state::{Fixed, Flash, FlashState};
 use crate::nand::OpKind;
 use crate::nand::blocks::Blocks;
 use crate::nand::faults::{Attempt, Faults, Met};
@@ -146,6 +146,7 @@ impl<O> Flash<O> {
                 Act::Read => {
                     attempt.reads = blocks.read(at);
                     faults.read_fails(&attempt, &mut failures.met)
+                        | has_more_errors(fixed, blocks, plane, index, faults.correctable)
                 }
                 Act::Program => {
                     blocks.programmed(at, *now);
@@ -155,6 +156,7 @@ impl<O> Flash<O> {
                     // The erase that has just ended is counted already.
                     attempt.cycle -= 1;
                     faults.erase_fails(&attempt, &mut failures.met)
+                        | has_more_errors(fixed, blocks, plane, index, faults.worn)
                 }
             };
             if fails && act != Act::Read {
@@ -165,4 +167,15 @@ impl<O> Flash<O> {
         }
         failed
     }
+}
+
+/// Whether the block at an index of a plane is expected to have more errors than `most`, in 1/16.
+#[inline(always)]
+fn has_more_errors(fixed: &Fixed, blocks: &Blocks, plane: u32, index: u32, most: Option<u32>) -> bool {
+    most.is_some_and(|most| errors(fixed, blocks, plane, index) > most)
+}
+
+#[cold]
+fn errors(fixed: &Fixed, blocks: &Blocks, plane: u32, index: u32) -> u32 {
+    fixed.eraser.as_ref().map_or(0, |eraser| eraser.errors(blocks, plane, index))
 }

@@ -81,18 +81,17 @@ impl Timing {
         }
     }
 
-    /// The times under an erase scheme: `mean` is the mean pulse time of an erase and the number of its
-    /// pulses, for predictions. A program takes `program` times as long.
-    pub fn with_scheme(self, mean: (u64, u64), program: f64) -> Timing {
+    /// The times under an erase scheme: an erase takes `erase_ns` in the mean, for predictions. A program takes
+    /// `program` times as long.
+    pub fn with_scheme(self, erase_ns: u64, program: f64) -> Timing {
         let longer = |ns: u64| libm::round(ns as f64 * program) as u64;
         let step = &self.program_step;
         let (pulse, verify) = (Span(longer(step.pulse.0)), Span(longer(step.verify.0)));
         let program_step = ProgramTiming { pulse, verify, pulses: step.pulses.clone() };
-        let (pulses, count) = mean;
         Timing {
             program: self.program_pulses.iter().map(|&n| u64::from(n) * (pulse.0 + verify.0)).collect(),
             program_step,
-            erase_ns: pulses + count * self.loops.others(),
+            erase_ns,
             ..self
         }
     }

@@ -27,8 +27,11 @@ impl EraseContext {
 /// The table, and the pulses around it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EraseTiming {
-    /// The most fail bits with which 1, 2, … steps more erase a block. With more, it takes a whole pulse.
-    thresholds: Vec<u32>,
+    /// The most fail bits with which one step more erases a block, how many each step before it adds, and the
+    /// most that tell anything.
+    gamma: u32,
+    delta: u32,
+    high: u32,
     /// Steps of the first pulse of a block whose flag is set.
     shallow: u32,
     steps_per_level: u32,
@@ -53,10 +56,10 @@ impl EraseTiming {
             let most = format_time(Span(u64::from(x.steps_per_level) * x.step_ns));
             return Err(format!("{key} = {}: more than 0ns, less than {most}", format_time(shallow)));
         }
-        let threshold = |more: u32| x.gamma.saturating_add(x.delta.saturating_mul(more));
         Ok(EraseTiming {
-            // One pulse may have to leave as many steps as it may apply.
-            thresholds: (0..2 * x.steps_per_level).map(threshold).collect(),
+            gamma: x.gamma,
+            delta: x.delta,
+            high: x.high,
             shallow: steps,
             steps_per_level: x.steps_per_level,
             levels: x.levels,
@@ -105,9 +108,12 @@ impl EraseTiming {
         Pulse { level: 1, steps: if block.shallow { self.shallow } else { self.steps_per_level } }
     }
 
-    /// Steps that erase a block with these fail bits.
+    /// Steps that erase a block with these fail bits; with too many to tell, more than any pulse has.
     fn predicted(&self, fail_bits: u32) -> u32 {
-        self.thresholds.partition_point(|&most| most < fail_bits) as u32 + 1
+        if fail_bits > self.high {
+            return u32::MAX;
+        }
+        1 + fail_bits.saturating_sub(self.gamma).div_ceil(self.delta)
     }
 
     /// Steps that the erase of a block with these errors may leave at a level.
@@ -156,6 +162,7 @@ mod tests {
         levels: 5,
         gamma: 500,
         delta: 5000,
+        high: 30_500,
         residual_errors: 10,
     };
     const FRESH: BlockView = BlockView { pulses: 0, shallow: true, errors: 320 };
@@ -175,13 +182,16 @@ mod tests {
         let table = EraseTiming::new(&X, Span(1_000_000), "aero").expect("it makes sense");
         assert_eq!(table.first(&FRESH), Pulse { level: 1, steps: 2 });
         assert_eq!(table.first(&BlockView { shallow: false, ..FRESH }), Pulse { level: 1, steps: 7 });
-        for (fail_bits, steps) in
-            [(101, 1), (500, 1), (501, 2), (5500, 2), (5501, 3), (20_501, 5), (900_000, 5)]
-        {
+        let tables = [(101, 1), (500, 1), (501, 2), (5500, 2), (5501, 3), (20_501, 5), (900_000, 5)];
+        for (fail_bits, steps) in tables {
             assert_eq!(next(&table, &FRESH, 1, 5, fail_bits), Some((1, steps)), "{fail_bits}");
         }
         assert_eq!(next(&table, &FRESH, 1, 0, 5501), Some((2, 3)), "the next level");
         assert_eq!(next(&table, &FRESH, 5, 0, 5501), Some((5, 3)), "the last level again");
+        let blind = EraseTiming::new(&EraseContext { high: 5500, ..X }, Span(1_000_000), "aero");
+        let blind = blind.expect("it makes sense");
+        assert_eq!(next(&blind, &FRESH, 1, 5, 5500), Some((1, 2)));
+        assert_eq!(next(&blind, &FRESH, 2, 0, 5501), Some((3, 7)), "too many to tell");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout::Clock};
 use tailcut_core::policy::suspend_program::SuspendProgramConfig;
-use tailcut_core::policy::wear::{WearConfig, shift_migrate};
+use tailcut_core::policy::wear::{WearConfig, shift_migrate, static_threshold};
 use tailcut_core::policy::{flush, gc_scope};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Span, Stream};
@@ -339,7 +339,8 @@ fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
     c.suspend.erase.serve = one_of(s, &[ServedAfterLoop::Queued, ServedAfterLoop::All]);
 }
 
-/// Give wear levelling to half of the drives with parity, some with the smallest possible gap.
+/// Let stripes move on half of the drives with parity, some with the smallest possible gap, and level the
+/// erases of a sixth of the other drives.
 fn draw_wear(s: &mut Stream, c: &mut DeviceConfig) {
     let gap = one_of(s, &[0, 0, 1, 5, 50]);
     if chance(s, 2) && c.policy.redundancy.name() != "none" {
@@ -348,6 +349,9 @@ fn draw_wear(s: &mut Stream, c: &mut DeviceConfig) {
         let slightest = 4_000_000 / pages.max(4);
         let gap = Level::Share((slightest as u32).max(gap * 10_000).min(1_000_000));
         c.policy.wear = WearConfig::ShiftMigrate(shift_migrate::Config { gap });
+    } else if chance(s, 6) {
+        let gap = one_of(s, &[1, 2, 5]);
+        c.policy.wear = WearConfig::StaticThreshold(static_threshold::Config { gap });
     }
 }
 
@@ -419,6 +423,12 @@ fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
     e.misprediction = one_of(s, &[0.0, 0.5]);
     e.reading = one_of(s, &[Reading::Cycles, Reading::Stress]);
     e.stress_exponent = one_of(s, &[0.0, 1.5]);
+    e.error_spread = one_of(s, &[0.0, 0.1]);
+    e.cycles_per_erase = one_of(s, &[1, 1, 100, 10_000]);
+    if chance(s, 4) {
+        c.faults.worn = one_of(s, &[None, Some(21), Some(40)]);
+        c.faults.correctable = one_of(s, &[None, Some(22), Some(45)]);
+    }
 }
 
 fn draw_limits(s: &mut Stream) -> SuspendLimits {

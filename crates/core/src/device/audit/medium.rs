@@ -123,7 +123,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 held[left as usize] += 1;
             }
         }
-        if self.fixed.levels_wear {
+        if self.fixed.moves_stripes {
             law!(
                 held == s.parity.places.held(),
                 "groups have {held:?} stripes and count {:?}",

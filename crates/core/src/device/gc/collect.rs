@@ -29,6 +29,8 @@ pub(in crate::device) enum Stage {
 pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
+    /// Whether it is emptied for levelling.
+    levels: bool,
     /// Offset in the victim up to which units have been looked at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.
@@ -60,6 +62,7 @@ impl Collection {
         Collection {
             stage: Stage::Idle,
             victim: NONE,
+            levels: false,
             cursor: 0,
             reads: 0,
             programs: 0,
@@ -146,7 +149,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return;
         }
-        let must = self.fixed.may_fail && self.failing_in(lane).is_some();
+        let must = self.fixed.may_fail && self.failing_in(lane).is_some()
+            || self.fixed.erase_gap.is_some() && self.coldest_in(lane).is_some();
         if !must && !self.state.policies.gc_schedule.start(&view) {
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
@@ -186,6 +190,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             return Some(extent);
         }
+        if self.fixed.erase_gap.is_some()
+            && let Some(extent) = self.coldest_in(lane)
+        {
+            return Some(extent);
+        }
         let s = &self.state;
         let (mut valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let mut holes = s.extents.hole_slice(&self.shape.layout, lane);
@@ -205,6 +214,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.policies.gc_victim.pick(&view).map(|index| lane * self.shape.layout.stride + index)
     }
 
+    /// Count units that the collection of a lane has programmed.
+    #[inline]
+    pub(in crate::device) fn count_moved(&mut self, lane: u32, units: u32) {
+        let s = &mut self.state;
+        if s.gc.collections[lane as usize].levels {
+            s.counters.programs_wear += u64::from(units);
+        } else {
+            s.counters.programs_gc += u64::from(units);
+        }
+    }
+
     /// Begin a collection. None of its operations is under way yet.
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
@@ -217,6 +237,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
         c.stage = Stage::Copying;
         c.victim = victim;
+        c.levels = s.gc.coldest.get(lane as usize) == Some(&victim);
+        s.counters.collections_for_wear += u64::from(c.levels);
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
         c.wins =
@@ -412,6 +434,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.retire_extent(victim);
         } else {
             self.extent_erased(victim);
+        }
+        if let Some(gap) = self.fixed.erase_gap {
+            self.note_coldest(lane, gap);
         }
         self.note_space(lane);
         self.resume_stalled(lane);

@@ -43,7 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let to = row.fill(extents, layout);
             self.data_copied(ppa, to);
             self.moved(self.map.owner(ppa), ppa, to);
-            self.state.counters.programs_gc += 1;
+            self.count_moved(lane, 1);
         }
         let rest = row.pad(&mut self.state.extents, &self.shape.layout);
         self.state.counters.programs_pad += u64::from(rest.end - rest.start);

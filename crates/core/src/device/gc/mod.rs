@@ -5,6 +5,7 @@ mod audit;
 pub(super) mod collect;
 pub(super) mod group_time;
 pub(super) mod instant;
+mod level;
 mod moves;
 pub(super) mod pace;
 pub(super) mod scope;

@@ -188,8 +188,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.moved(self.map.owner(source), source, target);
         let (extent, _) = self.shape.layout.extent_of(target);
         self.count_rows(lane, 1);
+        self.count_moved(lane, 1);
         let s = &mut self.state;
-        s.counters.programs_gc += 1;
         s.extents.row_programmed(&self.shape.layout, extent);
         s.gc.collections[lane as usize].reads -= 1;
         self.scrub_if_filled(extent);

@@ -3,6 +3,7 @@
 use super::collect::Collection;
 use super::group_time::Groups;
 use super::pace::Pace;
+use crate::containers::NONE;
 use crate::device::limits::Limits;
 use crate::device::shape::Shape;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub(in crate::device) struct Gc {
     pub pace: Pace,
     /// By group: how many of its lanes collect, and for how long.
     pub groups: Groups,
+    /// By lane, if erases are levelled: the extent to empty for it, or `NONE`.
+    pub coldest: Vec<u32>,
     /// Whether a lane found no victim since lanes were last woken for that.
     pub lacks_victim: bool,
     /// Whether an extent has become worth collecting since then.
@@ -31,7 +34,7 @@ pub(in crate::device) struct Gc {
 }
 
 impl Gc {
-    pub fn new(shape: &Shape, limits: &Limits) -> Gc {
+    pub fn new(shape: &Shape, limits: &Limits, levels_erases: bool) -> Gc {
         let lanes = shape.layout.lanes;
         let staged = shape.layout.units_per_row * limits.moves;
         Gc {
@@ -42,6 +45,7 @@ impl Gc {
             urgent_lanes: 0,
             pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
             groups: Groups::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
+            coldest: vec![NONE; if levels_erases { lanes as usize } else { 0 }],
             lacks_victim: false,
             victim_appeared: false,
         }

@@ -61,8 +61,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Whether stripes may move to colder lanes.
-    pub fn levels_wear(&self) -> bool {
-        self.fixed.levels_wear
+    pub fn moves_stripes(&self) -> bool {
+        self.fixed.moves_stripes
+    }
+
+    /// Whether extents are emptied for the erases of their blocks.
+    pub fn levels_erases(&self) -> bool {
+        self.fixed.erase_gap.is_some()
     }
 
     /// Count rows programmed in a lane.

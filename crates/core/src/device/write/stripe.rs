@@ -324,7 +324,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush the dirty units of a stripe, and `also` a unit of it that is on flash.
     pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<Lpn>) {
-        let levels = self.fixed.levels_wear && self.state.faults.life.is_empty();
+        let levels = self.fixed.moves_stripes && self.state.faults.life.is_empty();
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
         let s = &mut self.state;

@@ -418,7 +418,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.counters.programs_user += u64::from(count);
             self.host_row_programmed(op, write_unit, count, ppa);
         } else {
-            s.counters.programs_gc += u64::from(count);
+            self.count_moved(lane, count);
             for i in 0..count {
                 let (lpn, old_ppa) = self.state.write.members[(write_unit * upr + i) as usize];
                 self.moved(lpn, Ppa(old_ppa), ppa + i);

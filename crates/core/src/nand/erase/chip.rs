@@ -20,6 +20,8 @@ pub struct Nature {
     pub turn: u32,
     /// Where in its last step it is erased, of 65,536.
     cell: u32,
+    /// How fast its errors grow, against the mean, of 65,536.
+    growth: u32,
     key: u64,
 }
 
@@ -51,7 +53,17 @@ pub struct Chip {
 struct Errors {
     fresh: f64,
     growth: f64,
+    /// Standard deviation of the growth from block to block, of 65,536.
+    spread: i64,
 }
+
+/// A nearly normal deviate of standard deviation 65,536 / sqrt(3): the sum of four uniform draws.
+fn deviate(draw: u64) -> i64 {
+    (0..4).map(|i| (draw >> (16 * i) & 0xFFFF) as i64).sum::<i64>() - 131_070
+}
+
+/// 65,536 / sqrt(3).
+const DEVIATION: i64 = 37_837;
 
 /// The wear of a program/erase cycle of full pulses.
 pub const CYCLE: u32 = 1024;
@@ -79,6 +91,7 @@ impl Chip {
             errors: Errors {
                 fresh,
                 growth: (f64::from(c.worn_errors) - fresh) / (f64::from(c.worn_cycles) * f64::from(CYCLE)),
+                spread: libm::round(65_536.0 * c.error_spread) as i64,
             },
             residual_errors: c.residual_errors,
             key: Stream::new(seed, "erase blocks", 0).next_u64(),
@@ -90,12 +103,20 @@ impl Chip {
     pub fn nature(&self, block: BlockId) -> Nature {
         let key = mix(self.key ^ u64::from(block.0).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let class = ((key >> 32) * u64::from(CLASSES)) >> 32;
-        Nature { class: class as u32, turn: key as u32 & 0xFFFF, cell: (key >> 16) as u32 & 0xFFFF, key }
+        // A growth below a fifth of the mean is none that a chip has.
+        let growth = 65_536 + deviate(mix(key ^ 0x3C)) * self.errors.spread / DEVIATION;
+        Nature {
+            class: class as u32,
+            turn: key as u32 & 0xFFFF,
+            cell: (key >> 16) as u32 & 0xFFFF,
+            growth: growth.max(13_107) as u32,
+            key,
+        }
     }
 
     /// A block in the middle of a class.
     pub fn typical(&self, class: u32) -> Nature {
-        Nature { class, turn: 0x8000, cell: 0x8000, key: self.key }
+        Nature { class, turn: 0x8000, cell: 0x8000, growth: 65_536, key: self.key }
     }
 
     /// Whether an erase needs a step more than its fail bits tell.
@@ -120,9 +141,7 @@ impl Chip {
         };
         let Some((cycle, number)) = pulse.filter(|_| self.noise > 0) else { return exact as u32 };
         let draw = mix(nature.key ^ u64::from(cycle) << 8 ^ u64::from(number) << 56 ^ 0x5A);
-        // The sum of four uniform draws: nearly normal, of standard deviation 65,536 / sqrt(3).
-        let sum: i64 = (0..4).map(|i| (draw >> (16 * i) & 0xFFFF) as i64).sum();
-        let noise = (sum - 131_070) * i64::from(self.noise) / 37_837;
+        let noise = deviate(draw) * i64::from(self.noise) / DEVIATION;
         (exact as i64 + noise).max(i64::from(self.pass) + 1) as u32
     }
 
@@ -138,20 +157,26 @@ impl Chip {
         self.weights[level as usize] * u64::from(steps)
     }
 
-    /// The stress of full pulses, level after level, of so many steps in all.
+    /// The stress of the full pulses, level after level, that a block takes which needs so many steps.
     pub fn full_stress(&self, steps: u32) -> u64 {
-        let level = |level: u32| {
-            let before = (level - 1) * self.steps_per_level;
-            let steps = steps.saturating_sub(before).min(self.steps_per_level);
-            self.full_weights[level as usize] * u64::from(steps)
-        };
-        (1..=self.levels).map(level).sum()
+        let pulses = steps.div_ceil(self.steps_per_level).min(self.levels);
+        let pulse = |level: u32| self.full_weights[level as usize] * u64::from(self.steps_per_level);
+        (1..=pulses).map(pulse).sum()
     }
 
     /// Raw bit errors of a KiB, in 1/16, that a block of this wear is expected to have at the stated
     /// retention.
     pub fn expected_errors(&self, wear: u32) -> u32 {
         libm::round(16.0 * (self.errors.fresh + self.errors.growth * f64::from(wear))) as u32
+    }
+
+    /// The same of one block, with those that its last erase has left with so many steps.
+    pub fn errors(&self, nature: &Nature, wear: u32, left: u32) -> u32 {
+        let fresh = self.expected_errors(0);
+        let grown = u64::from(self.expected_errors(wear) - fresh) * u64::from(nature.growth) >> 16;
+        let residual = self.residual_errors(self.fail_bits(nature, left, None));
+        let all = u64::from(fresh) + grown + u64::from(residual);
+        u32::try_from(all).unwrap_or(u32::MAX)
     }
 
     /// The errors, in 1/16, that an erase adds which has left so many fail bits.
@@ -186,14 +211,17 @@ pub(crate) mod tests {
             levels: 5,
             gamma: 500,
             delta: 5000,
+            high: 25_500,
             pass: 100,
             noise: 0,
             misprediction: 0.0,
             reading: Reading::Cycles,
             stress_exponent: 1.0,
+            cycles_per_erase: 1,
             fresh_errors: 20,
             worn_errors: 63,
             worn_cycles: 5300,
+            error_spread: 0.1,
             residual_errors: 10,
             rows: rows.map(|row| row.parse().expect("a row")).to_vec(),
         }
@@ -228,6 +256,21 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn errors_grow_faster_in_one_block_than_in_another() {
+        let chip = Chip::new(&config(), 1.0, 1);
+        let errors = |block: u32| chip.errors(&chip.nature(BlockId(block)), 5300 * CYCLE, 0);
+        let off: Vec<f64> = (0..20_000).map(|block| f64::from(errors(block)) - 63.0 * 16.0).collect();
+        let mean = off.iter().sum::<f64>() / 20_000.0;
+        let deviation = libm::sqrt(off.iter().map(|x| x * x).sum::<f64>() / 20_000.0);
+        // A tenth of the 43 bits that have grown.
+        assert!(mean.abs() < 3.0 && (67.0..71.0).contains(&deviation), "{mean} {deviation}");
+        let nature = chip.nature(BlockId(5));
+        assert_eq!(chip.errors(&nature, 0, 0), 320);
+        let residual = chip.residual_errors(chip.fail_bits(&nature, 2, None));
+        assert!(residual > 0 && chip.errors(&nature, 0, 2) == 320 + residual);
+    }
+
+    #[test]
     fn classes_are_even_and_stress_grows_with_the_level() {
         let chip = Chip::new(&config(), 1.0, 7);
         let mut count = vec![0; CLASSES as usize];
@@ -235,7 +278,7 @@ pub(crate) mod tests {
         // Each has 100: Poisson.
         assert!(count.iter().all(|n| (55..150).contains(n)), "{count:?}");
         assert_eq!((chip.stress(1, 7), chip.stress(3, 7)), (7 * 4096, 21 * 4096));
-        assert_eq!(chip.full_stress(10), (7 + 2 * 3) * 4096);
+        assert_eq!((chip.full_stress(7), chip.full_stress(10)), (7 * 4096, (7 + 2 * 7) * 4096));
         assert_eq!((chip.expected_errors(0), chip.expected_errors(5300 * CYCLE)), (320, 63 * 16));
         assert_eq!((chip.residual_errors(100), chip.residual_errors(5500)), (0, 176));
     }

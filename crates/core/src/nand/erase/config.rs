@@ -40,6 +40,11 @@ pub struct EraseConfig {
     ///
     /// - Range: 1 to 1000000
     pub delta: u32,
+    /// Fail bits above which a count says no more than that they are above (F_HIGH): the next pulse is a whole
+    /// one.
+    ///
+    /// - Range: 2 to 1000000; at least `erase.gamma`
+    pub high: u32,
     /// Fail bits with which a block counts as erased (F_PASS).
     ///
     /// - Range: at least 0; less than `erase.gamma`
@@ -59,9 +64,13 @@ pub struct EraseConfig {
     pub reading: Reading,
     /// Power of the voltage level with which a pulse stresses a block. 0: stress is pulse time alone.
     ///
-    /// - Range: 0% to 1000%
-    #[serde(with = "quantity::ratio")]
+    /// - Range: 0 to 10
     pub stress_exponent: f64,
+    /// Program/erase cycles that each erase of the run stands for, so that blocks live faster. Wear levelling
+    /// and `age.pe_cycles` count cycles. 1: an erase is a cycle.
+    ///
+    /// - Range: 1 to 10000
+    pub cycles_per_erase: u32,
     /// Raw bit errors of a KiB that a fresh block is expected to have at the stated retention.
     ///
     /// - Range: 0 to 8192; at most `erase.worn_errors`
@@ -74,6 +83,11 @@ pub struct EraseConfig {
     ///
     /// - Range: 1 to 1000000
     pub worn_cycles: u32,
+    /// Standard deviation of the growth of the errors from block to block, as a share of its mean.
+    ///
+    /// - Range: 0% to 50%
+    #[serde(with = "quantity::fraction")]
+    pub error_spread: f64,
     /// Raw bit errors of a KiB that `erase.delta` fail bits add which an erase has left.
     ///
     /// - Range: 0 to 8192
@@ -119,7 +133,7 @@ impl EraseConfig {
             return refuse("erase.levels", format!("levels times pulse is more than {MOST_STEPS} steps"));
         }
         check_count("erase.delta", self.delta, 1_000_000)?;
-        for (key, bits) in [("pass", self.pass), ("noise", self.noise), ("gamma", self.gamma)] {
+        for (key, bits) in [("pass", self.pass), ("noise", self.noise), ("gamma", self.gamma), ("high", self.high)] {
             if bits > 1_000_000 {
                 return refuse(&format!("erase.{key}"), format!("{bits}: at most 1000000"));
             }
@@ -127,11 +141,14 @@ impl EraseConfig {
         if self.gamma < 2 || self.gamma <= self.pass {
             return refuse("erase.gamma", "at least 2, and more than erase.pass");
         }
+        if self.high < self.gamma {
+            return refuse("erase.high", format!("{}: at least erase.gamma, {}", self.high, self.gamma));
+        }
         if !(0.0..=1.0).contains(&self.misprediction) {
             return refuse("erase.misprediction", "a share from 0% to 100%");
         }
         if !(0.0..=10.0).contains(&self.stress_exponent) {
-            return refuse("erase.stress_exponent", "a power from 0% (0) to 1000% (10)");
+            return refuse("erase.stress_exponent", "a number from 0 to 10");
         }
         check_count("erase.worn_cycles", self.worn_cycles, 1_000_000)?;
         let errors = [("fresh_errors", self.fresh_errors), ("worn_errors", self.worn_errors)];
@@ -139,6 +156,10 @@ impl EraseConfig {
             if bits > 8192 {
                 return refuse(&format!("erase.{key}"), format!("{bits}: a KiB has 8192 bits"));
             }
+        }
+        check_count("erase.cycles_per_erase", self.cycles_per_erase, 10_000)?;
+        if !(0.0..=0.5).contains(&self.error_spread) {
+            return refuse("erase.error_spread", "a share from 0% to 50%");
         }
         if self.fresh_errors > self.worn_errors {
             return refuse("erase.fresh_errors", "at most erase.worn_errors");

@@ -2,7 +2,8 @@
 //!
 //! A block has one quantile for its life: it is among the shares of the blocks that need least, or most,
 //! at each number of cycles. Between two rows a block changes from the one to the other at a number of
-//! cycles of its own, so that the mean is linear between rows and each total is that of a row.
+//! cycles of its own, so that the mean is linear between rows and each total is that of a row. Beyond the last
+//! row all blocks need more alike: the mean goes on as between the last two rows.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -108,8 +109,10 @@ impl<'de> Deserialize<'de> for Row {
 pub struct Requirement {
     /// Program/erase cycles of the rows, rising.
     cycles: Vec<u32>,
-    /// By row and class.
+    /// By row and class: rising with both.
     steps: Vec<[u8; CLASSES as usize]>,
+    /// Steps that all classes gain together from the second last row to the last.
+    gain: u32,
     /// Most steps.
     most: u32,
 }
@@ -134,50 +137,50 @@ impl Requirement {
             }
             steps
         };
-        let steps: Vec<_> = own.iter().map(by_class).collect();
+        let mut steps: Vec<_> = own.iter().map(by_class).collect();
+        let all = |row: &[u8; CLASSES as usize]| row.iter().map(|&n| u32::from(n)).sum::<u32>();
+        let mut gain = 0;
+        for row in 1..steps.len() {
+            let before = steps[row - 1];
+            steps[row].iter_mut().zip(before).for_each(|(now, before)| *now = before.max(*now));
+            gain = all(&steps[row]) - all(&before);
+        }
         let cycles = own.iter().map(|row| row.pe_cycles).collect();
-        (!steps.is_empty()).then_some(Requirement { cycles, steps, most })
+        (!steps.is_empty()).then_some(Requirement { cycles, steps, gain, most })
     }
 
-    /// The rows between which `cycles` lies, and the share of the way to the later one, of 65,536. Beyond
-    /// the last row the trend of the last two goes on: the share may be larger.
-    fn between(&self, cycles: u32) -> (usize, usize, u64) {
+    /// What a class needs by the row before `cycles` and by the one after it, and the share of the way from
+    /// the one to the other, of 65,536.
+    fn between(&self, class: u32, cycles: u32) -> (u32, u32, u64) {
+        let of = |row: usize| u32::from(self.steps[row][class as usize]);
         let last = self.cycles.len() - 1;
         let after = self.cycles.partition_point(|&row| row <= cycles);
         if after == 0 || last == 0 {
-            return (0, 0, 0);
+            return (of(0), of(0), 0);
         }
-        let to = after.min(last);
-        let (from, way) = (self.cycles[to - 1], u64::from(self.cycles[to] - self.cycles[to - 1]));
-        (to - 1, to, (u64::from(cycles - from) << 16) / way)
+        let (from, to) = (self.cycles[after.min(last) - 1], self.cycles[after.min(last)]);
+        let way = u64::from(to - from);
+        if after <= last {
+            return (of(after - 1), of(after), (u64::from(cycles - from) << 16) / way);
+        }
+        let more = u64::from(self.gain) * u64::from(cycles - to);
+        let whole = way * u64::from(CLASSES);
+        let least = (u64::from(of(last)) + more / whole).min(u64::from(self.most)) as u32;
+        (least, (least + 1).min(self.most), ((more % whole) << 16) / whole)
     }
 
     /// The steps that a block of a class needs after so many cycles. `turn` (16 bits) is the block's own
     /// place between two rows.
     pub fn steps(&self, class: u32, turn: u32, cycles: u32) -> u32 {
-        let (from, to, share) = self.between(cycles);
-        let (least, most) = self.of_rows(class, from, to);
-        let times = (share + u64::from(0xFFFF - (turn & 0xFFFF))) >> 16;
-        self.bounded(least, most, times)
+        let (least, most, share) = self.between(class, cycles);
+        if share > u64::from(turn & 0xFFFF) { most } else { least }
     }
 
     /// What the blocks of a class need after so many cycles: the two totals and the share of the blocks
     /// that need the second.
     pub fn mixture(&self, class: u32, cycles: u32) -> (u32, u32, f64) {
-        let (from, to, share) = self.between(cycles);
-        let (least, most) = self.of_rows(class, from, to);
-        let times = share >> 16;
-        let part = (share & 0xFFFF) as f64 / 65_536.0;
-        (self.bounded(least, most, times), self.bounded(least, most, times + 1), part)
-    }
-
-    fn of_rows(&self, class: u32, from: usize, to: usize) -> (u32, u32) {
-        let at = |row: usize| u32::from(self.steps[row][class as usize]);
-        (at(from), at(to).max(at(from)))
-    }
-
-    fn bounded(&self, least: u32, most: u32, times: u64) -> u32 {
-        (u64::from(least) + times * u64::from(most - least)).min(u64::from(self.most)) as u32
+        let (least, most, share) = self.between(class, cycles);
+        (least, most, share as f64 / 65_536.0)
     }
 }
 
@@ -222,8 +225,19 @@ mod tests {
         let count = |cycles, steps| of(cycles).into_iter().filter(|&s| s == steps).count();
         assert_eq!((count(0, 2), count(1000, 2), count(1000, 3)), (50, 50, 150));
         assert_eq!((count(2000, 2), count(2000, 4)), (20, 180));
-        // The trend goes on, up to the bound.
-        assert_eq!((count(3000, 5), count(100_000, 35)), (150, 180));
+        // The mean gains 1.05 steps in 1000 cycles, up to the bound.
+        let mean = |cycles| of(cycles).iter().sum::<u32>();
+        assert_eq!((mean(2000), mean(3000), mean(4000)), (760, 760 + 200, 760 + 400), "half of the turns");
+        assert_eq!((count(3000, 3), count(3000, 5), count(100_000, 35)), (20, 180, 200));
+        let more = |turn: u32| (0..CLASSES).map(|class| r.steps(class, turn, 3000)).sum::<u32>() - 760;
+        assert_eq!((more(0), more(3275), more(3276)), (400, 400, 200), "0.05 of the blocks have two more");
+        // No block overtakes another, and none ever needs less.
+        for turn in [0, 0x4000, 0x8000, 0xFFFF] {
+            for cycles in [0, 1200, 2000, 2300, 5500, 7000, u32::MAX] {
+                assert!((0..CLASSES).map(|class| r.steps(class, turn, cycles)).is_sorted());
+            }
+            assert!((0..9000).map(|cycles| r.steps(7, turn, cycles)).is_sorted());
+        }
         // Each block changes once, and half of them before the middle.
         for class in [30, 199] {
             let turns = (0..256).map(|turn| r.steps(class, turn * 256, 1500));

@@ -37,6 +37,19 @@ pub struct FaultsConfig {
     /// - Range: 0% to 10%
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub page: Option<f64>,
+    /// Raw bit errors of a KiB at the stated retention that a block may be expected to have. A block that
+    /// has more after an erase has grown bad. Without it: any number.
+    ///
+    /// - Range: 0 to 8192; with an erase scheme that chooses its pulses
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worn: Option<u32>,
+    /// Raw bit errors of a KiB that can be corrected. The pages of a block that is expected to have more at
+    /// the stated retention, by its wear and by what its last erase has left, cannot be read. Without it: any
+    /// number.
+    ///
+    /// - Range: 0 to 8192; with an erase scheme that chooses its pulses
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correctable: Option<u32>,
     /// Bytes a second at which units that only parity can still give are written again elsewhere.
     /// Without it: as fast as the drive can.
     ///
@@ -239,13 +252,25 @@ impl FaultConfig {
     }
 }
 
-/// Check the rates and the places.
+/// Check the rates and the places. `blocks_wear`: whether an erase scheme chooses pulses.
 pub(crate) fn check(
     rates: &FaultsConfig,
     places: &[FaultConfig],
     g: &GeometryConfig,
+    blocks_wear: bool,
 ) -> Result<(), ConfigProblem> {
-    let FaultsConfig { program, erase, read, page, rebuild_rate } = rates;
+    let FaultsConfig { program, erase, read, page, worn, correctable, rebuild_rate } = rates;
+    for (name, bits) in [("worn", worn), ("correctable", correctable)] {
+        let Some(bits) = *bits else { continue };
+        let key = format!("faults.{name}");
+        if bits > 8192 {
+            return refuse(&key, format!("{bits}: a KiB has 8192 bits"));
+        }
+        if !blocks_wear {
+            let schemes = "an erase scheme that chooses its pulses (policy.erase_scheme: not `fixed`)";
+            return refuse(&key, format!("only blocks that wear have expected errors: needs {schemes}"));
+        }
+    }
     if let Some(rate) = *rebuild_rate {
         check_rate("faults.rebuild_rate", rate)?;
     }

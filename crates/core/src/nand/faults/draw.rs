@@ -51,6 +51,10 @@ pub struct Faults {
     erase: Rate,
     read: Rate,
     page: Rate,
+    /// Most expected errors of a block that is used, in 1/16 of a bit of a KiB.
+    pub worn: Option<u32>,
+    /// Most errors that can be corrected, in 1/16 of a bit of a KiB.
+    pub correctable: Option<u32>,
     /// In order of their blocks.
     places: Vec<Place>,
 }
@@ -107,10 +111,13 @@ impl Faults {
             erase: Rate::new(rates.erase, seed, "fault erase"),
             read: Rate::new(rates.read, seed, "fault read"),
             page: Rate::new(rates.page, seed, "fault page"),
+            worn: rates.worn.map(|bits| 16 * bits),
+            correctable: rates.correctable.map(|bits| 16 * bits),
             places: at_blocks,
         };
         let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
-        (rated || !faults.places.is_empty() || places.iter().any(FaultConfig::kills)).then_some(faults)
+        let limited = faults.worn.is_some() || faults.correctable.is_some();
+        (rated || limited || !faults.places.is_empty() || places.iter().any(FaultConfig::kills)).then_some(faults)
     }
 
     /// That no fault has happened yet.

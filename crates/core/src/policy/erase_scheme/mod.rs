@@ -23,6 +23,8 @@ pub struct EraseContext {
     pub gamma: u32,
     /// Fail bits that each step before it adds.
     pub delta: u32,
+    /// Most fail bits that tell how many steps more erase a block.
+    pub high: u32,
     /// Raw bit errors of a KiB that `delta` fail bits add which an erase leaves.
     pub residual_errors: u32,
 }

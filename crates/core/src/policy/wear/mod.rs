@@ -1,7 +1,8 @@
-//! Wear levelling: which stripes move to colder planes.
+//! Wear levelling: which stripes move to colder planes, and which blocks are emptied to be erased.
 
 pub mod none;
 pub mod shift_migrate;
+pub mod static_threshold;
 
 use super::PolicyContext;
 
@@ -34,19 +35,24 @@ pub enum WearVerdict {
 }
 
 /// The contract: `decide` is asked once at each flush of a stripe that could be moved. It moves a
-/// stripe only to lanes with fewer programs.
+/// stripe only to lanes with fewer programs. The other answers never change.
 pub trait Wear {
     /// Where the stripe of this flush is written.
     fn decide(&self, view: &WearView) -> WearVerdict;
     /// Whether the member ever moves a stripe; `decide` is asked only if it does.
-    fn levels(&self) -> bool {
+    fn moves_stripes(&self) -> bool {
         true
+    }
+    /// How many erases the least erased extent of a lane may be behind the most erased one before it is
+    /// emptied; `None`: any number.
+    fn erase_gap(&self) -> Option<u32> {
+        None
     }
 }
 
 family! {
     key: "wear",
-    decides: "Which stripes move to colder planes.",
+    decides: "Which stripes move to colder planes, and which blocks are emptied to be erased.",
     config: WearConfig,
     policy: WearPolicy: Wear,
     context: PolicyContext,
@@ -54,9 +60,11 @@ family! {
     members: {
         none None "none",
         shift_migrate ShiftMigrate "shift-migrate",
+        static_threshold StaticThreshold "static-threshold",
     }
     answers: {
         fn decide(view: &WearView) -> WearVerdict;
-        fn levels() -> bool;
+        fn moves_stripes() -> bool;
+        fn erase_gap() -> Option<u32>;
     }
 }

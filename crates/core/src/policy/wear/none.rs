@@ -20,7 +20,7 @@ impl Wear for Policy {
     fn decide(&self, _: &WearView) -> WearVerdict {
         WearVerdict::Stay
     }
-    fn levels(&self) -> bool {
+    fn moves_stripes(&self) -> bool {
         false
     }
 }

@@ -1,0 +1,160 @@
+//! The life of each scheme's drive under a workload, until it is read-only.
+
+use super::config_of;
+use crate::args::LifetimeArgs;
+use crate::error::CliError;
+use crate::progress::Progress;
+use crate::run::{threads, workload};
+use crate::terminal::{Terminal, catch_interrupts, print};
+use serde::Serialize;
+use tailcut_report::text::{Grid, cut, duration};
+use tailcut_sim::life::DriveLife;
+use tailcut_sim::{Cache, Experiment, SchemeSpec, Snapshots};
+use tailcut_units::quantity::human_bytes;
+use tailcut_workload::TraceReplay;
+
+/// The life of one scheme's drive.
+#[derive(Serialize)]
+struct Row {
+    scheme: String,
+    /// Raw bit errors of a KiB beyond which a block is retired.
+    requirement: u32,
+    /// Bytes written in the life against those of the first scheme.
+    against_first: f64,
+    #[serde(flatten)]
+    life: DriveLife,
+}
+
+/// All schemes, and what was asked.
+#[derive(Serialize)]
+struct Lives {
+    device: String,
+    workload: String,
+    cycles_per_erase: u32,
+    capacity_bytes: u64,
+    seed: u64,
+    schemes: Vec<Row>,
+}
+
+/// Run the workload on each scheme's drive, and print the lives.
+pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
+    let terminal = Terminal::new(args.json);
+    let mut schemes = Vec::new();
+    let mut requirements = Vec::new();
+    let mut pages_written = 0;
+    for name in args.scheme.iter().map(|name| name.trim()) {
+        let mut config = config_of(args, name)?;
+        let erase = config.erase.as_mut().expect("it chooses pulses");
+        erase.cycles_per_erase = args.cycles_per_erase;
+        let bits = args.requirement.or(config.faults.worn).unwrap_or(erase.worn_errors);
+        config.faults.worn = Some(bits);
+        requirements.push(bits);
+        let g = &config.geometry;
+        let raw = u64::from(g.dies()) * u64::from(g.planes) * u64::from(g.blocks) * u64::from(g.pages) * g.page;
+        // A cycle of every block takes about as many bytes as the flash has.
+        pages_written = raw.saturating_mul(u64::from(args.stage)) / u64::from(args.cycles_per_erase);
+        schemes.push(SchemeSpec { name: name.to_string(), config });
+    }
+    let workload = workload(text, &TraceReplay::default())?;
+    let experiment = Experiment {
+        schemes,
+        workload: &workload,
+        seed: args.seed,
+        runs: 1,
+        past: None,
+        snapshots: Cache::of_user().map_or(Snapshots::Off, Snapshots::Cached),
+        threads: args.threads.map_or_else(threads, usize::from),
+        fine: None,
+        timeline: None,
+    };
+    let plan = experiment.plan()?;
+    for warning in &plan.warnings {
+        terminal.warn(warning);
+    }
+    catch_interrupts();
+    let progress = Progress::new(&plan, experiment.schemes.len());
+    let lives = experiment.live(&plan, pages_written.max(1), &progress);
+    progress.finish();
+    let mut rows: Vec<Row> = Vec::new();
+    for ((spec, requirement), life) in experiment.schemes.iter().zip(requirements).zip(lives?) {
+        let Some(life) = life else { return Err(CliError::Failed("interrupted".into())) };
+        let first = rows.first().map_or(life.written, |row| row.life.written);
+        let against_first = life.written as f64 / first.max(1) as f64;
+        if !life.ended {
+            terminal.warn(&format!(
+                "{}: the workload ended before the drive was read-only; give it more requests or more time",
+                spec.name
+            ));
+        }
+        rows.push(Row { scheme: spec.name.clone(), requirement, against_first, life });
+    }
+    let lives = Lives {
+        device: args.device.clone(),
+        workload: text.to_string(),
+        cycles_per_erase: args.cycles_per_erase,
+        capacity_bytes: plan.capacity,
+        seed: args.seed,
+        schemes: rows,
+    };
+    if args.json {
+        let text = serde_json::to_string_pretty(&lives);
+        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+    }
+    print(&(summary(&lives) + &stages(&lives)))
+}
+
+/// One row for each scheme.
+fn summary(lives: &Lives) -> String {
+    let mut grid = Grid::with_widths(&[9]);
+    let head = ["scheme", "written", "drive writes", "against", "cycles p1", "median", "p99"];
+    grid.row(head.map(String::from));
+    grid.rule();
+    for row in &lives.schemes {
+        let life = &row.life;
+        let more = if life.ended { "" } else { "+" };
+        let drive_writes = life.written_in_life as f64 / lives.capacity_bytes.max(1) as f64;
+        let mut cells = vec![
+            cut(&row.scheme, 24),
+            human_bytes(life.written_in_life) + more,
+            format!("{drive_writes:.0}{more}"),
+            format!("{:+.1} %{more}", 100.0 * (row.against_first - 1.0)),
+        ];
+        cells.extend(life.cycles.map(|n| n.to_string()));
+        grid.row(cells);
+    }
+    format!(
+        "Bytes written until a drive of {} is read-only, and the program/erase cycles of its blocks then\n\
+         (an erase of the run stands for {} cycles)\n{}",
+        lives.device,
+        lives.cycles_per_erase,
+        grid.render()
+    )
+}
+
+/// The stages of each scheme.
+fn stages(lives: &Lives) -> String {
+    let mut text = String::new();
+    for row in &lives.schemes {
+        let mut grid = Grid::with_widths(&[9]);
+        let head = ["cycles", "least", "most", "spares", "bad blocks", "mean erase", "read p50", "p99.9", "p99.99", "WAF"];
+        grid.row(head.map(String::from));
+        grid.rule();
+        let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| duration(ns as f64));
+        for stage in &row.life.stages {
+            grid.row([
+                format!("{:.0}", stage.cycles_mean),
+                stage.cycles_min.to_string(),
+                stage.cycles_max.to_string(),
+                stage.spare_extents.to_string(),
+                stage.grown_bad.to_string(),
+                stage.pulse_ns.map_or("-".to_string(), duration),
+                time(stage.read_p50_ns),
+                time(stage.read_p99_9_ns),
+                time(stage.read_p99_99_ns),
+                stage.waf.map_or("-".to_string(), |waf| format!("{waf:.2}")),
+            ]);
+        }
+        text += &format!("\n{}\n{}", row.scheme, grid.render());
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! Levelling of erases within a lane: the extent that is emptied because its blocks have been erased less
+//! than others.
+
+use crate::containers::NONE;
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::observer::Observer;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// After an erase in a lane: note the least erased extent that holds data, if it is too far behind.
+    #[cold]
+    pub(in crate::device) fn note_coldest(&mut self, lane: u32, gap: u32) {
+        let layout = &self.shape.layout;
+        let (blocks, extents) = (self.flash.blocks(), &self.state.extents);
+        // The blocks of an extent are erased together. Its first stands for all.
+        let plane = layout.planes_of(lane).next().expect("a lane has planes");
+        let (mut most, mut coldest, mut least) = (0, NONE, u32::MAX);
+        for index in 0..layout.stride {
+            if !blocks.has(plane, index) {
+                continue;
+            }
+            let cycles = blocks.cycles_at(blocks.place(plane, index));
+            most = most.max(cycles);
+            let extent = lane * layout.stride + index;
+            if cycles < least && extents.is_closed(extent) {
+                (coldest, least) = (extent, cycles);
+            }
+        }
+        let behind = coldest != NONE && most - least >= gap;
+        self.state.gc.coldest[lane as usize] = if behind { coldest } else { NONE };
+    }
+
+    /// The extent of a lane to empty for levelling, if there is room for what it holds.
+    #[cold]
+    pub(in crate::device) fn coldest_in(&self, lane: u32) -> Option<u32> {
+        let s = &self.state;
+        let extent = s.gc.coldest[lane as usize];
+        // Its collection wins nothing while it lasts.
+        let fits = s.extents.free(&self.shape.layout, lane) > self.shape.reserve;
+        (extent != NONE && fits && s.extents.is_closed(extent)).then_some(extent)
+    }
+}
