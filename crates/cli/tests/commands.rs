@@ -61,8 +61,24 @@ fn blocks_live_longer_under_shorter_pulses() {
     // The errors of the blocks grow by 10 % more or less than in the mean, which dies at 5,300 cycles.
     assert!((5_250.0..5_450.0).contains(&mean(0)) && mean(0) < mean(1) && mean(1) < mean(2), "{text}");
     assert_eq!((lives["requirement"].as_u64(), lives["schemes"][0]["endless"].as_u64()), (Some(63), Some(0)));
-    let table = tailcut(&["lifetime", "tlc-3d", "--requirement", "40", "--set", "erase.error_spread=0%"]).ok();
+    let table =
+        tailcut(&["lifetime", "tlc-3d", "--requirement", "40", "--set", "erase.error_spread=0%"]).ok();
     assert!(table.contains("i-ispe") && table.contains("more than 40 raw bit errors"), "{table}");
+    let under = ["--set", "geometry.blocks=24", "--set", "geometry.pages=16", "--cycles-per-erase", "500"];
+    let load = "randwrite,bs=16k,iodepth=8,size=90%,time_based,runtime=1000h";
+    let text = tailcut(
+        &[&["lifetime", "tlc-3d", "--scheme", "ispe,aero", "--workload", load, "--json"], &under[..]]
+            .concat(),
+    )
+    .ok();
+    let lives: Value = serde_json::from_str(&text).unwrap();
+    let [ispe, aero] = [0, 1].map(|i| &lives["schemes"][i]);
+    assert!(ispe["ended"] == true && aero["ended"] == true, "{text}");
+    assert!(aero["against_first"].as_f64().unwrap() > 1.1, "{text}");
+    let stages = ispe["stages"].as_array().unwrap();
+    let of = |name: &str| stages.iter().map(|stage| stage[name].as_f64().unwrap()).collect::<Vec<_>>();
+    assert!(of("cycles_mean").is_sorted() && of("pulse_ns").is_sorted() && stages.len() > 5, "{text}");
+    assert!(of("spare_extents").iter().rev().is_sorted() && of("grown_bad").last() > Some(&0.0), "{text}");
     tailcut(&["lifetime", "tiny", "--scheme", "baseline"]).refused(&["baseline", "tlc-3d"]);
     tailcut(&["lifetime", "tiny"]).refused(&["ispe", "erase"]);
 }

@@ -50,12 +50,13 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 9] = [
+const OPTIONAL: [&str; 10] = [
     "base",
     "ftl.user_capacity",
     "ftl.over_provisioning",
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
+    "suspend.erase.keep_last_loop",
     "age.free",
     "age.pe_cycles",
     "age.retention",
@@ -215,6 +216,9 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "age.pe_cycles=1",
         "age.retention=1s",
         "age.reads=1",
+        "suspend.erase.keep_last_loop=true",
+        "policy.erase_scheme.aero={ always_shallow=true }",
+        "policy.erase_scheme.aero-cons={ always_shallow=true }",
         "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
         "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s' }",
         "fault=[{ kind='channel', channel=0, at='1s' }, { kind='program', die=0, plane=0, block=0, page=0, cycle=1 }]",

@@ -33,6 +33,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "fast17/fig11",
     "asplos24/erase-time",
     "asplos24/lifetime",
+    "asplos24/authors",
     "composed/suspension",
     "composed/limits",
     "composed/death",

@@ -352,7 +352,9 @@ impl Measure {
             Measure::Faults(of) => Ok(of.of(&scheme.faults.clone().unwrap_or_default())),
             Measure::Pulses(of) => {
                 let pulses = scheme.erase_pulses.as_ref().filter(|erases| erases.blocks > 0);
-                pulses.map(|erases| of.of(erases)).ok_or_else(|| missing("erases whose scheme chooses their pulses"))
+                pulses
+                    .map(|erases| of.of(erases))
+                    .ok_or_else(|| missing("erases whose scheme chooses their pulses"))
             }
             Measure::Alone(_) => Err("only a run with `alone` has figures of blocks alone".to_string()),
             Measure::Programs(class) => {

@@ -83,15 +83,15 @@ impl Gathered {
 }
 
 impl Experiment<'_> {
-    /// Run the workload on each scheme's drive until the drive is read-only. A stage ends when the host has
-    /// written `each` bytes more. `None` for a scheme that was stopped.
+    /// Run the workload on each scheme's drive until the drive is read-only. A stage ends when the blocks have
+    /// had `each` program/erase cycles more, in the mean. `None` for a scheme that was stopped.
     ///
     /// # Errors
     /// The first failure; the others are stopped.
     pub fn live(
         &self,
         plan: &Plan,
-        each: u64,
+        each: u32,
         watch: &dyn Watch,
     ) -> Result<Vec<Option<DriveLife>>, ExperimentError> {
         let identity = match plan.past {
@@ -135,7 +135,7 @@ impl Experiment<'_> {
         scheme: usize,
         plan: &Plan,
         (identity, locks): (&str, &Locks),
-        each: u64,
+        each: u32,
         watch: &dyn Watch,
     ) -> Result<Option<DriveLife>, ExperimentError> {
         let spec = &self.schemes[scheme];
@@ -158,13 +158,17 @@ impl Experiment<'_> {
         let fail = |e| broken(&spec.name, MeasureError::Run(e));
         let workload = self.workload.open(plan.capacity, plan.filled, self.seed)?;
         let mut host: Host<Workload> = Host::new(workload).map_err(fail)?;
-        let mut life = DriveLife { written: 0, written_in_life: 0, ended: false, cycles: [0; 3], stages: Vec::new() };
+        let mut life =
+            DriveLife { written: 0, written_in_life: 0, ended: false, cycles: [0; 3], stages: Vec::new() };
+        let per_erase = spec.config.erase.as_ref().map_or(1, |erase| erase.cycles_per_erase);
+        let extents: u64 = device.shape().layout.usable.iter().map(|&n| u64::from(n)).sum();
+        let erases = (extents * u64::from(each) / u64::from(per_erase)).max(1);
         let mut done = 0;
         let mut over = false;
         while !over && !life.ended && !watch.stopped() {
             let mut gathered = Gathered::default();
             device.reset_counters();
-            while !over && !life.ended && gathered.written < each && !watch.stopped() {
+            while !over && !life.ended && device.counters().erases < erases && !watch.stopped() {
                 over = host
                     .run_for(&mut device, SimTime::NEVER, STEPS, &mut |sample, _| {
                         done += 1;
@@ -181,7 +185,6 @@ impl Experiment<'_> {
         cycles.sort_unstable();
         let at = |percent: usize| cycles.get(cycles.len() * percent / 100).copied().unwrap_or(0);
         life.cycles = [at(1), at(50), at(99)];
-        let per_erase = spec.config.erase.as_ref().map_or(1, |erase| erase.cycles_per_erase);
         life.written_in_life = life.written.saturating_mul(u64::from(per_erase));
         Ok(Some(life))
     }

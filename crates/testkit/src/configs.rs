@@ -47,6 +47,7 @@ pub fn small_drive() -> DeviceConfig {
                 verify: Span(11_000),
                 serve: ServedAfterLoop::Queued,
                 limits: no_limits(),
+                keep_last_loop: false,
                 rber_growth: 0.144,
             },
             program: ProgramSuspend {

@@ -116,6 +116,7 @@ const CHANGES: &[Change] = &[
     ("suspend.erase.resume", "'16us'", ARBITRARY),
     ("suspend.erase.verify", "'12us'", IMMEDIATE),
     ("suspend.erase.serve", "'all'", DEFERRED),
+    ("suspend.erase.keep_last_loop", "true", ARBITRARY),
     ("suspend.erase.limits.most", "1", ARBITRARY),
     ("suspend.erase.limits.spacing", "'200us'", ARBITRARY),
     ("suspend.erase.limits.least_left", "'500us'", ARBITRARY),
@@ -187,7 +188,7 @@ const CHANGES: &[Change] = &[
     ("policy.redundancy.rain.width", "8", STRIPES),
     ("policy.redundancy.rain.xor", "'4us'", STRIPES),
     ("policy.wear.shift-migrate.gap", "'20%'", STRIPES),
-    ("policy.wear.static-threshold.gap", "1", &[]),
+    ("policy.wear.static-threshold.gap", "2", &[]),
     ("age.fill", "'90%'", &[]),
     ("age.overwrites", "'workload'", &[]),
     ("age.free", "4", &[]),
@@ -216,7 +217,11 @@ const CHANGES: &[Change] = &[
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
     ("erase.cycles_per_erase", "2000", AERO),
-    ("erase.error_spread", "'50%'", &[("policy.erase_scheme", "'aero'"), ("faults.worn", "21")]),
+    (
+        "erase.error_spread",
+        "'50%'",
+        &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000"), ("faults.worn", "37")],
+    ),
     ("erase.residual_errors", "1000", AERO),
     ("erase.rows", "['ispe 0: 3.5ms 100', 'aero 0: 3ms 100']", AERO),
     (
@@ -227,6 +232,8 @@ const CHANGES: &[Change] = &[
     ("policy.erase_scheme.dpes.longer_programs", "'30%'", &[]),
     ("policy.erase_scheme.aero-cons.shallow", "'1500us'", &[]),
     ("policy.erase_scheme.aero.shallow", "'1500us'", &[]),
+    ("policy.erase_scheme.aero-cons.always_shallow", "true", &[("age.pe_cycles", "2000")]),
+    ("policy.erase_scheme.aero.always_shallow", "true", &[("age.pe_cycles", "2000")]),
     ("policy.erase_scheme.aero.left", "['0ns']", &[]),
     ("policy.erase_scheme.aero.requirement", "20", &[]),
     ("fault", "[{ kind = 'die', die = 1, at = '10ms' }]", &[]),
@@ -253,11 +260,12 @@ const DEAD_PLANE: &[(&str, &str)] = stripes!(
 /// Keys that cannot affect any output, and why.
 const EXEMPT: &[(&str, &str)] = &[("description", "a text for people")];
 
-/// Members that are valid only together with certain members of another family: the member, the
-/// other family, and its value.
+/// Members that are valid only together with certain members of another family, or that change something
+/// only with other values than their defaults: the member, a path, and its value.
 const COMPANIONS: &[(&str, &str, &str)] = &[
     ("policy.buffer.none", "policy.flush", "'immediate'"),
     ("policy.flush.immediate", "policy.buffer", "'none'"),
+    ("policy.wear.static-threshold", "policy.wear", "{ static-threshold = { gap = 1 } }"),
     ("policy.suspend_erase.arbitrary", "policy.schedule", "'read-priority'"),
     ("policy.suspend_erase.immediate", "policy.schedule", "'read-priority'"),
     ("policy.suspend_erase.deferred", "policy.schedule", "'read-priority'"),

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 use tailcut_core::address::BlockId;
-use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Device, Shape};
 use tailcut_core::flash::erase::{Eraser, Known, Plan};
 use tailcut_core::nand::erase::chip::{CYCLE, Nature};
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 use tailcut_sim::lifetime::lifetime;
+use tailcut_testkit::{closed_loop, small_drive};
+use tailcut_units::{Command, HostOp, Status, Stream};
 
 /// The schemes that choose pulses.
 const SCHEMES: [&str; 5] = ["ispe", "i-ispe", "dpes", "aero-cons", "aero"];
@@ -231,4 +233,63 @@ proptest! {
             }
         }
     }
+}
+
+/// A small drive whose blocks have lived `cycles` program/erase cycles under `scheme`, filled and overwritten
+/// once at random.
+fn written(scheme_name: &str, cycles: u32, change: impl Fn(&mut DeviceConfig)) -> Device {
+    let mut c = small_drive();
+    c.policy.erase_scheme = scheme(scheme_name);
+    c.age.pe_cycles = Some(cycles);
+    change(&mut c);
+    let mut device = Device::new(&c, 3, ()).unwrap_or_else(|e| panic!("{e}"));
+    device.fill(device.host_bytes());
+    let unit = c.ftl.mapping_unit;
+    let units = device.host_bytes() / unit;
+    let mut s = Stream::new(3, "erase", 0);
+    let mut next = |_| Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
+    closed_loop(&mut device, 0, 8, units, &mut next, &mut |_| {});
+    device.audit().expect("every law holds");
+    device
+}
+
+#[test]
+fn blocks_with_more_errors_than_allowed_are_retired() {
+    // A block has 20 errors when new, and 63 after 5,300 cycles of full pulses.
+    let retired = |cycles, worn| {
+        let device = written("ispe", cycles, |c| c.faults.worn = worn);
+        let report = device.block_report();
+        (report.map_or(0, |r| r.blocks.grown_bad), device.read_only_since().is_some())
+    };
+    assert_eq!((retired(5000, None), retired(3000, Some(63))), ((0, false), (0, false)));
+    let (some, _) = retired(5250, Some(63));
+    assert!(some > 0, "half of the blocks are beyond the limit");
+    assert!(retired(9000, Some(63)).1, "all blocks are beyond the limit");
+}
+
+#[test]
+fn reads_see_what_wear_and_erases_have_left() {
+    let failed = |scheme: &str, cycles, correctable| {
+        let mut device = written(scheme, cycles, |c| {
+            c.faults.correctable = correctable;
+            let erase = c.erase.as_mut().expect("it has the table");
+            (erase.error_spread, erase.residual_errors, erase.noise) = (0.0, 20, 0);
+        });
+        let units = device.host_bytes() / 4096;
+        let (mut s, mut failed) = (Stream::new(5, "erase", 0), 0);
+        let mut next = |_| Command { op: HostOp::Read, offset: s.below(units) * 4096, bytes: 4096 };
+        let start = device.now().0;
+        closed_loop(&mut device, start, 8, 2000, &mut next, &mut |c| {
+            failed += u32::from(c.status != Status::Ok)
+        });
+        device.audit().expect("every law holds");
+        failed
+    };
+    // Full pulses leave nothing: 20 errors and what 1,000 cycles add, 8.
+    assert_eq!((failed("ispe", 1000, None), failed("ispe", 1000, Some(35))), (0, 0));
+    // A few units are still in the write buffer.
+    assert!(failed("ispe", 1000, Some(24)) > 1800);
+    // Two steps that are left add 20 and more.
+    let some = failed("aero", 1000, Some(35));
+    assert!(some > 200 && some < 2000, "{some}");
 }

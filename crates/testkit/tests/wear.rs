@@ -10,8 +10,8 @@ use tailcut_core::device::{Counters, Device, InMemory};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::wear::{WearConfig, shift_migrate, static_threshold};
-use tailcut_testkit::{closed_loop, parity_drive, small_drive};
 use tailcut_testkit::swarm::{self, Case, Plan};
+use tailcut_testkit::{closed_loop, parity_drive, small_drive};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Command, HostOp, Stream};
 
@@ -267,8 +267,7 @@ fn overwritten(gap: Option<u32>, part: f64, writes: u64) -> (Counters, Vec<u32>)
     let unit = config.ftl.mapping_unit;
     let units = ((device.host_bytes() / unit) as f64 * part) as u64;
     let mut s = Stream::new(3, "wear", 0);
-    let mut next =
-        |_| Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
+    let mut next = |_| Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
     closed_loop(&mut device, 0, 8, writes, &mut next, &mut |_| {});
     device.audit().expect("every law holds");
     let c = device.counters().clone();
@@ -288,7 +287,9 @@ fn cold_blocks_are_emptied_and_erased() {
         (f64::from(*cycles.iter().min().unwrap()) / mean, (squares / cycles.len() as f64).sqrt() / mean)
     };
     let ((coldest, spread), (coldest_then, spread_then)) = (of(&plain), of(&even));
-    println!("the coldest at {coldest:.2} of the mean, spread {spread:.2}; {coldest_then:.2}, {spread_then:.2}");
+    println!(
+        "the coldest at {coldest:.2} of the mean, spread {spread:.2}; {coldest_then:.2}, {spread_then:.2}"
+    );
     assert!(coldest == 0.0 && coldest_then > 0.5, "{plain:?} {even:?}");
     // A block that hot data take again and again stays ahead: only cold blocks are emptied.
     assert!(spread_then < 0.6 * spread, "{plain:?} {even:?}");

@@ -73,8 +73,7 @@ fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
         schemes.push(Row { scheme: name.to_string(), against_first: life.mean / first.max(1.0), life });
     }
     let requirement = requirement.unwrap_or(0);
-    let lives =
-        Lives { device: args.device.clone(), requirement, seed: args.seed, schemes };
+    let lives = Lives { device: args.device.clone(), requirement, seed: args.seed, schemes };
     if args.json {
         let text = serde_json::to_string_pretty(&lives);
         return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));

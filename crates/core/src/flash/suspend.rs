@@ -89,6 +89,9 @@ impl<O: Observer> Flash<O> {
         }
         let limits = self.suspend_limits(run.op);
         let from = run.course.may_stop_from(self.state.now, limits)?;
+        if self.fixed.suspend.erase.keep_last_loop && run.course.is_in_last_loop(from) {
+            return None;
+        }
         let stop = self.stop(run, from);
         run.course.is_worth(from, &stop, limits).then_some((from, stop))
     }

@@ -413,6 +413,9 @@ pub struct EraseSuspend {
     pub serve: ServedAfterLoop,
     /// Limits on the suspensions of an erase.
     pub limits: SuspendLimits,
+    /// Whether the last loop of an erase is never suspended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_last_loop: bool,
     /// Growth of the raw bit error rate with 1,000 suspensions of a block. It changes no latency.
     ///
     /// - Read by: the account of wear (`device::drive`)

@@ -65,6 +65,11 @@ impl Course {
         (self.progress(from) < self.total).then_some(from)
     }
 
+    /// Whether an erase is in its last loop at `at`.
+    pub fn is_in_last_loop(&self, at: u64) -> bool {
+        self.loops.around(self.progress(at)).is_some_and(|around| around.end == self.total)
+    }
+
     /// Whether enough is left to do if the operation stops as `stop` says, from `from` on. A stop
     /// that finishes a phase or loop first may leave too little, or nothing.
     pub fn is_worth(&self, from: u64, stop: &Stop, limits: &SuspendLimits) -> bool {

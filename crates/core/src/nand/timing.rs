@@ -201,6 +201,7 @@ pub(super) mod tests {
                 verify: Span(2),
                 serve: ServedAfterLoop::Queued,
                 limits: limits.clone(),
+                keep_last_loop: false,
                 rber_growth: 0.0,
             },
             program: ProgramSuspend {

@@ -34,6 +34,8 @@ pub(super) struct EraseTiming {
     high: u32,
     /// Steps of the first pulse of a block whose flag is set.
     shallow: u32,
+    /// Whether that is every block.
+    always_shallow: bool,
     steps_per_level: u32,
     levels: u32,
     /// Steps that an erase may leave, by level from 1 on.
@@ -61,6 +63,7 @@ impl EraseTiming {
             delta: x.delta,
             high: x.high,
             shallow: steps,
+            always_shallow: false,
             steps_per_level: x.steps_per_level,
             levels: x.levels,
             left: vec![0; x.levels as usize + 1],
@@ -103,9 +106,15 @@ impl EraseTiming {
         Ok(EraseTiming { left: steps, added_errors, requirement: 16 * requirement, ..self })
     }
 
+    /// Begin every erase with the short pulse.
+    pub fn always_shallow(self, always_shallow: bool) -> EraseTiming {
+        EraseTiming { always_shallow, ..self }
+    }
+
     /// The first pulse: short if the block's flag is set.
     pub fn first(&self, block: &BlockView) -> Pulse {
-        Pulse { level: 1, steps: if block.shallow { self.shallow } else { self.steps_per_level } }
+        let short = block.shallow || self.always_shallow;
+        Pulse { level: 1, steps: if short { self.shallow } else { self.steps_per_level } }
     }
 
     /// Steps that erase a block with these fail bits; with too many to tell, more than any pulse has.
@@ -181,7 +190,9 @@ mod tests {
     fn a_pulse_is_as_long_as_the_fail_bits_tell() {
         let table = EraseTiming::new(&X, Span(1_000_000), "aero").expect("it makes sense");
         assert_eq!(table.first(&FRESH), Pulse { level: 1, steps: 2 });
-        assert_eq!(table.first(&BlockView { shallow: false, ..FRESH }), Pulse { level: 1, steps: 7 });
+        let tried = BlockView { shallow: false, ..FRESH };
+        assert_eq!(table.first(&tried), Pulse { level: 1, steps: 7 });
+        assert_eq!(table.clone().always_shallow(true).first(&tried), Pulse { level: 1, steps: 2 });
         let tables = [(101, 1), (500, 1), (501, 2), (5500, 2), (5501, 3), (20_501, 5), (900_000, 5)];
         for (fail_bits, steps) in tables {
             assert_eq!(next(&table, &FRESH, 1, 5, fail_bits), Some((1, steps)), "{fail_bits}");

@@ -71,7 +71,7 @@ pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
             left: vec![Span(step_ns), Span(2 * step_ns)],
             ..Default::default()
         }),
-        "aero-cons" => EraseSchemeConfig::AeroCons(aero_cons::Config { shallow }),
+        "aero-cons" => EraseSchemeConfig::AeroCons(aero_cons::Config { shallow, always_shallow: false }),
         other => member(other),
     };
     let scheme = EraseSchemePolicy::new(&config, &x).expect("it fits the array");

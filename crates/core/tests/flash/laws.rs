@@ -55,6 +55,7 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
                 verify: e.2,
                 serve: e.3,
                 limits: e.4,
+                keep_last_loop: false,
                 rber_growth: 0.0,
             },
             program: ProgramSuspend { suspend: p.0, data: p.1, reload: p.2, limits: p.3 },

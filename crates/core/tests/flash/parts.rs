@@ -107,6 +107,7 @@ impl Parts {
                     verify: Span(VERIFY),
                     serve: ServedAfterLoop::Queued,
                     limits: limits.clone(),
+                    keep_last_loop: false,
                     rber_growth: 0.0,
                 },
                 program: ProgramSuspend {

@@ -7,11 +7,15 @@ use crate::progress::Progress;
 use crate::run::{threads, workload};
 use crate::terminal::{Terminal, catch_interrupts, print};
 use serde::Serialize;
+use tailcut_core::policy::wear::WearConfig;
 use tailcut_report::text::{Grid, cut, duration};
 use tailcut_sim::life::DriveLife;
 use tailcut_sim::{Cache, Experiment, SchemeSpec, Snapshots};
 use tailcut_units::quantity::human_bytes;
 use tailcut_workload::TraceReplay;
+
+/// Erases by which blocks differ before wear levelling acts; with fewer it acts on chance.
+const LEAST_GAP: u32 = 5;
 
 /// The life of one scheme's drive.
 #[derive(Serialize)]
@@ -41,7 +45,6 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
     let terminal = Terminal::new(args.json);
     let mut schemes = Vec::new();
     let mut requirements = Vec::new();
-    let mut pages_written = 0;
     for name in args.scheme.iter().map(|name| name.trim()) {
         let mut config = config_of(args, name)?;
         let erase = config.erase.as_mut().expect("it chooses pulses");
@@ -49,10 +52,17 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         let bits = args.requirement.or(config.faults.worn).unwrap_or(erase.worn_errors);
         config.faults.worn = Some(bits);
         requirements.push(bits);
-        let g = &config.geometry;
-        let raw = u64::from(g.dies()) * u64::from(g.planes) * u64::from(g.blocks) * u64::from(g.pages) * g.page;
-        // A cycle of every block takes about as many bytes as the flash has.
-        pages_written = raw.saturating_mul(u64::from(args.stage)) / u64::from(args.cycles_per_erase);
+        if let WearConfig::StaticThreshold(wear) = &config.policy.wear
+            && wear.gap < LEAST_GAP * args.cycles_per_erase
+        {
+            terminal.warn(&format!(
+                "{name}: an erase stands for {} cycles, and wear levelling acts from a difference of {} on: it \
+                 moves more than it would; take at most {} with --cycles-per-erase",
+                args.cycles_per_erase,
+                wear.gap,
+                (wear.gap / LEAST_GAP).max(1)
+            ));
+        }
         schemes.push(SchemeSpec { name: name.to_string(), config });
     }
     let workload = workload(text, &TraceReplay::default())?;
@@ -73,7 +83,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
     }
     catch_interrupts();
     let progress = Progress::new(&plan, experiment.schemes.len());
-    let lives = experiment.live(&plan, pages_written.max(1), &progress);
+    let lives = experiment.live(&plan, args.stage, &progress);
     progress.finish();
     let mut rows: Vec<Row> = Vec::new();
     for ((spec, requirement), life) in experiment.schemes.iter().zip(requirements).zip(lives?) {
@@ -136,7 +146,18 @@ fn stages(lives: &Lives) -> String {
     let mut text = String::new();
     for row in &lives.schemes {
         let mut grid = Grid::with_widths(&[9]);
-        let head = ["cycles", "least", "most", "spares", "bad blocks", "mean erase", "read p50", "p99.9", "p99.99", "WAF"];
+        let head = [
+            "cycles",
+            "least",
+            "most",
+            "spares",
+            "bad blocks",
+            "mean erase",
+            "read p50",
+            "p99.9",
+            "p99.99",
+            "WAF",
+        ];
         grid.row(head.map(String::from));
         grid.rule();
         let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| duration(ns as f64));

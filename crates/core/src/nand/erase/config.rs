@@ -133,7 +133,9 @@ impl EraseConfig {
             return refuse("erase.levels", format!("levels times pulse is more than {MOST_STEPS} steps"));
         }
         check_count("erase.delta", self.delta, 1_000_000)?;
-        for (key, bits) in [("pass", self.pass), ("noise", self.noise), ("gamma", self.gamma), ("high", self.high)] {
+        for (key, bits) in
+            [("pass", self.pass), ("noise", self.noise), ("gamma", self.gamma), ("high", self.high)]
+        {
             if bits > 1_000_000 {
                 return refuse(&format!("erase.{key}"), format!("{bits}: at most 1000000"));
             }

@@ -117,7 +117,8 @@ impl Faults {
         };
         let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
         let limited = faults.worn.is_some() || faults.correctable.is_some();
-        (rated || limited || !faults.places.is_empty() || places.iter().any(FaultConfig::kills)).then_some(faults)
+        (rated || limited || !faults.places.is_empty() || places.iter().any(FaultConfig::kills))
+            .then_some(faults)
     }
 
     /// That no fault has happened yet.

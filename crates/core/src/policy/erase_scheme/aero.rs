@@ -3,16 +3,16 @@
 //! **What it does.** As `aero-cons`, but a pulse is shorter than the fail bits tell, by up to `left` at its
 //! level, while the block's expected errors at the stated retention and those that an incomplete erase adds
 //! stay under `requirement`. What is left are residual fail bits, which add errors to the pages of the
-//! block until its next erase (counted by `tailcut lifetime`).
+//! block until its next erase: reads see them with `faults.correctable`, retirement with `faults.worn`.
 //!
 //! **Why it matters for the tail.** Erases are shorter still, most of all in the middle of a drive's life,
 //! and wear the blocks less, so that old blocks need fewer pulses.
 //!
 //! **Parameters and source.** `requirement`: 63 bits of a KiB, what the drive must stay under to correct 72
 //! (AERO, ASPLOS'24; 40 and 50 are its sensitivity study). `left`: one time for each level, an assumption
-//! within the 0.5 to 1 ms of the paper. `shallow` as `aero-cons`.
+//! within the 0.5 to 1 ms of the paper. `shallow` and `always_shallow` as `aero-cons`.
 //!
-//! **Left out.** Reads do not see the errors that an erase has left.
+//! **Left out.** The errors of single pages and reads: all pages of a block have those that are expected.
 //!
 //! **Checked by** `erase` of `testkit`.
 
@@ -31,6 +31,8 @@ pub struct Config {
     /// - Range: more than 0ns; less than `erase.pulse`, a multiple of `erase.step`
     #[serde(with = "quantity::time")]
     pub shallow: Span,
+    /// Whether every erase begins with the first pulse, also where it only adds a verify.
+    pub always_shallow: bool,
     /// Pulse time that an erase may leave, by the level at which it ends. Levels after the last of the list
     /// have its last time.
     ///
@@ -45,7 +47,12 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { shallow: Span(1_000_000), left: vec![Span(500_000), Span(1_000_000)], requirement: 63 }
+        Config {
+            shallow: Span(1_000_000),
+            always_shallow: false,
+            left: vec![Span(500_000), Span(1_000_000)],
+            requirement: 63,
+        }
     }
 }
 
@@ -63,7 +70,11 @@ impl Policy {
             ));
         }
         let array = EraseContext::of(x)?;
-        Ok(Policy(EraseTiming::new(&array, c.shallow, "aero")?.leaving(&array, &c.left, c.requirement)?))
+        Ok(Policy(EraseTiming::new(&array, c.shallow, "aero")?.always_shallow(c.always_shallow).leaving(
+            &array,
+            &c.left,
+            c.requirement,
+        )?))
     }
 }
 

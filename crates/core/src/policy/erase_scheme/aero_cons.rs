@@ -10,7 +10,8 @@
 //! instead of 3.5 ms.
 //!
 //! **Parameters and source.** `shallow`: 1 ms. AERO (ASPLOS'24): fail-bit-count-based prediction, shallow
-//! erasure, erase-timing table and shallow-erase flags; AERO_CONS of its evaluation.
+//! erasure, erase-timing table and shallow-erase flags; AERO_CONS of its evaluation. `always_shallow`: the
+//! authors' simulator makes the short pulse before every erase.
 //!
 //! **Left out.** Nothing.
 //!
@@ -31,11 +32,13 @@ pub struct Config {
     /// - Range: more than 0ns; less than `erase.pulse`, a multiple of `erase.step`
     #[serde(with = "quantity::time")]
     pub shallow: Span,
+    /// Whether every erase begins with the first pulse, also where it only adds a verify.
+    pub always_shallow: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { shallow: Span(1_000_000) }
+        Config { shallow: Span(1_000_000), always_shallow: false }
     }
 }
 
@@ -46,7 +49,8 @@ pub struct Policy(EraseTiming);
 impl Policy {
     /// Fails without the table `erase`, and if `shallow` does not fit it.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(EraseTiming::new(&EraseContext::of(x)?, c.shallow, "aero-cons")?))
+        let table = EraseTiming::new(&EraseContext::of(x)?, c.shallow, "aero-cons")?;
+        Ok(Policy(table.always_shallow(c.always_shallow)))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Static wear levelling: blocks with cold data are emptied, so that they are erased like the others.
 //!
 //! **What it does.** After each erase it compares the extents of the lane by the erases of their blocks. If
-//! the least erased extent that holds data has had `gap` erases fewer than the most erased extent of the
-//! lane, it is collected next, whatever it holds. Its data go where other collections of the lane write, and
+//! the least erased extent that holds data has `gap` program/erase cycles fewer than the most erased extent of
+//! the lane, it is collected next, whatever it holds. Its data go where other collections of the lane write, and
 //! its blocks take new data.
 //!
 //! **Why it matters for the tail.** Data that are never overwritten keep their blocks from being erased, so
 //! that the others wear out first. Such a collection moves up to a whole extent and wins little, and host
 //! operations wait behind it like behind any other.
 //!
-//! **Parameters and source.** `gap`: 100 erases, in the drive of AERO (ASPLOS'24), which has the static wear
+//! **Parameters and source.** `gap`: 100 program/erase cycles, in the drive of AERO (ASPLOS'24), which has the static wear
 //! levelling of MQSim with this threshold.
 //!
 //! **Left out.** Levelling between lanes: placement spreads writes over them. MQSim takes the least erased
@@ -20,11 +20,12 @@
 use super::{PolicyContext, Wear, WearVerdict, WearView};
 use serde::{Deserialize, Serialize};
 
-/// The difference in erases at which an extent is emptied.
+/// The difference in program/erase cycles at which an extent is emptied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Erases that the least erased extent of a lane may be behind the most erased one.
+    /// Program/erase cycles by which the least erased extent of a lane is behind the most erased one before it
+    /// is emptied.
     ///
     /// - Range: 1 to 1000000
     pub gap: u32,
