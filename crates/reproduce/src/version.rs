@@ -22,7 +22,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 7] = [
+pub const CHANGES: [ModelChange; 8] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange { version: 3, choices: &["age.overwrites.uniform"], from_units: 0 },
@@ -43,6 +43,17 @@ pub const CHANGES: [ModelChange; 7] = [
     },
     ModelChange { version: 6, choices: &[], from_units: 1 << 27 },
     ModelChange { version: 7, choices: &[], from_units: 0 },
+    ModelChange {
+        version: 8,
+        choices: &[
+            "policy.erase_scheme.ispe",
+            "policy.erase_scheme.i-ispe",
+            "policy.erase_scheme.dpes",
+            "policy.erase_scheme.aero-cons",
+            "policy.erase_scheme.aero",
+        ],
+        from_units: 0,
+    },
 ];
 
 /// The newest version that can change a result of the experiment.

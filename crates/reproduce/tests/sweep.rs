@@ -155,6 +155,51 @@ fn a_sweep_is_shown_by_its_axes_and_judged_at_the_value_that_is_found() {
 }
 
 #[test]
+fn a_find_may_be_decided_by_one_check() {
+    let (_, results) =
+        run(&FILE.replacen("axis = \"depth\"", "axis = \"depth\"\nby = \"by so much slower at depth\"", 1));
+    let found = &results.found[0];
+    assert_eq!((found.value.as_deref(), found.checks), (Some("1"), 1));
+}
+
+/// Blocks alone need no requests: their erases at an age, and their lives.
+#[test]
+fn blocks_alone_give_erases_and_lives() {
+    let head = FILE.split("[[run]]").next().expect("it has a head");
+    let run_of = |alone: &str, cycles: &str| {
+        format!(
+            "[[run]]\nname = \"{alone} {cycles}\"\ndevice = \"tlc-3d\"\nschemes = [\"ispe\", \"aero\"]\n\
+                 set = [\"geometry.blocks=64\", \"age.pe_cycles={cycles}\"]\nalone = \"{alone}\"\n"
+        )
+    };
+    let table = |run: &str, column: &str| {
+        format!("[[table]]\ntitle = \"{column}\"\nrun = \"{run}\"\ncolumns = [\"{column}\"]\n")
+    };
+    let file = [
+        head.to_string(),
+        run_of("erases", "2500"),
+        run_of("lives", "0"),
+        table("erases 2500", "blocks.share_2"),
+        table("lives 0", "blocks.life"),
+    ]
+    .concat();
+    let (_, results) = run(&file);
+    let of = |run: &str, scheme: &str, name: &str| {
+        results.value(run, scheme, &tailcut_reproduce::measure::Measure::parse(name).expect("a measure"))
+    };
+    let mean = |scheme: &str| of("erases 2500", scheme, "blocks.pulse_time").expect("it has erases");
+    assert!((9.6e6..10.0e6).contains(&mean("ispe")) && mean("aero") < 0.6 * mean("ispe"));
+    assert!(of("erases 2500", "ispe", "blocks.distance").expect("there is a row") < 0.02);
+    let life = |scheme: &str| of("lives 0", scheme, "blocks.life").expect("it has lives");
+    assert!((5200.0..5500.0).contains(&life("ispe")) && life("aero") > 1.1 * life("ispe"));
+    assert!(
+        of("lives 0", "ispe", "blocks.pulse_time").is_err() && of("lives 0", "ispe", "read.p99").is_err()
+    );
+    let error = list::parse("x.toml", &file.replacen("alone = ", "workload = \"randread\"\nalone = ", 1));
+    assert!(error.expect_err("both").to_string().contains("blocks alone have no requests"));
+}
+
+#[test]
 fn a_check_of_a_sweep_names_a_value_of_every_axis() {
     let wrong = [
         (FILE.replacen("\"delay\" = \"20\"", "\"delay\" = \"30\"", 1), "give one of the values of each axis"),
@@ -164,6 +209,7 @@ fn a_check_of_a_sweep_names_a_value_of_every_axis() {
             "there is no find `x`",
         ),
         (FILE.replacen("axis = \"depth\"", "axis = \"dept\"", 1), "no sweep has an axis `dept`"),
+        (FILE.replacen("axis = \"depth\"", "axis = \"depth\"\nby = \"no one\"", 1), "has the label `no one`"),
         (FILE.replacen("depth = \"1\"", "deep = \"1\"", 1), "has an axis `deep`"),
         (FILE.replacen("in ..100", "in 100", 1), "is not a range"),
         (FILE.replacen("read.mean/fifo", "read.mean/fif", 1), "`reads` has no scheme `fif`"),

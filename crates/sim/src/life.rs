@@ -1,7 +1,7 @@
 //! The life of a drive under a workload: bytes written until it is read-only, and what it is like meanwhile.
 //!
 //! Each erase stands for `erase.cycles_per_erase` program/erase cycles of its block, so that a life takes that
-//! many times fewer writes. A block that has more expected errors than `faults.worn` is retired, and a drive
+//! many times fewer writes. (The few erases of preconditioning count alike.) A block that has more expected errors than `faults.worn` is retired, and a drive
 //! without spare blocks is read-only.
 
 use crate::cache::Locks;

@@ -129,6 +129,17 @@ mod tests {
     }
 
     #[test]
+    fn the_last_loop_begins_where_the_one_before_it_ends() {
+        let loops = Loops::NONE.with_pulses([20, 10].into_iter());
+        let mut c = Course::new(100, loops.total(), loops);
+        assert!(!c.is_in_last_loop(119) && c.is_in_last_loop(120) && c.is_in_last_loop(129));
+        // It resumes 5 ns before the end of the first loop.
+        c.stops(115, &stop(0, 15));
+        c.go_on(200);
+        assert!(!c.is_in_last_loop(204) && c.is_in_last_loop(205));
+    }
+
+    #[test]
     fn limits_hold() {
         let mut c = Course::new(0, 50, Loops::NONE);
         let limits = SuspendLimits { most: Some(2), spacing: Some(Span(8)), least_left: Some(Span(10)) };

@@ -47,7 +47,8 @@ fn limits() -> impl Strategy<Value = SuspendLimits> {
 fn suspend() -> impl Strategy<Value = SuspendConfig> {
     let served = prop_oneof![Just(ServedAfterLoop::Queued), Just(ServedAfterLoop::All)];
     let data = prop_oneof![Just(SuspendedData::Shadow), Just(SuspendedData::Controller)];
-    ((span(8), span(60), span(30), served, limits()), (span(8), data, span(60), limits())).prop_map(
+    let keep = prop_oneof![6 => Just(false), 1 => Just(true)];
+    ((span(8), span(60), span(30), served, limits(), keep), (span(8), data, span(60), limits())).prop_map(
         |(e, p)| SuspendConfig {
             erase: EraseSuspend {
                 suspend: e.0,
@@ -55,7 +56,7 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
                 verify: e.2,
                 serve: e.3,
                 limits: e.4,
-                keep_last_loop: false,
+                keep_last_loop: e.5,
                 rber_growth: 0.0,
             },
             program: ProgramSuspend { suspend: p.0, data: p.1, reload: p.2, limits: p.3 },

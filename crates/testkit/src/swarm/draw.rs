@@ -107,6 +107,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut faults = Stream::new(seed, "swarm faults", 0);
     let mut holes = Stream::new(seed, "swarm holes", 0);
     let mut erases = Stream::new(seed, "swarm erases", 0);
+    let mut last_loop = Stream::new(seed, "swarm last loop", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -116,6 +117,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         draw_joins(&mut joins, &mut config);
         draw_faults(&mut faults, &mut config, always_faults);
         draw_erases(&mut erases, &mut config);
+        config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }

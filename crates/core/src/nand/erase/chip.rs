@@ -173,7 +173,7 @@ impl Chip {
     /// The same of one block, with those that its last erase has left with so many steps.
     pub fn errors(&self, nature: &Nature, wear: u32, left: u32) -> u32 {
         let fresh = self.expected_errors(0);
-        let grown = u64::from(self.expected_errors(wear) - fresh) * u64::from(nature.growth) >> 16;
+        let grown = (u64::from(self.expected_errors(wear) - fresh) * u64::from(nature.growth)) >> 16;
         let residual = self.residual_errors(self.fail_bits(nature, left, None));
         let all = u64::from(fresh) + grown + u64::from(residual);
         u32::try_from(all).unwrap_or(u32::MAX)
