@@ -116,7 +116,7 @@ const CHANGES: &[Change] = &[
     ("suspend.erase.resume", "'16us'", ARBITRARY),
     ("suspend.erase.verify", "'12us'", IMMEDIATE),
     ("suspend.erase.serve", "'all'", DEFERRED),
-    ("suspend.erase.keep_last_loop", "true", ARBITRARY),
+    ("suspend.erase.keep_last_loop", "false", ARBITRARY),
     ("suspend.erase.limits.most", "1", ARBITRARY),
     ("suspend.erase.limits.spacing", "'200us'", ARBITRARY),
     ("suspend.erase.limits.least_left", "'500us'", ARBITRARY),
@@ -344,6 +344,7 @@ fn bases() -> Vec<Table> {
     set(&mut failing, "faults.rebuild_rate", parse("'1MB/s'"));
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
+    out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
     let wearing = with(&first, AERO);
     out.push(with(&wearing, &[("faults.worn", "60"), ("faults.correctable", "72")]));
     for (key, value) in [("user_capacity", "'11MiB'"), ("over_provisioning_of_user", "'33%'")] {

@@ -254,7 +254,11 @@ impl Blocks {
         let first = plane * self.per_plane;
         match &self.fallible {
             None => BlockId(first + index),
-            Some(f) => BlockId(first + f.records[(first + index) as usize].block),
+            Some(f) => {
+                let block = f.records[(first + index) as usize].block;
+                debug_assert_ne!(block, u32::MAX, "an index out of use has no block");
+                BlockId(first + block)
+            }
         }
     }
 
