@@ -161,6 +161,9 @@ pub struct Run {
     /// Axes along which the run is repeated.
     #[serde(default)]
     pub axis: Vec<Axis>,
+    /// Whether the run is a point of a sweep that the quick size leaves out.
+    #[serde(skip)]
+    pub full_only: bool,
     /// none, sequential, steady or scattered; if missing, it follows from the workload and
     /// `age.free`.
     pub precondition: Option<String>,
@@ -491,6 +494,9 @@ impl Run {
 
     /// Whether there is a quick size.
     pub fn has_quick(&self) -> bool {
+        if self.full_only {
+            return false;
+        }
         match &self.trace {
             Some(_) => self.replay.as_ref().is_some_and(|r| r.quick_loop.is_some()),
             None => self.quick.is_some() || self.alone.is_some(),

@@ -175,10 +175,7 @@ impl Swept for Run {
     }
 
     fn no_quick(&mut self) {
-        self.quick = None;
-        if let Some(replay) = &mut self.replay {
-            replay.quick_loop = None;
-        }
+        self.full_only = true;
     }
 
     fn texts(&mut self) -> Vec<&mut String> {
