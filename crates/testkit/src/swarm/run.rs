@@ -288,9 +288,10 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         both.map_err(|e| format!("{when}: {e}: {}", self.device.describe_waiting()))
     }
 
-    /// Run until the drive is idle after the last completion. Each collection frees at least
-    /// one row, so there are at most as many collections as rows of the drive plus rows that
-    /// the data in the buffer may still take. Where units cannot be read, stripes are rewritten in an
+    /// Run until the drive is idle after the last completion. Each collection for space frees at least
+    /// one row, and each collection for levelling follows one for space and takes no rows. So there are at
+    /// most as many collections for space as rows of the drive plus rows that the data in the buffer may
+    /// still take. Where units cannot be read, stripes are rewritten in an
     /// idle drive too, and what collections move may then fail to be read again: these rows count too.
     fn settle(&mut self) -> Result<(), String> {
         let layout = &self.device.shape().layout;
@@ -299,12 +300,17 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let rewrites = self.device.shape().has_parity() && (may_lose_reads(self.case) || self.outcome.failed);
         let most =
             (extents * u64::from(layout.rows_per_extent) + held) * if rewrites { MOST_REWRITES } else { 1 };
-        let before = self.device.counters().collections;
+        let ended_for_space = |device: &Device<O, M>| {
+            let c = device.counters();
+            // A collection for levelling counts when it begins.
+            c.collections.saturating_sub(c.collections_for_wear)
+        };
+        let before = ended_for_space(&self.device);
         let (mut ended, mut last) = (0, 0);
         while !self.device.is_quiescent() {
             self.step()?;
             self.outcome.settling += 1;
-            let now_ended = self.device.counters().collections - before;
+            let now_ended = ended_for_space(&self.device).saturating_sub(before);
             if now_ended > ended {
                 (ended, last) = (now_ended, self.outcome.settling);
             }
