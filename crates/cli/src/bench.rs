@@ -6,7 +6,7 @@ mod work;
 
 use crate::args::BenchArgs;
 use crate::error::CliError;
-use crate::terminal::{Terminal, catch_interrupts, interrupted, print};
+use crate::terminal::{Terminal, catch_interrupts, interrupted, print_json};
 use serde::{Deserialize, Serialize};
 use tailcut_report::text::{Grid, grouped, rate};
 use work::{Scale, Target};
@@ -65,8 +65,7 @@ impl<'a, T: Serialize> Report<'a, T> {
             peak_rss_bytes: tailcut_sim::machine::peak_rss_bytes(),
             benchmarks,
         };
-        let text = serde_json::to_string_pretty(&report).map_err(|e| CliError::Failed(e.to_string()))?;
-        print(&(text + "\n"))
+        print_json(&report)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes texts for the user and for programs, each to its stream; handles Ctrl-C.
 
 use crate::error::CliError;
+use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
 use tailcut_workload::Interrupt;
@@ -48,6 +49,12 @@ pub fn print(text: &str) -> Result<(), CliError> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Write a result to standard output as JSON.
+pub fn print_json<T: Serialize + ?Sized>(result: &T) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(result).map_err(|e| CliError::Failed(e.to_string()))?;
+    print(&(text + "\n"))
 }
 
 /// From now on Ctrl-C, or a request to terminate, asks the run to stop; a second one ends

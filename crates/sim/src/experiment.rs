@@ -212,28 +212,51 @@ impl Experiment<'_> {
         watch: &dyn Watch,
         sinks: MakeSink<'_>,
     ) -> Result<Vec<Vec<Option<RunResult>>>, ExperimentError> {
-        let runs = self.runs as usize;
-        let tasks = self.schemes.len() * runs;
-        let next = AtomicUsize::new(0);
-        let all = Stoppable { watch, failed: AtomicBool::new(false) };
-        let slots: Mutex<Vec<Option<RunResult>>> = Mutex::new(vec![None; tasks]);
-        let failure: Mutex<Option<ExperimentError>> = Mutex::new(None);
+        let (schemes, runs) = (self.schemes.len(), self.runs as usize);
+        let common = self.common(plan)?;
+        // The first runs of all schemes come before any second run.
+        let order: Vec<usize> =
+            (0..schemes * runs).map(|turn| turn % schemes * runs + turn / schemes).collect();
+        let one = |task: usize, watch: &dyn Watch| {
+            self.one((task / runs, task % runs), &common, (task, watch), sinks)
+        };
+        let mut results = self.in_parallel(&order, watch, &one)?.into_iter();
+        Ok(self.schemes.iter().map(|_| results.by_ref().take(runs).collect()).collect())
+    }
+
+    /// What all runs of a plan share.
+    ///
+    /// # Errors
+    /// A trace that cannot be read.
+    pub(crate) fn common<'a>(&self, plan: &'a Plan) -> Result<Common<'a>, ExperimentError> {
         // Only a snapshot needs it, and hashing a long trace takes a while.
         let identity = match plan.past {
             PastKind::Steady => self.workload.identity(plan.capacity, self.seed)?,
             PastKind::None | PastKind::Sequential | PastKind::Scattered => String::new(),
         };
-        let common = Common { plan, identity, locks: Locks::default(), sinks };
+        Ok(Common { plan, identity, locks: Locks::default() })
+    }
+
+    /// Do tasks `0..order.len()` in an order, several at a time. A task that had not begun when the watch
+    /// asked to stop is `None`.
+    ///
+    /// # Errors
+    /// The first failure of any task; the others are stopped.
+    pub(crate) fn in_parallel<T: Clone + Send>(
+        &self,
+        order: &[usize],
+        watch: &dyn Watch,
+        one: Task<'_, T>,
+    ) -> Result<Vec<Option<T>>, ExperimentError> {
+        let next = AtomicUsize::new(0);
+        let all = Stoppable { watch, failed: AtomicBool::new(false) };
+        let slots: Mutex<Vec<Option<T>>> = Mutex::new(vec![None; order.len()]);
+        let failure: Mutex<Option<ExperimentError>> = Mutex::new(None);
         let work = || {
-            loop {
-                let turn = next.fetch_add(1, Ordering::Relaxed);
-                if turn >= tasks || all.stopped() {
-                    return;
-                }
-                // The first runs of all schemes come before any second run.
-                let (scheme, run) = (turn % self.schemes.len(), turn / self.schemes.len());
-                let task = scheme * runs + run;
-                match self.one(scheme, run, &common, task, &all) {
+            while let Some(&task) = order.get(next.fetch_add(1, Ordering::Relaxed))
+                && !all.stopped()
+            {
+                match one(task, &all) {
                     Ok(result) => lock(&slots)[task] = result,
                     Err(error) => {
                         all.failed.store(true, Ordering::Relaxed);
@@ -244,34 +267,33 @@ impl Experiment<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.threads.min(tasks) {
+            for _ in 1..self.threads.min(order.len()) {
                 scope.spawn(work);
             }
             work();
         });
-        if let Some(error) = lock(&failure).take() {
-            return Err(error);
+        match lock(&failure).take() {
+            Some(error) => Err(error),
+            None => Ok(slots.into_inner().unwrap_or_else(PoisonError::into_inner)),
         }
-        let mut slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
-        Ok(self.schemes.iter().map(|_| slots.by_ref().take(runs).collect()).collect())
     }
 
-    /// One run; `None` if it was stopped before its first request.
-    fn one(
+    /// The drive of a scheme with its past, for the run of a seed; `None` if it was stopped.
+    ///
+    /// # Errors
+    /// A past that the drive cannot have.
+    pub(crate) fn prepared(
         &self,
         scheme: usize,
-        run: usize,
+        seed: u64,
         common: &Common<'_>,
-        task: usize,
-        watch: &dyn Watch,
-    ) -> Result<Option<RunResult>, ExperimentError> {
+        (task, watch): (usize, &dyn Watch),
+    ) -> Result<Option<(Device, Preconditioned)>, ExperimentError> {
         let SchemeSpec { name, config } = &self.schemes[scheme];
-        let seed = self.seed.wrapping_add(run as u64);
-        let Plan { capacity, filled, past: kind, .. } = *common.plan;
         let past = Past {
-            kind,
-            filled,
-            capacity,
+            kind: common.plan.past,
+            filled: common.plan.filled,
+            capacity: common.plan.capacity,
             workload: self.workload,
             identity: &common.identity,
             snapshots: &self.snapshots,
@@ -283,15 +305,29 @@ impl Experiment<'_> {
         if watch.stopped() {
             return Ok(None);
         }
-        let (mut device, past) = given.map_err(|e| ExperimentError::of_past(name, e))?;
-        let fail = |e| broken(name, e);
-        let workload = match self.workload.open(capacity, filled, seed) {
+        Ok(Some(given.map_err(|e| ExperimentError::of_past(name, e))?))
+    }
+
+    /// One run; `None` if it was stopped before its first request.
+    fn one(
+        &self,
+        (scheme, run): (usize, usize),
+        common: &Common<'_>,
+        (task, watch): (usize, &dyn Watch),
+        sinks: MakeSink<'_>,
+    ) -> Result<Option<RunResult>, ExperimentError> {
+        let seed = self.seed.wrapping_add(run as u64);
+        let Some((mut device, past)) = self.prepared(scheme, seed, common, (task, watch))? else {
+            return Ok(None);
+        };
+        let fail = |e| broken(&self.schemes[scheme].name, e);
+        let workload = match self.workload.open(common.plan.capacity, common.plan.filled, seed) {
             Err(e) if e.is_interrupt() => return Ok(None),
             workload => workload?,
         };
         let mut host: Host<Workload> = Host::new(workload).map_err(|e| fail(e.into()))?;
         let mut sink = match run {
-            0 => (common.sinks)(scheme, &common.plan.jobs).map_err(ExperimentError::Sink)?,
+            0 => sinks(scheme, &common.plan.jobs).map_err(ExperimentError::Sink)?,
             _ => None,
         };
         let options = MeasureOptions { fine: self.fine.filter(|_| sink.is_some()), task };
@@ -339,18 +375,20 @@ fn runtime(jobs: &[JobInfo]) -> Option<Span> {
     of_groups.into_values().reduce(|sum, group| Span(sum.0.saturating_add(group.0)))
 }
 
+/// One task; `None` if the watch asked to stop before it had begun.
+type Task<'a, T> = &'a (dyn Fn(usize, &dyn Watch) -> Result<Option<T>, ExperimentError> + Sync);
+
 /// What all runs share.
-struct Common<'a> {
-    plan: &'a Plan,
+pub(crate) struct Common<'a> {
+    pub plan: &'a Plan,
     identity: String,
     locks: Locks,
-    sinks: MakeSink<'a>,
 }
 
 /// A watch that also stops when another run has failed.
-pub(crate) struct Stoppable<'a> {
-    pub watch: &'a dyn Watch,
-    pub failed: AtomicBool,
+struct Stoppable<'a> {
+    watch: &'a dyn Watch,
+    failed: AtomicBool,
 }
 
 impl Watch for Stoppable<'_> {
@@ -375,6 +413,6 @@ pub(crate) fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Err
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,14 @@
 //! The life of a drive under a workload: bytes written until it is read-only, and what it is like meanwhile.
 //!
 //! Each erase stands for `erase.cycles_per_erase` program/erase cycles of its block, so that a life takes that
-//! many times fewer writes. (The few erases of preconditioning count alike.) A block that has more expected errors than `faults.worn` is retired, and a drive
-//! without spare blocks is read-only.
+//! many times fewer writes. (The few erases of preconditioning count alike.) A block that has more expected
+//! errors than `faults.worn` is retired, and a drive without spare blocks is read-only.
 
-use crate::cache::Locks;
-use crate::experiment::{Experiment, ExperimentError, Plan, Stoppable, broken, lock};
+use crate::experiment::{Common, Experiment, ExperimentError, Plan, broken};
 use crate::host::Host;
 use crate::measure::MeasureError;
-use crate::precondition::{Past, PastKind};
 use crate::watch::Watch;
 use serde::Serialize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tailcut_core::device::Device;
 use tailcut_stats::{Population, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
@@ -94,69 +90,25 @@ impl Experiment<'_> {
         each: u32,
         watch: &dyn Watch,
     ) -> Result<Vec<Option<DriveLife>>, ExperimentError> {
-        let identity = match plan.past {
-            PastKind::Steady => self.workload.identity(plan.capacity, self.seed)?,
-            _ => String::new(),
-        };
-        let (next, locks) = (AtomicUsize::new(0), Locks::default());
-        let all = Stoppable { watch, failed: AtomicBool::new(false) };
-        let slots: Mutex<Vec<Option<DriveLife>>> = Mutex::new(vec![None; self.schemes.len()]);
-        let failure: Mutex<Option<ExperimentError>> = Mutex::new(None);
-        let work = || {
-            loop {
-                let scheme = next.fetch_add(1, Ordering::Relaxed);
-                if scheme >= self.schemes.len() || all.stopped() {
-                    return;
-                }
-                match self.life_of(scheme, plan, (&identity, &locks), each, &all) {
-                    Ok(life) => lock(&slots)[scheme] = life,
-                    Err(error) => {
-                        all.failed.store(true, Ordering::Relaxed);
-                        lock(&failure).get_or_insert(error);
-                    }
-                }
-                watch.done(scheme);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.min(self.schemes.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        match lock(&failure).take() {
-            Some(error) => Err(error),
-            None => Ok(std::mem::take(&mut *lock(&slots))),
-        }
+        let common = self.common(plan)?;
+        let order: Vec<usize> = (0..self.schemes.len()).collect();
+        let one = |scheme: usize, watch: &dyn Watch| self.life_of(scheme, &common, each, watch);
+        self.in_parallel(&order, watch, &one)
     }
 
     fn life_of(
         &self,
         scheme: usize,
-        plan: &Plan,
-        (identity, locks): (&str, &Locks),
+        common: &Common<'_>,
         each: u32,
         watch: &dyn Watch,
     ) -> Result<Option<DriveLife>, ExperimentError> {
         let spec = &self.schemes[scheme];
-        let past = Past {
-            kind: plan.past,
-            filled: plan.filled,
-            capacity: plan.capacity,
-            workload: self.workload,
-            identity,
-            snapshots: &self.snapshots,
-            locks,
-            task: scheme,
-            watch,
-        };
-        let given = past.give(&spec.config, self.seed);
-        if watch.stopped() {
+        let Some((mut device, _)) = self.prepared(scheme, self.seed, common, (scheme, watch))? else {
             return Ok(None);
-        }
-        let (mut device, _) = given.map_err(|e| ExperimentError::of_past(&spec.name, e))?;
+        };
         let fail = |e| broken(&spec.name, MeasureError::Run(e));
-        let workload = self.workload.open(plan.capacity, plan.filled, self.seed)?;
+        let workload = self.workload.open(common.plan.capacity, common.plan.filled, self.seed)?;
         let mut host: Host<Workload> = Host::new(workload).map_err(fail)?;
         let mut life =
             DriveLife { written: 0, written_in_life: 0, ended: false, cycles: [0; 3], stages: Vec::new() };

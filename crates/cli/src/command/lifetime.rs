@@ -4,7 +4,7 @@ mod under_workload;
 
 use crate::args::LifetimeArgs;
 use crate::error::CliError;
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 use serde::Serialize;
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
@@ -75,8 +75,7 @@ fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
     let requirement = requirement.unwrap_or(0);
     let lives = Lives { device: args.device.clone(), requirement, seed: args.seed, schemes };
     if args.json {
-        let text = serde_json::to_string_pretty(&lives);
-        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+        return print_json(&lives);
     }
     print(&table(&lives))
 }

@@ -2,7 +2,7 @@
 
 use crate::args::RainBoundArgs;
 use crate::error::CliError;
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 use serde::Serialize;
 use std::fmt::Write;
 use tailcut_core::device::config::DeviceConfig;
@@ -39,8 +39,7 @@ pub fn rain_bound(args: &RainBoundArgs) -> Result<(), CliError> {
     let resolved = args.layers.resolve(&args.device, &args.scheme)?;
     let bound = work_out(&resolved.config, args);
     if args.json {
-        let text = serde_json::to_string_pretty(&bound);
-        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+        return print_json(&bound);
     }
     print(&text(&bound, args, &resolved.config))
 }

@@ -4,7 +4,7 @@ use crate::args::ShowCommand;
 use crate::command::rain_bound::rain_bound;
 use crate::error::CliError;
 use crate::run::config_values;
-use crate::terminal::{Terminal, print};
+use crate::terminal::{Terminal, print, print_json};
 use serde::Serialize;
 use tailcut_config::{
     Resolved, devices_text, key_entries, keys_markdown, keys_text, policies_markdown, policies_text,
@@ -14,16 +14,14 @@ use tailcut_core::device::Device;
 use tailcut_report::Ordered;
 use tailcut_report::summary::ConfigValue;
 
-/// A resolved configuration with its sources, in the form of a run's summary.
-fn config_json(resolved: &Resolved) -> Result<String, CliError> {
+/// Print a resolved configuration with its sources, in the form of a run's summary.
+fn print_config_json(resolved: &Resolved) -> Result<(), CliError> {
     #[derive(Serialize)]
     struct Config<'a> {
         device: &'a str,
         config: Ordered<ConfigValue>,
     }
-    let config = Config { device: &resolved.device, config: config_values(resolved)? };
-    let text = serde_json::to_string_pretty(&config);
-    Ok(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n")
+    print_json(&Config { device: &resolved.device, config: config_values(resolved)? })
 }
 
 /// Print the keys that match a pattern, in one of three forms.
@@ -33,8 +31,7 @@ fn keys(pattern: Option<&str>, markdown: bool, json: bool) -> Result<(), CliErro
         return print(&keys_markdown(&entries));
     }
     if json {
-        let text = serde_json::to_string_pretty(&entries);
-        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+        return print_json(&entries);
     }
     print(&keys_text(&entries))
 }
@@ -52,7 +49,7 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
         ShowCommand::Config { device, scheme, json, layers } => {
             let resolved = layers.resolve(device, scheme)?;
             match json {
-                true => print(&config_json(&resolved)?)?,
+                true => print_config_json(&resolved)?,
                 false => print(&show_config(&resolved))?,
             }
             // The configuration is shown even if no drive can be built with it, since the

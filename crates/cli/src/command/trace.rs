@@ -3,7 +3,7 @@
 use crate::args::{Addresses, ConvertArgs, TraceCommand};
 use crate::error::CliError;
 use crate::run::counts_text;
-use crate::terminal::{Terminal, catch_interrupts, print};
+use crate::terminal::{Terminal, catch_interrupts, print, print_json};
 use std::fmt::Write;
 use std::path::Path;
 use tailcut_report::text::{grouped, percent};
@@ -19,8 +19,7 @@ pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
             let measured = info(file.clone(), &trace.options())?;
             warn(&measured.counts);
             if *json {
-                let text = serde_json::to_string_pretty(&measured);
-                return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+                return print_json(&measured);
             }
             print(&info_text(&file.name(), &measured))
         }

@@ -15,6 +15,7 @@ use crate::nand::erase::requirement::{CLASSES, Requirement};
 use crate::nand::loops::{Loops, MOST_LOOPS};
 use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyView};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The most wear that a block can have.
 pub const MOST_WEAR: u32 = u32::MAX / 2;
@@ -36,6 +37,9 @@ pub struct Eraser {
     /// By class, then by `EVERY` cycles: the wear of a block that the scheme has always erased.
     life: Vec<[u32; TABLED as usize + 1]>,
 }
+
+/// The stress of the plan for a typical block, by the steps that it needs and the errors that are expected.
+type StressOfPlans = BTreeMap<(u32, u32), u64>;
 
 /// Totals of the erases of blocks, whose pulses a scheme chose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +118,8 @@ impl Eraser {
         let chip = Chip::new(c, scheme.voltage(), seed);
         let (reading, cycles_per_erase) = (c.reading, c.cycles_per_erase);
         let mut eraser = Eraser { chip, scheme, need, full, reading, cycles_per_erase, life: Vec::new() };
-        eraser.life = (0..CLASSES).map(|class| eraser.life_of(class)).collect();
+        let mut known = BTreeMap::new();
+        eraser.life = (0..CLASSES).map(|class| eraser.life_of(class, &mut known)).collect();
         Ok(Some(eraser))
     }
 
@@ -134,31 +139,34 @@ impl Eraser {
     }
 
     /// The wear of a block of a class by its cycles, in steps of `EVERY`.
-    fn life_of(&self, class: u32) -> [u32; TABLED as usize + 1] {
+    fn life_of(&self, class: u32, known: &mut StressOfPlans) -> [u32; TABLED as usize + 1] {
         let mut wear = 0.0;
         let mut life = [0; TABLED as usize + 1];
         for (cycles, at) in (0..).step_by(EVERY as usize).zip(&mut life) {
             *at = libm::round(wear) as u32;
             // By the wear of an erase in the middle.
             let half = EVERY / 2;
-            let middle = wear + f64::from(half) * self.mean_wear(class, cycles, *at);
-            wear += f64::from(EVERY) * self.mean_wear(class, cycles + half, libm::round(middle) as u32);
+            let middle = wear + f64::from(half) * self.mean_wear(class, cycles, *at, known);
+            let middle = libm::round(middle) as u32;
+            wear += f64::from(EVERY) * self.mean_wear(class, cycles + half, middle, known);
         }
         life
     }
 
     /// The mean wear of one erase of the blocks of a class.
-    fn mean_wear(&self, class: u32, cycles: u32, wear: u32) -> f64 {
-        let stress = |needed: u32| self.steady_plan(class, needed, wear).1 as f64;
-        let full = |steps: u32| self.chip.full_stress(steps) as f64;
-        let mean = |(least, most, part): (u32, u32, f64), of: &dyn Fn(u32) -> f64| {
-            of(least) * (1.0 - part) + of(most) * part
+    fn mean_wear(&self, class: u32, cycles: u32, wear: u32, known: &mut StressOfPlans) -> f64 {
+        let errors = self.chip.expected_errors(wear);
+        let mut stress = |needed: u32| {
+            *known.entry((needed, errors)).or_insert_with(|| self.stress(&self.steady_plan(needed, wear)))
+                as f64
         };
+        let full = |steps: u32| self.chip.full_stress(steps) as f64;
         let row = self.row(cycles, wear);
         let (need, bound) = (self.need.mixture(class, row), self.full.mixture(class, row));
         let (least, most) = (self.with_intent(need.0, bound.0), self.with_intent(need.1, bound.1));
-        let under = mean((least, most, need.2), &stress);
-        let by_full = mean(self.full.mixture(class, wear / CYCLE), &full);
+        let under = stress(least) * (1.0 - need.2) + stress(most) * need.2;
+        let (least, most, part) = self.full.mixture(class, wear / CYCLE);
+        let by_full = full(least) * (1.0 - part) + full(most) * part;
         f64::from(CYCLE) * under / by_full
     }
 
@@ -188,15 +196,14 @@ impl Eraser {
         (steps + self.scheme.left_by_intent(level)).min(bound)
     }
 
-    /// The plan for a block that has needed so many steps in its last erases too, without noise, and its
-    /// stress.
-    fn steady_plan(&self, class: u32, needed: u32, wear: u32) -> (Plan, u64) {
-        let nature = self.chip.typical(class);
+    /// The plan for a typical block that has needed so many steps in its last erases too, without noise. Its
+    /// wear matters by the errors that are expected.
+    fn steady_plan(&self, needed: u32, wear: u32) -> Plan {
+        let nature = self.chip.typical(0);
         let new = Known { cycles: 0, wear, pulses: 0, shallow: true, left: 0 };
         let first = self.run(&nature, &new, needed, 0, false);
         let then = Known { pulses: first.count as u32, shallow: first.shallow, ..new };
-        let plan = self.run(&nature, &then, needed, 0, false);
-        (plan, self.stress(&plan))
+        self.run(&nature, &then, needed, 0, false)
     }
 
     /// The stress of a plan.
@@ -219,7 +226,7 @@ impl Eraser {
         if cycles == 0 {
             return Known { cycles, wear, pulses: 0, shallow: true, left: 0 };
         }
-        let (plan, _) = self.steady_plan(nature.class, self.needed(nature, cycles, wear), wear);
+        let plan = self.steady_plan(self.needed(nature, cycles, wear), wear);
         Known { cycles, wear, pulses: plan.count as u32, shallow: plan.shallow, left: plan.left }
     }
 
@@ -300,6 +307,14 @@ impl Eraser {
         }
     }
 
+    /// Note what an erase makes of the block at an index of a plane, and return its pulses.
+    fn erase(&self, blocks: &mut Blocks, plane: u32, index: u32) -> Plan {
+        let (block, nature, known) = self.known(blocks, plane, index);
+        let plan = self.plan(&nature, &known);
+        blocks.wears(block, self.after(&nature, &known, &plan));
+        plan
+    }
+
     /// What is known of the block at an index of a plane.
     fn known(&self, blocks: &Blocks, plane: u32, index: u32) -> (BlockId, Nature, Known) {
         let block = blocks.id(plane, index);
@@ -340,7 +355,7 @@ impl Eraser {
         for class in 0..CLASSES {
             let nature = self.chip.typical(class);
             let known = self.lived(&nature, cycles);
-            let (plan, _) = self.steady_plan(class, self.needed(&nature, cycles, known.wear), known.wear);
+            let plan = self.steady_plan(self.needed(&nature, cycles, known.wear), known.wear);
             steps += u64::from(plan.steps());
             pulses += plan.count as u64;
         }
@@ -407,10 +422,8 @@ impl<O> Flash<O> {
     fn block_erased(&mut self, plane: u32, index: u32) {
         let s = &mut self.state;
         if let Some(eraser) = &self.fixed.eraser {
-            let (block, nature, known) = eraser.known(&s.blocks, plane, index);
-            let plan = eraser.plan(&nature, &known);
+            let plan = eraser.erase(&mut s.blocks, plane, index);
             s.counters.erases.count(&plan, eraser.chip.step_ns);
-            s.blocks.wears(block, eraser.after(&nature, &known, &plan));
         }
         s.blocks.erased(s.blocks.place(plane, index));
     }
@@ -418,12 +431,10 @@ impl<O> Flash<O> {
     /// Note an erase without duration of the block at an index of a plane. The totals do not contain it.
     pub fn erase_at_once(&mut self, plane: u32, index: u32) {
         let s = &mut self.state;
-        if let Some(eraser) = &self.fixed.eraser {
-            let (block, nature, known) = eraser.known(&s.blocks, plane, index);
-            // A block that no erase of a duration has touched is as its cycles say.
-            if s.blocks.worn(block).is_some() {
-                s.blocks.wears(block, eraser.after(&nature, &known, &eraser.plan(&nature, &known)));
-            }
+        // A block that no erase of a duration has touched is as its cycles say.
+        let touched = s.blocks.worn(s.blocks.id(plane, index)).is_some();
+        if let Some(eraser) = self.fixed.eraser.as_ref().filter(|_| touched) {
+            eraser.erase(&mut s.blocks, plane, index);
         }
         s.blocks.erased(s.blocks.place(plane, index));
     }

@@ -5,7 +5,7 @@ use crate::args::LifetimeArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
 use crate::run::{threads, workload};
-use crate::terminal::{Terminal, catch_interrupts, print};
+use crate::terminal::{Terminal, catch_interrupts, print, print_json};
 use serde::Serialize;
 use tailcut_core::policy::wear::WearConfig;
 use tailcut_report::text::{Grid, cut, duration};
@@ -107,8 +107,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         schemes: rows,
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&lives);
-        return print(&(text.map_err(|e| CliError::Failed(e.to_string()))? + "\n"));
+        return print_json(&lives);
     }
     print(&(summary(&lives) + &stages(&lives)))
 }

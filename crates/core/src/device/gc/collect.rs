@@ -30,7 +30,7 @@ pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
     /// Whether it is emptied for levelling.
-    levels: bool,
+    pub(super) levels: bool,
     /// Offset in the victim up to which units have been looked at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.
@@ -149,9 +149,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return;
         }
-        let must = self.fixed.may_fail && self.failing_in(lane).is_some()
-            || self.fixed.erase_gap.is_some() && self.coldest_in(lane).is_some();
-        if !must && !self.state.policies.gc_schedule.start(&view) {
+        if self.due_extent(lane).is_none() && !self.state.policies.gc_schedule.start(&view) {
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
@@ -183,16 +181,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         victim
     }
 
-    /// The extent of a lane that the victim policy chooses.
+    /// The extent of a lane that is to be emptied whatever it holds: its blocks fail, or are erased too
+    /// seldom.
+    fn due_extent(&self, lane: u32) -> Option<u32> {
+        let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
+        let levels = failing.is_none() && self.fixed.erase_gap.is_some();
+        if levels { self.coldest_in(lane) } else { failing }
+    }
+
+    /// The extent of a lane to collect: one that is due, or the one that the victim policy chooses.
     pub(in crate::device) fn best_victim(&self, lane: u32) -> Option<u32> {
-        if self.fixed.may_fail
-            && let Some(extent) = self.failing_in(lane)
-        {
-            return Some(extent);
-        }
-        if self.fixed.erase_gap.is_some()
-            && let Some(extent) = self.coldest_in(lane)
-        {
+        if let Some(extent) = self.due_extent(lane) {
             return Some(extent);
         }
         let s = &self.state;
