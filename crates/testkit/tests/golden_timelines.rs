@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::ftl::config::{CopyMode, ExtentKind};
+use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
@@ -89,6 +89,9 @@ fn check(name: &str, question: &str, c: &DeviceConfig, before: &[Line], script: 
         let ended = if d.status == Status::Ok { String::new() } else { format!("{:?}: ", d.status) };
         let line = format!("  {op:<9} {at:>9} {:>6}  {ended}{}", d.latency, causes.join(", "));
         writeln!(text, "{}", line.trim_end()).unwrap();
+    }
+    if let Some(since) = host.device.read_only_since() {
+        writeln!(text, "  read-only since {}", since.0 - START).unwrap();
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
     if std::env::var_os("UPDATE").is_some_and(|v| v == "1") {
@@ -399,9 +402,9 @@ fn a_flush_past_a_collection() {
     check("a_flush_past_a_collection", question, &striped(), &stripes_trimmed(3), &script, 100_000);
 }
 
-/// `drive()` or `striped()` with this fault.
+/// A drive with this fault beside those that it has.
 fn faulty(mut c: DeviceConfig, fault: &str) -> DeviceConfig {
-    c.fault = vec![fault.parse().unwrap_or_else(|e| panic!("{e}"))];
+    c.fault.push(fault.parse().unwrap_or_else(|e| panic!("{e}")));
     c
 }
 
@@ -465,4 +468,69 @@ fn a_dead_die_without_parity() {
     let question = "Die 0 dies at 20 us: the program under way and the read behind it fail. A later read ends at once,\n\
         without data. The first write goes to another die, and the second as well.";
     check("a_dead_die_without_parity", question, &faulty(drive(), "die=0@1000020us"), &[], &script, 10_000);
+}
+
+#[test]
+fn a_page_that_is_unreadable_once() {
+    let script = [(0, Read, 0, UNIT), (100_000, Read, 0, UNIT)];
+    let question = "A page cannot be decoded for once: its data are kept, and the next read has them.";
+    let c = faulty(drive(), "page=0.0.0.0,once");
+    check("a_page_that_is_unreadable_once", question, &c, &[], &script, 2_000);
+}
+
+#[test]
+fn an_erase_that_fails_with_a_spare() {
+    let script = [(0, Put, 64, UNIT), (4_000_000, Put, 64, UNIT), (8_000_000, Put, 64, UNIT)];
+    let question = "The erase of block 0 fails on plane 0, which has a block more than plane 1: it takes the place of\n\
+        the bad one. The extent is free again, and the lane has as many as before.";
+    let c = faulty(faulty(hungry(), "bad=0.1.11"), "erase=0.0.0");
+    check("an_erase_that_fails_with_a_spare", question, &c, &emptied(), &script, 100_000);
+}
+
+#[test]
+fn a_bad_block_that_another_stands_for() {
+    // Blocks 0 and 1 of every plane are filled: the write takes block 2 on die 0.
+    let script = [(0, Put, 64, 2 * UNIT), (500_000, Read, 64, 2 * UNIT)];
+    let question = "Block 2 of a plane is bad from the factory: the next good one of its plane stands for it, and rows are\n\
+        as wide as without.";
+    let c = faulty(drive(), "bad=0.1.2");
+    check("a_bad_block_that_another_stands_for", question, &c, &[], &script, 50_000);
+}
+
+#[test]
+fn a_bad_block_that_is_a_hole() {
+    let mut c = faulty(drive(), "bad=0.1.2");
+    c.ftl.bad_blocks = BadBlocks::Hole;
+    let script = [(0, Put, 64, 2 * UNIT), (10_000, Put, 68, UNIT), (1_500_000, Read, 64, 2 * UNIT)];
+    let question = "Block 2 of a plane is bad from the factory: its extent goes on without it. The first row there is\n\
+        one page instead of two.";
+    check("a_bad_block_that_is_a_hole", question, &c, &[], &script, 50_000);
+}
+
+#[test]
+fn a_dead_channel_without_parity() {
+    let script = [
+        (0, Put, 64, UNIT),
+        (10_000, Read, 2, UNIT),
+        (50_000, Read, 10, UNIT),
+        (60_000, Put, 66, UNIT),
+        (60_000, Read, 1, UNIT),
+    ];
+    let question = "Channel 0 dies at 20 us: the program on die 0 and the read on die 1 fail. A later read of its dies ends\n\
+        at once, without data. Both writes go to the dies of channel 1, whose units can be read.";
+    let mut c = faulty(drive(), "channel=0@1000020us");
+    c.ftl.over_provisioning = Some(0.7);
+    check("a_dead_channel_without_parity", question, &c, &[], &script, 10_000);
+}
+
+#[test]
+fn a_dead_channel_with_parity() {
+    let mut c = faulty(calm(), "channel=0@1000020us");
+    c.ftl.over_provisioning = Some(0.7);
+    // One stripe after the other.
+    c.faults.rebuild_rate = Some(10_000_000);
+    let script = [(0, Read, 0, UNIT), (0, Read, 3, UNIT), (30_000, Read, 24, UNIT)];
+    let question = "Channel 0 dies at 20 us, while both of its planes sense. Each plane is in another group: every unit is\n\
+        computed, and both planes are rewritten at the rate of the drive.";
+    check("a_dead_channel_with_parity", question, &c, &[], &script, 50_000);
 }
