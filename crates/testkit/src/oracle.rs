@@ -68,6 +68,8 @@ struct Pending {
     /// For a read that may end without data: the copies on flash of its units and of the members of
     /// their stripes, each with whether its extent was being collected.
     copies: Vec<(Ppa, bool)>,
+    /// Whether flushes of their stripes have all data that they need.
+    gathered: Vec<bool>,
 }
 
 /// The oracle of one drive.
@@ -167,9 +169,17 @@ impl Oracle {
     }
 
     fn copies<O: Observer, M: Medium>(&self, c: &Command, device: &Device<O, M>) -> Vec<(Ppa, bool)> {
+        self.units_that_may_fail(c).flat_map(|lpn| device.copies(lpn)).collect()
+    }
+
+    /// Whether flushes of the stripes of a read's units have all data that they need.
+    fn gathered<O: Observer, M: Medium>(&self, c: &Command, device: &Device<O, M>) -> Vec<bool> {
+        self.units_that_may_fail(c).map(|lpn| device.is_gathered(lpn)).collect()
+    }
+
+    fn units_that_may_fail(&self, c: &Command) -> impl Iterator<Item = Lpn> {
         let fails = self.may_fail && c.op == HostOp::Read;
-        let units = if fails { self.units_of(c) } else { 0..0 };
-        units.flat_map(|lpn| device.copies(Lpn(lpn as u32))).collect()
+        if fails { self.units_of(c) } else { 0..0 }.map(|lpn| Lpn(lpn as u32))
     }
 
     /// Note that a command is about to be submitted as number `index`.
@@ -214,6 +224,7 @@ impl Oracle {
             on_flash: on_flash && some,
             absent: absent && some,
             copies: self.copies(&command, device),
+            gathered: self.gathered(&command, device),
         };
         self.pending.insert(index, pending);
     }
@@ -281,8 +292,10 @@ impl Oracle {
             // that could not be read later.
             let copies = self.copies(&e.command, device);
             let moved = copies != p.copies || copies.iter().any(|&(_, collected)| collected);
+            // A flush may have had some of the data, and all that its new parity needs only later.
+            let gathered = self.gathered(&e.command, device) != p.gathered;
             expect!(
-                !untouched || self.transient || moved || device.lost_ranges().iter().any(told),
+                !untouched || self.transient || moved || gathered || device.lost_ranges().iter().any(told),
                 "{name} ended without data, and none of its range is told as lost"
             );
         }

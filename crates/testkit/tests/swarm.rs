@@ -172,8 +172,12 @@ fn what_was_mended_stays_mended() {
         &[85475, 315496],
         // a lane with holes keeps a free extent longer than its reserve;
         &[50002119],
-        // the erase of a collection for levelling is followed by another one.
+        // the erase of a collection for levelling is followed by another one;
         &[500000766],
+        // a reconstruction fails after its unit was lost, and the unit's slot has nothing in its place;
+        &[600037352],
+        // a flush gathers what a read could not have.
+        &[600048466],
     ];
     for &seed in mended.into_iter().flatten() {
         let got = swarm::run(&swarm::draw_with_faults(seed));

@@ -8,6 +8,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
 use tailcut_core::nand::erase::config::Reading;
+use tailcut_core::nand::faults::config::FaultsConfig;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
@@ -105,6 +106,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut wear = Stream::new(seed, "swarm wear", 0);
     let mut joins = Stream::new(seed, "swarm joins", 0);
     let mut faults = Stream::new(seed, "swarm faults", 0);
+    let mut past = Stream::new(seed, "swarm past", 0);
     let mut holes = Stream::new(seed, "swarm holes", 0);
     let mut erases = Stream::new(seed, "swarm erases", 0);
     let mut last_loop = Stream::new(seed, "swarm last loop", 0);
@@ -116,6 +118,10 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         draw_wear(&mut wear, &mut config);
         draw_joins(&mut joins, &mut config);
         draw_faults(&mut faults, &mut config, always_faults);
+        // One seed in 16, by its number: all others draw what they drew before this was added.
+        if seed % 16 == 11 {
+            draw_past(&mut past, &mut config);
+        }
         draw_erases(&mut erases, &mut config);
         config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
         if chance(&mut holes, 3) {
@@ -507,6 +513,23 @@ fn draw_faults(s: &mut Stream, c: &mut DeviceConfig, always: bool) {
             7 if chance(s, 4) => format!("channel={}@{}us", below(s, g.channels), s.below(100_000)),
             _ => format!("bad={die}.{plane}.{block}"),
         };
+        c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
+    }
+}
+
+/// Give a past to the blocks of a drive with faults, and pages that cannot be read when their data are old.
+fn draw_past(s: &mut Stream, c: &mut DeviceConfig) {
+    if c.faults == FaultsConfig::default() && c.fault.is_empty() {
+        return;
+    }
+    c.age.reads = Some(s.below(12) as u32);
+    c.age.retention = Some(Span(s.below(10_000_000)));
+    let below = |s: &mut Stream, n: u32| s.below(u64::from(n)) as u32;
+    for _ in 0..between(s, 1, 6) {
+        let (die, plane) = (below(s, c.geometry.dies()), below(s, c.geometry.planes));
+        let (block, page) = (below(s, c.geometry.blocks), below(s, c.geometry.pages));
+        let older = one_of(s, &[0, 100, 3_000, 12_000]);
+        let text = format!("page={die}.{plane}.{block}.{page},older={older}us");
         c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
     }
 }

@@ -1,6 +1,7 @@
 //! The whole audit: every check in order, the totals, and what must hold in an idle drive.
 
 use crate::address::{Lpn, Ppa};
+use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Stage;
 use crate::device::medium::Medium;
@@ -50,6 +51,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.gc.collections[lane as usize].target() == Some(extent)
         };
         copies.into_iter().map(|ppa| (ppa, ppa != Ppa::NONE && is_collected(ppa))).collect()
+    }
+
+    /// Whether a flush of the stripe of a unit has all data that its new parity needs, and is not committed.
+    pub fn is_gathered(&self, lpn: Lpn) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let job = self.job_of(stripes.stripe_of(lpn));
+        job != NONE && self.state.parity.stripes.jobs[job].reads == 0
     }
 
     /// Whether nothing is under way: no command, no operation, no timer.

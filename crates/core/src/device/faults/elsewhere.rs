@@ -109,8 +109,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find a unit that a host read looked up at this address. `unread`: the read has failed there.
     fn find(&self, id: u32, at: Ppa, unread: bool) -> Found {
         let unit = self.map.owner(at);
-        let (from, to) = self.bytes_asked(id, unit);
-        let asked = self.state.write.buffer.mask(from, to, false);
+        let asked = self.granules_asked(id, unit);
         if self.state.faults.lost.of(unit) & asked != 0 {
             return Found::Nowhere;
         }
@@ -161,6 +160,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn is_lost_but_moving(&self, ppa: Ppa) -> bool {
         self.is_lost(ppa) && self.is_moving(ppa)
+    }
+
+    /// The granules of a unit that a host command asks for.
+    fn granules_asked(&self, id: u32, unit: Lpn) -> u64 {
+        let (from, to) = self.bytes_asked(id, unit);
+        self.state.write.buffer.mask(from, to, false)
     }
 
     /// The bytes of a unit that a host command asks for.
@@ -214,8 +219,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn rebuild_failed(&mut self, rid: u32) {
         let Rebuild { request: id, ppa, ledger, .. } = self.state.parity.rebuilds[rid];
         let spent = ledger.retried();
-        let lost = self.is_lost(ppa);
-        match if lost { self.find(id, ppa, true) } else { Found::Flash(ppa) } {
+        let unit = self.map.owner(ppa);
+        // The unit may have been lost since the read began, and its slot has nothing in its place.
+        let lost = self.state.faults.lost.of(unit) & self.granules_asked(id, unit) != 0;
+        let found = match self.is_lost(ppa) {
+            _ if lost => Found::Nowhere,
+            true => self.find(id, ppa, true),
+            false => Found::Flash(ppa),
+        };
+        match found {
             Found::Flash(to) => {
                 let op = self.read_again(id, ppa, to);
                 self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
@@ -228,7 +240,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Found::Computed(to) => return self.compute_again(rid, to, &spent),
             // A flush has given the stripe other members meanwhile.
-            Found::Nowhere if self.can_compute(ppa) => return self.compute_again(rid, ppa, &spent),
+            Found::Nowhere if !lost && self.can_compute(ppa) => return self.compute_again(rid, ppa, &spent),
             Found::Nowhere => {
                 self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
                 self.state.host.requests[id].status = Status::MediaError;
