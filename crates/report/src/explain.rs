@@ -56,13 +56,20 @@ pub fn explain_run(
         let failed = failed(&scheme.failed);
         if !failed.is_empty() {
             let name = &scheme.name;
-            let text = format!("{name}: requests without success, not below: {failed}");
+            let text = format!("{name}: requests without success, not in the averages below: {failed}");
             out.push_str(&(wrapped(&text) + "\n"));
         }
         for direction in [Direction::Read, Direction::Write] {
-            let of: Vec<&SlowLine> =
-                slow.iter().filter(|r| r.scheme == scheme.name && r.direction == direction).collect();
-            out.push_str(&explain_side(scheme, direction, &of, options)?);
+            let of = |r: &&SlowLine| r.scheme == scheme.name && r.direction == direction;
+            let (failed, slow): (Vec<&SlowLine>, _) =
+                slow.iter().filter(of).partition(|r| r.status.is_some());
+            out.push_str(&explain_side(scheme, direction, &slow, options)?);
+            if !failed.is_empty() && options.top > 0 {
+                let of_first = if scheme.runs.is_some() { " of the first run" } else { "" };
+                let name = &scheme.name;
+                out.push_str(&format!("{name}, {} without success{of_first}:\n", plural(direction)));
+                out.push_str(&one_by_one(direction, &failed, options.top));
+            }
         }
     }
     if out.is_empty() {
@@ -111,11 +118,13 @@ fn explain_side(
     if scheme.runs.is_some() && !slow.is_empty() && options.top > 0 {
         out.push_str("Of the first run the slowest:\n");
     }
-    for (i, request) in slow.iter().take(options.top).enumerate() {
-        out.push_str(&one(i + 1, direction, request));
-        out.push('\n');
-    }
+    out.push_str(&one_by_one(direction, slow, options.top));
     Ok(out)
+}
+
+/// The first requests, each with its account.
+fn one_by_one(direction: Direction, requests: &[&SlowLine], top: usize) -> String {
+    (1..).zip(requests.iter().take(top)).map(|(rank, request)| one(rank, direction, request) + "\n").collect()
 }
 
 /// Returns the blame in the summary for this level. If the summary does not have the level,
@@ -150,12 +159,13 @@ fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
         Direction::Write => "write",
     };
     let head = format!(
-        "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, took {} ns\n",
+        "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, {} {} ns\n",
         r.index,
         cut(&r.job, 24),
         human_bytes(u64::from(r.bytes)),
         r.offset,
         grouped(r.arrived_ns),
+        r.status.map_or("took".to_string(), |status| format!("{} after", status.name())),
         grouped(r.latency_ns),
     );
     let causes: Vec<(&str, f64)> = r.causes.iter().map(|(c, ns)| (c.as_str(), *ns as f64)).collect();

@@ -50,7 +50,8 @@ pub struct Faults {
     pub lost_bytes: u64,
     /// Number of ranges of lost bytes.
     pub lost_ranges: u64,
-    /// The first of these ranges: the first byte, and the byte behind the last. At most [`MOST_LOST`].
+    /// The first of these ranges: the first byte, and the byte behind the last. At most [`MOST_LOST`];
+    /// `lost.jsonl` has all of the first run.
     pub lost: Vec<[u64; 2]>,
 }
 

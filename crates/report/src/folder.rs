@@ -14,11 +14,12 @@ pub const SUMMARY: &str = "summary.json";
 pub const CONFIG: &str = "config.toml";
 
 /// The names of results: their first and last parts.
-const RESULTS: [(&str, &str); 7] = [
+const RESULTS: [(&str, &str); 8] = [
     ("summary", ".json"),
     ("config", ".toml"),
     ("latency", ".hlog"),
     ("slowest", ".jsonl"),
+    ("lost", ".jsonl"),
     ("requests", ".parquet"),
     ("series", ".parquet"),
     ("timeline", ".pftrace"),

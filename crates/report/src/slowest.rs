@@ -1,5 +1,5 @@
 //! `slowest.jsonl`: the slowest requests of a run, one JSON object a line, each with its
-//! latency by cause.
+//! latency by cause. Those without success stand behind the others of their direction.
 
 use crate::error::ReportError;
 use crate::ordered::Ordered;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use tailcut_stats::Measured;
-use tailcut_units::{Cause, Direction, HostOp, Ledger};
+use tailcut_units::{Cause, Direction, HostOp, Ledger, Status};
 
 /// The file's name in an output folder.
 pub const FILE: &str = "slowest.jsonl";
@@ -35,6 +35,9 @@ pub struct SlowLine {
     pub completed_ns: u64,
     /// `completed_ns - arrived_ns`.
     pub latency_ns: u64,
+    /// How the request ended, if it had no success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
     /// Nanoseconds by cause; the sum is `latency_ns`.
     pub causes: Ordered<u64>,
 }
@@ -52,11 +55,13 @@ impl SlowLine {
     }
 }
 
-/// Writes the slowest requests of one scheme: reads, then writes, each the slowest first.
+/// Writes the slowest requests of one scheme: reads, then writes, each the slowest first, and those
+/// with success before those without.
 pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Result<()> {
     let mut out = BufWriter::new(out);
     for direction in [Direction::Read, Direction::Write] {
-        for request in &measured.side(direction).slowest {
+        let side = measured.side(direction);
+        for request in side.slowest.iter().chain(&side.failed) {
             let causes = request.ledger.iter().filter(|&(_, ns)| ns > 0);
             let line = SlowLine {
                 scheme: scheme.to_string(),
@@ -69,6 +74,7 @@ pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Res
                 arrived_ns: request.arrived.0,
                 completed_ns: request.completed.0,
                 latency_ns: request.latency_ns(),
+                status: Some(request.status).filter(|&status| status != Status::Ok),
                 causes: causes.map(|(cause, ns)| (cause.name(), ns)).collect(),
             };
             serde_json::to_writer(&mut out, &line)?;

@@ -44,7 +44,7 @@ impl Sample<'_> {
 pub struct RecorderOptions {
     /// Start of the measurement, and origin of the series.
     pub start: SimTime,
-    /// The number of slowest requests kept for each direction.
+    /// The number of slowest requests kept for each direction, and again of those without success.
     pub worst: usize,
     /// First length of the coarse intervals; it doubles as the run grows.
     pub coarse: Span,
@@ -63,6 +63,7 @@ impl Default for RecorderOptions {
 struct Shared {
     blame: BlameTable,
     worst: Worst,
+    failed: Worst,
     batches: Batches,
 }
 
@@ -88,14 +89,17 @@ impl Recorder {
     /// A recorder for these jobs. There must be at least one; names are printed as given.
     pub fn new(jobs: &[String], options: RecorderOptions) -> Recorder {
         assert!(!jobs.is_empty(), "a run has at least one job");
-        let shared =
-            Shared { blame: BlameTable::new(), worst: Worst::new(options.worst), batches: Batches::new() };
-        let other = Shared { worst: Worst::new(options.worst), ..shared.clone() };
+        let shared = || Shared {
+            blame: BlameTable::new(),
+            worst: Worst::new(options.worst),
+            failed: Worst::new(options.worst),
+            batches: Batches::new(),
+        };
         Recorder {
             jobs: jobs.to_vec(),
             start: options.start,
             populations: (0..jobs.len() * 2).map(|_| Population::new()).collect(),
-            shared: [shared, other],
+            shared: [shared(), shared()],
             series: Series::new(options.start, options.coarse, options.fine),
             trims: 0,
             flushes: 0,
@@ -104,7 +108,7 @@ impl Recorder {
     }
 
     /// Add a finished request, in order of completion. TRIM and FLUSH commands and failed requests
-    /// are only counted; they have no latency.
+    /// are only counted; they have no latency. The slowest reads and writes that failed are kept.
     ///
     /// # Panics
     ///
@@ -122,22 +126,17 @@ impl Recorder {
         let shared = &mut self.shared[side];
         shared.batches.record(ns);
         shared.blame.record(ns, s.ledger);
-        shared.worst.offer(ns, s.index, || SlowRequest {
-            index: s.index,
-            job: s.job,
-            op: s.op,
-            offset: s.offset,
-            bytes: s.bytes,
-            arrived: s.arrived,
-            completed: s.completed,
-            ledger: *s.ledger,
-        });
+        shared.worst.offer(ns, s.index, || SlowRequest::of(s));
     }
 
     #[inline(never)]
     fn count(&mut self, s: &Sample) {
         if s.status != Status::Ok {
             self.errors.count(s.op, s.status);
+            if let Some(direction) = s.op.direction() {
+                let failed = &mut self.shared[direction as usize].failed;
+                failed.offer(s.latency_ns(), s.index, || SlowRequest::of(s));
+            }
         } else if s.op == HostOp::Trim {
             self.trims += 1;
         } else {
@@ -184,6 +183,7 @@ impl Recorder {
             population,
             blame: shared.blame,
             slowest: shared.worst.sorted(),
+            failed: shared.failed.sorted(),
             batches: shared.batches,
         });
         let mut next = || sides.next().expect("two directions");
@@ -240,6 +240,8 @@ pub struct Side {
     pub blame: BlameTable,
     /// The slowest requests, the slowest first.
     pub slowest: Vec<SlowRequest>,
+    /// The slowest requests that ended without success, the slowest first.
+    pub failed: Vec<SlowRequest>,
     /// The batches, for confidence intervals.
     pub batches: Batches,
 }
@@ -320,6 +322,10 @@ mod tests {
         let (measured, _) = run(20_000);
         let blame = measured.read.blame.above(0.0).unwrap();
         assert!((blame.mean_ns - measured.read.population.mean()).abs() < 1e-3);
+        let failed = measured.read.failed.iter().chain(&measured.write.failed);
+        let failures = |op| measured.errors.of(op, Status::OutOfRange);
+        assert_eq!(failed.clone().count() as u64, failures(HostOp::Read) + failures(HostOp::Write));
+        assert!(failed.into_iter().all(|r| r.status == Status::OutOfRange));
         let slowest = &measured.read.slowest;
         assert_eq!(slowest.len(), 4096);
         assert_eq!(slowest[0].latency_ns(), measured.read.population.max());

@@ -1,8 +1,9 @@
 //! The slowest requests, kept exactly.
 
+use crate::recorder::Sample;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use tailcut_units::{HostOp, Ledger, SimTime};
+use tailcut_units::{HostOp, Ledger, SimTime, Status};
 
 /// One slow request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,11 +22,28 @@ pub struct SlowRequest {
     pub arrived: SimTime,
     /// When the request completed.
     pub completed: SimTime,
+    /// How the request ended.
+    pub status: Status,
     /// The latency by cause.
     pub ledger: Ledger,
 }
 
 impl SlowRequest {
+    /// A finished request.
+    pub fn of(s: &Sample<'_>) -> SlowRequest {
+        SlowRequest {
+            index: s.index,
+            job: s.job,
+            op: s.op,
+            offset: s.offset,
+            bytes: s.bytes,
+            arrived: s.arrived,
+            completed: s.completed,
+            status: s.status,
+            ledger: *s.ledger,
+        }
+    }
+
     /// Latency in ns.
     pub fn latency_ns(&self) -> u64 {
         (self.completed - self.arrived).0
@@ -129,6 +147,7 @@ mod tests {
             bytes: 4096,
             arrived: SimTime(index),
             completed: SimTime(index + ns),
+            status: Status::Ok,
             ledger,
         }
     }

@@ -4,7 +4,7 @@ use super::summary::Finished;
 use crate::error::CliError;
 use tailcut_config::Resolved;
 use tailcut_report::folder::SUMMARY;
-use tailcut_report::{OutputFolder, ReportError, hlog, slowest};
+use tailcut_report::{OutputFolder, ReportError, hlog, lost, slowest};
 use tailcut_stats::Measured;
 
 /// The name of a scheme's file: `config.toml`, or with several schemes
@@ -48,6 +48,13 @@ pub fn write(
     for (name, measured) in &finished.measured {
         let path = folder.path().join(slowest::FILE);
         slowest::write(&mut file, name, &measured[0]).map_err(ReportError::io(&path))?;
+    }
+    if finished.lost.iter().any(|(_, lost)| !lost.is_empty()) {
+        let mut file = folder.create(lost::FILE)?;
+        let path = folder.path().join(lost::FILE);
+        for (name, lost) in &finished.lost {
+            lost::write(&mut file, name, lost).map_err(ReportError::io(&path))?;
+        }
     }
     folder.write(SUMMARY, &finished.summary.to_json())?;
     Ok(folder.commit()?)

@@ -1,6 +1,7 @@
 //! Makes the summary of the runs.
 
 use crate::error::CliError;
+use std::ops::Range;
 use tailcut_config::Resolved;
 use tailcut_core::device::Counters;
 use tailcut_report::explain::{ExplainOptions, explain_run};
@@ -24,6 +25,8 @@ pub struct Finished {
     pub pasts: Vec<Preconditioned>,
     /// The counters of the drives, from each scheme's first run.
     pub counters: Vec<Counters>,
+    /// The host's byte ranges whose data are lost, by scheme, from each scheme's first run.
+    pub lost: Vec<(String, Vec<Range<u64>>)>,
     /// The time that the timelines cover, by scheme.
     pub timelines: Vec<(String, Covered)>,
     /// The records of a trace that were read, skipped and changed, from the first run.
@@ -79,6 +82,7 @@ pub fn finished(
         measured: Vec::new(),
         pasts: Vec::new(),
         counters: Vec::new(),
+        lost: Vec::new(),
         timelines: Vec::new(),
         trace: None,
         split: 0,
@@ -101,6 +105,8 @@ pub fn finished(
         }
         all.pasts.push(first.past.clone());
         all.counters.push(first.outcome.counters.clone());
+        let lost = first.outcome.faults.as_ref().map_or(Vec::new(), |faults| faults.lost.clone());
+        all.lost.push((spec.name.clone(), lost));
         all.timelines.extend(first.timeline.map(|t| (spec.name.clone(), t)));
         for warning in runs.iter().flat_map(|r| &r.past.warnings) {
             let text = format!("{}: {warning}", spec.name);

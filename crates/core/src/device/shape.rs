@@ -16,6 +16,7 @@ use crate::ftl::stripes::Stripes;
 use crate::nand::blocks::{Blocks, Past, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig, ProgramErase, ServedAfterLoop, SuspendConfig};
 use crate::nand::faults::Faults;
+use crate::nand::faults::config::FaultKind;
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
@@ -102,6 +103,8 @@ pub struct Shape {
     pub past: Past,
     /// The factory-bad blocks of each plane.
     pub bad: Vec<Vec<u32>>,
+    /// Whether the configuration names some of them.
+    pub names_bad: bool,
     /// What can fail, if anything can.
     pub faults: Option<Faults>,
     /// What chooses the pulses of erases, if they differ.
@@ -179,6 +182,7 @@ impl Shape {
             holes,
             past: c.age.past(),
             bad,
+            names_bad: c.fault.iter().any(|fault| fault.kind == FaultKind::Bad),
             faults,
             eraser,
             deaths: deaths(c),
@@ -214,20 +218,27 @@ impl Shape {
 
     /// The blocks of a new drive.
     pub(super) fn new_blocks(&self) -> Blocks {
-        let layout = &self.layout;
-        let mut blocks = Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past);
-        if self.faults.is_some() {
-            match self.holes {
-                None => blocks.let_fail(&self.bad, |plane| {
-                    layout.usable[(plane / layout.blocks_per_extent()) as usize]
-                }),
-                Some(_) => blocks.let_fail_in_place(&self.bad),
-            }
-        }
+        let mut blocks =
+            if self.faults.is_some() { self.fallible_blocks() } else { self.blocks_without_fault() };
         if self.eraser.is_some() {
             blocks.let_wear();
         }
         blocks
+    }
+
+    /// The blocks of a new drive, with the health of each.
+    pub(super) fn fallible_blocks(&self) -> Blocks {
+        let (layout, mut blocks) = (&self.layout, self.blocks_without_fault());
+        match self.holes {
+            None => blocks
+                .let_fail(&self.bad, |plane| layout.usable[(plane / layout.blocks_per_extent()) as usize]),
+            Some(_) => blocks.let_fail_in_place(&self.bad),
+        }
+        blocks
+    }
+
+    fn blocks_without_fault(&self) -> Blocks {
+        Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past)
     }
 
     /// The busy unit of a die and plane.

@@ -4,7 +4,7 @@
 use crate::device::capacity::{LaneSize, room_of};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::nand::blocks::BlockCounts;
+use crate::nand::blocks::{BlockCounts, Blocks};
 use crate::observer::Observer;
 
 /// The blocks of a drive that can fail.
@@ -233,10 +233,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Good blocks in the holes of extents.
-    fn blocks_in_holes(&self) -> u64 {
+    fn blocks_in_holes(&self, blocks: &Blocks) -> u64 {
         let layout = &self.shape.layout;
         let Some(holes) = self.state.extents.holes() else { return 0 };
-        let blocks = self.flash.blocks();
         let good = |(extent, part): (u32, u32)| {
             let (lane, index) = layout.lane_of(extent);
             let planes = layout.planes_of_part(lane, part);
@@ -245,15 +244,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         holes.all(layout).map(good).sum()
     }
 
-    /// The blocks of the drive; `None` if none can fail.
+    /// The blocks of the drive; `None` if none can fail and the configuration names no bad one.
     pub fn block_report(&self) -> Option<BlockReport> {
+        let named = (!self.fixed.may_fail && self.shape.names_bad).then(|| self.shape.fallible_blocks());
+        let blocks = named.as_ref().unwrap_or(self.flash.blocks());
+        let counts = blocks.counts()?;
         let shares = self.shares();
         let spare = |(lane, &share): (u32, &u64)| {
             (share > 0).then(|| self.spare_extents_of(lane, share).unwrap_or(0))
         };
         Some(BlockReport {
-            blocks: self.flash.blocks().counts()?,
-            in_holes: self.blocks_in_holes(),
+            blocks: counts,
+            in_holes: self.blocks_in_holes(blocks),
             retired_extents: self.state.extents.retired().len() as u64,
             spare_extents: u64::from((0..).zip(&shares).filter_map(spare).min().unwrap_or(0)),
         })
