@@ -80,6 +80,38 @@ fn a_dead_die_is_shown_and_a_read_only_drive_says_since_when() {
 
 /// A run with parity: what is on a dead plane is computed.
 #[test]
+fn a_bad_block_that_is_named_is_told() {
+    let blocks = |scheme: &Value, key: &str| scheme["faults"]["blocks"][key].as_u64().unwrap();
+    // With a fault that does not happen, the drive counts its blocks itself.
+    let (own, _) = run(&["--fault", "erase=0.0.3,cycle=999999"]);
+    let (named, said) = run(&["--fault", "bad=0.0.20"]);
+    assert_eq!(blocks(&named, "factory_bad"), blocks(&own, "factory_bad") + 1);
+    assert_eq!(blocks(&named, "all"), blocks(&own, "all"));
+    assert!(blocks(&named, "grown_bad") == 0 && said.contains("no operation failed"), "{said}");
+}
+
+#[test]
+fn lost_data_and_failed_requests_are_listed_in_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let path = out.to_str().unwrap();
+    let (scheme, _) = run(&["--fault", "die=1@5ms", "--out", path]);
+    let lost = std::fs::read_to_string(format!("{path}/lost.jsonl")).unwrap();
+    let ranges: Vec<Value> = lost.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(ranges.len() as u64, count(&scheme, "lost_ranges"));
+    let bytes = |r: &Value| r["end"].as_u64().unwrap() - r["first"].as_u64().unwrap();
+    assert_eq!(ranges.iter().map(bytes).sum::<u64>(), count(&scheme, "lost_bytes"));
+    let slowest = std::fs::read_to_string(format!("{path}/slowest.jsonl")).unwrap();
+    let with = |status: &str| slowest.lines().filter(|line| line.contains(status)).count();
+    let reads = scheme["failed"]["read"]["media_error"].as_u64().unwrap().min(4096);
+    assert_eq!(with(r#""status":"media_error""#) as u64, reads);
+    let said = tailcut(&["explain", path, "--top", "1"]).ok();
+    assert!(
+        said.contains("baseline, reads without success:\n#1  read ") && said.contains("media_error after")
+    );
+}
+
+#[test]
 fn parity_gives_the_data_of_a_bad_page() {
     let small = ["geometry.blocks=64", "ftl.over_provisioning=30%"];
     let sets: Vec<&str> = small.iter().flat_map(|set| ["--set", set]).collect();
@@ -125,7 +157,7 @@ fn a_folder_holds_the_faults_and_what_failed() {
     let explained = tailcut(&["explain", out]).ok();
     let failed = scheme["failed"]["read"]["media_error"].as_u64().unwrap();
     assert!(
-        failed > 1 && explained.contains("baseline: requests without success, not below: "),
+        failed > 1 && explained.contains("baseline: requests without success, not in the averages below: "),
         "{explained}"
     );
     assert!(explained.contains(&format!("{} reads (media_error)", tailcut_report::text::grouped(failed))));
