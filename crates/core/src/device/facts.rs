@@ -31,6 +31,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Fire the next event of the flash, which is due.
+    ///
+    /// What few drives or few events need is not inlined here: the code that every event runs stays near.
     #[inline]
     pub(super) fn fire_flash(&mut self) {
         match self.flash.fire() {

@@ -134,6 +134,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle a unit that was read and decoded.
+    #[inline(never)]
     pub(super) fn scrubbed(&mut self, op: OpId, lane: u32) {
         self.state.scrub.reading[lane as usize] = false;
         self.free_op(op);

@@ -83,8 +83,9 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Send the command and a program's data, then start the array operation.
-    #[inline]
+    /// Send the command and a program's data, then start the array operation. (One copy of it: it is large, and
+    /// granted from two places.)
+    #[inline(never)]
     fn command_in(&mut self, id: u32) {
         self.start(id, None);
     }

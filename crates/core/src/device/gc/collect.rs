@@ -374,6 +374,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the end of an erase of a part of the victim.
+    #[inline(never)]
     pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
         self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
         self.free_op(op);

@@ -64,6 +64,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Take over a segment that was read: stage its valid units and program full write units.
+    #[inline(never)]
     pub(in crate::device) fn collected(&mut self, op: OpId, lane: u32) {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
@@ -178,6 +179,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the end of a copyback: map the units to their new place.
+    #[inline(never)]
     pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
         if self.fixed.may_fail && self.flash.has_failed(op) {
             return self.copyback_failed(op, lane);

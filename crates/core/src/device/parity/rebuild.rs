@@ -340,6 +340,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the arrival of a read that was issued for a reconstruction alone.
+    #[inline(never)]
     pub(in crate::device) fn extra_read_arrived(&mut self, op: OpId, rid: u32) {
         self.rebuild_arrived(rid, op);
         self.free_op(op);

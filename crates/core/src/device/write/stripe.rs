@@ -485,6 +485,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the arrival of a read that a stripe's parity needs.
+    #[inline(never)]
     pub(in crate::device) fn stripe_read_arrived(&mut self, op: OpId, job: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];

@@ -161,6 +161,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the end of a member's program. After the last one, the stripe commits.
+    #[inline(never)]
     pub(in crate::device) fn stripe_programmed(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);

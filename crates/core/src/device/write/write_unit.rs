@@ -212,7 +212,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Handle the arrival of data that a write unit lacked.
-    #[inline]
+    #[inline(never)]
     pub(in crate::device) fn filler_arrived(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
@@ -476,6 +476,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Count a unit of a write-through that is on flash, and complete the request after the last
     /// one.
+    #[inline(never)]
     fn write_through_part_done(&mut self, id: u32, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
