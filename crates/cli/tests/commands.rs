@@ -77,7 +77,7 @@ fn blocks_live_longer_under_shorter_pulses() {
     assert!(aero["against_first"].as_f64().unwrap() > 1.1, "{text}");
     let stages = ispe["stages"].as_array().unwrap();
     let of = |name: &str| stages.iter().map(|stage| stage[name].as_f64().unwrap()).collect::<Vec<_>>();
-    assert!(of("cycles_mean").is_sorted() && of("pulse_ns").is_sorted() && stages.len() >= 2, "{text}");
+    assert!(of("cycles_mean").is_sorted() && of("pulse_ns").is_sorted() && stages.len() >= 3, "{text}");
     assert!(of("spare_extents").iter().rev().is_sorted() && of("grown_bad").last() > Some(&0.0), "{text}");
     tailcut(&["lifetime", "tiny", "--scheme", "baseline"]).refused(&["baseline", "tlc-3d"]);
     tailcut(&["lifetime", "tiny"]).refused(&["ispe", "erase"]);

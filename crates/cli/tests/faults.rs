@@ -107,7 +107,8 @@ fn lost_data_and_failed_requests_are_listed_in_files() {
     assert_eq!(with(r#""status":"media_error""#) as u64, reads);
     let said = tailcut(&["explain", path, "--top", "1"]).ok();
     assert!(
-        said.contains("baseline, reads without success:\n#1  read ") && said.contains("media_error after")
+        said.contains("baseline, reads without success:\n#1  read ")
+            && said.contains("  ended with media_error\n")
     );
 }
 

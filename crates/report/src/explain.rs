@@ -159,17 +159,17 @@ fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
         Direction::Write => "write",
     };
     let head = format!(
-        "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, {} {} ns\n",
+        "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, took {} ns\n",
         r.index,
         cut(&r.job, 24),
         human_bytes(u64::from(r.bytes)),
         r.offset,
         grouped(r.arrived_ns),
-        r.status.map_or("took".to_string(), |status| format!("{} after", status.name())),
         grouped(r.latency_ns),
     );
     let causes: Vec<(&str, f64)> = r.causes.iter().map(|(c, ns)| (c.as_str(), *ns as f64)).collect();
-    head + &account(&causes, "sum = latency")
+    let ended = r.status.map_or(String::new(), |status| format!("  ended with {}\n", status.name()));
+    head + &ended + &account(&causes, "sum = latency")
 }
 
 /// Formats an account in lines, the largest cause first. Each line has the cause's meaning, its

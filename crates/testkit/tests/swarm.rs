@@ -172,7 +172,7 @@ fn what_was_mended_stays_mended() {
         &[85475, 315496],
         // a lane with holes keeps a free extent longer than its reserve;
         &[50002119],
-        // the erase of a collection for levelling is followed by another one;
+        // collections for levelling follow one another;
         &[500000766],
         // a reconstruction fails after its unit was lost, and the unit's slot has nothing in its place;
         &[600037352],

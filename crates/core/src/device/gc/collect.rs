@@ -30,7 +30,7 @@ pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
     /// Whether it is emptied for levelling.
-    pub(super) levels: bool,
+    levels: bool,
     /// Offset in the victim up to which units have been looked at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.

@@ -7,16 +7,9 @@ use crate::device::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// After a collection in a lane: note the least erased extent that holds data, if it is too far behind.
-    ///
-    /// The erase of a levelling collection is not followed by another one. An erase that stands for as many
-    /// cycles as the gap would otherwise let an idle drive level without end.
+    /// After an erase in a lane: note the least erased extent that holds data, if it is too far behind.
     #[cold]
     pub(in crate::device) fn note_coldest(&mut self, lane: u32, gap: u32) {
-        if self.state.gc.collections[lane as usize].levels {
-            self.state.gc.coldest[lane as usize] = NONE;
-            return;
-        }
         let layout = &self.shape.layout;
         let (blocks, extents) = (self.flash.blocks(), &self.state.extents);
         // The blocks of an extent are erased together. Its first stands for all.

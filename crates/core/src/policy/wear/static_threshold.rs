@@ -1,9 +1,9 @@
 //! Static wear levelling: blocks with cold data are emptied, so that they are erased like the others.
 //!
-//! **What it does.** After each collection for space it compares the extents of the lane by the erases of
-//! their blocks. If the least erased extent that holds data has `gap` program/erase cycles fewer than the most
-//! erased extent of the lane, it is collected next, whatever it holds. Its data go where other collections of
-//! the lane write, and its blocks take new data. A collection for levelling is not followed by another one.
+//! **What it does.** After each erase it compares the extents of the lane by the erases of their blocks. If
+//! the least erased extent that holds data has `gap` program/erase cycles fewer than the most erased extent of
+//! the lane, it is collected next, whatever it holds. Its data go where other collections of the lane write, and
+//! its blocks take new data.
 //!
 //! **Why it matters for the tail.** Data that are never overwritten keep their blocks from being erased, so
 //! that the others wear out first. Such a collection moves up to a whole extent and wins little, and host
