@@ -78,7 +78,6 @@ fn a_dead_die_is_shown_and_a_read_only_drive_says_since_when() {
     );
 }
 
-/// A run with parity: what is on a dead plane is computed.
 #[test]
 fn a_bad_block_that_is_named_is_told() {
     let blocks = |scheme: &Value, key: &str| scheme["faults"]["blocks"][key].as_u64().unwrap();
@@ -112,6 +111,7 @@ fn lost_data_and_failed_requests_are_listed_in_files() {
     );
 }
 
+/// A run with parity: what is on a dead plane is computed.
 #[test]
 fn parity_gives_the_data_of_a_bad_page() {
     let small = ["geometry.blocks=64", "ftl.over_provisioning=30%"];

@@ -6,7 +6,9 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyKind, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData};
+use tailcut_core::nand::config::{
+    BusyKind, GeometryConfig, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData,
+};
 use tailcut_core::nand::erase::config::Reading;
 use tailcut_core::nand::faults::config::FaultsConfig;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
@@ -498,11 +500,9 @@ fn draw_faults(s: &mut Stream, c: &mut DeviceConfig, always: bool) {
     c.faults.read = rate(s);
     c.faults.page = rate(s);
     c.faults.rebuild_rate = one_of(s, &[None, None, Some(10_000_000)]);
-    let g = c.geometry.clone();
-    let below = |s: &mut Stream, n: u32| s.below(u64::from(n)) as u32;
+    let channels = u64::from(c.geometry.channels);
     for _ in 0..one_of(s, &[0, 1, 1, 3, 12]) {
-        let (die, plane) = (below(s, g.dies()), below(s, g.planes));
-        let (block, page) = (below(s, g.blocks), below(s, g.pages));
+        let [die, plane, block, page] = draw_page(s, &c.geometry);
         let text = match s.below(9) {
             0 | 1 => format!("program={die}.{plane}.{block}.{page},cycle={}", s.below(3)),
             2 | 3 => format!("erase={die}.{plane}.{block},cycle={}", s.below(3)),
@@ -510,11 +510,16 @@ fn draw_faults(s: &mut Stream, c: &mut DeviceConfig, always: bool) {
             5 => format!("page={die}.{plane}.{block}.{page},once@{}us", s.below(20_000)),
             6 => format!("plane={die}.{plane}@{}us", s.below(100_000)),
             7 if chance(s, 2) => format!("die={die}@{}us", s.below(100_000)),
-            7 if chance(s, 4) => format!("channel={}@{}us", below(s, g.channels), s.below(100_000)),
+            7 if chance(s, 4) => format!("channel={}@{}us", s.below(channels), s.below(100_000)),
             _ => format!("bad={die}.{plane}.{block}"),
         };
         c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
     }
+}
+
+/// Draw a page: its die, plane, block, and number in the block.
+fn draw_page(s: &mut Stream, g: &GeometryConfig) -> [u64; 4] {
+    [g.dies(), g.planes, g.blocks, g.pages].map(|n| s.below(u64::from(n)))
 }
 
 /// Give a past to the blocks of a drive with faults, and pages that cannot be read when their data are old.
@@ -524,10 +529,8 @@ fn draw_past(s: &mut Stream, c: &mut DeviceConfig) {
     }
     c.age.reads = Some(s.below(12) as u32);
     c.age.retention = Some(Span(s.below(10_000_000)));
-    let below = |s: &mut Stream, n: u32| s.below(u64::from(n)) as u32;
     for _ in 0..between(s, 1, 6) {
-        let (die, plane) = (below(s, c.geometry.dies()), below(s, c.geometry.planes));
-        let (block, page) = (below(s, c.geometry.blocks), below(s, c.geometry.pages));
+        let [die, plane, block, page] = draw_page(s, &c.geometry);
         let older = one_of(s, &[0, 100, 3_000, 12_000]);
         let text = format!("page={die}.{plane}.{block}.{page},older={older}us");
         c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));

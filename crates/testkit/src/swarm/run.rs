@@ -290,9 +290,10 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
 
     /// Run until the drive is idle after the last completion. Each collection for space frees at least
     /// one row. One for levelling takes no rows, and its erase counts for a block that was erased less than
-    /// others, so that these end too. So there are at most as many collections for space as rows of the drive plus rows that the data in the buffer may
-    /// still take. Where units cannot be read, stripes are rewritten in an
-    /// idle drive too, and what collections move may then fail to be read again: these rows count too.
+    /// others, so that these end too. So there are at most as many collections for space as rows of the
+    /// drive plus rows that the data in the buffer may still take. Where units cannot be read, stripes are
+    /// rewritten in an idle drive too, and what collections move may then fail to be read again: these rows
+    /// count too.
     fn settle(&mut self) -> Result<(), String> {
         let layout = &self.device.shape().layout;
         let extents: u64 = layout.usable.iter().map(|&n| u64::from(n)).sum();
