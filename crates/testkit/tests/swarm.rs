@@ -4,7 +4,8 @@
 //! `TAILCUT_SWARM_SEED=n` runs only that seed. `TAILCUT_SWARM_SECONDS` sets the time, but the
 //! first seeds are run however long they take, so that their coverage does not depend on the
 //! machine. `TAILCUT_SWARM_FROM` is the first seed, `TAILCUT_SWARM_FAILURES` the number of failures
-//! after which the run stops. `TAILCUT_SWARM_FAULTS=1` gives faults to every drive, not to one in
+//! after which the run stops. A seed that takes longer than `LONGEST` ends the process and is printed.
+//! `TAILCUT_SWARM_FAULTS=1` gives faults to every drive, not to one in
 //! three. The first seeds must cover every member of every policy family, every cause of a wait, every
 //! occupant, every kind of operation, every step that an observer is called for, and every kind of
 //! failure with what follows from it.
@@ -12,7 +13,8 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use tailcut_testkit::replay::Reached;
 use tailcut_testkit::swarm;
@@ -32,8 +34,25 @@ struct Totals {
     moves: u64,
     /// The largest number of events from a last completion until the drive was idle.
     longest_settling: u64,
+    /// The seed that took longest.
+    slowest: (Duration, u64),
     faults: swarm::Faults,
     reached: Reached,
+}
+
+impl Totals {
+    fn add(&mut self, o: &swarm::Outcome, seed: u64, took: Duration) {
+        self.seeds += 1;
+        self.events += o.events;
+        self.erases += o.erases;
+        self.suspends[0] += o.suspends[0];
+        self.suspends[1] += o.suspends[1];
+        self.moves += o.moves;
+        self.longest_settling = self.longest_settling.max(o.settling);
+        self.slowest = self.slowest.max((took, seed));
+        self.faults.merge(&o.faults);
+        self.reached.merge(&o.reached);
+    }
 }
 
 /// The number of seeds that are run however long they take.
@@ -42,6 +61,69 @@ const LEAST_SEEDS: u64 = 240;
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
+/// The time that one seed may take.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// The seed that a thread runs, and when it began.
+type UnderWay = Mutex<Option<(u64, Instant)>>;
+
+/// Wait for the workers; end the process if one of them is at one seed for longer than `LONGEST`.
+fn watch(under_way: &[UnderWay], workers: &[ScopedJoinHandle<'_, ()>]) {
+    while workers.iter().any(|worker| !worker.is_finished()) {
+        std::thread::sleep(Duration::from_millis(20));
+        for place in under_way {
+            if let Some((seed, began)) = *lock(place)
+                && began.elapsed() > LONGEST
+            {
+                println!("TAILCUT_SWARM_SEED={seed}: not ended after {LONGEST:?}");
+                std::process::exit(1);
+            }
+        }
+    }
+}
+
+/// The seeds of a run, and what they gave.
+struct Seeds {
+    draw: Draw,
+    next: AtomicU64,
+    /// No seed from here on begins after `end`.
+    least: u64,
+    end: Instant,
+    most_failures: usize,
+    failures: Mutex<Vec<(u64, String)>>,
+    totals: Mutex<Totals>,
+}
+
+impl Seeds {
+    /// Run one seed after the other, and note in `place` which.
+    fn work(&self, place: &UnderWay) {
+        loop {
+            let seed = self.next.fetch_add(1, Ordering::Relaxed);
+            let began = Instant::now();
+            if seed >= self.least && began >= self.end {
+                return;
+            }
+            *lock(place) = Some((seed, began));
+            let got = attempt(self.draw, seed);
+            *lock(place) = None;
+            match got {
+                Ok(outcome) => lock(&self.totals).add(&outcome, seed, began.elapsed()),
+                Err(e) => {
+                    let mut failures = lock(&self.failures);
+                    failures.push((seed, e));
+                    if failures.len() >= self.most_failures {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The case of a seed.
@@ -65,45 +147,22 @@ fn no_drive_breaks_under_any_work() {
     }
     std::panic::set_hook(Box::new(|info| PANIC.with_borrow_mut(|p| *p = info.to_string())));
     let seconds = number("TAILCUT_SWARM_SECONDS").unwrap_or(40);
-    let most_failures = number("TAILCUT_SWARM_FAILURES").unwrap_or(8) as usize;
-    let end = Instant::now() + Duration::from_secs(seconds);
     let first = number("TAILCUT_SWARM_FROM").unwrap_or(0);
-    let next = AtomicU64::new(first);
-    let failures = Mutex::new(Vec::new());
-    let totals = Mutex::new(Totals::default());
+    let seeds = Seeds {
+        draw,
+        next: AtomicU64::new(first),
+        least: first + LEAST_SEEDS,
+        end: Instant::now() + Duration::from_secs(seconds),
+        most_failures: number("TAILCUT_SWARM_FAILURES").unwrap_or(8) as usize,
+        failures: Mutex::default(),
+        totals: Mutex::default(),
+    };
+    let under_way: [UnderWay; 2] = Default::default();
     std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + LEAST_SEEDS && Instant::now() >= end {
-                        return;
-                    }
-                    match attempt(draw, seed) {
-                        Ok(o) => {
-                            let mut t = totals.lock().unwrap_or_else(PoisonError::into_inner);
-                            t.seeds += 1;
-                            t.events += o.events;
-                            t.erases += o.erases;
-                            t.suspends[0] += o.suspends[0];
-                            t.suspends[1] += o.suspends[1];
-                            t.moves += o.moves;
-                            t.longest_settling = t.longest_settling.max(o.settling);
-                            t.faults.merge(&o.faults);
-                            t.reached.merge(&o.reached);
-                        }
-                        Err(e) => {
-                            let mut f = failures.lock().unwrap_or_else(PoisonError::into_inner);
-                            f.push((seed, e));
-                            if f.len() >= most_failures {
-                                return;
-                            }
-                        }
-                    }
-                }
-            });
-        }
+        let workers = under_way.each_ref().map(|place| scope.spawn(|| seeds.work(place)));
+        watch(&under_way, &workers);
     });
+    let (failures, totals) = (seeds.failures, seeds.totals);
     let _ = std::panic::take_hook();
     let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{totals:#?}");
@@ -172,8 +231,8 @@ fn what_was_mended_stays_mended() {
         &[85475, 315496],
         // a lane with holes keeps a free extent longer than its reserve;
         &[50002119],
-        // collections for levelling follow one another;
-        &[500000766],
+        // collections for levelling follow one another; those of no duration, without end;
+        &[500000766, 500013946],
         // a reconstruction fails after its unit was lost, and the unit's slot has nothing in its place;
         &[600037352],
         // a flush gathers what a read could not have.

@@ -8,7 +8,7 @@ use super::join::joined;
 use super::op::OpId;
 use super::state::{Fixed, Flash, FlashState};
 use crate::nand::OpKind;
-use crate::nand::blocks::Blocks;
+use crate::nand::blocks::{Blocks, Found};
 use crate::nand::faults::{Attempt, Faults, Met};
 use crate::observer::QueueStep;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl<O> Flash<O> {
 
     /// Bring what the blocks of an operation remember into the caches: it is looked at when the operation
     /// ends.
-    #[cold]
+    #[inline(never)]
     pub(super) fn prefetch_blocks(&self, head: u32) {
         let s = &self.state;
         for id in joined(&s.ops, head) {
@@ -98,13 +98,13 @@ impl<O> Flash<O> {
     }
 
     /// Decide which of the reads fail that were sensed together.
-    #[cold]
+    #[inline(never)]
     pub(super) fn judge_reads(&mut self, head: u32) {
         self.judge_each(head, Act::Read);
     }
 
     /// Decide which of the operations fail that have ended together.
-    #[cold]
+    #[inline(never)]
     pub(super) fn judge_ended(&mut self, head: u32) {
         match self.state.ops[head].cmd.kind {
             OpKind::Erase => self.judge_each(head, Act::Erase),
@@ -139,24 +139,23 @@ impl<O> Flash<O> {
         let mut failed = 0;
         let first = fixed.first_plane(cmd.unit);
         for plane in fixed.planes_of(cmd) {
-            let (block, at) = (blocks.id(plane, index), blocks.place(plane, index));
-            let (cycle, age) = (blocks.cycles_at(at), blocks.age(at, *now));
-            let mut attempt = Attempt { block, cycle, page, reads: 0, age, now: *now };
-            let fails = match act {
+            let attempt = |found: Found| Attempt { found, page, now: *now };
+            let (block, fails) = match act {
                 Act::Read => {
-                    attempt.reads = blocks.read(at);
-                    faults.read_fails(&attempt, &mut failures.met)
-                        | has_more_errors(fixed, blocks, plane, index, faults.correctable)
+                    let found = blocks.read(plane, index, *now);
+                    let fails = faults.read_fails(&attempt(found), &mut failures.met);
+                    (found.block, fails | has_more_errors(fixed, blocks, plane, index, faults.correctable))
                 }
                 Act::Program => {
-                    blocks.programmed(at, *now);
-                    faults.program_fails(&attempt, &mut failures.met)
+                    let found = blocks.programmed(plane, index, *now);
+                    (found.block, faults.program_fails(&attempt(found), &mut failures.met))
                 }
                 Act::Erase => {
+                    let mut found = blocks.finds_erased(plane, index, *now);
                     // The erase that has just ended is counted already.
-                    attempt.cycle -= 1;
-                    faults.erase_fails(&attempt, &mut failures.met)
-                        | has_more_errors(fixed, blocks, plane, index, faults.worn)
+                    found.cycles -= 1;
+                    let fails = faults.erase_fails(&attempt(found), &mut failures.met);
+                    (found.block, fails | has_more_errors(fixed, blocks, plane, index, faults.worn))
                 }
             };
             if fails && act != Act::Read {

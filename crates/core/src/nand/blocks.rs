@@ -125,6 +125,19 @@ impl Record {
 const _: () =
     assert!(size_of::<Record>() + size_of::<u32>() + size_of::<Health>() + size_of::<PackedWorn>() <= 32);
 
+/// What an operation finds at a block that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The block.
+    pub block: BlockId,
+    /// Its program/erase cycles so far, with those of its past.
+    pub cycles: u32,
+    /// Its reads since its erase, before this operation.
+    pub reads: u32,
+    /// Age of its data, ns.
+    pub age: u64,
+}
+
 /// The place of a block: its plane and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPlace(u32);
@@ -279,13 +292,47 @@ impl Blocks {
         f.records[at as usize] = Record::erased(block, cycles + 1);
     }
 
-    /// Note that a page of the block at a place was programmed at `now`.
-    pub fn programmed(&mut self, BlockPlace(at): BlockPlace, now: u64) {
-        if let Some(f) = &mut self.fallible
-            && f.records[at as usize].programmed() == BEFORE
-        {
-            f.records[at as usize].programmed = [now as u32, (now >> 32) as u32];
+    /// The record of the block with this index of a plane, which can fail, and what it says at `now`.
+    #[inline(always)]
+    fn found(&mut self, plane: u32, index: u32, now: u64) -> (&mut Record, Found) {
+        debug_assert!(index < self.per_plane);
+        let (first, past) = (plane * self.per_plane, self.past);
+        let f = self.fallible.as_mut().expect("only blocks that can fail are judged");
+        let record = &mut f.records[(first + index) as usize];
+        debug_assert_ne!(record.block, u32::MAX, "an index out of use has no block");
+        let (reads, age) = match record.programmed() {
+            BEFORE => (past.reads.saturating_add(record.reads), now.saturating_add(past.retention)),
+            programmed => (record.reads, now - programmed),
+        };
+        let found = Found { block: BlockId(first + record.block), cycles: record.cycles, reads, age };
+        (record, found)
+    }
+
+    /// What an erase that ends at `now` finds at the block with this index of a plane, which can fail. Its
+    /// cycles include the erase.
+    #[inline]
+    pub fn finds_erased(&mut self, plane: u32, index: u32, now: u64) -> Found {
+        self.found(plane, index, now).1
+    }
+
+    /// Note that a page of the block with this index of a plane, which can fail, was programmed at `now`.
+    /// Returns what the block was before.
+    #[inline]
+    pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
+        let (record, found) = self.found(plane, index, now);
+        if record.programmed() == BEFORE {
+            record.programmed = [now as u32, (now >> 32) as u32];
         }
+        found
+    }
+
+    /// Count a read, which ends at `now`, of the block with this index of a plane, which can fail. Returns
+    /// what the block was before.
+    #[inline]
+    pub fn read(&mut self, plane: u32, index: u32, now: u64) -> Found {
+        let (record, found) = self.found(plane, index, now);
+        record.reads = record.reads.saturating_add(1);
+        found
     }
 
     /// Program/erase cycles of the block at a place, with those of its past.
@@ -297,15 +344,6 @@ impl Blocks {
         }
     }
 
-    /// The age of the data of the block at a place at `now`, ns, if the block can fail.
-    #[inline]
-    pub fn age(&self, BlockPlace(at): BlockPlace, now: u64) -> u64 {
-        match self.fallible.as_ref().map(|f| f.records[at as usize].programmed()) {
-            None | Some(BEFORE) => now.saturating_add(self.past.retention),
-            Some(programmed) => now - programmed,
-        }
-    }
-
     /// Count a suspension of a block's erase.
     #[inline]
     pub fn suspended(&mut self, block: BlockId) {
@@ -313,21 +351,11 @@ impl Blocks {
     }
 
     /// Ask the processor to bring what a block that can fail remembers into its caches.
+    #[inline]
     pub fn prefetch(&self, plane: u32, index: u32) {
         if let Some(f) = &self.fallible {
             prefetch(&f.records, (plane * self.per_plane + index) as usize);
         }
-    }
-
-    /// Count a read of the block at a place, if it can fail. Returns its reads since its erase before this
-    /// one.
-    #[inline]
-    pub fn read(&mut self, BlockPlace(at): BlockPlace) -> u32 {
-        let Some(f) = &mut self.fallible else { return 0 };
-        let record = &mut f.records[at as usize];
-        record.reads = record.reads.saturating_add(1);
-        let before = if record.programmed() == BEFORE { self.past.reads } else { 0 };
-        before.saturating_add(record.reads - 1)
     }
 
     /// Note that a block has grown bad.

@@ -12,13 +12,16 @@ use std::ops::Range;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether some of the bytes `from..to` of a unit are lost, or only on a dead plane without parity.
-    #[cold]
+    #[inline]
     pub(in crate::device) fn is_out_of_reach(&self, lpn: Lpn, from: u64, to: u64) -> bool {
         let f = &self.state.faults;
+        (f.lost.may_have(lpn) || !f.life.is_empty()) && self.cannot_be_had(lpn, from, to)
+    }
+
+    #[cold]
+    fn cannot_be_had(&self, lpn: Lpn, from: u64, to: u64) -> bool {
+        let f = &self.state.faults;
         let dead_matter = !f.life.is_empty() && !self.shape.has_parity();
-        if !f.lost.may_have(lpn) && !dead_matter {
-            return false;
-        }
         let asked = self.state.write.buffer.mask(from, to, false);
         if f.lost.of(lpn) & asked != 0 {
             return true;
@@ -42,7 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Note that the host has written granules of a unit.
-    #[cold]
+    #[inline]
     pub(in crate::device) fn lost_no_more(&mut self, lpn: Lpn, written: u64) {
         let f = &mut self.state.faults;
         f.lost.written(lpn, written);
@@ -57,13 +60,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note that a slot in flight lacks granules of a unit, which this operation is to read (`NONE`: the
     /// flush of a stripe).
-    #[cold]
+    #[inline]
     pub(in crate::device) fn lacks(&mut self, lpn: Lpn, granules: u64, op: u32) {
         self.state.faults.lacking.insert(lpn, op, granules);
     }
 
     /// Note that what a slot in flight lacked has been read.
-    #[cold]
+    #[inline]
     pub(in crate::device) fn lacks_nothing(&mut self, lpn: Lpn, op: u32) {
         self.state.faults.lacking.remove(lpn, op);
     }

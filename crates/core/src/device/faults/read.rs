@@ -11,14 +11,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin to handle a read whose data are decoded or given up, on a drive whose reads can fail. The
     /// read has kept its extent from being erased until now. Returns whether the owner of the read is to
     /// be told, as without failures; [`Device::read_settled`] follows.
-    #[cold]
+    #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
         let extent = self.flash.op(op).cmd.extent;
         self.state.extents.read_ends(extent);
-        if !self.flash.has_failed(op) {
-            self.note_readable(op);
-            return true;
+        if self.flash.has_failed(op) {
+            return self.failed_read_settles(op, extent);
         }
+        self.note_readable(op);
+        true
+    }
+
+    #[cold]
+    fn failed_read_settles(&mut self, op: OpId, extent: u32) -> bool {
         self.state.counters.read_failures += 1;
         let goes_on = self.read_failed(op);
         if !goes_on {
@@ -28,7 +33,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// End the handling of a read of this extent.
-    #[cold]
+    #[inline]
     pub(in crate::device) fn read_settled(&mut self, extent: u32) {
         if !self.state.extents.has_readers(extent) {
             self.last_reader_left(extent);
@@ -130,8 +135,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Note that a read has decoded its units, after all if another had failed on them.
+    #[inline]
     fn note_readable(&mut self, op: OpId) {
         match self.flash.op(op).cmd.owner {
+            Owner::Request(_) => {}
             Owner::WriteUnit(write_unit) => {
                 let first = (write_unit * self.shape.layout.units_per_row) as usize;
                 for i in 0..self.state.write.units[write_unit].count as usize {
@@ -148,11 +155,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             _ => {}
         }
+        if self.state.faults.unreadable.is_empty() {
+            return;
+        }
         let (row, _) = self.shape.layout.row_start(self.flash.op(op).cmd.ppa);
         if self.state.faults.unreadable.may_touch(row..row + self.shape.layout.units_per_row) {
-            for ppa in self.units_read(op).collect::<Vec<_>>() {
-                self.state.faults.unreadable.remove(ppa);
-            }
+            self.readable_after_all(op);
+        }
+    }
+
+    #[cold]
+    fn readable_after_all(&mut self, op: OpId) {
+        for ppa in self.units_read(op).collect::<Vec<_>>() {
+            self.state.faults.unreadable.remove(ppa);
         }
     }
 

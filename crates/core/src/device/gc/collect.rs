@@ -237,7 +237,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.stage = Stage::Copying;
         c.victim = victim;
         c.levels = s.gc.coldest.get(lane as usize) == Some(&victim);
-        s.counters.collections_for_wear += u64::from(c.levels);
+        if c.levels {
+            s.counters.collections_for_wear += 1;
+            s.gc.levelled_at[lane as usize] = s.counters.programs_user;
+        }
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
         c.wins =

@@ -30,13 +30,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.gc.coldest[lane as usize] = if behind { coldest } else { NONE };
     }
 
-    /// The extent of a lane to empty for levelling, if there is room for what it holds.
+    /// The extent of a lane to empty for levelling, if there is room for what it holds, and if the host has
+    /// programmed something since the lane was last levelled: the rows that levelling pads may call for a
+    /// collection for space, and its erase for more levelling, without end.
     #[cold]
     pub(in crate::device) fn coldest_in(&self, lane: u32) -> Option<u32> {
         let s = &self.state;
         let extent = s.gc.coldest[lane as usize];
         // Its collection wins nothing while it lasts.
         let fits = s.extents.free(&self.shape.layout, lane) > self.shape.reserve;
-        (extent != NONE && fits && s.extents.is_closed(extent)).then_some(extent)
+        let host_wrote = s.counters.programs_user != s.gc.levelled_at[lane as usize];
+        (extent != NONE && fits && host_wrote && s.extents.is_closed(extent)).then_some(extent)
     }
 }

@@ -27,6 +27,9 @@ pub(in crate::device) struct Gc {
     pub groups: Groups,
     /// By lane, if erases are levelled: the extent to empty for it, or `NONE`.
     pub coldest: Vec<u32>,
+    /// By lane, if erases are levelled: the units that the host had programmed when the lane was last
+    /// levelled.
+    pub levelled_at: Vec<u64>,
     /// Whether a lane found no victim since lanes were last woken for that.
     pub lacks_victim: bool,
     /// Whether an extent has become worth collecting since then.
@@ -46,6 +49,7 @@ impl Gc {
             pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
             groups: Groups::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
             coldest: vec![NONE; if levels_erases { lanes as usize } else { 0 }],
+            levelled_at: vec![0; if levels_erases { lanes as usize } else { 0 }],
             lacks_victim: false,
             victim_appeared: false,
         }

@@ -4,6 +4,7 @@
 
 use super::config::{FaultConfig, FaultKind, FaultsConfig};
 use crate::address::BlockId;
+use crate::nand::blocks::Found;
 use crate::nand::config::GeometryConfig;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
@@ -22,12 +23,13 @@ impl Rate {
         Rate { below, key: Stream::new(seed, purpose, 0).next_u64() }
     }
 
-    fn falls_on(&self, block: BlockId, cycle: u32, page: u32, sense: u32) -> bool {
+    #[inline]
+    fn falls_on(&self, a: &Attempt, sense: u32) -> bool {
         if self.below == 0 {
             return false;
         }
-        let block = mix(self.key ^ (u64::from(block.0) << 32 | u64::from(cycle)));
-        mix(block ^ (u64::from(page) << 32 | u64::from(sense))) >> 32 < self.below
+        let block = mix(self.key ^ (u64::from(a.found.block.0) << 32 | u64::from(a.found.cycles)));
+        mix(block ^ (u64::from(a.page) << 32 | u64::from(sense))) >> 32 < self.below
     }
 }
 
@@ -67,16 +69,10 @@ pub struct Met(Vec<u32>);
 /// An operation on a page or block that may fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// The block.
-    pub block: BlockId,
-    /// Its program/erase cycles so far.
-    pub cycle: u32,
+    /// What it finds at the block.
+    pub found: Found,
     /// The page; 0 for an erase.
     pub page: u32,
-    /// Reads of the block since its erase, before this one.
-    pub reads: u32,
-    /// Age of the block's data, ns.
-    pub age: u64,
     /// When the operation ends, ns.
     pub now: u64,
 }
@@ -134,21 +130,22 @@ impl Faults {
 
     #[cold]
     fn at_some_place(&self, kind: FaultKind, a: &Attempt, met: &mut Met) -> bool {
-        let first = self.places.partition_point(|place| place.block < a.block);
+        let Found { block, cycles, reads, age } = a.found;
+        let first = self.places.partition_point(|place| place.block < block);
         let here = self.places[first..].iter().zip(&mut met.0[first..]);
         let mut fails = false;
-        for (place, met) in here.take_while(|(place, _)| place.block == a.block) {
+        for (place, met) in here.take_while(|(place, _)| place.block == block) {
             if place.kind != kind || place.page != a.page || a.now < place.at {
                 continue;
             }
-            let due = a.cycle >= place.cycle && a.reads >= place.reads && a.age >= place.older;
+            let due = cycles >= place.cycle && reads >= place.reads && age >= place.older;
             let falls = match (*met, kind) {
                 (u32::MAX, _) => due,
                 (_, FaultKind::Erase) => true,
-                (cycle, _) => !place.once && cycle == a.cycle,
+                (cycle, _) => !place.once && cycle == cycles,
             };
             if falls && *met == u32::MAX {
-                *met = a.cycle;
+                *met = cycles;
             }
             fails |= falls;
         }
@@ -157,18 +154,18 @@ impl Faults {
 
     /// Whether the program of a page fails.
     pub fn program_fails(&self, a: &Attempt, met: &mut Met) -> bool {
-        self.program.falls_on(a.block, a.cycle, a.page, 0) | self.at_place(FaultKind::Program, a, met)
+        self.program.falls_on(a, 0) | self.at_place(FaultKind::Program, a, met)
     }
 
     /// Whether the erase of a block fails.
     pub fn erase_fails(&self, a: &Attempt, met: &mut Met) -> bool {
-        self.erase.falls_on(a.block, a.cycle, 0, 0) | self.at_place(FaultKind::Erase, a, met)
+        self.erase.falls_on(a, 0) | self.at_place(FaultKind::Erase, a, met)
     }
 
     /// Whether a sense of a page cannot be decoded.
     pub fn read_fails(&self, a: &Attempt, met: &mut Met) -> bool {
-        self.page.falls_on(a.block, a.cycle, a.page, 0)
-            | self.read.falls_on(a.block, a.cycle, a.page, a.reads)
+        self.page.falls_on(a, 0)
+            | self.read.falls_on(a, a.found.reads)
             | self.at_place(FaultKind::Page, a, met)
     }
 
@@ -203,9 +200,9 @@ mod tests {
         (faults, met)
     }
 
-    fn attempt(cycle: u32, page: u32, reads: u32, now: u64) -> Attempt {
+    fn attempt(cycles: u32, page: u32, reads: u32, now: u64) -> Attempt {
         // Block 7 of plane 1 of die 3.
-        Attempt { block: BlockId(77), cycle, page, reads, age: now + 100, now }
+        Attempt { found: Found { block: BlockId(77), cycles, reads, age: now + 100 }, page, now }
     }
 
     #[test]
