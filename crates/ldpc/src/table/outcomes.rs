@@ -74,8 +74,8 @@ impl Outcomes {
         let width = usize::from(self.limit) + 1;
         let Some(row) = self.up_to.chunks_exact(width).nth(errors as usize) else { return (false, self.limit) };
         let draw = draw >> 1;
-        let iterations = row.iter().map(|&up_to| u8::from(up_to <= draw)).sum::<u8>();
-        if iterations > self.limit { (false, self.limit) } else { (true, iterations) }
+        let iterations = row.iter().map(|&up_to| u32::from(up_to <= draw)).sum::<u32>();
+        if iterations > u32::from(self.limit) { (false, self.limit) } else { (true, iterations as u8) }
     }
 
     /// The syndrome weight over all 4,096 checks of a codeword with `errors` errors, for a uniform draw.
