@@ -68,7 +68,10 @@ impl Code {
 
     /// The blocks of a block row that are not zero: block column and rotation.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.shifts[row].iter().enumerate().filter_map(|(column, shift)| Some((column, usize::from((*shift)?))))
+        self.shifts[row]
+            .iter()
+            .enumerate()
+            .filter_map(|(column, shift)| Some((column, usize::from((*shift)?))))
     }
 
     /// Number of bits in each check of a block row.
@@ -91,7 +94,8 @@ impl Code {
     /// The bits of a check, in order of block columns. `check` is below 4,096.
     pub fn bits_of(&self, check: usize) -> impl Iterator<Item = usize> + '_ {
         let index = check % CIRCULANT;
-        self.row(check / CIRCULANT).map(move |(column, shift)| column * CIRCULANT + (index + shift) % CIRCULANT)
+        self.row(check / CIRCULANT)
+            .map(move |(column, shift)| column * CIRCULANT + (index + shift) % CIRCULANT)
     }
 
     /// The parities of the checks of one block row.
@@ -122,7 +126,8 @@ fn is_cycle(shifts: &[[Option<u16>; BLOCK_COLUMNS]; BLOCK_ROWS], a: usize, b: us
         let (a, b) = (shifts[row][a]?, shifts[row][b]?);
         Some((usize::from(a) + CIRCULANT - usize::from(b)) % CIRCULANT)
     };
-    (0..BLOCK_ROWS).any(|low| (0..low).any(|high| difference(low).is_some() && difference(low) == difference(high)))
+    (0..BLOCK_ROWS)
+        .any(|low| (0..low).any(|high| difference(low).is_some() && difference(low) == difference(high)))
 }
 
 impl Word {

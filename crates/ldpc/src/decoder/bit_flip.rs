@@ -82,7 +82,9 @@ impl BitFlip {
         scores.fill(Block::ZERO);
         for (failing, flipped) in (0..=weight).flat_map(|failing| [(failing, false), (failing, true)]) {
             // 2u − w ± 1, counted from −1.
-            let Some(score) = (2 * failing + if flipped { 2 } else { 0 }).checked_sub(weight) else { continue };
+            let Some(score) = (2 * failing + if flipped { 2 } else { 0 }).checked_sub(weight) else {
+                continue;
+            };
             for i in 0..WORDS {
                 let changed = word.0[i] ^ received.0[i];
                 let mut bits = if flipped { changed } else { !changed };

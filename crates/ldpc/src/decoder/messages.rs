@@ -66,7 +66,8 @@ pub fn answer(messages: &mut [i16], seen: &Seen, lowest: &[i16], second: &[i16],
     let least = &seen.lowest[range.clone()];
     let sign = &seen.sign[range.clone()];
     let sizes = lowest[range.clone()].iter().zip(&second[range]);
-    for ((message, (&lowest, &second)), (&least, &sign)) in messages.iter_mut().zip(sizes).zip(least.iter().zip(sign))
+    for ((message, (&lowest, &second)), (&least, &sign)) in
+        messages.iter_mut().zip(sizes).zip(least.iter().zip(sign))
     {
         // With two equal smallest magnitudes both sizes are the same.
         let size = if message.wrapping_abs() == least { second } else { lowest };
@@ -89,7 +90,9 @@ pub fn answer_at_once(
     let sign = &seen.sign[range.clone()];
     let sizes = lowest[range.clone()].iter().zip(&second[range]);
     let bits = totals.iter_mut().zip(messages);
-    for (((total, message), (&lowest, &second)), (&least, &sign)) in bits.zip(sizes).zip(least.iter().zip(sign)) {
+    for (((total, message), (&lowest, &second)), (&least, &sign)) in
+        bits.zip(sizes).zip(least.iter().zip(sign))
+    {
         let input = *message;
         let size = if input.wrapping_abs() == least { second } else { lowest };
         let negative = (sign ^ input) >> 15;

@@ -110,7 +110,8 @@ impl Row {
 
     /// Mean iterations of decoded frames; 0 if there are none.
     pub fn mean_iterations(&self) -> f64 {
-        let sum: u64 = self.decoded_in.iter().enumerate().map(|(i, &count)| i as u64 * u64::from(count)).sum();
+        let sum: u64 =
+            self.decoded_in.iter().enumerate().map(|(i, &count)| i as u64 * u64::from(count)).sum();
         sum as f64 / f64::from((self.frames - self.failed).max(1))
     }
 }

@@ -72,7 +72,9 @@ impl Outcomes {
     #[inline]
     pub fn outcome(&self, errors: u32, draw: u32) -> (bool, u8) {
         let width = usize::from(self.limit) + 1;
-        let Some(row) = self.up_to.chunks_exact(width).nth(errors as usize) else { return (false, self.limit) };
+        let Some(row) = self.up_to.chunks_exact(width).nth(errors as usize) else {
+            return (false, self.limit);
+        };
         let draw = draw >> 1;
         let iterations = row.iter().map(|&up_to| u32::from(up_to <= draw)).sum::<u32>();
         if iterations > u32::from(self.limit) { (false, self.limit) } else { (true, iterations as u8) }

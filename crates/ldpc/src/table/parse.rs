@@ -62,7 +62,12 @@ impl<'a> Lines<'a> {
     }
 
     /// The value of a line with a key.
-    fn value<T>(&mut self, key: &str, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, TableError> {
+    fn value<T>(
+        &mut self,
+        key: &str,
+        what: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, TableError> {
         let allowed = format!("`{key}` and {what}");
         let line = self.next(&allowed)?;
         let value = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(' ')).and_then(parse);
@@ -81,7 +86,8 @@ fn integer<T: FromStr + PartialOrd>(text: &str, low: T, high: T) -> Option<T> {
 fn checks(text: &str) -> Option<u32> {
     let (whole, decimals) = text.split_once('.')?;
     let digits = decimals.len() == 2 && decimals.bytes().all(|b| b.is_ascii_digit());
-    let hundredths = integer(whole, 0, CHECKS as u32)? * 100 + decimals.parse::<u32>().ok().filter(|_| digits)?;
+    let hundredths =
+        integer(whole, 0, CHECKS as u32)? * 100 + decimals.parse::<u32>().ok().filter(|_| digits)?;
     (hundredths <= CHECKS as u32 * 100).then_some(hundredths)
 }
 
@@ -146,7 +152,8 @@ fn row(lines: &mut Lines<'_>, iterations: u8, before: Option<&Row>) -> Result<Ro
     };
     let all = Weights { mean: weight(3)?, deviation: weight(4)? };
     let first = Weights { mean: weight(5)?, deviation: weight(6)? };
-    let decoded_in = (7..expected).map(|at| number(at, 0, frames, "frames")).collect::<Result<Vec<u32>, _>>()?;
+    let decoded_in =
+        (7..expected).map(|at| number(at, 0, frames, "frames")).collect::<Result<Vec<u32>, _>>()?;
     let sum = decoded_in.iter().map(|&count| u64::from(count)).sum::<u64>() + u64::from(failed);
     if sum != u64::from(frames) {
         return Err(lines.error(
