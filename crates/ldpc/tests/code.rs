@@ -44,7 +44,7 @@ fn the_parity_part_has_the_full_rank() {
 }
 
 #[test]
-fn without_the_mask_the_rank_would_be_4093() {
+fn without_the_mask_the_rank_is_at_most_4093() {
     // Eight block columns without a block of zeros, with random shifts: every block row sums to all ones.
     let mut stream = Stream::new(1, "populated", 0);
     let shifts: Vec<usize> = (0..32).map(|_| stream.below(CIRCULANT as u64) as usize).collect();
@@ -52,7 +52,8 @@ fn without_the_mask_the_rank_would_be_4093() {
         let (row, index) = (check / CIRCULANT, check % CIRCULANT);
         (0..8).map(|column| column * CIRCULANT + (index + shifts[row * 8 + column]) % CIRCULANT).collect()
     });
-    assert_eq!(rank(rows, 8 * CIRCULANT), CHECKS - 3);
+    let rank = rank(rows, 8 * CIRCULANT);
+    assert!(rank <= CHECKS - 3 && rank > CHECKS - 16, "{rank}");
 }
 
 #[test]
