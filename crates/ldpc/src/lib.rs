@@ -40,7 +40,7 @@ pub use channel::{Channel, Errors, Mark};
 pub use code::{CODE_SEED, Code, FIRST_PARITY, Syndrome, Word};
 pub use decoder::{BitFlip, Decoded, Decoder, Factor, Method, MinSum, Schedule, Settings, SettingsError};
 pub use encode::{Encoder, PAYLOAD_BLOCKS};
-pub use measure::{Job, Tally, measure};
+pub use measure::{Job, Tally, WeightSums, measure};
 pub use sensing::{Sensing, SensingError};
 pub use table::{LARGEST_TEXT, Outcomes, Plan, Row, Table, TableError, Weights};
 pub use weight::{Moments, at_count, at_rate};

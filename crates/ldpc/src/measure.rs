@@ -71,6 +71,17 @@ impl WeightSums {
         self.of_failed += other.of_failed;
     }
 
+    /// The correlation of the weight with failing, of `failed` of `frames` frames; its standard error is the
+    /// inverse root of `frames`. `None` if no frame or every frame failed, or all weights are the same.
+    pub fn correlation(&self, frames: u64, failed: u64) -> Option<f64> {
+        let (mean, deviation) = self.moments(frames);
+        let share = failed as f64 / frames as f64;
+        let of_failed = self.of_failed as f64 / failed as f64;
+        let odds = share / (1.0 - share);
+        (0 < failed && failed < frames && deviation > 0.0)
+            .then(|| (of_failed - mean) / deviation * sqrt(odds))
+    }
+
     /// Mean and standard deviation (of the population), in checks.
     pub fn moments(&self, frames: u64) -> (f64, f64) {
         let n = frames.max(1) as f64;

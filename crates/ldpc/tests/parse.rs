@@ -75,8 +75,8 @@ fn an_error_names_the_line_and_what_is_allowed() {
     refused("380.12", "380.1", &["line 10", "two decimals"]);
     refused("380.12", "4096.01", &["line 10", "`4096.01`"]);
     refused("380.12", "+380.12", &["line 10", "`+380.12`"]);
-    refused("0 0 0 0\n", "0 0 0 0", &["line 12", "the end of the text", "a line break"]);
-    refused("0 0 0 0\n", "0 0 0 0\n\n", &["line 13", "a further line"]);
+    refused("0.00 0 0 0 0\n", "0.00 0 0 0 0", &["line 12", "the end of the text", "a line break"]);
+    refused("0.00 0 0 0 0\n", "0.00 0 0 0 0\n\n", &["line 13", "a further line"]);
     refused("0 1 3 4\n", "0 1 3 4\r\n", &["line 10"]);
     let long = format!("seed {}", "9".repeat(500_000));
     let error = answer(&SMALL.replacen("seed 1", &long, 1)).unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use tailcut_ldpc::{Factor, Schedule};
+use tailcut_ldpc::{CODEWORD_BITS, Factor, Schedule};
 
 #[derive(Debug, Subcommand)]
 pub enum LdpcCommand {
@@ -18,6 +18,10 @@ pub struct CurveArgs {
     #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = error_rate,
           default_value = "0.001,0.003,0.005,0.007,0.0075,0.008,0.0085,0.009,0.01")]
     pub rber: Vec<f64>,
+    /// Instead of rates: exact numbers of raw bit errors of a codeword, separated by commas, each 0 to 36864
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with = "rber",
+          value_parser = clap::value_parser!(u32).range(0..=CODEWORD_BITS as i64))]
+    pub errors: Vec<u32>,
     /// Codewords at each rate
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: u32,

@@ -103,8 +103,8 @@ impl Outcomes {
         let weights = weights[(errors as usize).min(weights.len() - 1)];
         let (step, part) = ((draw >> 22) as usize, i64::from(draw & 0x3F_FFFF));
         let (low, high) = (i64::from(self.quantiles[step]), i64::from(self.quantiles[step + 1]));
-        let z = low + ((high - low) * part >> 22);
-        let hundredths = i64::from(weights.mean) + (i64::from(weights.deviation) * z >> Z_BITS);
+        let z = low + (((high - low) * part) >> 22);
+        let hundredths = i64::from(weights.mean) + ((i64::from(weights.deviation) * z) >> Z_BITS);
         let weight = (hundredths.max(0) as u32 + 50) / 100;
         weight.min(errors.saturating_mul(checks_each))
     }

@@ -7,8 +7,8 @@ use crate::run::threads;
 use crate::terminal::{catch_interrupts, print, print_json};
 use serde::Serialize;
 use tailcut_ldpc::{
-    BLOCK_ROWS, CODE_SEED, Code, Errors, Factor, Job, Method, Schedule, Sensing, Settings, Tally, at_rate,
-    measure,
+    BLOCK_ROWS, CODE_SEED, Code, Errors, Factor, Job, Method, Schedule, Sensing, Settings, Tally, WeightSums,
+    at_count, at_rate, measure,
 };
 use tailcut_report::text::{Grid, grouped};
 
@@ -30,10 +30,13 @@ struct Curve {
     points: Vec<Point>,
 }
 
-/// One raw bit error rate.
+/// One raw bit error rate, or one number of errors.
 #[derive(Serialize)]
 struct Point {
-    rber: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rber: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<u32>,
     failed: u64,
     undetected: u64,
     failure_rate: f64,
@@ -54,23 +57,22 @@ struct Weight {
     deviation: f64,
     expected_mean: f64,
     expected_deviation: f64,
+    /// Correlation with failing.
+    correlation: Option<f64>,
 }
 
 /// Measure a curve and print it.
 pub fn run(args: &CurveArgs) -> Result<(), CliError> {
     let settings = settings(args)?;
     let senses = args.soft_senses.unwrap_or(0);
-    let sensings = args.rber.iter().map(|&p| Sensing::new(senses, p)).collect::<Result<Vec<_>, _>>();
-    let sensings = sensings.map_err(|e| CliError::Input(e.to_string()))?;
+    let jobs = jobs(args, settings, senses)?;
     let code = Code::new(CODE_SEED);
     catch_interrupts();
-    let progress = Progress::new(u64::from(args.frames) * args.rber.len() as u64);
+    let progress = Progress::new(jobs.iter().map(|job| job.frames).sum());
     let threads = args.threads.map_or_else(threads, usize::from);
-    let points = args.rber.iter().zip(sensings).map(|(&rber, sensing)| {
-        let frames = u64::from(args.frames);
-        let job = Job { seed: args.seed, settings, errors: Errors::Rate(rber), sensing, frames };
-        Some(point(&code, rber, &measure(&code, &job, threads, &|more| progress.count(more))?))
-    });
+    let points = jobs
+        .iter()
+        .map(|job| Some(point(&code, job, &measure(&code, job, threads, &|more| progress.count(more))?)));
     let points = points.collect::<Option<Vec<Point>>>();
     progress.finish();
     let points = points.ok_or_else(|| CliError::Failed("interrupted".into()))?;
@@ -89,6 +91,24 @@ pub fn run(args: &CurveArgs) -> Result<(), CliError> {
         points,
     };
     if args.json { print_json(&curve) } else { print(&table(&curve)) }
+}
+
+/// What is measured at each point.
+fn jobs(args: &CurveArgs, settings: Settings, senses: u32) -> Result<Vec<Job>, CliError> {
+    let (seed, frames) = (args.seed, u64::from(args.frames));
+    if !args.errors.is_empty() {
+        if senses > 0 {
+            let text = "--errors counts wrong hard decisions: leave out --soft-senses, or give --rber";
+            return Err(CliError::Input(text.into()));
+        }
+        let job = |&n| Job { seed, settings, errors: Errors::Exactly(n), sensing: Sensing::hard(), frames };
+        return Ok(args.errors.iter().map(job).collect());
+    }
+    let job = |&p| {
+        let sensing = Sensing::new(senses, p).map_err(|e| CliError::Input(e.to_string()))?;
+        Ok(Job { seed, settings, errors: Errors::Rate(p), sensing, frames })
+    };
+    args.rber.iter().map(job).collect()
 }
 
 /// How to decode. Options that the decoder does not have are refused.
@@ -118,15 +138,30 @@ fn settings(args: &CurveArgs) -> Result<Settings, CliError> {
     Ok(Settings { method, iterations: args.iterations.unwrap_or(usual) })
 }
 
-fn point(code: &Code, rber: f64, tally: &Tally) -> Point {
+fn point(code: &Code, job: &Job, tally: &Tally) -> Point {
     let rate = tally.failure_rate();
     let iterations = tally.iterations();
-    let weight = |block_rows, (mean, deviation)| {
-        let expected = at_rate(code, block_rows, rber);
-        Weight { mean, deviation, expected_mean: expected.mean, expected_deviation: expected.deviation }
+    let weight = |block_rows, sums: &WeightSums| {
+        let (mean, deviation) = sums.moments(tally.frames);
+        let expected = match job.errors {
+            Errors::Rate(p) => at_rate(code, block_rows, p),
+            Errors::Exactly(n) => at_count(code, block_rows, n as usize),
+        };
+        Weight {
+            mean,
+            deviation,
+            expected_mean: expected.mean,
+            expected_deviation: expected.deviation,
+            correlation: sums.correlation(tally.frames, tally.failed),
+        }
+    };
+    let (rber, errors) = match job.errors {
+        Errors::Rate(p) => (Some(p), None),
+        Errors::Exactly(n) => (None, Some(n)),
     };
     Point {
         rber,
+        errors,
         failed: tally.failed,
         undetected: tally.undetected,
         failure_rate: rate.share,
@@ -135,14 +170,15 @@ fn point(code: &Code, rber: f64, tally: &Tally) -> Point {
         mean_iterations: iterations.map(|i| i.0),
         mean_iterations_half_width: iterations.map(|i| i.1),
         iterations_p99: tally.iterations_at(0.99),
-        weight: weight(BLOCK_ROWS, tally.all.moments(tally.frames)),
-        first_weight: weight(1, tally.first.moments(tally.frames)),
+        weight: weight(BLOCK_ROWS, &tally.all),
+        first_weight: weight(1, &tally.first),
     }
 }
 
 fn table(curve: &Curve) -> String {
     let mut grid = Grid::with_widths(&[8]);
-    let head = ["rber", "fail", "95 % of fail", "iterations", "p99", "weight", "of 4096", "first", "of 1024"];
+    let given = if curve.points.iter().any(|point| point.errors.is_some()) { "errors" } else { "rber" };
+    let head = [given, "fail", "95 % of fail", "iterations", "p99", "weight", "of 4096", "first", "of 1024"];
     grid.row(head.map(String::from));
     grid.rule();
     let dash = || "-".to_string();
@@ -151,8 +187,9 @@ fn table(curve: &Curve) -> String {
         let spread = |w: &Weight| [format!("{:.1}", w.mean), format!("± {:.1}", w.deviation)];
         let [all, all_spread] = spread(&point.weight);
         let [first, first_spread] = spread(&point.first_weight);
+        let errors = point.errors.map(|errors| errors.to_string());
         grid.row([
-            point.rber.to_string(),
+            errors.or(point.rber.map(|p| p.to_string())).unwrap_or_default(),
             format!("{:.5}", point.failure_rate),
             format!("{:.5} to {:.5}", point.failure_rate_low, point.failure_rate_high),
             mean.map_or_else(dash, |(mean, half)| format!("{mean:.2} ± {half:.2}")),
@@ -172,7 +209,7 @@ fn table(curve: &Curve) -> String {
         how += &format!(", {} extra senses", curve.soft_senses);
     }
     format!(
-        "{} codewords of 36,864 bits at each raw bit error rate; {how}\n\
+        "{} codewords of 36,864 bits in each row; {how}\n\
          iterations: mean of decoded codewords with 95 %; weight: failing checks, mean ± deviation\n{}",
         grouped(u64::from(curve.frames)),
         grid.render()
