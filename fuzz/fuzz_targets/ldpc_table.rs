@@ -9,7 +9,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         let outcomes = Outcomes::new(&table);
         for errors in [0, 1, 300, u32::MAX] {
             assert!(outcomes.outcome(errors, u32::MAX / 2).1 <= table.iterations);
-            let _ = (outcomes.weight(errors, 0), outcomes.first_weight(errors, u32::MAX));
+            let _ = (outcomes.weight(errors, 0, 1), outcomes.first_weight(errors, u32::MAX, 0));
         }
         let _ = (table.failure_rate(0.008), table.mean_iterations(0.008));
     }

@@ -58,7 +58,8 @@ pub struct WeightSums {
 }
 
 impl WeightSums {
-    fn count(&mut self, weight: u32, failed: bool) {
+    /// Count a frame with this weight.
+    pub fn count(&mut self, weight: u32, failed: bool) {
         let weight = u64::from(weight);
         self.sum += weight;
         self.squares += weight * weight;

@@ -134,7 +134,7 @@ fn compare(
 #[test]
 fn flooding_ends_as_the_independent_decoder_does() {
     let mut oracle = flooding::Decoder::new(matrix(), Normalised);
-    let [decoded, all, alike] = compare(Schedule::Flooding, &[60, 150, 250, 300, 316, 400], 5, |values| {
+    let [decoded, all, alike] = compare(Schedule::Flooding, &[60, 150, 250, 300, 316, 400], 4, |values| {
         let result = oracle.decode(values, 20);
         (result.is_ok(), result.unwrap_or_else(|failed| failed).iterations as u32)
     });
@@ -145,7 +145,7 @@ fn flooding_ends_as_the_independent_decoder_does() {
 #[test]
 fn layers_end_as_the_independent_decoder_does() {
     let mut oracle = horizontal_layered::Decoder::new(matrix(), Normalised);
-    let [decoded, all, alike] = compare(Schedule::Layered, &[60, 150, 250, 316, 330, 400], 5, |values| {
+    let [decoded, all, alike] = compare(Schedule::Layered, &[60, 150, 250, 316, 330, 400], 4, |values| {
         let result = oracle.decode(values, 20);
         (result.is_ok(), result.unwrap_or_else(|failed| failed).iterations as u32)
     });

@@ -17,7 +17,7 @@ fn answer(text: &str) -> Result<(), TableError> {
     for errors in [0, 1, 17, 300, 36_864, u32::MAX] {
         for draw in [0, 1, u32::MAX / 3, u32::MAX] {
             assert!(outcomes.outcome(errors, draw).1 <= table.iterations);
-            let _ = (outcomes.weight(errors, draw), outcomes.first_weight(errors, draw));
+            let _ = (outcomes.weight(errors, draw, !draw), outcomes.first_weight(errors, draw, draw));
         }
     }
     let failing = table.failure_rate(0.008);

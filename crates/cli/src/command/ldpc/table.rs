@@ -16,9 +16,10 @@ pub fn run(args: &TableArgs) -> Result<(), CliError> {
     if let Some(most) = args.frames {
         plan.rows.iter_mut().for_each(|(_, frames)| *frames = most.min(*frames));
     }
+    // From here on an interrupt must remove the incomplete file.
+    catch_interrupts();
     // The file is opened first: the measurement takes minutes.
     let output = args.out.as_deref().map(|out| Output::new(out, args.force)).transpose()?;
-    catch_interrupts();
     let progress = Progress::new(plan.frames());
     let threads = args.threads.map_or_else(threads, usize::from);
     let table = Table::measure(&plan, threads, &|more| progress.count(more));
