@@ -217,6 +217,7 @@ const CHANGES: &[Change] = &[
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
     ("erase.cycles_per_erase", "2000", AERO),
+    ("erase.defer_last_loop", "true", AERO),
     (
         "erase.error_spread",
         "'50%'",

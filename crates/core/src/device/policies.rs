@@ -72,6 +72,8 @@ pub(super) struct Fixed {
     pub rotates: bool,
     /// Whether stripes may move.
     pub moves_stripes: bool,
+    /// Whether the last loop of an erase waits until its extent is opened.
+    pub defers_last_loop: bool,
     /// How many erases of the run an extent may be behind others of its lane.
     pub erase_gap: Option<u32>,
 }
@@ -93,6 +95,8 @@ impl Fixed {
             heeds_channel: p.gc_schedule.heeds_channel(),
             rotates: p.gc_schedule.rotates(),
             moves_stripes: p.wear.moves_stripes(),
+            defers_last_loop: !p.gc_schedule.instant()
+                && shape.eraser.as_ref().is_some_and(Eraser::defers_last_loop),
             erase_gap: p.wear.erase_gap().map(|gap| gap.div_ceil(per_erase)),
         }
     }

@@ -112,6 +112,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut holes = Stream::new(seed, "swarm holes", 0);
     let mut erases = Stream::new(seed, "swarm erases", 0);
     let mut last_loop = Stream::new(seed, "swarm last loop", 0);
+    let mut deferral = Stream::new(seed, "swarm deferral", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -126,6 +127,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         }
         draw_erases(&mut erases, &mut config);
         config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
+        draw_deferral(&mut deferral, &mut config);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
@@ -438,6 +440,15 @@ fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
     if chance(s, 4) {
         c.faults.worn = one_of(s, &[None, Some(21), Some(40)]);
         c.faults.correctable = one_of(s, &[None, Some(22), Some(45)]);
+    }
+}
+
+/// Defer the last loops of erases on half of the drives whose erases a scheme plans and cannot fail.
+fn draw_deferral(s: &mut Stream, c: &mut DeviceConfig) {
+    let defers = chance(s, 2);
+    let planned = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
+    if planned && c.faults == FaultsConfig::default() && c.fault.is_empty() {
+        c.erase.as_mut().expect("the small drive has the table").defer_last_loop = defers;
     }
 }
 

@@ -1,10 +1,11 @@
 //! The audit of collections: what each has under way, and why it waits.
 
 use super::collect::Stage;
+use super::erase::Program;
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::flash::{ErasePart, Owner};
 use crate::ftl::extents::Writer;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -20,12 +21,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for id in self.flash.ops_in_use() {
             let cmd = &self.flash.op(id).cmd;
             if let Owner::Collection(lane) = cmd.owner {
+                if cmd.part == ErasePart::Last {
+                    continue;
+                }
                 let erase = cmd.kind == OpKind::Erase;
                 *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
             }
         }
         for id in s.parity.mends.in_use() {
             reads[s.parity.mends[id].lane as usize] += 1;
+        }
+        for (_, program) in s.gc.last_loops.held() {
+            if let Program::Copyback { lane, .. } = program {
+                reads[lane as usize] += 1;
+            }
         }
         for g in s.write.units.in_use() {
             if s.write.units[g].writer == Writer::Collection {

@@ -4,14 +4,9 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
-use crate::ftl::config::ExtentKind;
-use crate::nand::OpKind;
-use crate::nand::config::BusyKind;
 use crate::observer::Observer;
 use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
 
 /// The stage of a lane's collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +32,7 @@ pub(in crate::device) struct Collection {
     pub reads: u32,
     /// Programs under way.
     pub programs: u32,
+    /// Erases under way; without those of deferred last loops.
     pub(super) erases: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
     pub staged: Vec<(Lpn, Ppa)>,
@@ -330,62 +326,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    fn erase_victim(&mut self, lane: u32) {
-        self.close_to_erase(lane);
-        let layout = &self.shape.layout;
-        let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
-        let parts = self.shape.erases_per_die();
-        let (mask, width) = match layout.kind {
-            ExtentKind::Block => (1u32 << (lane % planes), 1),
-            _ => (u32::MAX >> (32 - planes / parts), planes / parts),
-        };
-        let c = &mut self.state.gc.collections[lane as usize];
-        let victim = c.victim;
-        let (_, block) = layout.lane_of(victim);
-        c.stage = Stage::Erasing;
-        c.erases = luns * parts;
-        for part in 0..luns * parts {
-            let (die, mut mask) = (first + part / parts, mask << (part % parts * width));
-            if self.fixed.may_fail || self.shape.holes.is_some() {
-                mask &= !self.planes_not_erased(victim, die);
-            }
-            if mask == 0 {
-                self.state.gc.collections[lane as usize].erases -= 1;
-                continue;
-            }
-            let plane = if self.shape.busy == BusyKind::Plane { mask.trailing_zeros() } else { 0 };
-            let unit = self.shape.unit_of(die, plane);
-            let id = self.flash.order(FlashCommand {
-                kind: OpKind::Erase,
-                occupant: Occupant::Erase,
-                owner: Owner::Collection(lane),
-                unit,
-                planes: mask,
-                block,
-                extent: victim,
-                ..FlashCommand::BLANK
-            });
-            self.submit_op(id);
-        }
-        if self.state.gc.collections[lane as usize].erases == 0 {
-            // Every block of the victim is bad.
-            self.state.deferred.push(Deferred::Emptied { lane });
-        }
-    }
-
-    /// Handle the end of an erase of a part of the victim.
-    #[inline(never)]
-    pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
-        self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
-        self.free_op(op);
-        let s = &mut self.state;
-        let c = &mut s.gc.collections[lane as usize];
-        c.erases -= 1;
-        if c.erases == 0 {
-            self.victim_erased(lane);
-        }
-    }
-
     /// Make an erased extent free.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
         if self.fixed.may_fail {
@@ -407,7 +347,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// End a collection: the victim is erased and free again.
+    /// End a collection: the victim is erased and free again. (Where last loops are deferred, it lacks its
+    /// last.)
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
         self.set_closes_programs(lane, false);
         self.close_scope(lane, false);
@@ -434,6 +375,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.retire_extent(victim);
         } else {
             self.extent_erased(victim);
+            self.defer_last_loop(victim);
         }
         if let Some(gap) = self.fixed.erase_gap {
             self.note_coldest(lane, gap);

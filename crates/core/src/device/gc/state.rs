@@ -1,6 +1,7 @@
 //! The state of collection.
 
 use super::collect::Collection;
+use super::erase::LastLoops;
 use super::group_time::Groups;
 use super::pace::Pace;
 use crate::containers::NONE;
@@ -27,6 +28,8 @@ pub(in crate::device) struct Gc {
     pub groups: Groups,
     /// By lane, if erases are levelled: the extent to empty for it, or `NONE`.
     pub coldest: Vec<u32>,
+    /// The last loops of erases that are deferred.
+    pub last_loops: LastLoops,
     /// Whether a lane found no victim since lanes were last woken for that.
     pub lacks_victim: bool,
     /// Whether an extent has become worth collecting since then.
@@ -46,6 +49,7 @@ impl Gc {
             pace: Pace::new(shape.stripes.as_ref().map_or(1, |s| s.groups)),
             groups: Groups::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
             coldest: vec![NONE; if levels_erases { lanes as usize } else { 0 }],
+            last_loops: LastLoops::new(shape, limits),
             lacks_victim: false,
             victim_appeared: false,
         }
