@@ -93,7 +93,11 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     nested.policy.schedule = member("read-write-erase");
     nested.policy.suspend_erase = member("timeout");
     nested.policy.suspend_program = member("intra-phase");
+    let mut deferred = small_drive();
+    deferred.policy.erase_scheme = member("aero");
+    deferred.erase.as_mut().expect("the table").defer_last_loop = true;
     vec![
+        ("deferred last loops", deferred),
         ("plain", plain),
         ("write-through", through),
         ("dynamic", dynamic),

@@ -359,15 +359,17 @@ impl Eraser {
         self.chip.errors(&nature, known.wear, known.left)
     }
 
-    /// Mean time of the erase of a block after so many cycles, ns. `others`: the time beside each pulse.
+    /// Mean time of the erase of a block after so many cycles, ns, without a last loop that is deferred.
+    /// `others`: the time beside each pulse.
     pub fn mean_ns(&self, cycles: u32, others: u64) -> u64 {
         let (mut steps, mut pulses) = (0, 0);
         for class in 0..CLASSES {
             let nature = self.chip.typical(class);
             let known = self.lived(&nature, cycles);
             let plan = self.steady_plan(self.needed(&nature, cycles, known.wear), known.wear);
-            steps += u64::from(plan.steps());
-            pulses += plan.count as u64;
+            let pulses_made = &plan.pulses()[..plan.count - usize::from(self.defers_last_loop)];
+            steps += pulses_made.iter().map(|pulse| u64::from(pulse.steps)).sum::<u64>();
+            pulses += pulses_made.len() as u64;
         }
         (steps * self.chip.step_ns + pulses * others) / u64::from(CLASSES)
     }

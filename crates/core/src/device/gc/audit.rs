@@ -85,6 +85,32 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
+    /// Check that only free extents lack a last loop that is not ordered, that programs are held by extents
+    /// whose last loop is under way, and that the erases under way are counted.
+    pub(in crate::device) fn audit_last_loops(&self) -> Result<(), String> {
+        let s = &self.state.gc.last_loops;
+        let mut under_way = vec![0; self.shape.layout.extents() as usize];
+        for id in self.flash.ops_in_use() {
+            let cmd = &self.flash.op(id).cmd;
+            under_way[if cmd.part == ErasePart::Last { cmd.extent as usize } else { continue }] += 1;
+        }
+        for (extent, (erases, held)) in s.under_way().enumerate() {
+            let found = under_way[extent];
+            law!(erases == found, "extent {extent} counts {erases} last loops of {found}");
+            law!((held > 0) == (erases > 0), "extent {extent} holds {held} programs for {erases} last loops");
+        }
+        let deferred: Vec<u32> = s.deferred().collect();
+        if !deferred.is_empty() {
+            let lanes = 0..self.shape.layout.lanes;
+            let free: Vec<u32> = lanes.flat_map(|lane| self.state.extents.free_extents(lane)).collect();
+            let used = deferred.iter().find(|extent| !free.contains(extent));
+            law!(used.is_none(), "extent {used:?} is used, and the last loop of its erase is not ordered");
+        }
+        let (held, (_, counted)) = (s.held().count(), self.last_loops());
+        law!(held == counted, "{held} programs wait for last loops, and {counted} are counted");
+        Ok(())
+    }
+
     /// Whether the collection of a lane closes this unit to host operations.
     pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
         let own = self.shape.units_of_lane(lane);
