@@ -89,6 +89,8 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     let mut preemptive = small_drive();
     preemptive.policy.gc_schedule = member("preemptive");
     preemptive.policy.gc_scope = GcScopeConfig::Operation(Default::default());
+    let mut tokens = small_drive();
+    tokens.policy.gc_schedule = member("tokens");
     let mut nested = through.clone();
     nested.policy.schedule = member("read-write-erase");
     nested.policy.suspend_erase = member("timeout");
@@ -98,6 +100,7 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     deferred.erase.as_mut().expect("the table").defer_last_loop = true;
     vec![
         ("deferred last loops", deferred),
+        ("tokens", tokens),
         ("plain", plain),
         ("write-through", through),
         ("dynamic", dynamic),

@@ -186,6 +186,19 @@ fn a_collection_through_the_controller() {
 }
 
 /// Make planes lanes, and join operations on both planes of a die where possible.
+#[test]
+fn writes_that_pay_for_a_collection() {
+    let question = "The first write pays the token with which the collection begins. The second has begun by then, and\n\
+        the others wait: a copied row of two units earns 5/3 tokens, for three valid units of eight. The first\n\
+        makes up for the second write. After the last copy nothing waits for tokens.";
+    let mut c = hungry();
+    let limits = gc_schedule::tokens::Config { start: Level::Count(10), hard: Level::Count(1), most: 1 };
+    c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Tokens(limits);
+    c.ftl.gc.in_flight = 1;
+    let script = [0, 100_000, 200_000, 300_000].map(|at| (at, Put, 64, UNIT));
+    check("writes_that_pay_for_a_collection", question, &c, &stale(), &script, 100_000);
+}
+
 fn joining(mut c: DeviceConfig) -> DeviceConfig {
     (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
     (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 2);

@@ -66,6 +66,8 @@ pub(super) struct Fixed {
     pub collects_instantly: bool,
     /// Whether collections may close dies to host programs while they yield to reads.
     pub may_close_programs: bool,
+    /// Most tokens of a collection; 0 without tokens.
+    pub most_tokens: u32,
     /// Whether a collection may start depends on its channel.
     pub heeds_channel: bool,
     /// Whether the lanes of a group are meant to collect one at a time.
@@ -92,6 +94,7 @@ impl Fixed {
             gc_scope: p.gc_scope.scope(),
             collects_instantly: p.gc_schedule.instant(),
             may_close_programs: p.gc_schedule.may_close_programs(),
+            most_tokens: p.gc_schedule.most_tokens(),
             heeds_channel: p.gc_schedule.heeds_channel(),
             rotates: p.gc_schedule.rotates(),
             moves_stripes: p.wear.moves_stripes(),

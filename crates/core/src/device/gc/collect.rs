@@ -5,6 +5,7 @@ use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
 use crate::observer::Observer;
+use crate::policy::gc_schedule::TOKEN;
 use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ pub(in crate::device) struct Collection {
     /// When the collection began, ns, and the units that it wins.
     begun: u64,
     wins: u32,
+    /// Valid units of the victim when the collection began, and the tokens that it has.
+    valid: u32,
+    pub(super) tokens: i64,
     /// When the collection ends, as predicted when it began, ns.
     pub ends: u64,
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
@@ -67,6 +71,8 @@ impl Collection {
             due: false,
             begun: 0,
             wins: 0,
+            valid: 0,
+            tokens: 0,
             ends: 0,
             waiting: false,
             closes: false,
@@ -218,6 +224,34 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else {
             s.counters.programs_gc += u64::from(units);
         }
+        if self.fixed.most_tokens > 0 {
+            self.earn_tokens(lane, units);
+        }
+    }
+
+    /// Add the tokens that copied units earn: for each write unit of them, units won / valid units of the
+    /// victim.
+    #[cold]
+    fn earn_tokens(&mut self, lane: u32, units: u32) {
+        let per = i64::from(self.shape.layout.units_per_row);
+        let c = &mut self.state.gc.collections[lane as usize];
+        let earned = i64::from(units) * i64::from(c.wins) * TOKEN / (i64::from(c.valid.max(1)) * per);
+        c.tokens = (c.tokens + earned).min(i64::from(self.fixed.most_tokens) * TOKEN);
+    }
+
+    /// Let a host program of a lane that has ended pay a token, if the lane collects.
+    #[cold]
+    pub(in crate::device) fn pay_token(&mut self, lane: u32) {
+        let c = &mut self.state.gc.collections[lane as usize];
+        if c.stage != Stage::Copying {
+            return;
+        }
+        c.tokens -= TOKEN;
+        let all_begun = c.cursor == self.shape.layout.units_per_extent;
+        if !all_begun {
+            let view = self.space(lane);
+            self.update_program_gate(lane, &view);
+        }
     }
 
     /// Begin a collection. None of its operations is under way yet.
@@ -228,6 +262,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let s = &mut self.state;
         s.extents.begin_collection(victim);
+        let valid = s.extents.valid(victim);
         let c = &mut s.gc.collections[lane as usize];
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
         c.stage = Stage::Copying;
@@ -238,6 +273,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (c.begun, c.ends) = (s.now, ends);
         c.wins =
             (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
+        c.valid = valid;
+        c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
         self.count_collection(lane, true);
     }
 
@@ -303,6 +340,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn all_moved(&mut self, lane: u32) {
+        if self.fixed.most_tokens > 0 {
+            // Nothing earns tokens any more.
+            self.set_closes_programs(lane, false);
+        }
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");

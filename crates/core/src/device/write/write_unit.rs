@@ -416,7 +416,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if g.programs > 0 {
             return self.free_op(op);
         }
-        if g.failed {
+        if self.fixed.most_tokens > 0 && g.writer == Writer::Host {
+            let lane = g.lane;
+            self.pay_token(lane);
+        }
+        if self.state.write.units[write_unit].failed {
             return self.program_failed(op, write_unit);
         }
         self.data_programmed(write_unit);
