@@ -220,7 +220,7 @@ const CHANGES: &[Change] = &[
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
     ("erase.cycles_per_erase", "2000", AERO),
-    ("erase.defer_last_loop", "true", AERO),
+    ("erase.defer_last_loop", "false", AERO),
     (
         "erase.error_spread",
         "'50%'",
@@ -350,6 +350,7 @@ fn bases() -> Vec<Table> {
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
     let wearing = with(&first, AERO);
+    out.push(with(&wearing, &[("erase.defer_last_loop", "true")]));
     out.push(with(&wearing, &[("faults.worn", "60"), ("faults.correctable", "72")]));
     for (key, value) in [("user_capacity", "'11MiB'"), ("over_provisioning_of_user", "'33%'")] {
         let mut sized = first.clone();
