@@ -206,7 +206,15 @@ pub enum WriteStep {
     /// The write unit waits for a free block. The value is the busy unit on which a collection is
     /// to free it (`NONE`: any of several).
     Stalls(BusyUnit),
-    /// The write unit has a row, and this operation will program it.
+    /// A write unit, or a member of a stripe, has a row, and waits for the last loop of its extent's erase.
+    Held {
+        /// Number of the write unit.
+        write_unit: u32,
+        /// The busy unit that is erased (`NONE`: there are several).
+        unit: BusyUnit,
+    },
+    /// The write unit has a row, and this operation will program it. A member of a stripe that was held is
+    /// told by the number of its write unit.
     Placed(u32),
 }
 

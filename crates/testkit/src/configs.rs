@@ -156,6 +156,7 @@ pub fn erase_table() -> EraseConfig {
         reading: Reading::Cycles,
         stress_exponent: 1.0,
         cycles_per_erase: 1,
+        defer_last_loop: false,
         fresh_errors: 20,
         worn_errors: 63,
         worn_cycles: 5300,

@@ -169,6 +169,9 @@ const CHANGES: &[Change] = &[
     ("policy.gc_victim.d-choices.d", "2", &[]),
     ("policy.gc_schedule.threshold.start", "5", &[]),
     ("policy.gc_schedule.threshold.hard", "2", &[]),
+    ("policy.gc_schedule.tokens.start", "5", &[]),
+    ("policy.gc_schedule.tokens.hard", "2", &[]),
+    ("policy.gc_schedule.tokens.most", "20", &[]),
     ("policy.gc_schedule.preemptive.start", "5", &[]),
     ("policy.gc_schedule.preemptive.hard", "3", &[]),
     ("policy.gc_schedule.preemptive.states", "'four'", &[("policy.gc_schedule.preemptive.hard", "4")]),
@@ -217,6 +220,7 @@ const CHANGES: &[Change] = &[
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
     ("erase.cycles_per_erase", "2000", AERO),
+    ("erase.defer_last_loop", "false", AERO),
     (
         "erase.error_spread",
         "'50%'",
@@ -346,6 +350,7 @@ fn bases() -> Vec<Table> {
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
     let wearing = with(&first, AERO);
+    out.push(with(&wearing, &[("erase.defer_last_loop", "true")]));
     out.push(with(&wearing, &[("faults.worn", "60"), ("faults.correctable", "72")]));
     for (key, value) in [("user_capacity", "'11MiB'"), ("over_provisioning_of_user", "'33%'")] {
         let mut sized = first.clone();

@@ -36,6 +36,8 @@ const OVER_KEYED: &[&str] = &[
     "policy.gc_schedule.rotating.wait_for_channel_above",
     "policy.gc_schedule.threshold.hard",
     "policy.gc_schedule.threshold.wait_for_channel_above",
+    "policy.gc_schedule.tokens.hard",
+    "policy.gc_schedule.tokens.most",
     "policy.redundancy.rain.xor",
 ];
 

@@ -89,11 +89,18 @@ fn drives() -> Vec<(&'static str, DeviceConfig)> {
     let mut preemptive = small_drive();
     preemptive.policy.gc_schedule = member("preemptive");
     preemptive.policy.gc_scope = GcScopeConfig::Operation(Default::default());
+    let mut tokens = small_drive();
+    tokens.policy.gc_schedule = member("tokens");
     let mut nested = through.clone();
     nested.policy.schedule = member("read-write-erase");
     nested.policy.suspend_erase = member("timeout");
     nested.policy.suspend_program = member("intra-phase");
+    let mut deferred = small_drive();
+    deferred.policy.erase_scheme = member("aero");
+    deferred.erase.as_mut().expect("the table").defer_last_loop = true;
     vec![
+        ("deferred last loops", deferred),
+        ("tokens", tokens),
         ("plain", plain),
         ("write-through", through),
         ("dynamic", dynamic),

@@ -186,6 +186,19 @@ fn a_collection_through_the_controller() {
 }
 
 /// Make planes lanes, and join operations on both planes of a die where possible.
+#[test]
+fn writes_that_pay_for_a_collection() {
+    let question = "The first write pays the token with which the collection begins. The second has begun by then, and\n\
+        the others wait: a copied row of two units earns 5/3 tokens, for three valid units of eight. The first\n\
+        makes up for the second write. After the last copy nothing waits for tokens.";
+    let mut c = hungry();
+    let limits = gc_schedule::tokens::Config { start: Level::Count(10), hard: Level::Count(1), most: 1 };
+    c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Tokens(limits);
+    c.ftl.gc.in_flight = 1;
+    let script = [0, 100_000, 200_000, 300_000].map(|at| (at, Put, 64, UNIT));
+    check("writes_that_pay_for_a_collection", question, &c, &stale(), &script, 100_000);
+}
+
 fn joining(mut c: DeviceConfig) -> DeviceConfig {
     (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
     (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 2);
@@ -299,6 +312,43 @@ fn an_erase_that_serves_all_reads_between_loops() {
     let (mut c, script) = (suspending("deferred", "never"), erased(&[300_000, 1_020_000]));
     c.suspend.erase.serve = ServedAfterLoop::All;
     check("an_erase_that_serves_all_reads_between_loops", question, &c, &emptied(), &script, 50_000);
+}
+
+/// Six blocks a plane, of which two are filled; each needs two loops. The first extent of die 0 is trimmed
+/// and the other four are written, so that the first one is next.
+fn reopened() -> (DeviceConfig, Vec<Line>) {
+    let mut c = hungry();
+    (c.geometry.blocks, c.ftl.over_provisioning) = (6, Some(0.6));
+    c.policy.gc_schedule = gc_schedule::GcScheduleConfig::Threshold(gc_schedule::threshold::Config {
+        start: Level::Count(4),
+        hard: Level::Count(1),
+        ..Default::default()
+    });
+    c.policy.erase_scheme = tailcut_testkit::swarm::member("ispe");
+    let erase = c.erase.as_mut().expect("it has the table");
+    erase.rows = vec!["ispe 0: 7ms 100".parse().expect("a row")];
+    erase.defer_last_loop = true;
+    let mut before = emptied();
+    before.extend((0..16).map(|k| (30_000_000 * (k + 1), Put, 0, UNIT)));
+    (c, before)
+}
+
+#[test]
+fn an_erase_without_its_last_loop() {
+    let question = "The write opens an extent, and a collection erases an empty one. Its blocks need two loops: the\n\
+        collection makes the first.";
+    let (c, _) = reopened();
+    let script = [(0, Put, 0, UNIT), (500_000, Read, 32, UNIT)];
+    check("an_erase_without_its_last_loop", question, &c, &emptied(), &script, 150_000);
+}
+
+#[test]
+fn a_last_loop_that_was_deferred() {
+    let question = "The extent that the first write opens lacks the last loop of its erase. Both writes are held until\n\
+        its end; the read of the die waits for it too.";
+    let (c, before) = reopened();
+    let script = [(0, Put, 0, UNIT), (100_000, Put, 4, UNIT), (300_000, Read, 32, UNIT)];
+    check("a_last_loop_that_was_deferred", question, &c, &before, &script, 150_000);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use tailcut_core::device::Shape;
 use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView, watermark};
-use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
-use tailcut_core::policy::gc_schedule::{preemptive, rotating, threshold};
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView, TOKEN};
+use tailcut_core::policy::gc_schedule::{preemptive, rotating, threshold, tokens};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
 use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView, shift_migrate};
 use tailcut_testkit::parity_drive;
@@ -43,6 +43,27 @@ fn a_collection_starts_at_its_threshold_and_waits_for_the_channel_only_above_a_l
     }
     assert_eq!([&waits, &starts].map(|p| p.heeds_channel()), [true, false]);
     assert_eq!(waits.reserve(), 3);
+}
+
+/// With a token left a collection yields to host programs; without one it goes first, until it has earned one.
+#[test]
+fn a_collection_with_tokens_yields_until_they_are_spent() {
+    let limits = tokens::Config { start: Level::Count(6), hard: Level::Count(3), most: 2 };
+    let p = schedule(GcScheduleConfig::Tokens(limits));
+    let writes = |free, tokens| SpaceView { host_active: true, host_writes: true, tokens, ..lane(free) };
+    for (free, tokens, proceeds, closes) in [
+        (5, 2 * TOKEN, false, false),
+        (5, TOKEN, false, false),
+        (5, TOKEN - 1, true, true),
+        (5, -TOKEN, true, true),
+        (3, 2 * TOKEN, true, false),
+    ] {
+        let view = writes(free, tokens);
+        assert_eq!((p.proceed(&view), p.closes_programs(&view)), (proceeds, closes), "{free}, {tokens}");
+        let reads = SpaceView { host_writes: false, host_reads: true, ..view };
+        assert!(p.proceed(&reads), "reads pay nothing");
+    }
+    assert_eq!((p.start(&writes(6, 0)), p.start(&writes(7, 0)), p.reserve()), (true, false, 3));
 }
 
 /// The states of Lee et al. (TCAD'13): S1 above the hard limit, S2 below it, S3 below it with a write

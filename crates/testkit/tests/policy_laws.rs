@@ -11,7 +11,7 @@ use tailcut_core::policy::erase_scheme::{
     BlockView, EraseSchemeConfig, EraseSchemePolicy, Pulse, VerifyView,
 };
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView};
-use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView};
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView, TOKEN};
 use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
 use tailcut_core::policy::placement::{LaneView, NO_ROOM, PlacementConfig, PlacementPolicy};
@@ -448,6 +448,8 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
             host_active,
             host_reads: host_active,
             host_programs: false,
+            host_writes: host_active,
+            tokens: i64::from(p.most_tokens()) * TOKEN,
             channel_active: host_active,
             group_collecting: 0,
             rebuilds_here: host_active,
@@ -458,6 +460,13 @@ fn gc_schedule(name: &str, x: &PolicyContext) {
         let beside = SpaceView { group_collecting: 1, ..view(false) };
         assert!(!p.start(&beside) || p.start(&view(false)), "{name} starts only while another collects");
         assert!(!p.rotates() || free <= extents / 2 || !p.start(&beside), "{name} does not rotate");
+        let poor = SpaceView { tokens: TOKEN - 1, ..view(true) };
+        let by_tokens = p.most_tokens() > 0;
+        assert!(
+            !by_tokens || p.proceed(&poor) && p.closes_programs(&poor),
+            "{name} waits for what cannot run"
+        );
+        assert!(!by_tokens || !p.closes_programs(&view(true)), "{name} holds back programs that can pay");
         assert!(p.proceed(&view(false)), "{name} yields without host work with {free} free");
         let starts = p.start(&view(false));
         assert!(started || !starts, "{name} starts with {free} free and not with fewer");

@@ -94,6 +94,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 f.again.waiting
             );
         }
+        if self.fixed.defers_last_loop {
+            let (deferred, held) = self.last_loops();
+            let deferred = deferred.count();
+            let _ = writeln!(out, "  {deferred} last loops are deferred, {held} programs wait for others");
+        }
         for (lane, c) in s.gc.collections.iter().enumerate().filter(|(_, c)| c.is_active()).take(MOST) {
             let free = s.extents.free(&self.shape.layout, lane as u32);
             let _ = writeln!(out, "  collection of lane {lane} ({free} free extents): {}", c.describe());

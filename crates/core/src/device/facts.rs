@@ -104,7 +104,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.host_ended = s.now;
         if s.gc.waiting > 0 {
             let load = self.flash.host_load(unit);
-            if load.ops == 0 || read && self.fixed.may_close_programs || rebuilds && load.rebuilds == 0 {
+            let heeds = if read { self.fixed.may_close_programs } else { self.fixed.most_tokens > 0 };
+            if load.ops == 0 || heeds || rebuilds && load.rebuilds == 0 {
                 self.wake_unit(unit);
             }
         }

@@ -19,6 +19,8 @@ pub(super) struct Limits {
     pub write_units: u32,
     /// Lists of dirty slots in the buffer: one for each pool of lanes, or for each stripe.
     pub lists: u32,
+    /// Programs that wait for the last loops of their extents' erases.
+    pub held_programs: u32,
     /// Flash operations.
     pub ops: u32,
 }
@@ -45,6 +47,13 @@ impl Limits {
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // A reconstruction reads the other units of its stripe. A rebuilt part is not read itself.
         let extra = jobs * width + if rebuilds > 0 { most_parts * width } else { 0 };
+        let held_programs = if fixed.defers_last_loop { write_units + lanes * shape.gc_in_flight } else { 0 };
+        // Rows of an extent that is neither open nor closed are all held.
+        let opened = if fixed.defers_last_loop {
+            2 * lanes + held_programs / (shape.layout.rows_per_extent / shape.layout.parts).max(1)
+        } else {
+            0
+        };
         let ops = most_parts
             + slots
             + aside
@@ -52,11 +61,12 @@ impl Limits {
             + lanes * (moves * programs + shape.layout.luns * shape.erases_per_die())
             + extra
             + mends * width
+            + opened.min(shape.layout.extents()) * shape.layout.luns * shape.erases_per_die()
             + lanes;
         let lists = match stripes {
             Some(_) => StripeState::most_entries(stripes, slots, lanes),
             None => lanes / shape.pool_lanes,
         };
-        Limits { rebuilds, mends, moves, aside, write_units, lists, ops }
+        Limits { rebuilds, mends, moves, aside, write_units, lists, held_programs, ops }
     }
 }

@@ -66,12 +66,16 @@ pub(super) struct Fixed {
     pub collects_instantly: bool,
     /// Whether collections may close dies to host programs while they yield to reads.
     pub may_close_programs: bool,
+    /// Most tokens of a collection; 0 without tokens.
+    pub most_tokens: u32,
     /// Whether a collection may start depends on its channel.
     pub heeds_channel: bool,
     /// Whether the lanes of a group are meant to collect one at a time.
     pub rotates: bool,
     /// Whether stripes may move.
     pub moves_stripes: bool,
+    /// Whether the last loop of an erase waits until its extent is opened.
+    pub defers_last_loop: bool,
     /// How many erases of the run an extent may be behind others of its lane.
     pub erase_gap: Option<u32>,
 }
@@ -90,9 +94,12 @@ impl Fixed {
             gc_scope: p.gc_scope.scope(),
             collects_instantly: p.gc_schedule.instant(),
             may_close_programs: p.gc_schedule.may_close_programs(),
+            most_tokens: p.gc_schedule.most_tokens(),
             heeds_channel: p.gc_schedule.heeds_channel(),
             rotates: p.gc_schedule.rotates(),
             moves_stripes: p.wear.moves_stripes(),
+            defers_last_loop: !p.gc_schedule.instant()
+                && shape.eraser.as_ref().is_some_and(Eraser::defers_last_loop),
             erase_gap: p.wear.erase_gap().map(|gap| gap.div_ceil(per_erase)),
         }
     }

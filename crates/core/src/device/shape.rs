@@ -162,6 +162,7 @@ impl Shape {
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
         let row_bytes = u64::from(most_planes) * g.page;
         let eraser = eraser(c, &context, seed)?;
+        check_last_loops(eraser.as_ref(), faults.is_some())?;
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         let timing = match &eraser {
@@ -410,6 +411,17 @@ fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Erase
         );
     }
     Ok(eraser)
+}
+
+/// Refuse deferred last loops where erases may fail.
+fn check_last_loops(eraser: Option<&Eraser>, may_fail: bool) -> Result<(), ConfigProblem> {
+    if may_fail && eraser.is_some_and(Eraser::defers_last_loop) {
+        return refuse(
+            "erase.defer_last_loop",
+            "an erase fails at its last loop, when programs have the rows of its extent already: set it to false, or leave out all faults",
+        );
+    }
+    Ok(())
 }
 
 fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {

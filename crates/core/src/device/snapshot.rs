@@ -25,7 +25,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(super) const VERSION: u32 = 18;
+pub(super) const VERSION: u32 = 20;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error, drop the device that was being
@@ -108,9 +108,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The drive must be idle.
     ///
     /// # Panics
-    /// If a plane of the drive is dead: another scheme's drive would use that plane.
+    /// If a plane of the drive is dead: another scheme's drive would use that plane. If last loops of erases
+    /// are deferred: the file has no place for them, and ageing leaves none.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
         assert!(self.state.faults.life.is_empty(), "an aged drive has all its planes");
+        assert!(self.state.gc.last_loops.deferred().next().is_none(), "an aged drive defers no last loop");
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),

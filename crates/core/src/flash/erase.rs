@@ -5,7 +5,7 @@
 //! plane has its own plan. A pulse lasts as long as that of the plane which needs most.
 
 use super::join::joined;
-use super::op::OpId;
+use super::op::{ErasePart, FlashCommand, OpId};
 use super::state::Flash;
 use crate::address::BlockId;
 use crate::nand::blocks::{Blocks, Worn};
@@ -34,6 +34,8 @@ pub struct Eraser {
     reading: Reading,
     /// Cycles that an erase stands for.
     cycles_per_erase: u32,
+    /// Whether the last loop of an erase waits until its extent is opened.
+    defers_last_loop: bool,
     /// By class, then by `EVERY` cycles: the wear of a block that the scheme has always erased.
     life: Vec<[u32; TABLED as usize + 1]>,
 }
@@ -117,7 +119,10 @@ impl Eraser {
         let (need, full) = (of(rows)?, of("ispe")?);
         let chip = Chip::new(c, scheme.voltage(), seed);
         let (reading, cycles_per_erase) = (c.reading, c.cycles_per_erase);
-        let mut eraser = Eraser { chip, scheme, need, full, reading, cycles_per_erase, life: Vec::new() };
+        let defers_last_loop = c.defer_last_loop;
+        let life = Vec::new();
+        let mut eraser =
+            Eraser { chip, scheme, need, full, reading, cycles_per_erase, defers_last_loop, life };
         let mut known = BTreeMap::new();
         eraser.life = (0..CLASSES).map(|class| eraser.life_of(class, &mut known)).collect();
         Ok(Some(eraser))
@@ -342,6 +347,11 @@ impl Eraser {
         self.cycles_per_erase
     }
 
+    /// Whether the last loop of an erase waits until its extent is opened.
+    pub fn defers_last_loop(&self) -> bool {
+        self.defers_last_loop
+    }
+
     /// Raw bit errors of a KiB, in 1/16, that the block at an index of a plane is expected to have at the
     /// stated retention.
     pub(super) fn errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
@@ -349,15 +359,17 @@ impl Eraser {
         self.chip.errors(&nature, known.wear, known.left)
     }
 
-    /// Mean time of the erase of a block after so many cycles, ns. `others`: the time beside each pulse.
+    /// Mean time of the erase of a block after so many cycles, ns, without a last loop that is deferred.
+    /// `others`: the time beside each pulse.
     pub fn mean_ns(&self, cycles: u32, others: u64) -> u64 {
         let (mut steps, mut pulses) = (0, 0);
         for class in 0..CLASSES {
             let nature = self.chip.typical(class);
             let known = self.lived(&nature, cycles);
             let plan = self.steady_plan(self.needed(&nature, cycles, known.wear), known.wear);
-            steps += u64::from(plan.steps());
-            pulses += plan.count as u64;
+            let pulses_made = &plan.pulses()[..plan.count - usize::from(self.defers_last_loop)];
+            steps += pulses_made.iter().map(|pulse| u64::from(pulse.steps)).sum::<u64>();
+            pulses += pulses_made.len() as u64;
         }
         (steps * self.chip.step_ns + pulses * others) / u64::from(CLASSES)
     }
@@ -379,22 +391,45 @@ impl<O> Flash<O> {
     #[cold]
     pub(super) fn loops_of(&self, head: u32) -> Loops {
         let Some(eraser) = &self.fixed.eraser else { return self.fixed.timing.loops };
-        let s = &self.state;
         let mut longest = [0; MOST_LOOPS];
         let mut count = 0;
-        for id in joined(&s.ops, head) {
-            let cmd = &s.ops[id].cmd;
-            for plane in self.fixed.planes_of(cmd) {
-                let (_, nature, known) = eraser.known(&s.blocks, plane, cmd.block);
-                let plan = eraser.plan(&nature, &known);
-                count = count.max(plan.count);
-                for (most, pulse) in longest.iter_mut().zip(plan.pulses()) {
-                    *most = pulse.steps.max(*most);
-                }
+        for id in joined(&self.state.ops, head) {
+            let cmd = &self.state.ops[id].cmd;
+            let (pulses, all) = self.pulses_of(eraser, cmd);
+            let part = match cmd.part {
+                ErasePart::Whole => &pulses[..all],
+                ErasePart::AllButLast => &pulses[..all - 1],
+                ErasePart::Last => &pulses[all - 1..all],
+            };
+            count = count.max(part.len());
+            for (most, &steps) in longest.iter_mut().zip(part) {
+                *most = steps.max(*most);
             }
         }
         let ns = |steps: u32| (u64::from(steps) * eraser.chip.step_ns) as u32;
         self.fixed.timing.loops.with_pulses(longest[..count].iter().map(|&steps| ns(steps)))
+    }
+
+    /// The steps of each pulse of the erase that a command belongs to, and the number of its pulses. A pulse
+    /// is as long as that of the plane which needs most.
+    fn pulses_of(&self, eraser: &Eraser, cmd: &FlashCommand) -> ([u32; MOST_LOOPS], usize) {
+        let mut longest = [0; MOST_LOOPS];
+        let mut count = 0;
+        for plane in self.fixed.planes_of(cmd) {
+            let (_, nature, known) = eraser.known(&self.state.blocks, plane, cmd.block);
+            let plan = eraser.plan(&nature, &known);
+            count = count.max(plan.count);
+            for (most, pulse) in longest.iter_mut().zip(plan.pulses()) {
+                *most = pulse.steps.max(*most);
+            }
+        }
+        (longest, count)
+    }
+
+    /// Whether the erase that a command belongs to has loops before its last.
+    #[cold]
+    pub fn has_earlier_loops(&self, cmd: &FlashCommand) -> bool {
+        self.fixed.eraser.as_ref().is_some_and(|eraser| self.pulses_of(eraser, cmd).1 > 1)
     }
 
     /// How long an erase is in the array if nothing interrupts it, with those that joined it, ns.
@@ -406,9 +441,12 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Note that an erase has ended, with those that joined it.
+    /// Note that an erase has ended, with those that joined it. Operations of the same part join.
     #[cold]
     pub(super) fn erase_ended(&mut self, head: u32) {
+        if self.state.ops[head].cmd.part == ErasePart::AllButLast {
+            return;
+        }
         let mut at = Some(head);
         while let Some(id) = at {
             let op = &self.state.ops[id];

@@ -59,6 +59,7 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let cmd = &s.ops[head].cmd;
         let (unit, kind, page, mut planes) = (cmd.unit, cmd.occupant, cmd.page, cmd.planes);
+        let part = cmd.part;
         if !s.units[unit.index()].queues.may_join(cmd) {
             return;
         }
@@ -70,7 +71,7 @@ impl<O: Observer> Flash<O> {
             let o = &self.state.ops[at];
             let next = o.next;
             let wide = || most.is_some_and(|most| (planes | o.cmd.planes).count_ones() > most);
-            if o.cmd.page != page || o.cmd.planes & planes != 0 || wide() {
+            if o.cmd.page != page || o.cmd.part != part || o.cmd.planes & planes != 0 || wide() {
                 (before, at) = (at, next);
                 continue;
             }

@@ -40,7 +40,7 @@ pub use counters::{FlashCounters, Suspension};
 pub use dispatch::{HostOpEnded, Submitted};
 pub use events::Fact;
 pub use join::Joins;
-pub use op::{FlashCommand, Op, OpId, Owner};
+pub use op::{ErasePart, FlashCommand, Op, OpId, Owner};
 pub use state::{Flash, FlashState, Setup};
 pub use unit::HostLoad;
 pub use usage::ChannelTime;

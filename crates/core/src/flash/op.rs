@@ -45,6 +45,18 @@ pub enum Owner {
     Mend(u32),
 }
 
+/// Which loops of an erase an operation makes. The two parts of an erase are two operations, of which the
+/// first is left out if the erase has one loop. No other erase of the blocks comes between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErasePart {
+    /// All loops.
+    Whole,
+    /// All but the last. The blocks are not erased yet.
+    AllButLast,
+    /// The last.
+    Last,
+}
+
 /// A command of the controller to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlashCommand {
@@ -52,6 +64,8 @@ pub struct FlashCommand {
     pub kind: OpKind,
     /// On whose behalf the operation runs.
     pub occupant: Occupant,
+    /// Erases: which loops it makes. Only erases whose pulses a scheme chooses have parts.
+    pub part: ErasePart,
     /// Which part of the controller handles the end of the operation.
     pub owner: Owner,
     /// The busy unit: a die, or a plane if planes work independently.
@@ -95,6 +109,7 @@ impl FlashCommand {
     pub const BLANK: FlashCommand = FlashCommand {
         kind: OpKind::Read,
         occupant: Occupant::UserRead,
+        part: ErasePart::Whole,
         owner: Owner::Request(NONE),
         unit: BusyUnit(0),
         page: 0,

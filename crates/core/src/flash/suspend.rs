@@ -7,7 +7,7 @@
 
 use super::account;
 use super::counters::Suspension;
-use super::op::FlashCommand;
+use super::op::{ErasePart, FlashCommand};
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
 use crate::address::BusyUnit;
@@ -90,7 +90,10 @@ impl<O: Observer> Flash<O> {
         let limits = self.suspend_limits(run.op);
         let from = run.course.may_stop_from(self.state.now, limits)?;
         if self.fixed.suspend.erase.keep_last_loop && run.course.is_in_last_loop(from) {
-            return None;
+            let part = self.state.ops[run.op].cmd.part;
+            if part != ErasePart::AllButLast {
+                return None;
+            }
         }
         let stop = self.stop(run, from);
         run.course.is_worth(from, &stop, limits).then_some((from, stop))

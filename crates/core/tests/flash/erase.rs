@@ -45,6 +45,7 @@ pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
         reading: Reading::Cycles,
         stress_exponent: 1.0,
         cycles_per_erase: 1,
+        defer_last_loop: false,
         fresh_errors: 20,
         worn_errors: 63,
         worn_cycles: 5300,

@@ -1,6 +1,6 @@
 //! Nanoseconds by cause.
 
-use tailcut_units::{Cause, Ledger};
+use tailcut_units::{Cause, Ledger, Occupant};
 
 /// The time of a request or an operation by cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,15 @@ impl Account {
             retried.add(to, ns);
         }
         retried
+    }
+
+    /// The part of the account that occupants of the die caused.
+    pub fn by_occupants(&self) -> Account {
+        let mut part = Account::default();
+        for cause in Occupant::ALL.map(Cause::die_wait) {
+            part.add(cause, self.get(cause));
+        }
+        part
     }
 
     /// The sum over all causes.

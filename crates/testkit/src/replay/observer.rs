@@ -33,6 +33,9 @@ pub struct Replay {
     /// By program operation that has not yet arrived at its die: the write unit that it
     /// programs.
     placed: BTreeMap<u32, Placed>,
+    /// By write unit that waits for the last loop of its extent's erase: what it waited for before, the busy
+    /// unit that is erased, and since when it waits.
+    held: BTreeMap<u32, (Placed, BusyUnit, u64)>,
     requests: BTreeMap<u64, Request>,
     rebuilds: BTreeMap<u32, Rebuild>,
     /// By read that follows a failed reconstruction: what the request did before.
@@ -60,6 +63,7 @@ impl Replay {
             fillers: BTreeMap::new(),
             writes: BTreeMap::new(),
             placed: BTreeMap::new(),
+            held: BTreeMap::new(),
             requests: BTreeMap::new(),
             rebuilds: BTreeMap::new(),
             preceding: BTreeMap::new(),
@@ -253,6 +257,16 @@ impl Replay {
         Ok(())
     }
 
+    /// What a write unit or stripe that has a row waited for until now.
+    fn place(&mut self, key: (bool, u32), now: u64) -> Placed {
+        let write = self.writes.entry(key).or_default().clone();
+        let mut all = write.stalled;
+        if let Some((unit, since)) = write.stalls {
+            self.units[unit.index()].charge(since, now, &mut all);
+        }
+        Placed { ready: write.ready, stalled: all.by_occupants(), filler: write.filler }
+    }
+
     /// Note that a part of a host read ended: its data are in the controller.
     fn part_ends(&mut self, request: u64, bytes: u64, now: u64, mut account: Account) -> Result<(), String> {
         let r = self.requests.get_mut(&request).ok_or("a part of an unknown request")?;
@@ -413,17 +427,24 @@ impl Observer for Replay {
                 }
                 write.stalls = (unit != BusyUnit::NONE).then_some((unit, now));
             }
+            WriteStep::Held { write_unit, unit } => {
+                let placed = self.place(key, now);
+                self.held.insert(write_unit, (placed, unit, now));
+            }
             WriteStep::Placed(op) => {
-                let write = self.writes.entry(key).or_default().clone();
-                let mut all = write.stalled.clone();
-                if let Some((unit, since)) = write.stalls {
-                    self.units[unit.index()].charge(since, now, &mut all);
-                }
-                let mut stalled = Account::default();
-                for cause in Occupant::ALL.map(Cause::die_wait) {
-                    stalled.add(cause, all.get(cause));
-                }
-                self.placed.insert(op, Placed { ready: write.ready, stalled, filler: write.filler });
+                let held = if event.stripe { None } else { self.held.remove(&event.number) };
+                let placed = match held {
+                    Some((mut placed, unit, since)) => {
+                        if unit != BusyUnit::NONE {
+                            let mut all = Account::default();
+                            self.units[unit.index()].charge(since, now, &mut all);
+                            placed.stalled.merge(&all.by_occupants());
+                        }
+                        placed
+                    }
+                    None => self.place(key, now),
+                };
+                self.placed.insert(op, placed);
             }
         }
     }

@@ -18,6 +18,7 @@ use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::gc_schedule::preemptive::States;
 use tailcut_core::policy::gc_schedule::rotating::{self, Mode};
+use tailcut_core::policy::gc_schedule::{threshold, tokens};
 use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
@@ -112,6 +113,8 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut holes = Stream::new(seed, "swarm holes", 0);
     let mut erases = Stream::new(seed, "swarm erases", 0);
     let mut last_loop = Stream::new(seed, "swarm last loop", 0);
+    let mut tokens = Stream::new(seed, "swarm tokens", 0);
+    let mut deferral = Stream::new(seed, "swarm deferral", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -126,6 +129,8 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         }
         draw_erases(&mut erases, &mut config);
         config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
+        draw_deferral(&mut deferral, &mut config);
+        draw_tokens(&mut tokens, &mut config);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
@@ -239,6 +244,7 @@ fn draw_policies(s: &mut Stream, c: &mut DeviceConfig) {
         }
         GcScheduleConfig::Instant(m) => m.start = start,
         GcScheduleConfig::Rotating(_) => unreachable!("drawn with parity only"),
+        GcScheduleConfig::Tokens(_) => unreachable!("drawn from another stream"),
     }
     p.buffer = member(one_of(s, BufferConfig::MEMBERS));
     if let BufferConfig::Lru(m) = &mut p.buffer {
@@ -438,6 +444,25 @@ fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
     if chance(s, 4) {
         c.faults.worn = one_of(s, &[None, Some(21), Some(40)]);
         c.faults.correctable = one_of(s, &[None, Some(22), Some(45)]);
+    }
+}
+
+/// Defer the last loops of erases on half of the drives whose erases a scheme plans and cannot fail.
+fn draw_deferral(s: &mut Stream, c: &mut DeviceConfig) {
+    let defers = chance(s, 2);
+    let planned = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
+    if planned && c.faults == FaultsConfig::default() && c.fault.is_empty() {
+        c.erase.as_mut().expect("the small drive has the table").defer_last_loop = defers;
+    }
+}
+
+/// Let host writes pay tokens on a quarter of the drives with thresholds.
+fn draw_tokens(s: &mut Stream, c: &mut DeviceConfig) {
+    let most = one_of(s, &[1, 2, 2, 30]);
+    if let GcScheduleConfig::Threshold(threshold::Config { start, hard, .. }) = c.policy.gc_schedule
+        && chance(s, 4)
+    {
+        c.policy.gc_schedule = GcScheduleConfig::Tokens(tokens::Config { start, hard, most });
     }
 }
 

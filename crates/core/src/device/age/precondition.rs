@@ -203,6 +203,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // A run must not depend on whether its aged drive came from a snapshot, which holds no
         // state of policies.
         let policies = self.state.policies.clone();
+        self.finish_last_loops();
         let mut pass = Pass::new(self);
         if analytic {
             // No extent of the fill is left to be erased.

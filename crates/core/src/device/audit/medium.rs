@@ -166,6 +166,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 OpKind::Read | OpKind::Erase => {}
             }
         }
+        for row in self.held_rows() {
+            pending_rows[layout.extent_of(row).0 as usize] += 1;
+        }
         let stripes = &self.state.parity.stripes;
         for job in stripes.jobs.in_use() {
             // Programmed rows of a stripe count until the stripe commits.
@@ -209,6 +212,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 law!(*planes & o.planes == 0, "row {row} is programmed twice at once");
                 *planes |= o.planes;
             }
+        }
+        for held in self.held_rows() {
+            let (row, _) = layout.row_of(held);
+            law!(under_way.insert(row, u32::MAX).is_none(), "row {row} is held, and is programmed");
+            law!(written[row as usize], "row {row} is held without having been taken");
         }
         for &row in under_way.keys() {
             written[row as usize] = false;

@@ -79,6 +79,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.audit_stripe_places()?;
         self.audit_rewriting()?;
         self.audit_collections()?;
+        self.audit_last_loops()?;
         self.audit_gates()?;
         self.audit_commands()?;
         self.audit_counters()?;
@@ -142,13 +143,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 continue;
             }
             let collection = &self.state.gc.collections[lane as usize];
-            let erasing = collection.stage == Stage::Erasing && collection.victim == extent;
+            let last_loop = self.state.gc.last_loops.erases(extent) > 0;
+            let erasing = collection.stage == Stage::Erasing && collection.victim == extent || last_loop;
             // An erase may have been under way when the lane died.
             law!(
                 least == most || erasing && least + 1 == most || self.is_dead(lane),
                 "blocks of extent {extent} have {least} to {most} P/E cycles"
             );
-            cycles += least;
+            // The end of its last loop is a cycle.
+            cycles += least + u64::from(self.state.gc.last_loops.is_unfinished(extent));
             under_way += u64::from(erasing);
         }
         let grown_bad = blocks.counts().is_some_and(|counts| counts.grown_bad > 0);

@@ -1,10 +1,11 @@
 //! The audit of collections: what each has under way, and why it waits.
 
 use super::collect::Stage;
+use super::erase::Program;
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::flash::{ErasePart, Owner};
 use crate::ftl::extents::Writer;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -20,12 +21,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for id in self.flash.ops_in_use() {
             let cmd = &self.flash.op(id).cmd;
             if let Owner::Collection(lane) = cmd.owner {
+                if cmd.part == ErasePart::Last {
+                    continue;
+                }
                 let erase = cmd.kind == OpKind::Erase;
                 *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
             }
         }
         for id in s.parity.mends.in_use() {
             reads[s.parity.mends[id].lane as usize] += 1;
+        }
+        for (_, program) in s.gc.last_loops.held() {
+            if let Program::Copyback { lane, .. } = program {
+                reads[lane as usize] += 1;
+            }
         }
         for g in s.write.units.in_use() {
             if s.write.units[g].writer == Writer::Collection {
@@ -73,6 +82,32 @@ impl<O: Observer, M: Medium> Device<O, M> {
         law!(s.gc.under_way == active as u32, "{active} collections are under way, {}", s.gc.under_way);
         let waiting = collections.iter().filter(|c| c.waiting).count();
         law!(s.gc.waiting == waiting as u32, "{waiting} collections wait, {}", s.gc.waiting);
+        Ok(())
+    }
+
+    /// Check that only free extents lack a last loop that is not ordered, that programs are held by extents
+    /// whose last loop is under way, and that the erases under way are counted.
+    pub(in crate::device) fn audit_last_loops(&self) -> Result<(), String> {
+        let s = &self.state.gc.last_loops;
+        let mut under_way = vec![0; self.shape.layout.extents() as usize];
+        for id in self.flash.ops_in_use() {
+            let cmd = &self.flash.op(id).cmd;
+            under_way[if cmd.part == ErasePart::Last { cmd.extent as usize } else { continue }] += 1;
+        }
+        for (extent, (erases, held)) in s.under_way().enumerate() {
+            let found = under_way[extent];
+            law!(erases == found, "extent {extent} counts {erases} last loops of {found}");
+            law!((held > 0) == (erases > 0), "extent {extent} holds {held} programs for {erases} last loops");
+        }
+        let deferred: Vec<u32> = s.deferred().collect();
+        if !deferred.is_empty() {
+            let lanes = 0..self.shape.layout.lanes;
+            let free: Vec<u32> = lanes.flat_map(|lane| self.state.extents.free_extents(lane)).collect();
+            let used = deferred.iter().find(|extent| !free.contains(extent));
+            law!(used.is_none(), "extent {used:?} is used, and the last loop of its erase is not ordered");
+        }
+        let (held, (_, counted)) = (s.held().count(), self.last_loops());
+        law!(held == counted, "{held} programs wait for last loops, and {counted} are counted");
         Ok(())
     }
 

@@ -4,14 +4,10 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
-use crate::ftl::config::ExtentKind;
-use crate::nand::OpKind;
-use crate::nand::config::BusyKind;
 use crate::observer::Observer;
+use crate::policy::gc_schedule::TOKEN;
 use crate::policy::gc_victim::VictimView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
 
 /// The stage of a lane's collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +33,7 @@ pub(in crate::device) struct Collection {
     pub reads: u32,
     /// Programs under way.
     pub programs: u32,
+    /// Erases under way; without those of deferred last loops.
     pub(super) erases: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
     pub staged: Vec<(Lpn, Ppa)>,
@@ -45,6 +42,9 @@ pub(in crate::device) struct Collection {
     /// When the collection began, ns, and the units that it wins.
     begun: u64,
     wins: u32,
+    /// Valid units of the victim when the collection began, and the tokens that it has.
+    valid: u32,
+    pub(super) tokens: i64,
     /// When the collection ends, as predicted when it began, ns.
     pub ends: u64,
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
@@ -71,6 +71,8 @@ impl Collection {
             due: false,
             begun: 0,
             wins: 0,
+            valid: 0,
+            tokens: 0,
             ends: 0,
             waiting: false,
             closes: false,
@@ -222,6 +224,34 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else {
             s.counters.programs_gc += u64::from(units);
         }
+        if self.fixed.most_tokens > 0 {
+            self.earn_tokens(lane, units);
+        }
+    }
+
+    /// Add the tokens that copied units earn: for each write unit of them, units won / valid units of the
+    /// victim.
+    #[cold]
+    fn earn_tokens(&mut self, lane: u32, units: u32) {
+        let per = i64::from(self.shape.layout.units_per_row);
+        let c = &mut self.state.gc.collections[lane as usize];
+        let earned = i64::from(units) * i64::from(c.wins) * TOKEN / (i64::from(c.valid.max(1)) * per);
+        c.tokens = (c.tokens + earned).min(i64::from(self.fixed.most_tokens) * TOKEN);
+    }
+
+    /// Let a host program of a lane that has ended pay a token, if the lane collects.
+    #[cold]
+    pub(in crate::device) fn pay_token(&mut self, lane: u32) {
+        let c = &mut self.state.gc.collections[lane as usize];
+        if c.stage != Stage::Copying {
+            return;
+        }
+        c.tokens -= TOKEN;
+        let all_begun = c.cursor == self.shape.layout.units_per_extent;
+        if !all_begun {
+            let view = self.space(lane);
+            self.update_program_gate(lane, &view);
+        }
     }
 
     /// Begin a collection. None of its operations is under way yet.
@@ -232,6 +262,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let s = &mut self.state;
         s.extents.begin_collection(victim);
+        let valid = s.extents.valid(victim);
         let c = &mut s.gc.collections[lane as usize];
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
         c.stage = Stage::Copying;
@@ -245,6 +276,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (c.begun, c.ends) = (s.now, ends);
         c.wins =
             (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
+        c.valid = valid;
+        c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
         self.count_collection(lane, true);
     }
 
@@ -310,6 +343,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn all_moved(&mut self, lane: u32) {
+        if self.fixed.most_tokens > 0 {
+            // Nothing earns tokens any more.
+            self.set_closes_programs(lane, false);
+        }
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
@@ -330,62 +367,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let c = &self.state.gc.collections[lane as usize];
         if c.stage == Stage::Draining && c.victim == extent {
             if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }
-        }
-    }
-
-    fn erase_victim(&mut self, lane: u32) {
-        self.close_to_erase(lane);
-        let layout = &self.shape.layout;
-        let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
-        let parts = self.shape.erases_per_die();
-        let (mask, width) = match layout.kind {
-            ExtentKind::Block => (1u32 << (lane % planes), 1),
-            _ => (u32::MAX >> (32 - planes / parts), planes / parts),
-        };
-        let c = &mut self.state.gc.collections[lane as usize];
-        let victim = c.victim;
-        let (_, block) = layout.lane_of(victim);
-        c.stage = Stage::Erasing;
-        c.erases = luns * parts;
-        for part in 0..luns * parts {
-            let (die, mut mask) = (first + part / parts, mask << (part % parts * width));
-            if self.fixed.may_fail || self.shape.holes.is_some() {
-                mask &= !self.planes_not_erased(victim, die);
-            }
-            if mask == 0 {
-                self.state.gc.collections[lane as usize].erases -= 1;
-                continue;
-            }
-            let plane = if self.shape.busy == BusyKind::Plane { mask.trailing_zeros() } else { 0 };
-            let unit = self.shape.unit_of(die, plane);
-            let id = self.flash.order(FlashCommand {
-                kind: OpKind::Erase,
-                occupant: Occupant::Erase,
-                owner: Owner::Collection(lane),
-                unit,
-                planes: mask,
-                block,
-                extent: victim,
-                ..FlashCommand::BLANK
-            });
-            self.submit_op(id);
-        }
-        if self.state.gc.collections[lane as usize].erases == 0 {
-            // Every block of the victim is bad.
-            self.state.deferred.push(Deferred::Emptied { lane });
-        }
-    }
-
-    /// Handle the end of an erase of a part of the victim.
-    #[inline(never)]
-    pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
-        self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
-        self.free_op(op);
-        let s = &mut self.state;
-        let c = &mut s.gc.collections[lane as usize];
-        c.erases -= 1;
-        if c.erases == 0 {
-            self.victim_erased(lane);
         }
     }
 
@@ -410,7 +391,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// End a collection: the victim is erased and free again.
+    /// End a collection: the victim is erased and free again. (Where last loops are deferred, it lacks its
+    /// last.)
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
         self.set_closes_programs(lane, false);
         self.close_scope(lane, false);
@@ -437,6 +419,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.retire_extent(victim);
         } else {
             self.extent_erased(victim);
+            self.defer_last_loop(victim);
         }
         if let Some(gap) = self.fixed.erase_gap {
             self.note_coldest(lane, gap);

@@ -3,6 +3,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, OpId, Owner};
 use crate::ftl::config::CopyMode;
@@ -154,12 +155,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Move a unit inside its plane.
     pub(in crate::device) fn copy_back(&mut self, lane: u32, source: Ppa) {
-        let place = self.shape.layout.place(source);
-        let unit = self.shape.unit_of(place.die, place.plane);
         let Some(target) = self.take_collection_row(lane) else {
             self.state.gc.collections[lane as usize].reads -= 1;
             return self.stop_collecting(lane);
         };
+        if self.lacks_last_loop(target) {
+            return self.hold_program(target, Program::Copyback { lane, source, target });
+        }
+        self.copy_back_to(lane, source, target);
+    }
+
+    /// Move a unit inside its plane to a row that is ready.
+    pub(super) fn copy_back_to(&mut self, lane: u32, source: Ppa, target: Ppa) {
+        let place = self.shape.layout.place(source);
+        let unit = self.shape.unit_of(place.die, place.plane);
         let (extent, _) = self.shape.layout.extent_of(target);
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Copyback,

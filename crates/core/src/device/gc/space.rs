@@ -13,6 +13,7 @@ pub(in crate::device) fn quiet(view: SpaceView) -> SpaceView {
         host_active: false,
         host_reads: false,
         host_programs: false,
+        host_writes: false,
         channel_active: false,
         group_collecting: 0,
         rebuilds_here: false,
@@ -38,6 +39,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 host_programs |= self.flash.waiting(unit).meets(Occupants::HOST_PROGRAMS);
             }
         }
+        let mut host_writes = false;
+        if host_active && self.fixed.most_tokens > 0 {
+            let programs = |unit| {
+                let load = self.flash.host_load(unit);
+                load.ops > load.reads
+            };
+            host_writes = BusyUnit::each(self.heeded_units(lane)).any(programs);
+        }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if self.fixed.heeds_channel {
             channel_active = BusyUnit::each(self.units_of_channel(lane)).any(active);
@@ -55,6 +64,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             host_active,
             host_reads,
             host_programs,
+            host_writes,
+            tokens: s.gc.collections[lane as usize].tokens,
             channel_active,
             group_collecting,
             rebuilds_here,

@@ -1,6 +1,7 @@
 //! The state of collection.
 
 use super::collect::Collection;
+use super::erase::LastLoops;
 use super::group_time::Groups;
 use super::pace::Pace;
 use crate::containers::NONE;
@@ -30,6 +31,8 @@ pub(in crate::device) struct Gc {
     /// By lane, if erases are levelled: the units that the host had programmed when the lane was last
     /// levelled.
     pub levelled_at: Vec<u64>,
+    /// The last loops of erases that are deferred.
+    pub last_loops: LastLoops,
     /// Whether a lane found no victim since lanes were last woken for that.
     pub lacks_victim: bool,
     /// Whether an extent has become worth collecting since then.
@@ -50,6 +53,7 @@ impl Gc {
             groups: Groups::new(shape.stripes.as_ref().map_or(0, |s| s.groups)),
             coldest: vec![NONE; if levels_erases { lanes as usize } else { 0 }],
             levelled_at: vec![0; if levels_erases { lanes as usize } else { 0 }],
+            last_loops: LastLoops::new(shape, limits),
             lacks_victim: false,
             victim_appeared: false,
         }

@@ -2,6 +2,7 @@
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::flash::Owner;
 use crate::ftl::extents::Writer;
@@ -68,6 +69,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut reads = std::collections::BTreeMap::new();
         let mut programs = std::collections::BTreeMap::new();
         let mut load = vec![0; s.write.lane_load.len()];
+        for (_, program) in s.gc.last_loops.held() {
+            let Program::Unit { write_unit, .. } = program else { continue };
+            law!(waits.insert(write_unit, 0).is_none(), "write unit {write_unit} is held and stalled");
+            if s.write.units[write_unit].writer == Writer::Host {
+                load[s.write.units[write_unit].lane as usize] += 1;
+            }
+        }
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;
             if let Owner::WriteUnit(g) = o.owner {

@@ -4,6 +4,7 @@ use crate::address::{BusyUnit, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
+use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
 use crate::ftl::extents::Writer;
@@ -336,6 +337,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Queue the programs of a write unit at its row: one, or for collection as many as cover the
     /// row. Returns whether it is a host program whose busy unit is closed to host programs.
     pub(in crate::device) fn queue_program(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant) -> bool {
+        if self.lacks_last_loop(ppa) {
+            self.state.write.units[write_unit].ppa = ppa;
+            self.hold_program(ppa, Program::Unit { write_unit, occupant });
+            return false;
+        }
+        self.queue_parts(write_unit, ppa, occupant, false)
+    }
+
+    /// Queue the programs of a write unit that has waited for the last loop of its extent's erase.
+    pub(in crate::device) fn release_program(&mut self, write_unit: u32, occupant: Occupant) {
+        let ppa = self.state.write.units[write_unit].ppa;
+        if self.queue_parts(write_unit, ppa, occupant, true) {
+            let place = self.shape.layout.place(ppa);
+            self.wake_unit(self.shape.unit_of(place.die, place.plane));
+        }
+    }
+
+    /// Queue the programs of a write unit at its row. `waited`: for the last loop of its extent's erase.
+    fn queue_parts(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant, waited: bool) -> bool {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
@@ -347,7 +367,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut closed = false;
         for first in (0..planes).step_by(width as usize) {
             let mask = (((1u64 << width) - 1) << (place.plane + first)) as u32;
-            closed = self.queue_part(write_unit, ppa, occupant, (place, unit, mask));
+            closed = self.queue_part(write_unit, ppa, (occupant, waited), (place, unit, mask));
         }
         closed
     }
@@ -358,10 +378,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         &mut self,
         write_unit: u32,
         ppa: Ppa,
-        occupant: Occupant,
+        what: (Occupant, bool),
         at: (RowPlace, BusyUnit, u32),
     ) -> bool {
-        let (place, unit, planes) = at;
+        let ((occupant, waited), (place, unit, planes)) = (what, at);
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Program,
             occupant,
@@ -377,8 +397,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         });
         if self.state.write.units[write_unit].writer == Writer::Host {
             let stripe = self.state.write.units[write_unit].stripe;
-            // A member that is programmed again is on its own.
-            let alone = stripe == NONE || self.state.write.units[write_unit].again;
+            // A member that is programmed again, or has waited, is on its own.
+            let alone = waited || stripe == NONE || self.state.write.units[write_unit].again;
             let number = if alone { write_unit } else { stripe };
             self.observe_write(number, !alone, WriteStep::Placed(id.number()));
         }
@@ -396,7 +416,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if g.programs > 0 {
             return self.free_op(op);
         }
-        if g.failed {
+        if self.fixed.most_tokens > 0 && g.writer == Writer::Host {
+            let lane = g.lane;
+            self.pay_token(lane);
+        }
+        if self.state.write.units[write_unit].failed {
             return self.program_failed(op, write_unit);
         }
         self.data_programmed(write_unit);

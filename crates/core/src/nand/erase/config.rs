@@ -71,6 +71,13 @@ pub struct EraseConfig {
     ///
     /// - Range: 1 to 10000
     pub cycles_per_erase: u32,
+    /// Whether the last loop of an erase waits until its extent is opened. The extent counts as free before,
+    /// and its first programs wait for that loop. Collections without duration have none.
+    ///
+    /// - Range: false where an erase may fail (`faults`, `fault`)
+    /// - Read by: the erases of extents (`device::gc::erase`)
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub defer_last_loop: bool,
     /// Raw bit errors of a KiB that a fresh block is expected to have at the stated retention.
     ///
     /// - Range: 0 to 8192; at most `erase.worn_errors`

@@ -4,8 +4,12 @@ pub mod instant;
 pub mod preemptive;
 pub mod rotating;
 pub mod threshold;
+pub mod tokens;
 
 use super::PolicyContext;
+
+/// One token, as the view counts them.
+pub const TOKEN: i64 = 1 << 16;
 
 /// The state of one lane at the time of the question.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +26,12 @@ pub struct SpaceView {
     /// Whether a host program is queued on one of these dies; set only where `may_close_programs`
     /// is true.
     pub host_programs: bool,
+    /// Whether a host program is queued or under way on one of these dies; set only where `most_tokens` is
+    /// more than 0.
+    pub host_writes: bool,
+    /// Tokens that the lane's collection has, in parts of [`TOKEN`]. Host programs that end pay one each,
+    /// and may leave less than none.
+    pub tokens: i64,
     /// Whether a host operation is queued or under way on a die of the lane's channels; set only
     /// where `heeds_channel` is true.
     pub channel_active: bool,
@@ -60,6 +70,11 @@ pub trait GcSchedule {
     fn may_close_programs(&self) -> bool {
         false
     }
+    /// Most tokens of a collection, with which it begins. With each copied page it gets invalid / valid pages
+    /// of its victim. 0: there are none. Fixed for the drive's life.
+    fn most_tokens(&self) -> u32 {
+        0
+    }
     /// Whether collections take no time and no resource; fixed for the drive's life.
     fn instant(&self) -> bool {
         false
@@ -85,6 +100,7 @@ family! {
         preemptive Preemptive "preemptive",
         rotating Rotating "rotating",
         instant Instant "instant",
+        tokens Tokens "tokens",
     }
     answers: {
         fn start(view: &SpaceView) -> bool;
@@ -93,6 +109,7 @@ family! {
         fn reserve() -> u32;
         fn closes_programs(view: &SpaceView) -> bool;
         fn may_close_programs() -> bool;
+        fn most_tokens() -> u32;
         fn instant() -> bool;
         fn heeds_channel() -> bool;
         fn rotates() -> bool;

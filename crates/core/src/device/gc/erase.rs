@@ -1,0 +1,292 @@
+//! The erases of extents, and last loops that are deferred (`erase.defer_last_loop`).
+//!
+//! A collection erases its victim. With the option it makes all loops but the last, and the extent counts as
+//! free. When a program gets a row of such an extent, the last loop is ordered, and the programs that have
+//! its rows are held until that loop has ended. Rows are taken as ever, so that neither the placement nor
+//! the space of a lane depends on the option.
+//!
+//! In the simulator of the AERO authors, which has this rule, a last loop ranks between the reads of
+//! collections and the earlier loops of other erases. Here it is an erase like any other: the schedule serves
+//! them in the order of their arrival. An extent of several blocks waits for all of them. The loop that a
+//! collection's own rows wait for is ordered when the first of them is taken; theirs may wait for the whole
+//! copy phase.
+
+use crate::address::{BusyUnit, Ppa};
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use crate::containers::slab::Slab;
+use crate::device::drive::{Deferred, Device};
+use crate::device::gc::collect::Stage;
+use crate::device::limits::Limits;
+use crate::device::medium::Medium;
+use crate::device::shape::Shape;
+use crate::flash::{ErasePart, FlashCommand, Held, OpId, Owner, SLOTS};
+use crate::ftl::config::ExtentKind;
+use crate::ftl::extents::Writer;
+use crate::nand::OpKind;
+use crate::nand::config::BusyKind;
+use crate::observer::{Observer, WriteStep};
+use serde::{Deserialize, Serialize};
+use tailcut_units::Occupant;
+
+/// What a program needs to be queued.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(in crate::device) enum Program {
+    /// A write unit, which has its row.
+    Unit { write_unit: u32, occupant: Occupant },
+    /// A move inside a plane.
+    Copyback { lane: u32, source: Ppa, target: Ppa },
+}
+
+/// A program that waits for the last loop of its extent's erase.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct HeldProgram {
+    program: Program,
+    /// The busy unit of the extent; `NONE` if it is on several.
+    unit: BusyUnit,
+    /// The account of that unit when the wait began.
+    seen: Held,
+}
+
+/// What the last erase of an extent lacks.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Lacking {
+    /// Whether its last loop is not yet ordered.
+    deferred: bool,
+    /// Erases under way that make its last loop.
+    erases: u32,
+    /// Programs that wait for it, in the order of their rows.
+    held: List,
+}
+
+/// The last loops that are deferred, and the programs that wait for them.
+#[derive(Serialize, Deserialize)]
+pub(in crate::device) struct LastLoops {
+    /// By extent. Empty if no last loop is ever deferred.
+    lacking: Vec<Lacking>,
+    programs: Slab<HeldProgram>,
+    links: Vec<Link>,
+}
+
+impl LastLoops {
+    pub fn new(shape: &Shape, limits: &Limits) -> LastLoops {
+        let program = Program::Unit { write_unit: NONE, occupant: Occupant::UserProgram };
+        let blank = HeldProgram { program, unit: BusyUnit::NONE, seen: [0; SLOTS] };
+        let extents = if limits.held_programs > 0 { shape.layout.extents() } else { 0 };
+        LastLoops {
+            lacking: vec![Lacking::default(); extents as usize],
+            programs: Slab::new(limits.held_programs as usize, blank),
+            links: vec![Link::default(); limits.held_programs as usize],
+        }
+    }
+
+    /// Whether programs of an extent have to wait for the last loop of its erase.
+    #[inline(never)]
+    fn lacks(&self, extent: u32) -> bool {
+        let l = &self.lacking[extent as usize];
+        l.deferred || l.erases > 0 || !l.held.is_empty()
+    }
+
+    /// Whether the last loop of an extent's erase has not ended.
+    pub fn is_unfinished(&self, extent: u32) -> bool {
+        self.lacking.get(extent as usize).is_some_and(|l| l.deferred || l.erases > 0)
+    }
+
+    /// Extents whose erase lacks its last loop, which is not ordered.
+    pub fn deferred(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.lacking).filter(|(_, l)| l.deferred).map(|(extent, _)| extent)
+    }
+
+    /// By extent: the erases under way that make its last loop, and the programs that wait for it.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.lacking.iter().map(|l| (l.erases, l.held.len()))
+    }
+
+    /// Erases under way that make the last loop of an extent.
+    pub fn erases(&self, extent: u32) -> u32 {
+        self.lacking.get(extent as usize).map_or(0, |l| l.erases)
+    }
+
+    /// The programs that wait, with their extents.
+    pub fn held(&self) -> impl Iterator<Item = (u32, Program)> + '_ {
+        (0..).zip(&self.lacking).flat_map(move |(extent, l)| {
+            let first = Some(l.held.head()).filter(|&at| at != NONE);
+            let next = move |&at: &u32| Some(l.held.after(&self.links, at)).filter(|&at| at != NONE);
+            std::iter::successors(first, next).map(move |at| (extent, self.programs[at].program))
+        })
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Erase the victim of a lane, or all that is not deferred of its erase.
+    pub(super) fn erase_victim(&mut self, lane: u32) {
+        self.close_to_erase(lane);
+        let c = &mut self.state.gc.collections[lane as usize];
+        let victim = c.victim;
+        c.stage = Stage::Erasing;
+        let part = if self.fixed.defers_last_loop { ErasePart::AllButLast } else { ErasePart::Whole };
+        let erases = self.order_erases(lane, victim, part);
+        self.state.gc.collections[lane as usize].erases = erases;
+        if erases == 0 {
+            // Every block of the victim is bad, or its erase has one loop, which is deferred.
+            self.state.deferred.push(Deferred::Emptied { lane });
+        }
+    }
+
+    /// Order a part of the erase of an extent. Returns the number of operations. None of them ends in this
+    /// event.
+    fn order_erases(&mut self, lane: u32, extent: u32, part: ErasePart) -> u32 {
+        let layout = &self.shape.layout;
+        let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
+        let (_, block) = layout.lane_of(extent);
+        let parts = self.shape.erases_per_die();
+        let (mask, width) = match layout.kind {
+            ExtentKind::Block => (1u32 << (lane % planes), 1),
+            _ => (u32::MAX >> (32 - planes / parts), planes / parts),
+        };
+        let mut erases = 0;
+        for number in 0..luns * parts {
+            let (die, mut mask) = (first + number / parts, mask << (number % parts * width));
+            if self.fixed.may_fail || self.shape.holes.is_some() {
+                mask &= !self.planes_not_erased(extent, die);
+            }
+            if mask == 0 {
+                continue;
+            }
+            let plane = if self.shape.busy == BusyKind::Plane { mask.trailing_zeros() } else { 0 };
+            let command = FlashCommand {
+                kind: OpKind::Erase,
+                occupant: Occupant::Erase,
+                part,
+                owner: Owner::Collection(lane),
+                unit: self.shape.unit_of(die, plane),
+                planes: mask,
+                block,
+                extent,
+                ..FlashCommand::BLANK
+            };
+            if part == ErasePart::AllButLast && !self.flash.has_earlier_loops(&command) {
+                continue;
+            }
+            erases += 1;
+            let id = self.flash.order(command);
+            self.submit_op(id);
+        }
+        erases
+    }
+
+    /// Handle the end of an erase of a part of an extent.
+    #[inline(never)]
+    pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
+        self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
+        let FlashCommand { part, extent, .. } = self.flash.op(op).cmd;
+        self.free_op(op);
+        if part == ErasePart::Last {
+            return self.last_loop_ended(extent);
+        }
+        let c = &mut self.state.gc.collections[lane as usize];
+        c.erases -= 1;
+        if c.erases == 0 {
+            self.victim_erased(lane);
+        }
+    }
+
+    /// Note that a collection has made all loops but the last of an extent's erase.
+    pub(super) fn defer_last_loop(&mut self, extent: u32) {
+        if self.fixed.defers_last_loop {
+            self.state.gc.last_loops.lacking[extent as usize].deferred = true;
+        }
+    }
+
+    /// Whether programs of the extent of a row have to wait for the last loop of its erase.
+    #[inline]
+    pub(in crate::device) fn lacks_last_loop(&self, row: Ppa) -> bool {
+        self.fixed.defers_last_loop && self.state.gc.last_loops.lacks(self.shape.layout.extent_of(row).0)
+    }
+
+    /// Hold a program until the last loop of its extent's erase has ended. Order that loop if the program is
+    /// the first. The program has its row.
+    #[cold]
+    pub(in crate::device) fn hold_program(&mut self, row: Ppa, program: Program) {
+        let (extent, _) = self.shape.layout.extent_of(row);
+        let (lane, _) = self.shape.layout.lane_of(extent);
+        let units = self.shape.units_of_lane(lane);
+        // Of several units none explains the wait alone.
+        let unit = if units.end - units.start == 1 { units.start } else { BusyUnit::NONE };
+        let seen = if unit == BusyUnit::NONE { [0; SLOTS] } else { self.flash.account(unit) };
+        let s = &mut self.state.gc.last_loops;
+        let id = s.programs.take();
+        s.programs[id] = HeldProgram { program, unit, seen };
+        let of = &mut s.lacking[extent as usize];
+        of.held.push_back(&mut s.links, id);
+        let first = std::mem::take(&mut of.deferred);
+        if let Program::Unit { write_unit, .. } = program {
+            let g = &self.state.write.units[write_unit];
+            if g.writer == Writer::Host {
+                let alone = g.stripe == NONE || g.again;
+                let number = if alone { write_unit } else { g.stripe };
+                self.observe_write(number, !alone, WriteStep::Held { write_unit, unit });
+            }
+        }
+        if first {
+            let erases = self.order_erases(lane, extent, ErasePart::Last);
+            debug_assert!(erases > 0, "an extent with rows has a block that is erased");
+            self.state.gc.last_loops.lacking[extent as usize].erases = erases;
+        }
+    }
+
+    /// Handle the end of an erase that made the last loop of an extent, or of a part of it.
+    #[cold]
+    fn last_loop_ended(&mut self, extent: u32) {
+        let of = &mut self.state.gc.last_loops.lacking[extent as usize];
+        of.erases -= 1;
+        if of.erases > 0 {
+            return;
+        }
+        // Programs that get a row meanwhile go behind those that wait.
+        loop {
+            let s = &mut self.state.gc.last_loops;
+            let of = &mut s.lacking[extent as usize];
+            let id = of.held.head();
+            if id == NONE {
+                return;
+            }
+            of.held.remove(&mut s.links, id);
+            s.programs.give(id);
+            let HeldProgram { program, unit, seen } = s.programs[id];
+            match program {
+                Program::Unit { write_unit, occupant } => {
+                    let g = &mut self.state.write.units[write_unit];
+                    if g.writer == Writer::Host && unit != BusyUnit::NONE {
+                        self.flash.charge_since(unit, &seen, &mut g.stalled);
+                    }
+                    self.release_program(write_unit, occupant);
+                }
+                Program::Copyback { lane, source, target } => self.copy_back_to(lane, source, target),
+            }
+        }
+    }
+
+    /// The extents whose erase lacks its last loop, which is not ordered, and the number of programs that wait
+    /// for last loops.
+    pub fn last_loops(&self) -> (impl Iterator<Item = u32> + '_, usize) {
+        let s = &self.state.gc.last_loops;
+        (s.deferred(), s.programs.used())
+    }
+
+    /// Make the deferred last loops in no simulated time. The drive is about to be aged.
+    pub(in crate::device) fn finish_last_loops(&mut self) {
+        for extent in self.state.gc.last_loops.deferred().collect::<Vec<_>>() {
+            self.count_erases_of(extent);
+            self.state.gc.last_loops.lacking[extent as usize].deferred = false;
+        }
+    }
+
+    /// The rows whose programs wait for last loops.
+    pub(in crate::device) fn held_rows(&self) -> impl Iterator<Item = Ppa> + '_ {
+        self.state.gc.last_loops.held().map(|(_, program)| match program {
+            Program::Unit { write_unit, .. } => self.state.write.units[write_unit].ppa,
+            Program::Copyback { target, .. } => target,
+        })
+    }
+}
