@@ -1,5 +1,9 @@
 //! The command line.
 
+mod ldpc;
+
+pub use ldpc::{CurveArgs, DecoderName, LdpcCommand, ScheduleName, TableArgs};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
@@ -35,6 +39,9 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Age blocks until they no longer meet their error requirement, under each erase scheme
     Lifetime(LifetimeArgs),
+    /// Measure the error-correcting code of a page: what it corrects, and what that costs
+    #[command(subcommand)]
+    Ldpc(LdpcCommand),
     /// Run the benchmarks
     Bench(BenchArgs),
     /// Run a demonstration: about ten seconds, no files needed

@@ -2,6 +2,7 @@
 
 pub mod demo;
 pub mod explain;
+pub mod ldpc;
 pub mod lifetime;
 pub mod manual;
 pub mod rain_bound;

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Trace(what) => command::trace::trace(&what),
         Command::Reproduce(args) => command::reproduce::reproduce(&args),
         Command::Lifetime(args) => command::lifetime::run(&args),
+        Command::Ldpc(what) => command::ldpc::run(&what),
         Command::Bench(args) => bench::bench(&args),
         Command::Demo(args) => command::demo::demo(&args),
         Command::Completions { shell } => command::manual::completions(shell),

@@ -15,7 +15,7 @@ use tailcut_units::{SimTime, Span};
 const PARTS: u64 = 1000;
 /// The time between lines if standard error is not a terminal, so that a log shows whether
 /// a long run still works.
-const EVERY: Duration = Duration::from_secs(10);
+pub const EVERY: Duration = Duration::from_secs(10);
 
 /// Follows an experiment and passes on Ctrl-C.
 pub struct Progress {
@@ -144,7 +144,7 @@ impl State {
 }
 
 /// Format seconds, rounded up to whole seconds.
-fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     human_time(Span(seconds.ceil().min(1e9) as u64 * 1_000_000_000))
 }
 

@@ -51,13 +51,14 @@ fn mentions(text: &str, word: &str) -> bool {
 const CRATES: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("core", &["units"]),
+    ("ldpc", &["units"]),
     ("stats", &["units"]),
     ("workload", &["units"]),
     ("config", &["units", "core"]),
     ("report", &["units", "stats"]),
     ("sim", &["units", "core", "stats", "workload", "config", "report"]),
     ("reproduce", &["units", "core", "stats", "workload", "config", "report", "sim"]),
-    ("cli", &["units", "core", "stats", "workload", "config", "report", "sim", "reproduce"]),
+    ("cli", &["units", "core", "ldpc", "stats", "workload", "config", "report", "sim", "reproduce"]),
     ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
 ];
 
@@ -182,7 +183,7 @@ fn the_core_has_no_clock_thread_file_or_unordered_map() {
 fn results_do_not_rest_on_the_machines_transcendentals() {
     let methods =
         ["ln", "log2", "log10", "exp", "powf", "sin", "cos", "tan", "tanh", "ln_1p", "exp_m1", "cbrt"];
-    for folder in ["crates/core/src", "crates/units/src", "crates/workload/src"] {
+    for folder in ["crates/core/src", "crates/units/src", "crates/workload/src", "crates/ldpc/src"] {
         for (name, text) in sources(folder).iter().filter(|(name, _)| !name.contains("/tests/")) {
             if name.ends_with("trace/footprint.rs") {
                 continue; // An estimate that is only printed and affects no result.

@@ -1,0 +1,16 @@
+//! `tailcut ldpc`: what the error-correcting code of a page corrects, and what that costs.
+
+mod curve;
+mod progress;
+mod table;
+
+use crate::args::LdpcCommand;
+use crate::error::CliError;
+
+/// Measure the code.
+pub fn run(what: &LdpcCommand) -> Result<(), CliError> {
+    match what {
+        LdpcCommand::Curve(args) => curve::run(args),
+        LdpcCommand::Table(args) => table::run(args),
+    }
+}

@@ -1,0 +1,129 @@
+//! Does `tailcut ldpc` print curves, write the table, and refuse what makes no sense?
+#![cfg(unix)]
+
+mod common;
+
+use common::{command, files, tailcut};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn curve(more: &[&str]) -> Value {
+    let text = tailcut(&[&["ldpc", "curve", "--json"], more].concat()).ok();
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+#[test]
+fn a_curve_shows_failures_iterations_and_weights() {
+    let text = tailcut(&["ldpc", "curve", "--rber", "0.003,0.012", "--frames", "40"]).ok();
+    for needle in
+        ["40 codewords", "min-sum, flooding, factor 0.750, at most 20", "0.003", "0.012", "1.00000", "p99"]
+    {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+    let found = curve(&["--rber", "0.003,0.012", "--frames", "40"]);
+    let points = found["points"].as_array().unwrap();
+    let number = |point: usize, name: &str| points[point][name].as_f64().unwrap();
+    assert_eq!((number(0, "failure_rate"), number(1, "failure_rate")), (0.0, 1.0));
+    assert!(number(0, "failure_rate_high") > 0.05, "40 frames do not show more");
+    assert!((3.8..4.6).contains(&number(0, "mean_iterations")), "{found}");
+    assert!(points[1]["mean_iterations"].is_null(), "none decodes");
+    for point in points {
+        for weight in [&point["weight"], &point["first_weight"]] {
+            let of = |name: &str| weight[name].as_f64().unwrap();
+            // Five standard errors of 40 frames.
+            let band = of("expected_deviation") * 5.0 / 40f64.sqrt();
+            assert!((of("mean") - of("expected_mean")).abs() < band, "{weight}");
+        }
+    }
+}
+
+#[test]
+fn the_options_choose_the_decoder() {
+    let of = |found: &Value| found["points"][0]["mean_iterations"].as_f64().unwrap();
+    let rate = ["--rber", "0.005", "--frames", "40"];
+    let with = |more: &[&str]| curve(&[&rate[..], more].concat());
+    let flooding = with(&[]);
+    let layered = with(&["--schedule", "layered"]);
+    assert!(of(&layered) < 0.7 * of(&flooding));
+    assert_eq!(layered["schedule"], "layered");
+    let soft = with(&["--soft-senses", "2"]);
+    assert!(of(&soft) < of(&flooding));
+    let few = with(&["--iterations", "5"]);
+    assert!(few["points"][0]["failed"].as_u64().unwrap() > 20);
+    let other = with(&["--seed", "2"]);
+    assert_ne!(other["points"], flooding["points"]);
+    assert_eq!(with(&["--threads", "1"]), with(&["--threads", "3"]));
+    let stalled = with(&["--factor", "1"]);
+    assert_eq!(stalled["points"][0]["failed"], 40);
+    let flipped = curve(&["--decoder", "bit-flip", "--rber", "0.002", "--frames", "20"]);
+    assert_eq!(
+        (flipped["points"][0]["failed"].as_u64(), flipped["iterations"].as_u64()),
+        (Some(0), Some(100))
+    );
+    assert!(flipped.get("schedule").is_none());
+    let exact = curve(&["--errors", "0,100", "--frames", "10"]);
+    assert_eq!(exact["points"][0]["mean_iterations"], 0.0);
+    assert_eq!(exact["points"][1]["errors"], 100);
+}
+
+#[test]
+fn a_table_is_written_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("table.txt");
+    let out = file.to_str().unwrap();
+    let quick = ["ldpc", "table", "--frames", "1"];
+    let said = tailcut(&[&quick[..], &["--out", out]].concat()).ok();
+    assert!(said.contains("77 rows"), "{said}");
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(written.starts_with("tailcut-ldpc-table 1\n"), "{written}");
+    // The same bytes on standard output, and for any number of threads.
+    assert_eq!(tailcut(&[&quick[..], &["--threads", "3"]].concat()).ok(), written);
+    let again = [&quick[..], &["--out", out]].concat();
+    tailcut(&again).refused(&["exists already", "--force"]);
+    tailcut(&[&again[..], &["--force", "--schedule", "layered"]].concat()).ok();
+    assert!(std::fs::read_to_string(&file).unwrap().contains("schedule layered"));
+    assert_eq!(files(folder.path()), ["table.txt"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refuse = |more: &[&str], needles: &[&str]| {
+        tailcut(&[&["ldpc", "curve"], more].concat()).refused(needles);
+    };
+    refuse(&["--rber", "0.6"], &["--rber", "0 to 0.5"]);
+    refuse(&["--rber", "high"], &["--rber", "`high`", "0.0085"]);
+    refuse(&["--factor", "1.5"], &["--factor", "0.001 to 1"]);
+    refuse(&["--iterations", "0"], &["--iterations", "0"]);
+    refuse(&["--frames", "0"], &["--frames"]);
+    refuse(&["--soft-senses", "3"], &["3 extra senses", "0, 2, 4 or 6"]);
+    refuse(&["--soft-senses", "2", "--rber", "0.3"], &["0.3", "0.00001 to 0.2"]);
+    refuse(&["--decoder", "bit-flip", "--factor", "0.5"], &["--factor", "bit flipping"]);
+    refuse(&["--errors", "36865"], &["--errors", "36864"]);
+    refuse(&["--errors", "3", "--rber", "0.01"], &["--errors", "--rber"]);
+    refuse(&["--errors", "3", "--soft-senses", "2"], &["--errors", "--soft-senses"]);
+    tailcut(&["ldpc", "table", "--out", "/no/such/folder/t"]).refused(&["/no/such/folder/t"]);
+    tailcut(&["ldpc", "table", "--force"]).refused(&["--out"]);
+}
+
+#[test]
+fn a_signal_ends_it_within_a_second_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("table.txt");
+    let table = ["ldpc", "table", "--out", out.to_str().unwrap()];
+    let curve = ["ldpc", "curve", "--frames", "1000000"];
+    for args in [&table[..], &curve] {
+        let mut child = command(folder.path());
+        let child = child.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // The first row of the table is done at once, and no later one before minutes have passed.
+        std::thread::sleep(Duration::from_millis(1500));
+        let asked = Instant::now();
+        assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), said.as_str()), (Some(1), "error: interrupted\n"));
+        // Generous, since a busy machine is no slow program: a frame takes a few milliseconds.
+        assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+        assert_eq!(files(folder.path()), [""; 0]);
+    }
+}
