@@ -82,6 +82,9 @@ pub enum QueueStep {
     /// The operation is back in the queue: an operation with channel priority took its die before
     /// its own command was sent.
     Returns,
+    /// The data of the read could not be decoded. It is queued again, for the planes and codewords of this
+    /// event.
+    Retries,
     /// The operation has ended: a read is decoded, any other operation has left the array.
     Ends,
     /// The operation has ended as [`QueueStep::Ends`] says, and has failed on at least one plane.

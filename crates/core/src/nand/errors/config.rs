@@ -1,8 +1,11 @@
 //! Keys of the raw bit errors.
 
-use crate::problem::{ConfigProblem, refuse};
+use crate::problem::{ConfigProblem, check_time, refuse};
 use serde::{Deserialize, Serialize};
-use tailcut_units::quantity;
+use tailcut_units::{Span, quantity};
+
+/// Bytes of user data in a codeword of the code whose decoder the table describes.
+pub const CODEWORD: u64 = 4096;
 
 /// How the error rate of a page follows from its program/erase cycles, the age of its data and its reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +30,13 @@ pub struct ErrorsConfig {
     ///
     /// - Read by: the tables of error rates (`nand::errors::model`)
     pub model: ErrorModel,
+    /// Time of one iteration of the decoder. A codeword takes so many iterations as its errors need, besides
+    /// `ecc.decode`.
+    ///
+    /// - Range: 0ns to 1000s
+    /// - Read by: the decoder (`nand::ecc`), from `flash::senses`
+    #[serde(with = "quantity::time")]
+    pub iteration: Span,
     /// Boundaries between threshold-voltage states that a sense of each page type tells apart. A page has
     /// errors in this proportion.
     ///
@@ -62,7 +72,12 @@ pub struct ErrorsConfig {
 
 impl ErrorsConfig {
     /// Check the values of a drive with this many page types.
-    pub(crate) fn check(&self, page_types: usize) -> Result<(), ConfigProblem> {
+    pub(crate) fn check(&self, page_types: usize, codeword: u64) -> Result<(), ConfigProblem> {
+        if codeword != CODEWORD {
+            let problem = format!("{codeword} bytes; with the table `errors` {CODEWORD}: the payload of its code");
+            return refuse("ecc.codeword", problem);
+        }
+        check_time("errors.iteration", self.iteration)?;
         let n = self.boundaries.len();
         if n != 1 && n != page_types {
             let problem = format!("{n} values; give one, or as many as timing.read has ({page_types})");

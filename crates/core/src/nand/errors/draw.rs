@@ -116,7 +116,7 @@ impl Errors {
             step: units(c.step),
             spreads: [c.block_spread, c.layer_spread, c.page_spread, c.codeword_spread]
                 .map(|deviation| Spread::new(deviation, &normal)),
-            keys: ["errors block", "errors layer", "errors page", "errors sense", "errors decode"].map(key),
+            keys: ["errors block", "errors layer", "errors page", "errors sense", "errors decoding"].map(key),
             layer_pages: pages.div_ceil(c.layers).max(1),
             bits,
             normal: normal
@@ -155,10 +155,8 @@ impl Errors {
             Vref::Moved(0) => page.excess,
             Vref::Beside(by) => self.step * u64::from(by) * u64::from(by) >> 8,
             Vref::Moved(by) => {
-                // sqrt is exact on every machine.
-                let optimum = (page.excess as f64 / self.step as f64).sqrt() * 16.0;
-                let away = (optimum - f64::from(by)).abs() as u64;
-                (self.step * away.min(1 << 12) * away.min(1 << 12)) >> 8
+                let away = u64::from(self.optimum(page).abs_diff(by)).min(1 << 12);
+                (self.step * away * away) >> 8
             }
         };
         (page.best + added).min(HALF)
@@ -179,10 +177,27 @@ impl Errors {
         ((drawn + 512) >> 10).clamp(0, self.bits as i64) as u32
     }
 
-    /// A draw for the decoding of codeword `number` of a page.
+    /// Two draws for the decoding of codeword `number` of a page, or for the page itself (`u32::MAX`).
     #[inline]
-    pub fn decode_draw(&self, page: &Page, number: u32) -> u32 {
-        (mix(page.key ^ self.keys[4] ^ u64::from(number)) >> 32) as u32
+    pub fn decode_draws(&self, page: &Page, number: u32) -> [u32; 2] {
+        let draw = mix(page.key ^ self.keys[4] ^ u64::from(number));
+        [(draw >> 32) as u32, draw as u32]
+    }
+
+    /// The distance of a V_REF from the optimum of a page that is normal with this standard deviation, in
+    /// sixteenths of a step.
+    #[inline]
+    pub fn off_optimum(&self, page: &Page, deviation: u16) -> u16 {
+        let [_, draw] = self.decode_draws(page, u32::MAX);
+        let [z, _] = self.normal[draw as usize % QUANTILES];
+        (u32::from(deviation) * z.unsigned_abs()).min(u32::from(u16::MAX) << 10).wrapping_shr(10) as u16
+    }
+
+    /// The distance of the optimum of a page from the default of V_REF, in sixteenths of a step.
+    #[inline]
+    pub fn optimum(&self, page: &Page) -> u16 {
+        // sqrt is exact on every machine.
+        ((page.excess as f64 / self.step as f64).sqrt() * 16.0) as u16
     }
 }
 
@@ -197,6 +212,7 @@ mod tests {
     fn config(spread: f64) -> ErrorsConfig {
         ErrorsConfig {
             model: ErrorModel::Fitted,
+            iteration: tailcut_units::Span(1000),
             boundaries: vec![2, 3, 2],
             step: 0.0005,
             block_spread: spread,
