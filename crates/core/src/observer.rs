@@ -23,6 +23,9 @@ pub enum Step {
     Array,
     /// Data transfer out of the die, until the given time.
     ChannelOut,
+    /// The last codeword of a read of pages with raw bit errors is decoded, and a prediction is made where the
+    /// controller makes one, until the given time. Reported together with the `ChannelOut` step before it.
+    Decode,
     /// An operation that may interrupt this one waits. The array continues to the suspend point,
     /// until the given time.
     Stopping,

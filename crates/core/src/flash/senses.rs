@@ -52,6 +52,11 @@ impl Senses {
         Senses { errors, outcomes, retry, predictor, threshold, iteration_ns, most_codewords }
     }
 
+    /// What a prediction takes at a place, ns; 0 where there is none.
+    pub fn predict_ns(&self, place: Place) -> u64 {
+        self.predictor_in(place).map_or(0, |p| p.ns)
+    }
+
     fn predictor_in(&self, place: Place) -> Option<Predictor> {
         self.predictor.filter(|p| p.place == place)
     }

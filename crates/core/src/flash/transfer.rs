@@ -199,6 +199,9 @@ impl<O: Observer> Flash<O> {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
+        if self.fixed.senses.is_some() {
+            self.observe_from(id, Step::Decode, d.channel_free + d.waited, d.done);
+        }
         if d.done == d.channel_free {
             self.state.channels[number as usize].decoded = id;
             awaited = true;

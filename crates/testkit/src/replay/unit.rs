@@ -95,7 +95,7 @@ impl Unit {
                 self.held = true;
                 self.history.change(at, Some(mine));
             }
-            Step::Joined | Step::ChannelIn => {}
+            Step::Joined | Step::ChannelIn | Step::Decode => {}
             Step::Array => {
                 if resumes {
                     self.pass(at);
