@@ -127,3 +127,25 @@ fn a_signal_ends_it_within_a_second_and_leaves_no_file() {
         assert_eq!(files(folder.path()), [""; 0]);
     }
 }
+
+/// The outputs that `docs/ldpc.md` shows are those of the program.
+#[test]
+fn the_manual_shows_real_output() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ldpc.md");
+    let manual = std::fs::read_to_string(path).expect("the manual");
+    let block = |start: &str| {
+        let found = manual.split("```\n").find(|block| block.starts_with(start));
+        found.and_then(|block| block.split_once('\n')).unwrap_or_else(|| panic!("no `{start}`"))
+    };
+    let (asked, shown) = block("$ tailcut ldpc curve");
+    let args: Vec<&str> = asked.trim_start_matches("$ tailcut ").split(' ').collect();
+    assert_eq!(tailcut(&args).ok(), shown);
+    // The table takes minutes; what is said of it follows from the shipped one.
+    let table = tailcut_ldpc::Table::shipped();
+    let rows = table.rows.len();
+    let said = format!(
+        "table.txt: {rows} rows; a tenth of the codewords fails at a raw bit error rate of {:.5}\n",
+        table.limit()
+    );
+    assert_eq!(block("$ tailcut ldpc table").1, said);
+}

@@ -40,8 +40,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel with this error rate, and this way of sensing. With [`Errors::Exactly`] the sense must be
-    /// hard.
+    /// A channel with these errors and this way of sensing. With [`Errors::Exactly`] the sense must be hard,
+    /// with [`Errors::Rate`] it must be made for the same rate; another is a defect of the caller, and panics.
     pub fn new(seed: u64, errors: Errors, sensing: &Sensing) -> Channel {
         let marked: f64 = sensing.shares()[1..].iter().sum();
         let mut sum = 0.0;
@@ -54,7 +54,13 @@ impl Channel {
                 assert!(sensing.first_wrong() == 1, "an exact number of errors needs a hard sense");
                 assert!(n as usize <= CODEWORD_BITS, "{n} errors in a codeword");
             }
-            Errors::Rate(p) => assert!((0.0..=0.5).contains(&p), "an error rate of {p}"),
+            Errors::Rate(p) => {
+                let wrong: f64 = sensing.shares()[sensing.first_wrong()..].iter().sum();
+                assert!(
+                    libm::fabs(wrong - p) <= 1e-4 * p,
+                    "an error rate of {p}, and senses for one of {wrong}"
+                );
+            }
         }
         Channel {
             seed,

@@ -32,18 +32,21 @@ pub enum SensingError {
     #[error("{0} extra senses: they come in pairs, so 0, 2, 4 or 6")]
     Extra(u32),
     /// The error rate is outside the model.
-    #[error("a raw bit error rate of {0}: with extra senses it must be 0.00001 to 0.2")]
+    #[error("a raw bit error rate of {0}: it must be 0 to 0.5, and with extra senses 0.00001 to 0.2")]
     Rate(f64),
 }
 
 impl Sensing {
-    /// One sense: each bit is 0 or 1.
+    /// One sense: each bit is 0 or 1. It has no error rate, and is for [`Errors::Exactly`](crate::Errors).
     pub fn hard() -> Sensing {
         Sensing { values: vec![STRONGEST, -STRONGEST], shares: vec![1.0, 0.0] }
     }
 
     /// A sense and `extra` more (0, 2, 4 or 6), where the first errs with probability `p`.
     pub fn new(extra: u32, p: f64) -> Result<Sensing, SensingError> {
+        if !(0.0..=0.5).contains(&p) {
+            return Err(SensingError::Rate(p));
+        }
         if extra == 0 {
             return Ok(Sensing { shares: vec![1.0 - p, p], ..Sensing::hard() });
         }
@@ -153,5 +156,7 @@ mod tests {
         assert_eq!(Sensing::new(3, 0.01), Err(SensingError::Extra(3)));
         assert_eq!(Sensing::new(8, 0.01), Err(SensingError::Extra(8)));
         assert_eq!(Sensing::new(2, 0.5), Err(SensingError::Rate(0.5)));
+        assert_eq!(Sensing::new(0, 0.6), Err(SensingError::Rate(0.6)));
+        assert!(Sensing::new(0, f64::NAN).is_err());
     }
 }

@@ -186,3 +186,9 @@ fn the_channel_gives_the_errors_it_is_asked_for() {
     let soft = run(&job(Settings { iterations: 1, ..Settings::DEFAULT }, 4, 0.0085, 2000));
     assert!((soft.raw_error_rate() - 0.0085).abs() < 5.4e-5, "{}", soft.raw_error_rate());
 }
+
+#[test]
+#[should_panic(expected = "senses for one of 0.004")]
+fn senses_for_another_error_rate_are_a_defect() {
+    Channel::new(1, Errors::Rate(0.008), &Sensing::new(0, 0.004).unwrap());
+}

@@ -16,8 +16,8 @@ const Z_BITS: u32 = 12;
 ///
 /// Given the number of errors, a codeword with a *low* weight is harder to decode: more of its errors stand
 /// in pairs in one check, where they hide each other. The correlations −0.775 (all checks) and −0.386 (first
-/// 1,024) were measured at 312, 320 and 328 errors with 6,000 frames each, where they agree to ± 0.01
-/// (docs/ldpc.md). With fewer errors they are weaker, but there no weight is near a threshold.
+/// 1,024) were measured at 312, 320 and 328 errors with 6,000 frames each, where they agree to
+/// about 0.01 (docs/ldpc.md). With fewer errors they are weaker, but there no weight is near a threshold.
 struct Coupling {
     with_outcome: i64,
     own: i64,
