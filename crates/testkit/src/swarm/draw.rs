@@ -131,8 +131,8 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         draw_erases(&mut erases, &mut config);
         config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
         // Some seeds, by their number, of which some hold bytes: the others draw what they drew before this.
-        if seed % 16 == 12 || matches!(seed % 96, 0 | 72) {
-            draw_errors(&mut errors, &mut config);
+        if (seed % 16 == 12 || matches!(seed % 96, 0 | 72)) && !draw_errors(&mut errors, &mut config) {
+            continue;
         }
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
@@ -449,12 +449,12 @@ fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
     }
 }
 
-/// Let pages have raw bit errors, on half of the drives whose units are whole codewords of the code.
-fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) {
+/// Let pages have raw bit errors. False for drives whose units are not whole codewords of the code.
+fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     let whole = |bytes: u64| bytes.is_multiple_of(CODEWORD);
     let fits = whole(c.ftl.mapping_unit) && whole(c.geometry.page) && c.ftl.gc.copy == CopyMode::Controller;
-    if !fits || chance(s, 2) {
-        return;
+    if !fits {
+        return false;
     }
     c.ecc.codeword = CODEWORD;
     let mut errors = errors_table();
@@ -467,6 +467,7 @@ fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) {
     c.age.retention = one_of(s, &[None, days(17), days(30), days(300)]);
     c.age.retention_from = if c.age.retention.is_some() { one_of(s, &[None, Some(Span(0))]) } else { None };
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
+    true
 }
 
 fn draw_limits(s: &mut Stream) -> SuspendLimits {
