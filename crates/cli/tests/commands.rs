@@ -168,7 +168,7 @@ fn keys_are_found_by_a_part_of_their_name_or_by_stars() {
     let names: Vec<&str> = timeout.iter().map(|k| k["key"].as_str().unwrap()).collect();
     assert_eq!(names, ["policy.suspend_erase.timeout.after", "policy.suspend_erase.timeout.clock"]);
     assert_eq!(timeout[0]["default"], serde_json::json!({"value": "\"64ms\""}));
-    assert_eq!((&timeout[0]["type"], &timeout[0]["units"]), (&"time".into(), &"ns, us, ms, s".into()));
+    assert_eq!((&timeout[0]["type"], &timeout[0]["units"]), (&"time".into(), &"ns, us, ms, s, h, d".into()));
     assert_eq!(timeout[1]["values"][1]["name"], "oldest-write");
     let page = &keys("geometry.page?")[0];
     assert_eq!((&page["key"], &page["default"]), (&"geometry.pages".into(), &"required".into()));

@@ -34,11 +34,11 @@ fn a_layer_names_itself_and_the_key() {
         ),
         (
             "timing.erase.execution=100",
-            "--set timing.erase.execution=100: timing.erase.execution: `100` has no unit; write e.g. \"100us\" (ns, us, ms, s)",
+            "--set timing.erase.execution=100: timing.erase.execution: `100` has no unit; write e.g. \"100us\" (ns, us, ms, s, h, d)",
         ),
         (
             "timing.read=[40us, 9]",
-            "--set timing.read=[40us, 9]: timing.read.2: `9` has no unit; write e.g. \"100us\" (ns, us, ms, s)",
+            "--set timing.read=[40us, 9]: timing.read.2: `9` has no unit; write e.g. \"100us\" (ns, us, ms, s, h, d)",
         ),
         (
             "policy.schedule=fifi",

@@ -23,6 +23,9 @@ pub enum Step {
     Array,
     /// Data transfer out of the die, until the given time.
     ChannelOut,
+    /// The last codeword of a read of pages with raw bit errors is decoded, and a prediction is made where the
+    /// controller makes one, until the given time. Reported together with the `ChannelOut` step before it.
+    Decode,
     /// An operation that may interrupt this one waits. The array continues to the suspend point,
     /// until the given time.
     Stopping,
@@ -82,6 +85,9 @@ pub enum QueueStep {
     /// The operation is back in the queue: an operation with channel priority took its die before
     /// its own command was sent.
     Returns,
+    /// The data of the read could not be decoded. It is queued again, for the planes and codewords of this
+    /// event.
+    Retries,
     /// The operation has ended: a read is decoded, any other operation has left the array.
     Ends,
     /// The operation has ended as [`QueueStep::Ends`] says, and has failed on at least one plane.

@@ -8,6 +8,7 @@ use tailcut_core::nand::config::{
     SuspendedData, TimingConfig,
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
+use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
 use tailcut_core::policy::*;
 use tailcut_units::Span;
 use tailcut_units::quantity::Level;
@@ -91,6 +92,7 @@ pub fn small_drive() -> DeviceConfig {
             schedule: schedule::ScheduleConfig::Fifo(Default::default()),
             suspend_erase: suspend_erase::SuspendEraseConfig::Never(Default::default()),
             erase_scheme: erase_scheme::EraseSchemeConfig::Fixed(Default::default()),
+            read_retry: read_retry::ReadRetryConfig::None(Default::default()),
             suspend_program: suspend_program::SuspendProgramConfig::Never(Default::default()),
             buffer: buffer::BufferConfig::Lru(buffer::lru::Config {
                 capacity: 256 << 10,
@@ -121,11 +123,29 @@ pub fn small_drive() -> DeviceConfig {
             free: None,
             pe_cycles: None,
             retention: None,
+            retention_from: None,
             reads: None,
         },
         erase: Some(erase_table()),
+        errors: None,
         faults: Default::default(),
         fault: Vec::new(),
+    }
+}
+
+/// Pages with raw bit errors: new data can be decoded, and most pages of data that are a month old cannot,
+/// without another V_REF.
+pub fn errors_table() -> ErrorsConfig {
+    ErrorsConfig {
+        model: ErrorModel::Fitted,
+        iteration: Span(1_000),
+        boundaries: vec![2],
+        step: 0.0005,
+        block_spread: 0.1,
+        layer_spread: 0.05,
+        layers: 4,
+        page_spread: 0.05,
+        codeword_spread: 0.045,
     }
 }
 

@@ -93,7 +93,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             _ => {}
         }
         match e.step {
-            Step::Granted | Step::Joined | Step::Stopping => {}
+            Step::Granted | Step::Joined | Step::Stopping | Step::Decode => {}
             Step::Returned => op.stays.clear(),
             Step::ChannelIn => op.inward.push((at, until)),
             Step::Array => op.array.push((at, until)),

@@ -16,6 +16,7 @@ use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
 use tailcut_core::policy::placement::{LaneView, NO_ROOM, PlacementConfig, PlacementPolicy};
 use tailcut_core::policy::read_path::{BlockedView, ReadPathConfig, ReadPathPolicy};
+use tailcut_core::policy::read_retry::{FailedView, ReadRetryPolicy};
 use tailcut_core::policy::redundancy::{RedundancyConfig, RedundancyPolicy};
 use tailcut_core::policy::schedule::{QueueView, ScheduleConfig, SchedulePolicy};
 use tailcut_core::policy::suspend_erase::{
@@ -48,6 +49,7 @@ fn every_family_has_laws() {
             "suspend_erase" => suspend_erase,
             "erase_scheme" => erase_scheme,
             "suspend_program" => suspend_program,
+            "read_retry" => read_retry,
             "buffer" => buffer,
             "flush" => flush,
             "placement" => placement,
@@ -67,6 +69,25 @@ fn every_family_has_laws() {
             }
         }
     }
+}
+
+/// A read gives up in the end, whatever is drawn, and decodes the data of its last sense. Only a member that
+/// predicts has a predictor.
+fn read_retry(name: &str, x: &PolicyContext) {
+    let policy = ReadRetryPolicy::new(&member(name), x).unwrap_or_else(|e| panic!("{name}: {e}"));
+    for draw in [0, 1, u32::MAX / 2, u32::MAX] {
+        let mut decoded = true;
+        let gives_up = (1..=65).find(|&senses| match policy.next(&FailedView { senses, draw }) {
+            Some(sense) => {
+                decoded = sense.decoded;
+                false
+            }
+            None => true,
+        });
+        assert!(gives_up.is_some() && decoded, "{name}, {draw}");
+        assert!(["none", "retry-ideal"].contains(&name) == (gives_up == Some(1)), "{name}: {gives_up:?}");
+    }
+    assert_eq!(policy.predictor().is_some(), ["rp-controller", "rif"].contains(&name), "{name}");
 }
 
 fn schedule(name: &str, x: &PolicyContext) {

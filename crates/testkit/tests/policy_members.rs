@@ -14,6 +14,7 @@ use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_core::policy::read_path::ReadPathConfig;
+use tailcut_core::policy::read_retry::ReadRetryConfig;
 use tailcut_core::policy::redundancy::RedundancyConfig;
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::SuspendEraseConfig;
@@ -78,6 +79,7 @@ fn every_member_is_written_and_read_back() {
     round_trips::<SuspendEraseConfig>("suspend_erase", SuspendEraseConfig::MEMBERS);
     round_trips::<EraseSchemeConfig>("erase_scheme", EraseSchemeConfig::MEMBERS);
     round_trips::<SuspendProgramConfig>("suspend_program", SuspendProgramConfig::MEMBERS);
+    round_trips::<ReadRetryConfig>("read_retry", ReadRetryConfig::MEMBERS);
     round_trips::<BufferConfig>("buffer", BufferConfig::MEMBERS);
     round_trips::<FlushConfig>("flush", FlushConfig::MEMBERS);
     round_trips::<PlacementConfig>("placement", PlacementConfig::MEMBERS);
@@ -93,6 +95,7 @@ fn every_member_is_written_and_read_back() {
         + SuspendEraseConfig::MEMBERS.len()
         + EraseSchemeConfig::MEMBERS.len()
         + SuspendProgramConfig::MEMBERS.len()
+        + ReadRetryConfig::MEMBERS.len()
         + BufferConfig::MEMBERS.len()
         + FlushConfig::MEMBERS.len()
         + PlacementConfig::MEMBERS.len()

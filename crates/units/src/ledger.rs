@@ -38,6 +38,7 @@ causes! {
     TRANSFER "transfer" "own data transfer on the channel";
     ECC_QUEUE "ecc_queue" "channel stalled because the decode queue was full";
     DECODE "decode" "own error-correction decoding";
+    PREDICT "predict" "prediction whether the data of an own read can be decoded";
     RETRY_COMMAND "retry.command" "command and address cycles of an own operation that failed and was repeated or replaced";
     RETRY_ARRAY "retry.array" "array time of an own operation that failed and was repeated or replaced";
     RETRY_TRANSFER "retry.transfer" "transfer time of an own operation that failed and was repeated or replaced";

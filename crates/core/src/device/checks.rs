@@ -3,7 +3,7 @@
 
 use super::config::DeviceConfig;
 use super::policies::Policies;
-use crate::ftl::config::{BadBlocks, DieGeometry, ExtentKind};
+use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
 use crate::nand::config::{BusyKind, ProgramErase};
 use crate::nand::faults;
 use crate::policy::PolicyConfig;
@@ -51,8 +51,27 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
             return refuse("erase.rows", format!("no scheme is called `{}`: one of {names}", row.scheme));
         }
     }
+    check_errors(c)?;
     c.age.check()?;
     check_scatter(c)
+}
+
+/// Check the raw bit errors, and that nothing reacts to them where there are none.
+fn check_errors(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    let name = c.policy.read_retry.name();
+    let Some(errors) = &c.errors else {
+        if name == "none" {
+            return Ok(());
+        }
+        let problem = format!("`{name}` reacts to raw bit errors, and this drive has no table `errors`");
+        return refuse("policy.read_retry", problem);
+    };
+    errors.check(c.timing.read.len(), c.ecc.codeword)?;
+    if c.ftl.gc.copy == CopyMode::Copyback {
+        let problem = "`copyback` moves pages without decoding them, so that their errors would add up: take `controller`, or leave the table `errors` out";
+        return refuse("ftl.gc.copy", problem);
+    }
+    Ok(())
 }
 
 /// Check that a state of whole free extents is not asked for where extents have holes.

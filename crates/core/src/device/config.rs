@@ -5,6 +5,7 @@ use crate::nand::blocks::Past;
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
+use crate::nand::errors::config::ErrorsConfig;
 use crate::nand::faults::config::{FaultConfig, FaultsConfig};
 use crate::policy::PolicyConfig;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
@@ -14,10 +15,11 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 6] = [
+pub const SOURCES: [&str; 7] = [
     include_str!("config.rs"),
     include_str!("../nand/config.rs"),
     include_str!("../nand/erase/config.rs"),
+    include_str!("../nand/errors/config.rs"),
     include_str!("../nand/faults/config.rs"),
     include_str!("../ftl/config.rs"),
     include_str!("../policy/mod.rs"),
@@ -56,6 +58,9 @@ pub struct DeviceConfig {
     /// How blocks erase, for the erase schemes that choose their pulses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase: Option<EraseConfig>,
+    /// Raw bit errors of the pages. Without this table every sense is free of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorsConfig>,
     /// Faults at random.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults: FaultsConfig,
@@ -101,6 +106,13 @@ pub struct AgeConfig {
     /// - Read by: what a block remembers (`nand::blocks`), for faults of old data
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention: Option<Span>,
+    /// Least age of these data. With this key the age differs by block, uniformly from here to
+    /// `age.retention`. Without it all data have that age.
+    ///
+    /// - Range: at most `age.retention`
+    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
+    pub retention_from: Option<Span>,
     /// Reads that every block has had since its erase when the workload begins.
     ///
     /// - Read by: what a block remembers (`nand::blocks`), for faults by reads
@@ -111,10 +123,12 @@ pub struct AgeConfig {
 impl AgeConfig {
     /// The past of every block.
     pub(super) fn past(&self) -> Past {
+        let retention = self.retention.unwrap_or(Span(0)).0;
         Past {
             cycles: self.pe_cycles.unwrap_or(0),
             reads: self.reads.unwrap_or(0),
-            retention: self.retention.unwrap_or(Span(0)).0,
+            retention,
+            retention_from: self.retention_from.map_or(retention, |from| from.0),
         }
     }
 
@@ -124,6 +138,9 @@ impl AgeConfig {
         }
         if self.pe_cycles.is_some_and(|n| n > 1 << 30) {
             return refuse("age.pe_cycles", format!("at most {}", 1 << 30));
+        }
+        if self.retention_from.is_some_and(|from| from > self.retention.unwrap_or(Span(0))) {
+            return refuse("age.retention_from", "at most age.retention");
         }
         Ok(())
     }

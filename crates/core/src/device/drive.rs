@@ -171,6 +171,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             blocks: shape.new_blocks(),
             faults: shape.faults.clone(),
             eraser: shape.eraser.clone(),
+            senses: shape.senses.clone(),
             ops: limits.ops,
             commands: shape.host.queue_depth,
             timing: shape.timing.clone(),

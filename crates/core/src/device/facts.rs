@@ -48,7 +48,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn sensed(&mut self, head: OpId) {
         let mut next = Some(head);
         while let Some(op) = next {
-            self.data_sensed(op);
+            if !self.flash.senses_again(op) {
+                self.data_sensed(op);
+            }
             if !self.fixed.may_fail {
                 let extent = self.flash.op(op).cmd.extent;
                 if self.state.extents.read_ends(extent) {

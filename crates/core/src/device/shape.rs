@@ -8,6 +8,7 @@ use super::config::{DeviceConfig, HostConfig};
 use super::faults::dead::Death;
 use crate::address::BusyUnit;
 use crate::flash::erase::Eraser;
+use crate::flash::senses::Senses;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
@@ -15,12 +16,14 @@ use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
 use crate::nand::blocks::{Blocks, Past, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig, ProgramErase, ServedAfterLoop, SuspendConfig};
+use crate::nand::errors::draw::Errors;
 use crate::nand::faults::Faults;
 use crate::nand::faults::config::FaultKind;
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
 use crate::policy::erase_scheme::{EraseContext, EraseSchemePolicy};
+use crate::policy::read_retry::ReadRetryPolicy;
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
@@ -109,6 +112,10 @@ pub struct Shape {
     pub faults: Option<Faults>,
     /// What chooses the pulses of erases, if they differ.
     pub eraser: Option<Eraser>,
+    /// What senses of pages with raw bit errors give, if pages have them.
+    pub senses: Option<Senses>,
+    /// The run's seed.
+    pub seed: u64,
     /// The planes that die, in order of time.
     pub(super) deaths: Vec<Death>,
     /// Least time from one rewritten stripe to the next, ns.
@@ -149,7 +156,7 @@ impl Shape {
         let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
         let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
         let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
-        let faults = Faults::new(&c.faults, &c.fault, g, seed);
+        let faults = Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed);
         // A program that fails closes its extent early. A free extent more takes what follows.
         let kept_for_failures = u32::from(faults.as_ref().is_some_and(Faults::may_fail_programs));
         let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
@@ -163,6 +170,7 @@ impl Shape {
         let row_bytes = u64::from(most_planes) * g.page;
         let eraser = eraser(c, &context, seed)?;
         check_last_loops(eraser.as_ref(), faults.is_some())?;
+        let senses = senses(c, &context, row_bytes, seed)?;
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
         let timing = match &eraser {
@@ -186,6 +194,8 @@ impl Shape {
             names_bad: c.fault.iter().any(|fault| fault.kind == FaultKind::Bad),
             faults,
             eraser,
+            senses,
+            seed,
             deaths: deaths(c),
             rewrite_ns: c.faults.rebuild_rate.map_or(0, |rate| Span::transfer(unit, rate).0),
             timing,
@@ -239,7 +249,7 @@ impl Shape {
     }
 
     fn blocks_without_fault(&self) -> Blocks {
-        Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past)
+        Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past, self.seed)
     }
 
     /// The busy unit of a die and plane.
@@ -418,10 +428,26 @@ fn check_last_loops(eraser: Option<&Eraser>, may_fail: bool) -> Result<(), Confi
     if may_fail && eraser.is_some_and(Eraser::defers_last_loop) {
         return refuse(
             "erase.defer_last_loop",
-            "an erase fails at its last loop, when programs have the rows of its extent already: set it to false, or leave out all faults",
+            "an erase fails at its last loop, when programs have the rows of its extent already: set it to false, or leave out all faults and the table errors",
         );
     }
     Ok(())
+}
+
+/// What senses of pages with raw bit errors give. An operation moves at most `most_bytes` bytes.
+fn senses(
+    c: &DeviceConfig,
+    x: &PolicyContext,
+    most_bytes: u64,
+    seed: u64,
+) -> Result<Option<Senses>, ConfigProblem> {
+    let Some(errors) = &c.errors else { return Ok(None) };
+    let retry = ReadRetryPolicy::new(&c.policy.read_retry, x).map_err(of_policy("read_retry"))?;
+    let table = tailcut_ldpc::Table::shipped();
+    let g = &c.geometry;
+    let errors_of = Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
+    let most_codewords = (most_bytes / c.ecc.codeword) as u32;
+    Ok(Some(Senses::new(errors_of, &table, retry, errors.iteration.0, most_codewords)))
 }
 
 fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {

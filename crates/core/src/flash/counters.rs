@@ -1,6 +1,7 @@
 //! The counters of the flash.
 
 use super::erase::EraseTotals;
+use super::senses::SenseTotals;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
@@ -15,6 +16,8 @@ pub struct FlashCounters {
     pub array_ns: [u64; 3],
     /// Erases of blocks whose pulses a scheme chose.
     pub erases: EraseTotals,
+    /// Senses of pages that have raw bit errors.
+    pub senses: SenseTotals,
     /// Suspensions of erases.
     pub erase_suspension: Suspension,
     /// Suspensions of programs.

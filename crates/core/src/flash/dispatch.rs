@@ -60,6 +60,17 @@ impl<O: Observer> Flash<O> {
             u.load.rebuilds += u32::from(rebuilds);
             s.host_ops += 1;
         }
+        self.enqueue(id)
+    }
+
+    /// Queue an operation at its die, or begin it if the die is free. A read whose data could not be decoded
+    /// comes again.
+    #[inline]
+    pub(super) fn enqueue(&mut self, id: u32) -> Submitted {
+        let s = &mut self.state;
+        let now = s.now;
+        let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
+        let u = &mut s.units[unit.index()];
         if u.phase == Phase::Out && now >= u.until && !u.awaited {
             u.go_idle();
         }
@@ -313,6 +324,7 @@ impl<O: Observer> Flash<O> {
     pub fn withdraw(&mut self, unit: BusyUnit, before: Option<OpId>, OpId(id): OpId) {
         let kind = self.state.ops[id].cmd.occupant;
         self.leave_queue(unit, kind, before.map_or(NONE, OpId::number), id);
+        self.make_whole(id);
         self.read_left(unit, kind);
     }
 }

@@ -9,6 +9,7 @@
 use super::account;
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
+use super::senses::Attempts;
 use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
@@ -60,6 +61,9 @@ impl<O: Observer> Flash<O> {
         op.second = false;
         op.along = false;
         (op.unread, op.failed) = (0, 0);
+        if self.fixed.senses.is_some() {
+            op.attempts = Attempts::NONE;
+        }
         OpId(id)
     }
 
@@ -207,6 +211,13 @@ impl<O: Observer> Flash<O> {
     /// The data of a read are decoded.
     #[inline]
     fn decoded(&mut self, op: u32) -> Fact {
+        if self.fixed.senses.is_some() {
+            if self.senses_again(OpId(op)) {
+                self.sense_again(op);
+                return Fact::Nothing;
+            }
+            self.make_whole(op);
+        }
         self.observe_queue(op, self.outcome(op));
         Fact::Decoded(OpId(op))
     }

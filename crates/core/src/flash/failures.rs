@@ -117,10 +117,27 @@ impl<O> Flash<O> {
     fn judge_each(&mut self, head: u32, act: Act) {
         let mut at = Some(head);
         while let Some(id) = at {
-            let mask = self.judge(id, act);
-            let op = &mut self.state.ops[id];
-            *(if act == Act::Read { &mut op.unread } else { &mut op.failed }) = mask;
-            at = OpId::of_link(op.joined).map(OpId::number);
+            if act == Act::Read && self.fixed.senses.is_some() {
+                self.judge_sense(id);
+            } else {
+                let mask = self.judge(id, act);
+                let op = &mut self.state.ops[id];
+                *(if act == Act::Read { &mut op.unread } else { &mut op.failed }) = mask;
+            }
+            at = OpId::of_link(self.state.ops[id].joined).map(OpId::number);
+        }
+    }
+
+    /// Decide whether a read of pages with raw bit errors fails. A fault strikes its first sense, and no
+    /// further one helps.
+    #[inline(never)]
+    fn judge_sense(&mut self, id: u32) {
+        let first = self.state.ops[id].attempts.is_first();
+        let faulty = if first { self.judge(id, Act::Read) } else { 0 };
+        let op = &mut self.state.ops[id];
+        op.unread = faulty | op.attempts.given_up;
+        if faulty != 0 {
+            op.attempts.give_up();
         }
     }
 
@@ -151,7 +168,7 @@ impl<O> Flash<O> {
                     (found.block, faults.program_fails(&attempt(found), &mut failures.met))
                 }
                 Act::Erase => {
-                    let mut found = blocks.finds_erased(plane, index, *now);
+                    let mut found = blocks.finds(plane, index, *now);
                     // The erase that has just ended is counted already.
                     found.cycles -= 1;
                     let fails = faults.erase_fails(&attempt(found), &mut failures.met);

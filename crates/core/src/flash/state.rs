@@ -8,6 +8,7 @@ use super::failures::Failures;
 use super::join::Joins;
 use super::op::{FlashCommand, Op};
 use super::queues::Queues;
+use super::senses::{SenseState, Senses};
 use super::unit::Unit;
 use crate::address::BusyUnit;
 use crate::containers::event_queue::EventQueue;
@@ -39,6 +40,8 @@ pub struct Setup {
     pub faults: Option<Faults>,
     /// What chooses the pulses of erases, if they differ.
     pub eraser: Option<Eraser>,
+    /// What senses of pages with raw bit errors give, if pages have them.
+    pub senses: Option<Senses>,
     /// Largest number of operations under way.
     pub ops: u32,
     /// Largest number of host commands that are tracked.
@@ -73,6 +76,7 @@ pub(super) struct Fixed {
     pub suspend_program: Option<ProgramStop>,
     pub faults: Option<Faults>,
     pub eraser: Option<Eraser>,
+    pub senses: Option<Senses>,
     /// By occupant: the kinds of work that may interrupt its operations, as the schedule and the
     /// two suspension policies together decide.
     pub interrupters: [Occupants; Occupant::COUNT],
@@ -105,6 +109,7 @@ pub struct FlashState {
     pub(super) oldest_write: u64,
     pub(super) blocks: Blocks,
     pub(super) failures: Failures,
+    pub(super) sensing: SenseState,
     pub(super) counters: FlashCounters,
 }
 
@@ -124,6 +129,7 @@ impl<O> Flash<O> {
         let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
         let schedule = setup.schedule;
         let planes = units * setup.unit_planes;
+        let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.blocks.len());
         let failures = Failures::new(setup.faults.as_ref(), planes);
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
@@ -139,6 +145,7 @@ impl<O> Flash<O> {
             suspend_program: setup.suspend_program.stop(),
             faults: setup.faults,
             eraser: setup.eraser,
+            senses: setup.senses,
         };
         let state = FlashState {
             now: 0,
@@ -154,6 +161,7 @@ impl<O> Flash<O> {
             oldest_write: u64::MAX,
             blocks: setup.blocks,
             failures,
+            sensing,
             counters: FlashCounters::default(),
         };
         Flash { observer, fixed, state }

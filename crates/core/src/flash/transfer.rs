@@ -101,6 +101,11 @@ impl<O: Observer> Flash<O> {
     /// twice, so that other operations do not pay for the plan.)
     #[inline(always)]
     fn start(&mut self, id: u32, erase_ns: Option<u64>) {
+        // What the senses of a read take beyond one.
+        let beyond = match self.fixed.senses {
+            Some(_) if self.state.ops[id].cmd.kind == OpKind::Read => self.plan_senses(id),
+            _ => 0,
+        };
         let s = &mut self.state;
         let now = s.now;
         let t = &self.fixed.timing;
@@ -122,12 +127,13 @@ impl<O: Observer> Flash<O> {
         };
         op.started = now;
         let (unit, occupant) = (op.cmd.unit, op.cmd.occupant);
-        s.counters.array_ns[op.counted()] += array;
+        s.counters.array_ns[op.counted()] += array + beyond;
         s.counters.operations[occupant as usize] += 1;
         s.counters.planes[occupant as usize] += u64::from(planes);
         op.ledger.charge(Cause::COMMAND, command);
         op.ledger.charge(Cause::TRANSFER, data);
         op.ledger.charge(Cause::ARRAY, array);
+        let array = array + beyond;
         let mut along = if kind == OpKind::Read { NONE } else { op.joined };
         s.channels[op.channel as usize].occupy(occupant, now, command + data);
         let u = &mut s.units[unit.index()];
@@ -163,10 +169,15 @@ impl<O: Observer> Flash<O> {
         let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
         let number = op.channel;
         let decoder = &mut s.decoders[number as usize];
-        let d = decoder.transfer(now, op.cmd.codewords, transfer);
+        let d = match self.fixed.senses {
+            None => decoder.transfer(now, op.cmd.codewords, transfer),
+            Some(_) => self.transfer_to_decoder(id, transfer),
+        };
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
         op.ledger.charge(Cause::TRANSFER, transfer);
         op.ledger.charge(Cause::ECC_QUEUE, d.stalled + d.waited);
-        op.ledger.charge(Cause::DECODE, d.done - d.channel_free - d.waited);
+        op.ledger.charge(Cause::DECODE, d.done - d.channel_free - d.waited - d.predicted);
         let unit = op.cmd.unit;
         let channel = &mut s.channels[number as usize];
         channel.occupy(op.cmd.occupant, now, d.channel_free - now);
@@ -188,6 +199,9 @@ impl<O: Observer> Flash<O> {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
+        if self.fixed.senses.is_some() {
+            self.observe_from(id, Step::Decode, d.channel_free + d.waited, d.done);
+        }
         if d.done == d.channel_free {
             self.state.channels[number as usize].decoded = id;
             awaited = true;

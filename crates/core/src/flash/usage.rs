@@ -17,6 +17,9 @@ pub struct ChannelTime {
     /// Part of `granted` in which nothing moved, because the decoder was full. A stall counts in
     /// full from the beginning of its transfer.
     pub stalled: u64,
+    /// Part of `granted` that moved pages which did not decode. It counts in full from the beginning of a
+    /// transfer.
+    pub uncorrectable: u64,
 }
 
 impl ChannelTime {
@@ -27,6 +30,7 @@ impl ChannelTime {
             total: self.total - earlier.total,
             granted,
             stalled: (self.stalled - earlier.stalled).min(granted),
+            uncorrectable: (self.uncorrectable - earlier.uncorrectable).min(granted),
         }
     }
 }
@@ -66,6 +70,7 @@ impl<O: Observer> Flash<O> {
         for channel in &s.channels {
             time.granted += channel.spent(now).iter().sum::<u64>();
             time.stalled += channel.stalled;
+            time.uncorrectable += channel.uncorrectable;
         }
         time
     }

@@ -11,6 +11,7 @@ use crate::address::BlockId;
 use crate::containers::big::prefetch;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
+use tailcut_units::random::mix;
 
 /// Whether a block can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +30,25 @@ pub struct Past {
     pub cycles: u32,
     /// Reads since the erase.
     pub reads: u32,
-    /// Age of the data, ns.
+    /// Age of the data, ns: that of each block lies uniformly between the two.
     pub retention: u64,
+    /// See `retention`.
+    pub retention_from: u64,
+}
+
+impl Past {
+    /// The age of the data of a block, ns.
+    #[inline]
+    fn age(&self, block: BlockId, key: u64) -> u64 {
+        match self.retention - self.retention_from {
+            0 => self.retention,
+            // In 2^-32 of the width.
+            width => {
+                let share = mix(key ^ u64::from(block.0)) >> 32;
+                self.retention_from + ((u128::from(width) * u128::from(share)) >> 32) as u64
+            }
+        }
+    }
 }
 
 /// Tables by block.
@@ -39,6 +57,8 @@ pub struct Blocks {
     /// Number of blocks of a plane.
     per_plane: u32,
     past: Past,
+    /// The key of the ages of blocks.
+    age_key: u64,
     /// Program/erase cycles since the drive was made. Empty where blocks can fail: their records have them.
     cycles: Vec<u32>,
     /// Suspensions of erases.
@@ -188,12 +208,12 @@ impl Blocks {
         let count = planes as usize * per_plane as usize;
         let past = Past::default();
         let (cycles, suspensions) = (vec![0; count], vec![0; count]);
-        Blocks { per_plane, past, cycles, suspensions, worn: None, fallible: None }
+        Blocks { per_plane, past, age_key: 0, cycles, suspensions, worn: None, fallible: None }
     }
 
-    /// Give every block this past.
-    pub fn with_past(self, past: Past) -> Blocks {
-        Blocks { past, ..self }
+    /// Give every block this past. The seed decides which block has data of which age.
+    pub fn with_past(self, past: Past, seed: u64) -> Blocks {
+        Blocks { past, age_key: Stream::new(seed, "block age", 0).next_u64(), ..self }
     }
 
     /// Let erases change blocks.
@@ -296,22 +316,27 @@ impl Blocks {
     #[inline(always)]
     fn found(&mut self, plane: u32, index: u32, now: u64) -> (&mut Record, Found) {
         debug_assert!(index < self.per_plane);
-        let (first, past) = (plane * self.per_plane, self.past);
+        let (first, past, key) = (plane * self.per_plane, self.past, self.age_key);
         let f = self.fallible.as_mut().expect("only blocks that can fail are judged");
         let record = &mut f.records[(first + index) as usize];
         debug_assert_ne!(record.block, u32::MAX, "an index out of use has no block");
+        let block = BlockId(first + record.block);
         let (reads, age) = match record.programmed() {
-            BEFORE => (past.reads.saturating_add(record.reads), now.saturating_add(past.retention)),
+            BEFORE => (past.reads.saturating_add(record.reads), now.saturating_add(past.age(block, key))),
             programmed => (record.reads, now - programmed),
         };
-        let found = Found { block: BlockId(first + record.block), cycles: record.cycles, reads, age };
+        let found = Found { block, cycles: record.cycles, reads, age };
         (record, found)
     }
 
-    /// What an erase that ends at `now` finds at the block with this index of a plane, which can fail. Its
-    /// cycles include the erase.
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.suspensions.len()
+    }
+
+    /// What an operation finds at `now` at the block with this index of a plane, which can fail.
     #[inline]
-    pub fn finds_erased(&mut self, plane: u32, index: u32, now: u64) -> Found {
+    pub fn finds(&mut self, plane: u32, index: u32, now: u64) -> Found {
         self.found(plane, index, now).1
     }
 

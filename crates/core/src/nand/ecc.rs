@@ -17,6 +17,8 @@ pub struct Decoding {
     pub waited: u64,
     /// When the last codeword is decoded.
     pub done: u64,
+    /// The part of the time until `done` that a prediction took.
+    pub predicted: u64,
 }
 
 /// The decoder of one channel.
@@ -68,8 +70,21 @@ impl Ecc {
     pub fn transfer(&mut self, now: u64, codewords: u32, transfer: u64) -> Decoding {
         if self.decode == 0 {
             let end = now + transfer;
-            return Decoding { channel_free: end, stalled: 0, waited: 0, done: end };
+            return Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 };
         }
+        self.transfer_each(now, transfer, codewords, |decode, _| decode)
+    }
+
+    /// The same for codewords whose decoding takes different times: `time` gives them, from the configured
+    /// time and the number of the codeword.
+    #[inline]
+    pub fn transfer_each(
+        &mut self,
+        now: u64,
+        transfer: u64,
+        codewords: u32,
+        time: impl Fn(u64, u32) -> u64,
+    ) -> Decoding {
         if self.split.transfer != transfer || self.split.codewords != codewords {
             self.split = Split::new(transfer, codewords);
         }
@@ -81,7 +96,7 @@ impl Ecc {
         let mut done = now;
         let mut waited = 0;
         let mut before = 0;
-        for _ in 0..codewords {
+        for number in 0..codewords {
             // A codeword needs a place in the decoder before its transfer begins.
             let place = self.finished[self.next];
             let begin = now + stalled + before;
@@ -95,12 +110,12 @@ impl Ecc {
             arrival = now + stalled + before;
             let start = arrival.max(self.free);
             waited = start - arrival;
-            done = start + self.decode;
+            done = start + time(self.decode, number);
             self.free = done;
             self.finished[self.next] = done;
             self.next = if self.next + 1 == self.finished.len() { 0 } else { self.next + 1 };
         }
-        Decoding { channel_free: arrival, stalled, waited, done }
+        Decoding { channel_free: arrival, stalled, waited, done, predicted: 0 }
     }
 }
 
@@ -116,7 +131,7 @@ mod tests {
     #[test]
     fn a_fast_decoder_adds_one_decode() {
         let d = ecc(5, 2).transfer(100, 4, 40);
-        assert_eq!(d, Decoding { channel_free: 140, stalled: 0, waited: 0, done: 145 });
+        assert_eq!(d, Decoding { channel_free: 140, stalled: 0, waited: 0, done: 145, predicted: 0 });
     }
 
     #[test]

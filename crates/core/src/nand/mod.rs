@@ -5,6 +5,7 @@ pub mod config;
 pub mod course;
 pub mod ecc;
 pub mod erase;
+pub mod errors;
 pub mod faults;
 pub mod loops;
 pub mod op;

@@ -18,6 +18,7 @@ pub mod gc_scope;
 pub mod gc_victim;
 pub mod placement;
 pub mod read_path;
+pub mod read_retry;
 pub mod redundancy;
 pub mod schedule;
 pub mod suspend_erase;
@@ -50,6 +51,11 @@ pub struct PolicyConfig {
     /// - Read by: suspension (`flash::suspend`)
     #[serde(default)]
     pub suspend_program: suspend_program::SuspendProgramConfig,
+    /// What a read does whose data cannot be decoded.
+    ///
+    /// - Read by: the senses of reads (`flash::senses`)
+    #[serde(default)]
+    pub read_retry: read_retry::ReadRetryConfig,
     /// How host writes are held before they are programmed.
     ///
     /// - Read by: writes (`device::write::hold`)
@@ -149,6 +155,7 @@ pub const FAMILIES: &[FamilyDoc] = &[
     suspend_erase::SuspendEraseConfig::DOC,
     erase_scheme::EraseSchemeConfig::DOC,
     suspend_program::SuspendProgramConfig::DOC,
+    read_retry::ReadRetryConfig::DOC,
     buffer::BufferConfig::DOC,
     flush::FlushConfig::DOC,
     placement::PlacementConfig::DOC,

@@ -96,6 +96,8 @@ pub struct Outcome {
     pub ended: Option<u64>,
     /// How often the observer was told that it ended.
     pub ends: u32,
+    /// Whether it has failed on a plane.
+    pub fails: bool,
     pub ledger: Ledger,
 }
 
@@ -116,6 +118,7 @@ impl Outcome {
             resuming: Vec::new(),
             ended: None,
             ends: 0,
+            fails: false,
             ledger: Ledger::new(),
         }
     }
@@ -141,7 +144,7 @@ impl Outcome {
         match e.step {
             Step::Granted => self.grants.push(e.at.0),
             Step::Returned => self.returned.push(e.at.0),
-            Step::Joined => {}
+            Step::Joined | Step::Decode => {}
             Step::ChannelIn => self.inward.push(span),
             Step::Array => self.array.push(span),
             Step::ChannelOut => self.out = Some(span),
@@ -384,8 +387,11 @@ impl Stage {
                             op.joined = Some(head);
                             self.events.push((index, Event::Joins(head)));
                         }
-                        QueueStep::Returns => op.joined = None,
-                        QueueStep::Ends | QueueStep::Fails => op.ends += 1,
+                        QueueStep::Returns | QueueStep::Retries => op.joined = None,
+                        QueueStep::Ends | QueueStep::Fails => {
+                            op.ends += 1;
+                            op.fails = e.step == QueueStep::Fails;
+                        }
                         QueueStep::Arrives | QueueStep::Leaves => {}
                     }
                 }

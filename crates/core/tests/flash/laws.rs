@@ -132,6 +132,7 @@ fn parts() -> impl Strategy<Value = Parts> {
             suspend_erase: p.1,
             suspend_program: p.2,
             eraser: p.3.map(|i| eraser(SCHEMES[i], 7)),
+            senses: None,
         },
     )
 }

@@ -9,6 +9,7 @@ mod join;
 mod laws;
 mod parts;
 mod schedule;
+mod senses;
 mod suspension;
 mod timing;
 mod watch;

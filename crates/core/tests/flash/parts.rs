@@ -5,10 +5,12 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::erase::Eraser;
-use tailcut_core::flash::{FlashCommand, Joins, Setup};
+use tailcut_core::flash::{FlashCommand, Joins, Senses, Setup};
 use tailcut_core::nand::OpKind;
-use tailcut_core::nand::blocks::Blocks;
+use tailcut_core::nand::blocks::{Blocks, Past};
 use tailcut_core::nand::config::*;
+use tailcut_core::nand::faults::Faults;
+use tailcut_core::nand::faults::config::FaultsConfig;
 use tailcut_core::nand::timing::Timing;
 use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::schedule::{ScheduleConfig, SchedulePolicy};
@@ -68,6 +70,8 @@ pub struct Parts {
     pub suspend_program: SuspendProgramConfig,
     /// What chooses the pulses of erases.
     pub eraser: Option<Eraser>,
+    /// What senses of pages with raw bit errors give, and the past of all blocks.
+    pub senses: Option<(Senses, Past)>,
 }
 
 /// The most operations under way at once.
@@ -122,6 +126,7 @@ impl Parts {
             suspend_erase: member("never"),
             suspend_program: member("never"),
             eraser: None,
+            senses: None,
         }
     }
 
@@ -146,14 +151,22 @@ impl Parts {
         if self.eraser.is_some() {
             blocks.let_wear();
         }
+        let mut faults = None;
+        if let Some((_, past)) = &self.senses {
+            blocks = blocks.with_past(*past, 1);
+            let planes = (self.units * self.planes) as usize;
+            blocks.let_fail_in_place(&vec![Vec::new(); planes]);
+            faults = Faults::new(&FaultsConfig::default(), &[], &self.geometry(), true, 1);
+        }
         Setup {
             channels: self.channels,
             units: self.units,
             planes: self.planes,
             unit_planes: self.planes,
             blocks,
-            faults: None,
+            faults,
             eraser: self.eraser.clone(),
+            senses: self.senses.as_ref().map(|(senses, _)| senses.clone()),
             ops: OPS,
             commands: COMMANDS,
             timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),
@@ -163,6 +176,20 @@ impl Parts {
             schedule: SchedulePolicy::new(&self.schedule, &x).expect("a schedule"),
             suspend_erase: SuspendErasePolicy::new(&self.suspend_erase, &x).expect("a rule for erases"),
             suspend_program: SuspendProgramPolicy::new(&self.suspend_program, &x).expect("one for programs"),
+        }
+    }
+
+    fn geometry(&self) -> GeometryConfig {
+        GeometryConfig {
+            channels: self.channels,
+            chips_per_channel: 1,
+            dies_per_chip: self.units / self.channels,
+            planes: self.planes,
+            blocks: BLOCKS,
+            pages: 8,
+            page: PAGE,
+            bad_blocks: 0.0,
+            busy_unit: BusyKind::Die,
         }
     }
 

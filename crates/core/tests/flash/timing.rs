@@ -246,7 +246,7 @@ fn a_full_decoder_stalls_the_channel() {
     let s = COMMAND + SENSE;
     stage.until(s + 5_000);
     let first = stage.flash.channel_time();
-    assert_eq!(first, ChannelTime { total: 2 * (s + 5_000), granted: 200 + 5_000, stalled: 4_000 });
+    assert_eq!(first, ChannelTime { total: 2 * (s + 5_000), granted: 200 + 5_000, stalled: 4_000, uncorrectable: 0 });
     stage.play();
     // Sensed at s. A codeword takes 1,000 on the channel and 3,000 in the decoder, which holds two:
     //
@@ -282,7 +282,8 @@ fn a_full_decoder_stalls_the_channel() {
     assert_eq!(stage[b].account(), account(&causes));
     let all = stage.flash.channel_time();
     assert_eq!((all.stalled, all.granted), (4_000 + 8_000, 200 + 20_000));
-    let rest = ChannelTime { total: 2 * (stage.now - s - 5_000), granted: 15_000, stalled: 8_000 };
+    let total = 2 * (stage.now - s - 5_000);
+    let rest = ChannelTime { total, granted: 15_000, stalled: 8_000, uncorrectable: 0 };
     assert_eq!(all.since(&first), rest);
     // The pages are decoded in the order in which they came.
     assert!(stage[a].end() < stage[b].end());

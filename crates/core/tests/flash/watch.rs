@@ -158,7 +158,7 @@ impl Watch {
                 let waits = self.waits.entry(op).or_default();
                 waits.channel += at - waits.asked.take().expect("it asked for the channel");
             }
-            Step::Joined => {}
+            Step::Joined | Step::Decode => {}
             Step::ChannelIn | Step::ChannelOut => {
                 let channel = &mut self.channels[e.channel as usize];
                 assert!(at >= channel.busy_until, "at {at}: a channel moves one thing at a time");
@@ -238,6 +238,16 @@ impl Watch {
                 self.joined.remove(&op);
             }
             QueueStep::Joins(_) => {}
+            QueueStep::Retries => {
+                let first = self.channels[e.channel as usize].decoding.pop_front();
+                assert_eq!(first, Some(op), "decoded as it came");
+                waits.queued = Some(at);
+                self.joined.remove(&op);
+                if !self.joins.kinds.has(e.occupant) {
+                    let queues = &mut self.dies[e.unit.index()].queues;
+                    queues.entry(e.occupant as usize).or_default().push_back(op);
+                }
+            }
             QueueStep::Ends | QueueStep::Fails => {
                 if e.kind == OpKind::Read {
                     let first = self.channels[e.channel as usize].decoding.pop_front();

@@ -205,7 +205,8 @@ fn holder_of<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a m
 
 impl<T: Tracks> Observer for Recorder<T> {
     fn step(&mut self, e: &StepEvent) {
-        if self.closed {
+        // Decoding is outside the tracks of dies and channels.
+        if self.closed || e.step == Step::Decode {
             return;
         }
         // An array phase is reported before its time.
@@ -216,7 +217,7 @@ impl<T: Tracks> Observer for Recorder<T> {
         match e.step {
             Step::Granted => self.granted(e),
             // The operation that it joins has the die and is drawn.
-            Step::Joined => {}
+            Step::Joined | Step::Decode => {}
             Step::Returned => {
                 if let Some(holder) = holder_of(&mut self.units, e) {
                     holder.hold(e.at.0);

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
+use tailcut_core::policy::read_retry::Place;
 use tailcut_core::device::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
 
@@ -20,6 +21,8 @@ const NONE: u32 = u32::MAX;
 pub struct Replay {
     shape: Shape,
     decode: u64,
+    /// What a prediction of the controller takes, ns.
+    predict: u64,
     front: Front,
     units: Vec<Unit>,
     channels: Vec<History>,
@@ -54,6 +57,7 @@ impl Replay {
         reached.policies(&config.policy);
         Ok(Replay {
             decode: config.ecc.decode.0,
+            predict: shape.senses.as_ref().map_or(0, |s| s.predict_ns(Place::Controller)),
             front: Front::new(config, &shape),
             units: (0..shape.units).map(|_| Unit::default()).collect(),
             channels: (0..channels).map(|_| History::default()).collect(),
@@ -160,6 +164,9 @@ impl Replay {
         for id in ids {
             let op = self.op(id);
             op.sensed_or_pulsed(e.at.0, nominal);
+            if e.kind == OpKind::Read {
+                op.sensed_beyond(e.until.0 - e.at.0 - nominal, nominal);
+            }
             if senses {
                 op.wait_for_channel(e.until.0);
             }
@@ -206,6 +213,10 @@ impl Replay {
                 op.queued = Some(now);
                 op.joined.clear();
             }
+            QueueStep::Retries => {
+                let predict = self.predict;
+                self.op(e.op).retries(*e, predict)?;
+            }
             QueueStep::Ends => self.ends(e, false)?,
             QueueStep::Fails => self.ends(e, true)?,
         }
@@ -214,9 +225,9 @@ impl Replay {
 
     fn ends(&mut self, e: &QueueEvent, fails: bool) -> Result<(), String> {
         let now = e.at.0;
-        let decode = self.decode;
+        let (decode, predict) = (self.decode, self.predict);
         let op = self.op(e.op);
-        op.end(now, decode)?;
+        op.end(now, decode, predict)?;
         let mut account = op.account.clone();
         if e.write_unit != NONE && e.kind == OpKind::Read {
             self.fillers.insert(e.write_unit, account);

@@ -5,6 +5,7 @@ use super::history::History;
 use super::write::Placed;
 use tailcut_core::device::{OpKind, QueueEvent, Shape, Step, StepEvent};
 use tailcut_core::nand::loops::MOST_LOOPS;
+use tailcut_core::policy::read_retry::Place;
 use tailcut_units::{Cause, Occupant};
 
 /// A flash operation, kept until its number is used again.
@@ -26,8 +27,12 @@ pub struct Operation {
     /// Start of the last array phase (sense, program or erase), and the phase's nominal length,
     /// ns.
     array: (u64, u64),
+    /// Senses that the controller has ordered.
+    senses: u32,
     /// End of the data transfer out, ns.
     out: u64,
+    /// What the last codeword of a page with raw bit errors took in the decoder, ns.
+    decode: Option<u64>,
     /// Time at which the operation ended, ns.
     pub ended: Option<u64>,
     /// The write unit that the operation programs.
@@ -48,7 +53,9 @@ impl Operation {
             suspended: false,
             resuming: 0,
             array: (0, 0),
+            senses: 0,
             out: 0,
+            decode: None,
             ended: None,
             placed,
             account: Account::default(),
@@ -88,6 +95,7 @@ impl Operation {
                 self.account.add(Cause::ECC_QUEUE, stalled);
                 self.out = e.until.0;
             }
+            Step::Decode => self.decodes(e, shape)?,
             _ => {}
         }
         Ok(())
@@ -101,7 +109,11 @@ impl Operation {
         }
         let t = &shape.timing;
         let nominal = match e.kind {
-            OpKind::Read => t.read_ns(e.page),
+            OpKind::Read => {
+                let beyond = (e.until.0 - e.at.0).checked_sub(t.read_ns(e.page)).ok_or("a sense is too short")?;
+                self.check_beyond(beyond, t.read_ns(e.page), shape)?;
+                return Ok(Some(t.read_ns(e.page)));
+            }
             OpKind::Copyback if e.occupant == Occupant::GcRead => t.read_ns(e.page),
             OpKind::Copyback | OpKind::Program => t.program_ns(e.page),
             OpKind::Erase => match &shape.eraser {
@@ -115,6 +127,55 @@ impl Operation {
         Ok(Some(nominal))
     }
 
+    /// Check what the senses of a read take beyond one: the prediction of the die, if the read or one that
+    /// joined it is sensed for the first time, and a sense that the die makes by itself.
+    fn check_beyond(&self, beyond: u64, sense: u64, shape: &Shape) -> Result<(), String> {
+        let predict = shape.senses.as_ref().map_or(0, |s| s.predict_ns(Place::Die));
+        match [0, predict, predict + sense].contains(&beyond) {
+            true => Ok(()),
+            false => Err(format!("{:?}: {beyond} ns beyond a sense", self.told)),
+        }
+    }
+
+    /// Charge what the senses of the read took beyond one.
+    pub fn sensed_beyond(&mut self, beyond: u64, sense: u64) {
+        self.senses += 1;
+        let again = if beyond >= sense { sense } else { 0 };
+        self.account.add(Cause::RETRY_ARRAY, again);
+        self.account.add(Cause::PREDICT, beyond - again);
+    }
+
+    /// The last codeword is in the decoder.
+    fn decodes(&mut self, e: &StepEvent, shape: &Shape) -> Result<(), String> {
+        let senses = shape.senses.as_ref().ok_or("a decode is reported of a drive without raw bit errors")?;
+        let predict = if self.senses == 1 { senses.predict_ns(Place::Controller) } else { 0 };
+        let took = e.until.0 - e.at.0;
+        let decode = took.checked_sub(predict).ok_or("a prediction is too short")?;
+        self.account.add(Cause::PREDICT, predict);
+        self.decode = Some(decode);
+        Ok(())
+    }
+
+    /// The data could not be decoded, and the read is queued again.
+    pub fn retries(&mut self, e: QueueEvent, predict: u64) -> Result<(), String> {
+        let now = e.at.0;
+        self.charge_decoding(now, 0, predict)?;
+        self.account = self.account.retried();
+        self.told = QueueEvent { at: self.told.at, ..e };
+        (self.queued, self.started) = (Some(now), None);
+        self.joined.clear();
+        Ok(())
+    }
+
+    fn charge_decoding(&mut self, now: u64, decode: u64, predict: u64) -> Result<(), String> {
+        let predict = if self.senses == 1 { predict } else { 0 };
+        let decode = self.decode.take().unwrap_or(decode);
+        let waited = (now - self.out).checked_sub(decode + predict).ok_or("data are decoded too soon")?;
+        self.account.add(Cause::DECODE, decode);
+        self.account.add(Cause::ECC_QUEUE, waited);
+        Ok(())
+    }
+
     /// The operation, or the one it joined, enters the array at `at` for nominally `ns`.
     pub fn sensed_or_pulsed(&mut self, at: u64, ns: u64) {
         self.array = (at, ns);
@@ -122,13 +183,10 @@ impl Operation {
     }
 
     /// End the operation and check that its account adds up to the time since its arrival.
-    pub fn end(&mut self, now: u64, decode: u64) -> Result<(), String> {
+    pub fn end(&mut self, now: u64, decode: u64, predict: u64) -> Result<(), String> {
         self.ended = Some(now);
         if self.told.kind == OpKind::Read {
-            let decoding = now - self.out;
-            let waited = decoding.checked_sub(decode).ok_or("data are decoded too soon")?;
-            self.account.add(Cause::DECODE, decode);
-            self.account.add(Cause::ECC_QUEUE, waited);
+            self.charge_decoding(now, decode, predict)?;
         } else {
             let (begun, nominal) = self.array;
             let beyond = (now - begun).checked_sub(nominal + self.resuming).ok_or("it ended too soon")?;

@@ -22,6 +22,7 @@ fn members(p: &PolicyConfig) -> [(&'static str, &'static str); FAMILIES.len()] {
         ("suspend_erase", p.suspend_erase.name()),
         ("erase_scheme", p.erase_scheme.name()),
         ("suspend_program", p.suspend_program.name()),
+        ("read_retry", p.read_retry.name()),
         ("buffer", p.buffer.name()),
         ("flush", p.flush.name()),
         ("placement", p.placement.name()),

@@ -86,7 +86,8 @@ impl Unit {
     /// continues.
     pub fn step(&mut self, e: &StepEvent, resumes: bool) {
         let at = e.at.0;
-        if e.step != Step::Array {
+        // These are reported before their time.
+        if !matches!(e.step, Step::Array | Step::Decode) {
             self.pass(at);
         }
         let mine = Cause::die_wait(e.occupant);
@@ -95,7 +96,7 @@ impl Unit {
                 self.held = true;
                 self.history.change(at, Some(mine));
             }
-            Step::Joined | Step::ChannelIn => {}
+            Step::Joined | Step::ChannelIn | Step::Decode => {}
             Step::Array => {
                 if resumes {
                     self.pass(at);

@@ -1,5 +1,6 @@
 //! Random drives and random workloads, from a seed.
 
+use crate::errors_table;
 use crate::small_drive;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, de::IntoDeserializer};
@@ -10,6 +11,7 @@ use tailcut_core::nand::config::{
     BusyKind, GeometryConfig, ProgramErase, ServedAfterLoop, SuspendLimits, SuspendedData,
 };
 use tailcut_core::nand::erase::config::Reading;
+use tailcut_core::nand::errors::config::{CODEWORD, ErrorModel};
 use tailcut_core::nand::faults::config::FaultsConfig;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
@@ -23,6 +25,7 @@ use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_core::policy::read_path::ReadPathConfig;
+use tailcut_core::policy::read_retry::ReadRetryConfig;
 use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout::Clock};
@@ -112,6 +115,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut past = Stream::new(seed, "swarm past", 0);
     let mut holes = Stream::new(seed, "swarm holes", 0);
     let mut erases = Stream::new(seed, "swarm erases", 0);
+    let mut errors = Stream::new(seed, "swarm errors", 0);
     let mut last_loop = Stream::new(seed, "swarm last loop", 0);
     let mut tokens = Stream::new(seed, "swarm tokens", 0);
     let mut deferral = Stream::new(seed, "swarm deferral", 0);
@@ -129,6 +133,10 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         }
         draw_erases(&mut erases, &mut config);
         config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
+        // Some seeds, by their number, of which some hold bytes: the others draw what they drew before this.
+        if (seed % 16 == 12 || matches!(seed % 96, 0 | 72)) && !draw_errors(&mut errors, &mut config) {
+            continue;
+        }
         draw_deferral(&mut deferral, &mut config);
         draw_tokens(&mut tokens, &mut config);
         if chance(&mut holes, 3) {
@@ -447,11 +455,12 @@ fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
     }
 }
 
-/// Defer the last loops of erases on half of the drives whose erases a scheme plans and cannot fail.
+/// Defer the last loops of erases on half of the drives whose erases a scheme plans and nothing of which can fail.
 fn draw_deferral(s: &mut Stream, c: &mut DeviceConfig) {
     let defers = chance(s, 2);
     let planned = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
-    if planned && c.faults == FaultsConfig::default() && c.fault.is_empty() {
+    let may_fail = c.errors.is_some() || c.faults != FaultsConfig::default() || !c.fault.is_empty();
+    if planned && !may_fail {
         c.erase.as_mut().expect("the small drive has the table").defer_last_loop = defers;
     }
 }
@@ -464,6 +473,27 @@ fn draw_tokens(s: &mut Stream, c: &mut DeviceConfig) {
     {
         c.policy.gc_schedule = GcScheduleConfig::Tokens(tokens::Config { start, hard, most });
     }
+}
+
+/// Let pages have raw bit errors. False for drives whose units are not whole codewords of the code.
+fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
+    let whole = |bytes: u64| bytes.is_multiple_of(CODEWORD);
+    let fits = whole(c.ftl.mapping_unit) && whole(c.geometry.page) && c.ftl.gc.copy == CopyMode::Controller;
+    if !fits {
+        return false;
+    }
+    c.ecc.codeword = CODEWORD;
+    let mut errors = errors_table();
+    errors.model = one_of(s, &[ErrorModel::Fitted, ErrorModel::PowerLaw, ErrorModel::ThresholdVoltage]);
+    errors.iteration = Span(one_of(s, &[0, 1_000, 7_000]));
+    c.errors = Some(errors);
+    let day = 86_400_000_000_000;
+    let days = |n: u64| Some(Span(n * day));
+    c.age.pe_cycles = c.age.pe_cycles.or(one_of(s, &[None, Some(1000), Some(2000)]));
+    c.age.retention = one_of(s, &[None, days(17), days(30), days(300)]);
+    c.age.retention_from = if c.age.retention.is_some() { one_of(s, &[None, Some(Span(0))]) } else { None };
+    c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
+    true
 }
 
 fn draw_limits(s: &mut Stream) -> SuspendLimits {

@@ -18,7 +18,7 @@ pub struct Kind {
 impl Kind {
     /// A length of time.
     pub const TIME: Kind =
-        Kind { name: "a time", example: "100us", units: "ns, us, ms, s", finest: "nanosecond" };
+        Kind { name: "a time", example: "100us", units: "ns, us, ms, s, h, d", finest: "nanosecond" };
     /// A number of bytes.
     pub const BYTES: Kind = Kind {
         name: "a size",

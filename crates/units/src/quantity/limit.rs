@@ -62,7 +62,7 @@ pub mod time_limit {
         impl de::Visitor<'_> for Visit {
             type Value = Option<Span>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a time such as \"100us\" (ns, us, ms, s), or \"none\"")
+                f.write_str("a time such as \"100us\" (ns, us, ms, s, h, d), or \"none\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Option<Span>, E> {
                 match text.trim() {

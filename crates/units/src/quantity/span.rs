@@ -5,9 +5,16 @@ use super::error::{Kind, QuantityError};
 use crate::time::Span;
 
 /// Largest first: `format_time` prefers the first unit among texts of equal length.
-const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+const UNITS: [(&str, u64); 6] = [
+    ("d", 86_400_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
 
-/// Read a time such as `"100us"`: ns, us (or µs), ms, s; a whole number of nanoseconds.
+/// Read a time such as `"100us"`: ns, us (or µs), ms, s, h, d; a whole number of nanoseconds.
 pub fn parse_time(text: &str) -> Result<Span, QuantityError> {
     let (number, unit) = split(Kind::TIME, text)?;
     let name = match unit {

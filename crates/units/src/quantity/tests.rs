@@ -70,12 +70,12 @@ fn a_share_of_extents_rounds_up_exactly() {
 #[test]
 fn wrong_texts_are_refused_with_the_reason() {
     let table = [
-        (parse_time("100").err(), "`100` has no unit; write e.g. \"100us\" (ns, us, ms, s)"),
-        (parse_time("100KiB").err(), "`100KiB` is not a time: `KiB` is not one of its units (ns, us, ms, s)"),
+        (parse_time("100").err(), "`100` has no unit; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
+        (parse_time("100KiB").err(), "`100KiB` is not a time: `KiB` is not one of its units (ns, us, ms, s, h, d)"),
         (parse_time("-3us").err(), "`-3us` is negative; a time is 0 or more"),
-        (parse_time("soon").err(), "`soon` is not a time; write e.g. \"100us\" (ns, us, ms, s)"),
-        (parse_time("").err(), "`` is not a time; write e.g. \"100us\" (ns, us, ms, s)"),
-        (parse_time("1.2.3us").err(), "`1.2.3us` is not a time; write e.g. \"100us\" (ns, us, ms, s)"),
+        (parse_time("soon").err(), "`soon` is not a time; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
+        (parse_time("").err(), "`` is not a time; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
+        (parse_time("1.2.3us").err(), "`1.2.3us` is not a time; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
         (parse_time("0.1ns").err(), "`0.1ns` is too fine; a time must be a whole multiple of one nanosecond"),
         (
             parse_time("18446744073709551616ns").err(),
@@ -112,7 +112,7 @@ fn a_bare_number_in_a_file_is_told_about_units() {
     }
     for (text, number) in [("t = 100", "100"), ("t = 1.5", "1.5")] {
         let error = toml::from_str::<One>(text).map_err(|e| e.message().to_string());
-        let expected = format!("`{number}` has no unit; write e.g. \"100us\" (ns, us, ms, s)");
+        let expected = format!("`{number}` has no unit; write e.g. \"100us\" (ns, us, ms, s, h, d)");
         assert_eq!(error.err(), Some(expected));
     }
     let error = toml::from_str::<One>("t = true").map_err(|e| e.message().to_string()).err();
@@ -136,7 +136,7 @@ fn one_time_needs_no_list() {
     };
     refused("t = 100", "`100` has no unit");
     refused("t = ['1us', 'soon']", "soon");
-    refused("t = {}", "a time as a string such as \"100us\" (ns, us, ms, s), or a list of such strings");
+    refused("t = {}", "a time as a string such as \"100us\" (ns, us, ms, s, h, d), or a list of such strings");
 }
 
 #[test]

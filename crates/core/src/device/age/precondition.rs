@@ -524,7 +524,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let p = &config.policy;
     let bad: Vec<&FaultConfig> = config.fault.iter().filter(|f| f.kind == FaultKind::Bad).collect();
     // A drive whose programs may fail keeps more extents free.
-    let faults = Faults::new(&config.faults, &config.fault, &config.geometry, seed);
+    let faults = Faults::new(&config.faults, &config.fault, &config.geometry, config.errors.is_some(), seed);
     let programs_fail = faults.is_some_and(|faults| faults.may_fail_programs());
     let text = format!(
         "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {seed} {what}",

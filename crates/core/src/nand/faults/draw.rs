@@ -78,11 +78,13 @@ pub struct Attempt {
 }
 
 impl Faults {
-    /// The faults of a configuration, which was checked; `None` if nothing can fail.
+    /// The faults of a configuration, which was checked; `None` if nothing can fail. `has_errors` says whether
+    /// pages have raw bit errors.
     pub fn new(
         rates: &FaultsConfig,
         places: &[FaultConfig],
         g: &GeometryConfig,
+        has_errors: bool,
         seed: u64,
     ) -> Option<Faults> {
         let of_blocks =
@@ -113,7 +115,7 @@ impl Faults {
         };
         let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
         let limited = faults.worn.is_some() || faults.correctable.is_some();
-        (rated || limited || !faults.places.is_empty() || places.iter().any(FaultConfig::kills))
+        (rated || limited || has_errors || !faults.places.is_empty() || places.iter().any(FaultConfig::kills))
             .then_some(faults)
     }
 
@@ -195,7 +197,7 @@ mod tests {
 
     fn faults(rates: FaultsConfig, places: &[&str]) -> (Faults, Met) {
         let places: Vec<FaultConfig> = places.iter().map(|text| text.parse().expect(text)).collect();
-        let faults = Faults::new(&rates, &places, &geometry(), 1).expect("something can fail");
+        let faults = Faults::new(&rates, &places, &geometry(), false, 1).expect("something can fail");
         let met = faults.unmet();
         (faults, met)
     }
@@ -207,9 +209,9 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_for() {
-        assert!(Faults::new(&FaultsConfig::default(), &[], &geometry(), 1).is_none());
+        assert!(Faults::new(&FaultsConfig::default(), &[], &geometry(), false, 1).is_none());
         let zero = FaultsConfig { read: Some(0.0), ..FaultsConfig::default() };
-        assert!(Faults::new(&zero, &[], &geometry(), 1).is_none());
+        assert!(Faults::new(&zero, &[], &geometry(), false, 1).is_none());
     }
 
     #[test]

@@ -1,0 +1,354 @@
+//! Reads of pages with raw bit errors: what each codeword has, whether it decodes, and which sense follows.
+//!
+//! The senses of a read are planned when it enters the array: all that they depend on is known of its pages.
+//! Each page of a multi-plane read, and of reads that were joined, succeeds or fails for itself. A read whose
+//! data cannot be decoded is queued at its die again, for the pages that failed.
+
+use super::dispatch::Submitted;
+use super::op::OpId;
+use super::state::Flash;
+use crate::address::BlockId;
+use crate::containers::NONE;
+use crate::nand::ecc::Decoding;
+use crate::nand::errors::draw::{Errors, Page, Vref};
+use crate::observer::{Observer, QueueStep};
+use crate::policy::read_retry::{Aim, FailedView, Place, Predictor, ReadRetryPolicy, Sense};
+use serde::{Deserialize, Serialize};
+use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
+use tailcut_units::Cause;
+
+/// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
+const GROUP: u32 = 16;
+/// In place of a number of iterations: a codeword that is not decoded.
+const SKIPPED: u8 = u8::MAX;
+
+/// What senses give, and the scheme that reacts to failures.
+#[derive(Clone, Debug)]
+pub struct Senses {
+    errors: Errors,
+    outcomes: Outcomes,
+    retry: ReadRetryPolicy,
+    predictor: Option<Predictor>,
+    /// The largest syndrome weight that the predictor takes as correctable.
+    threshold: u32,
+    /// Time of one iteration of the decoder, ns.
+    iteration_ns: u64,
+    /// Codewords that one operation can move.
+    most_codewords: u32,
+}
+
+impl Senses {
+    /// The senses of a drive whose decoder has this table.
+    pub fn new(
+        errors: Errors,
+        table: &Table,
+        retry: ReadRetryPolicy,
+        iteration_ns: u64,
+        most_codewords: u32,
+    ) -> Senses {
+        let predictor = retry.predictor();
+        let threshold = predictor.map_or(0, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
+        let outcomes = Outcomes::new(table);
+        Senses { errors, outcomes, retry, predictor, threshold, iteration_ns, most_codewords }
+    }
+
+    /// What a prediction takes at a place, ns; 0 where there is none.
+    pub fn predict_ns(&self, place: Place) -> u64 {
+        self.predictor_in(place).map_or(0, |p| p.ns)
+    }
+
+    fn predictor_in(&self, place: Place) -> Option<Predictor> {
+        self.predictor.filter(|p| p.place == place)
+    }
+
+    /// The V_REF of a sense of a page.
+    fn vref(&self, aim: Aim, page: &Page, tracked: u16) -> Vref {
+        match aim {
+            Aim::Default => Vref::Moved(0),
+            Aim::Tracked => Vref::Moved(tracked),
+            Aim::Moved(by) => Vref::Moved(by),
+            Aim::Optimum(0) => Vref::Best,
+            Aim::Optimum(deviation) => Vref::Beside(self.errors.off_optimum(page, deviation)),
+        }
+    }
+
+    /// Whether the syndrome weight of the first codeword of a page is above the threshold.
+    fn is_predicted_to_fail(&self, page: &Page, vref: Vref) -> bool {
+        let errors = self.errors.codeword(page, self.errors.rate(page, vref), 0);
+        let [outcome, own] = self.errors.decode_draws(page, 0);
+        self.outcomes.first_weight(errors, outcome, own) > self.threshold
+    }
+
+    /// Note how many iterations each codeword of a page takes. Returns whether all decode.
+    fn decode(&self, page: &Page, vref: Vref, iterations: &mut [u8]) -> bool {
+        let rate = self.errors.rate(page, vref);
+        let mut all = true;
+        for (number, iterations) in (0..).zip(iterations) {
+            let errors = self.errors.codeword(page, rate, number);
+            let [draw, _] = self.errors.decode_draws(page, number);
+            let (decoded, taken) = self.outcomes.outcome(errors, draw);
+            all &= decoded;
+            *iterations = taken;
+        }
+        all
+    }
+}
+
+/// The mean syndrome weight of the first 1,024 checks at the correction limit of a code.
+fn weight_at_limit(table: &Table) -> u32 {
+    let errors = libm::round(table.limit() * CODEWORD_BITS as f64) as u32;
+    let after = table.rows.partition_point(|row| row.errors < errors);
+    let [before, next] = [&table.rows[after - 1], &table.rows[after]];
+    let mean = |row: &Row| u64::from(row.first.mean);
+    let (part, width) = (u64::from(errors - before.errors), u64::from(next.errors - before.errors));
+    // The table has hundredths.
+    ((mean(before) * (width - part) + mean(next) * part) / (100 * width)) as u32
+}
+
+/// The senses under way, and what they have told.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SenseState {
+    /// By operation and codeword: the iterations of its decoding.
+    iterations: Vec<u8>,
+    /// By group of blocks: V_REF as its distance from the default.
+    tracked: Vec<u16>,
+}
+
+impl SenseState {
+    /// The state of a flash with these senses, operations and blocks.
+    pub fn new(senses: Option<&Senses>, ops: u32, blocks: usize) -> SenseState {
+        let Some(senses) = senses else { return SenseState::default() };
+        let tracks = senses.retry.first() == Aim::Tracked;
+        SenseState {
+            iterations: vec![0; ops as usize * senses.most_codewords as usize],
+            tracked: vec![0; if tracks { blocks.div_ceil(GROUP as usize) } else { 0 }],
+        }
+    }
+
+    fn tracked(&self, block: BlockId) -> u16 {
+        self.tracked.get((block.0 / GROUP) as usize).copied().unwrap_or(0)
+    }
+}
+
+/// The senses of an operation so far, and what follows.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Attempts {
+    /// Senses that the controller has ordered.
+    senses: u8,
+    /// Whether the data of the next sense are decoded, and where its V_REF stands.
+    decoded: bool,
+    aim: Aim,
+    /// Planes whose pages are sensed again after this sense, as a mask.
+    again: u32,
+    /// Planes whose pages are given up after this sense.
+    pub given_up: u32,
+    /// The planes and codewords of the command, if some of them are not sensed again.
+    whole: (u32, u32),
+}
+
+impl Attempts {
+    /// Before the first sense.
+    pub const NONE: Attempts =
+        Attempts { senses: 0, decoded: true, aim: Aim::Default, again: 0, given_up: 0, whole: (0, 0) };
+
+    /// Whether this is the first sense.
+    pub fn is_first(&self) -> bool {
+        self.senses <= 1
+    }
+
+    /// Do not sense again.
+    pub fn give_up(&mut self) {
+        self.again = 0;
+    }
+}
+
+/// Totals of the senses of pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SenseTotals {
+    /// Pages sensed on the controller's order, and those of them that were sensed before.
+    pub pages: u64,
+    /// See `pages`.
+    pub again: u64,
+    /// Pages that the die sensed again by itself.
+    pub in_die: u64,
+    /// Pages whose data could not be decoded.
+    pub uncorrectable: u64,
+    /// Of these, pages that were given up.
+    pub given_up: u64,
+    /// Pages for which the prediction was asked.
+    pub predicted: u64,
+    /// Pages that would have decoded, and were predicted to fail.
+    pub needless: u64,
+    /// Pages that were predicted to decode, and failed.
+    pub missed: u64,
+}
+
+impl<O: Observer> Flash<O> {
+    /// Plan the senses of a read, and of those that joined it, as it enters the array. Charges what they take
+    /// beyond one sense, and returns it.
+    #[inline(never)]
+    pub(super) fn plan_senses(&mut self, head: u32) -> u64 {
+        let senses = self.fixed.senses.as_ref().expect("the caller has seen them");
+        let in_die = senses.predictor_in(Place::Die);
+        let mut again = false;
+        let mut first = false;
+        let mut at = head;
+        while at != NONE {
+            first |= self.state.ops[at].attempts.senses == 0;
+            again |= self.plan_senses_of(at);
+            at = self.state.ops[at].joined;
+        }
+        // The die waits for the longest of its planes.
+        let predict = in_die.filter(|_| first).map_or(0, |p| p.ns);
+        let page = self.state.ops[head].cmd.page;
+        let sense = if again { self.fixed.timing.read_ns(page) } else { 0 };
+        let mut at = head;
+        while at != NONE {
+            let op = &mut self.state.ops[at];
+            op.ledger.charge(Cause::PREDICT, predict);
+            op.ledger.charge(Cause::RETRY_ARRAY, sense);
+            at = op.joined;
+        }
+        predict + sense
+    }
+
+    /// Plan the senses of one operation. Returns whether the die senses a page of it again by itself.
+    fn plan_senses_of(&mut self, id: u32) -> bool {
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let op = &mut s.ops[id];
+        let cmd = op.cmd;
+        let op = &mut op.attempts;
+        let aim = if op.senses == 0 { senses.retry.first() } else { op.aim };
+        op.senses += 1;
+        let (number, decoded) = (op.senses, op.decoded);
+        let planes = cmd.plane_count();
+        let predictor = if number == 1 { senses.predictor } else { None };
+        let place = senses.most_codewords as usize * id as usize;
+        let (mut failed, mut in_die) = (0, false);
+        let mut draw = 0;
+        for (i, plane) in (0..).zip(fixed.planes_of(&cmd)) {
+            // The codewords of the operation, divided over its planes.
+            let [from, to] = [i, i + 1].map(|i| (cmd.codewords * i / planes) as usize);
+            let found = s.blocks.finds(plane, cmd.block, s.now);
+            let page_type = fixed.timing.page_type(cmd.page);
+            let page = senses.errors.page(&found, cmd.page, page_type, 2 * u32::from(number));
+            let totals = &mut s.counters.senses;
+            totals.pages += 1;
+            totals.again += u64::from(number > 1);
+            draw = senses.errors.decode_draws(&page, u32::MAX)[0];
+            let vref = senses.vref(aim, &page, s.sensing.tracked(found.block));
+            let iterations = &mut s.sensing.iterations[place + from..place + to];
+            let fails = predictor.is_some() && senses.is_predicted_to_fail(&page, vref);
+            let mut decodes = senses.decode(&page, vref, iterations) && decoded;
+            if let Some(predictor) = predictor {
+                totals.predicted += 1;
+                totals.needless += u64::from(fails && decodes);
+                totals.missed += u64::from(!fails && !decodes);
+                if fails && predictor.place == Place::Die {
+                    in_die = true;
+                    totals.in_die += 1;
+                    let page = senses.errors.page(&found, cmd.page, page_type, 2 * u32::from(number) + 1);
+                    let vref = senses.vref(Aim::Optimum(predictor.deviation), &page, 0);
+                    decodes = senses.decode(&page, vref, iterations);
+                } else if fails {
+                    iterations.fill(SKIPPED);
+                    decodes = false;
+                }
+            }
+            if !decoded {
+                iterations.fill(SKIPPED);
+            } else if !decodes {
+                totals.uncorrectable += 1;
+            } else if number > 1
+                && let Some(tracked) = s.sensing.tracked.get_mut((found.block.0 / GROUP) as usize)
+            {
+                *tracked = senses.errors.optimum(&page);
+            }
+            failed |= u32::from(!decodes) << (plane - fixed.first_plane(cmd.unit));
+        }
+        op.again = 0;
+        if failed != 0 {
+            match senses.retry.next(&FailedView { senses: number.into(), draw }) {
+                Some(Sense { aim, decoded }) => (op.again, op.aim, op.decoded) = (failed, aim, decoded),
+                None => {
+                    op.given_up = failed;
+                    s.counters.senses.given_up += u64::from(failed.count_ones());
+                }
+            }
+        }
+        in_die
+    }
+
+    /// Whether the data of a sensed read will not be decoded, so that the read is queued again.
+    #[inline]
+    pub fn senses_again(&self, OpId(id): OpId) -> bool {
+        self.state.ops[id].attempts.again != 0
+    }
+
+    /// Begin the transfer of a sensed page whose codewords take different times in the decoder. The end of the
+    /// decoding includes the time of a prediction.
+    #[inline(never)]
+    pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> Decoding {
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let op = &mut s.ops[id];
+        let first = senses.most_codewords as usize * id as usize;
+        let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
+        let decoder = &mut s.decoders[op.channel as usize];
+        let d = decoder.transfer_each(s.now, transfer, iterations.len() as u32, |base, number| {
+            match iterations[number as usize] {
+                SKIPPED => 0,
+                n => base + u64::from(n) * senses.iteration_ns,
+            }
+        });
+        let Attempts { senses: number, again, given_up, .. } = op.attempts;
+        if again | given_up != 0 {
+            s.channels[op.channel as usize].uncorrectable += transfer;
+        }
+        // A prediction behind the channel delays the data, and keeps no server.
+        let predictor = senses.predictor_in(Place::Controller).filter(|_| number == 1);
+        let predicted = predictor.map_or(0, |p| p.ns);
+        op.ledger.charge(Cause::PREDICT, predicted);
+        Decoding { predicted, done: d.done + predicted, ..d }
+    }
+
+    /// Queue a read again whose data could not be decoded, for the pages that failed.
+    #[cold]
+    pub(super) fn sense_again(&mut self, id: u32) {
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
+        let (planes, codewords) = (op.cmd.plane_count(), op.cmd.codewords);
+        if op.attempts.whole == (0, 0) {
+            op.attempts.whole = (op.cmd.planes, codewords);
+        }
+        let again = std::mem::take(&mut op.attempts.again);
+        let mut left = op.cmd.planes;
+        let mut kept = 0;
+        for i in 0..planes {
+            let plane = left & left.wrapping_neg();
+            left ^= plane;
+            kept += if again & plane != 0 { codewords * (i + 1) / planes - codewords * i / planes } else { 0 };
+        }
+        (op.cmd.planes, op.cmd.codewords) = (again, kept);
+        op.second = false;
+        op.joined = NONE;
+        op.ledger = op.ledger.retried();
+        op.arrived = s.arrivals;
+        s.arrivals += 1;
+        let unit = op.cmd.unit;
+        self.observe_queue(id, QueueStep::Retries);
+        if self.enqueue(id) == Submitted::Gathers {
+            self.begin_gathered(unit);
+        }
+    }
+
+    /// Give a read that was sensed again its whole command back.
+    #[inline]
+    pub(super) fn make_whole(&mut self, id: u32) {
+        let op = &mut self.state.ops[id];
+        if op.attempts.whole != (0, 0) {
+            (op.cmd.planes, op.cmd.codewords) = op.attempts.whole;
+        }
+    }
+}

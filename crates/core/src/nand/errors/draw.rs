@@ -1,0 +1,320 @@
+//! The errors of a sense, drawn by key.
+//!
+//! A rate is a share of bits in units of 2^-40. The spreads over blocks, layers, pages and codewords multiply
+//! it by factors whose logarithms are normal and whose mean is 1.
+
+use super::config::ErrorsConfig;
+use super::grid::Grid;
+use super::model::{PageState, Rates};
+use super::normal::{QUANTILES, quantiles};
+use crate::nand::blocks::Found;
+use tailcut_units::Stream;
+use tailcut_units::random::mix;
+
+/// Where V_REF stands when a page is sensed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vref {
+    /// At its default, or moved from there by so many sixteenths of a step.
+    Moved(u16),
+    /// At the optimum of the page, or beside it by so many sixteenths of a step.
+    #[default]
+    Best,
+    /// See `Best`.
+    Beside(u16),
+}
+
+/// An age counts in units of 2^36 ns, 69 s.
+const AGE_SHIFT: u32 = 36;
+/// Days of one such unit.
+const UNIT_DAYS: f64 = (1u64 << AGE_SHIFT) as f64 / 86_400e9;
+/// The largest numbers of the tables: cycles, ages (about 16 years) and reads.
+const MOST: [u64; 3] = [1 << 14, 1 << 23, 1 << 32];
+/// One as a rate.
+const ONE: f64 = (1u64 << 40) as f64;
+/// The largest rate: half of the bits are wrong.
+const HALF: u64 = 1 << 39;
+/// One as a factor of a spread.
+const FACTOR_SHIFT: u32 = 16;
+
+/// A table of factors by draw.
+#[derive(Clone, Debug)]
+struct Spread(Vec<u32>);
+
+impl Spread {
+    /// Factors with this standard deviation of their logarithm; none if it is 0.
+    fn new(deviation: f64, normal: &[f64]) -> Spread {
+        if deviation == 0.0 {
+            return Spread(Vec::new());
+        }
+        let all: Vec<f64> = normal.iter().map(|z| libm::exp(deviation * z)).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let scale = f64::from(1u32 << FACTOR_SHIFT) / mean;
+        Spread(all.iter().map(|factor| libm::round(factor * scale) as u32).collect())
+    }
+
+    #[inline]
+    fn times(&self, rate: u64, draw: u64) -> u64 {
+        match self.0.get(draw as usize % QUANTILES) {
+            Some(&factor) => (rate * u64::from(factor)) >> FACTOR_SHIFT,
+            None => rate,
+        }
+    }
+}
+
+/// The errors of all pages of a drive.
+#[derive(Clone, Debug)]
+pub struct Errors {
+    /// By cycles and age: the rate at the optimum of V_REF, and what its default adds.
+    best: Grid,
+    aged: Grid,
+    /// By cycles and reads: what its default adds for reads.
+    read: Grid,
+    /// By page type: the rate against that of the mean page, of 2^16.
+    by_type: Vec<u64>,
+    /// The rate that one step of V_REF adds.
+    step: u64,
+    /// Spreads over blocks, layers, pages and codewords, and their keys.
+    spreads: [Spread; 4],
+    keys: [u64; 5],
+    /// Pages of a layer.
+    layer_pages: u32,
+    /// Bits of a codeword.
+    bits: u64,
+    /// Standard normal draws, in 1/1024, and the skewness term of a binomial draw.
+    normal: Vec<[i32; 2]>,
+}
+
+/// The error rate of a page and its draws.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    best: u64,
+    excess: u64,
+    key: u64,
+}
+
+impl Errors {
+    /// The errors of a configuration, which was checked. A block has `pages` pages, and a codeword `bits`
+    /// bits on flash.
+    pub fn new(c: &ErrorsConfig, page_types: usize, pages: u32, bits: u64, seed: u64) -> Errors {
+        let of = |cycles: u64, age: u64, reads: u64| {
+            let days = age as f64 * UNIT_DAYS;
+            c.model.rates(PageState { cycles: cycles as f64, days, reads: reads as f64 })
+        };
+        let units = |rate: f64| libm::round((rate * ONE).clamp(0.0, HALF as f64)) as u64;
+        let excess = |Rates { best, default }: Rates| default - best;
+        let base = |cycles| excess(of(cycles, 0, 0));
+        let boundaries: Vec<f64> =
+            (0..page_types).map(|i| f64::from(c.boundaries[i % c.boundaries.len()])).collect();
+        let mean = boundaries.iter().sum::<f64>() / page_types as f64;
+        let normal = quantiles();
+        let key = |purpose| Stream::new(seed, purpose, 0).next_u64();
+        Errors {
+            best: Grid::new([MOST[0], MOST[1]], |x, y| units(of(x, y, 0).best)),
+            aged: Grid::new([MOST[0], MOST[1]], |x, y| units(excess(of(x, y, 0)))),
+            read: Grid::new([MOST[0], MOST[2]], |x, y| units(excess(of(x, 0, y)) - base(x))),
+            by_type: boundaries.iter().map(|n| libm::round(n / mean * 65_536.0) as u64).collect(),
+            step: units(c.step),
+            spreads: [c.block_spread, c.layer_spread, c.page_spread, c.codeword_spread]
+                .map(|deviation| Spread::new(deviation, &normal)),
+            keys: ["errors block", "errors layer", "errors page", "errors sense", "errors decoding"].map(key),
+            layer_pages: pages.div_ceil(c.layers).max(1),
+            bits,
+            normal: normal
+                .iter()
+                .map(|z| [z * 1024.0, (z * z - 1.0) / 6.0 * 1024.0].map(|x| libm::round(x) as i32))
+                .collect(),
+        }
+    }
+
+    /// A page as an operation finds it, for sense number `sense` of the operation.
+    #[inline]
+    pub fn page(&self, found: &Found, page: u32, page_type: usize, sense: u32) -> Page {
+        let cycles = u64::from(found.cycles);
+        let age = found.age >> AGE_SHIFT;
+        let of_type = self.by_type[page_type];
+        let scaled = |rate: u64| {
+            let [block, layer, pages, _] = &self.spreads;
+            let [block_key, layer_key, page_key, ..] = self.keys;
+            let id = u64::from(found.block.0);
+            let rate = rate * of_type >> 16;
+            let rate = block.times(rate, mix(block_key ^ id));
+            let rate = layer.times(rate, mix(layer_key ^ u64::from(page / self.layer_pages)));
+            pages.times(rate, mix(page_key ^ (id << 32 | u64::from(page))))
+        };
+        let excess = self.aged.at(cycles, age) + self.read.at(cycles, u64::from(found.reads));
+        let sense = u64::from(found.reads) << 32 | u64::from(page) << 8 | u64::from(sense);
+        let key = mix(self.keys[3] ^ (u64::from(found.block.0) << 32 | cycles)) ^ mix(sense);
+        Page { best: scaled(self.best.at(cycles, age)), excess: scaled(excess), key }
+    }
+
+    /// The error rate of a page with V_REF at a place.
+    #[inline]
+    pub fn rate(&self, page: &Page, vref: Vref) -> u64 {
+        let added = match vref {
+            Vref::Best => 0,
+            Vref::Moved(0) => page.excess,
+            Vref::Beside(by) => self.step * u64::from(by) * u64::from(by) >> 8,
+            Vref::Moved(by) => {
+                let away = u64::from(self.optimum(page).abs_diff(by)).min(1 << 12);
+                (self.step * away * away) >> 8
+            }
+        };
+        (page.best + added).min(HALF)
+    }
+
+    /// Wrong bits of codeword `number` of a page that is sensed with this error rate: a binomial draw (by its
+    /// normal approximation with skewness, at most half an error off its quantiles).
+    #[inline]
+    pub fn codeword(&self, page: &Page, rate: u64, number: u32) -> u32 {
+        let draw = mix(page.key ^ u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let rate = self.spreads[3].times(rate, draw >> 12).min(HALF);
+        // In 1/1024.
+        let mean = (rate * self.bits) >> 30;
+        let share = rate as f64 / ONE;
+        let deviation = (mean as f64 / 1024.0 * (1.0 - share)).sqrt();
+        let [z, skew] = self.normal[(draw % QUANTILES as u64) as usize];
+        let drawn = mean as i64 + (deviation * f64::from(z) + (1.0 - 2.0 * share) * f64::from(skew)) as i64;
+        ((drawn + 512) >> 10).clamp(0, self.bits as i64) as u32
+    }
+
+    /// Two draws for the decoding of codeword `number` of a page, or for the page itself (`u32::MAX`).
+    #[inline]
+    pub fn decode_draws(&self, page: &Page, number: u32) -> [u32; 2] {
+        let draw = mix(page.key ^ self.keys[4] ^ u64::from(number));
+        [(draw >> 32) as u32, draw as u32]
+    }
+
+    /// The distance of a V_REF from the optimum of a page that is normal with this standard deviation, in
+    /// sixteenths of a step.
+    #[inline]
+    pub fn off_optimum(&self, page: &Page, deviation: u16) -> u16 {
+        let [_, draw] = self.decode_draws(page, u32::MAX);
+        let [z, _] = self.normal[draw as usize % QUANTILES];
+        (u32::from(deviation) * z.unsigned_abs()).min(u32::from(u16::MAX) << 10).wrapping_shr(10) as u16
+    }
+
+    /// The distance of the optimum of a page from the default of V_REF, in sixteenths of a step.
+    #[inline]
+    pub fn optimum(&self, page: &Page) -> u16 {
+        // sqrt is exact on every machine.
+        ((page.excess as f64 / self.step as f64).sqrt() * 16.0) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::ErrorModel;
+    use super::*;
+    use crate::address::BlockId;
+
+    const DAY: u64 = 86_400_000_000_000;
+
+    fn config(spread: f64) -> ErrorsConfig {
+        ErrorsConfig {
+            model: ErrorModel::Fitted,
+            iteration: tailcut_units::Span(1000),
+            boundaries: vec![2, 3, 2],
+            step: 0.0005,
+            block_spread: spread,
+            layer_spread: spread,
+            layers: 10,
+            page_spread: spread,
+            codeword_spread: spread,
+        }
+    }
+
+    fn errors(spread: f64) -> Errors {
+        Errors::new(&config(spread), 3, 576, 36_864, 7)
+    }
+
+    fn found(block: u32, cycles: u32, days: u64) -> Found {
+        Found { block: BlockId(block), cycles, reads: 0, age: days * DAY }
+    }
+
+    fn share(rate: u64) -> f64 {
+        rate as f64 / ONE
+    }
+
+    #[test]
+    fn the_tables_hold_the_model() {
+        let e = errors(0.0);
+        for (cycles, days) in [(0, 0), (0, 17), (200, 14), (500, 10), (2000, 30), (3001, 365)] {
+            let page = e.page(&found(1, cycles, days), 0, 0, 0);
+            let state = PageState { cycles: cycles.into(), days: days as f64, reads: 0.0 };
+            let model = ErrorModel::Fitted.rates(state);
+            // Pages of the first type have 6/7 of the mean.
+            for (rate, exact) in [(Vref::Moved(0), model.default), (Vref::Best, model.best)] {
+                let (rate, exact) = (share(e.rate(&page, rate)), exact * 6.0 / 7.0);
+                assert!((rate / exact - 1.0).abs() < 2e-3, "{cycles}, {days}: {rate}, {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_v_ref_that_moves_has_its_best_at_the_optimum() {
+        let e = errors(0.0);
+        let page = e.page(&found(1, 1000, 20), 1, 1, 0);
+        let rates: Vec<u64> = (0..400).map(|by| e.rate(&page, Vref::Moved(by))).collect();
+        let best = (0..400).min_by_key(|&by| rates[by]).unwrap();
+        assert!(rates[..best].is_sorted_by(|a, b| a >= b) && rates[best..].is_sorted());
+        let optimum = e.rate(&page, Vref::Best);
+        assert!(rates[best] >= optimum && rates[best] < optimum + e.step / 100);
+        // One step beside the optimum adds one step's errors.
+        assert_eq!(e.rate(&page, Vref::Beside(16)), optimum + e.step);
+        assert!(rates[best + 16].abs_diff(optimum + e.step) < e.step / 5);
+    }
+
+    #[test]
+    fn codewords_have_binomial_errors() {
+        let e = errors(0.0);
+        for days in [0, 5, 17, 60] {
+            let mut all = Vec::new();
+            let mut expected = 0.0;
+            for block in 0..5000 {
+                let page = e.page(&found(block, 0, days), 3, 0, 0);
+                let rate = e.rate(&page, Vref::Moved(0));
+                expected = share(rate) * 36_864.0;
+                all.extend((0..4).map(|number| f64::from(e.codeword(&page, rate, number))));
+            }
+            let n = all.len() as f64;
+            let mean = all.iter().sum::<f64>() / n;
+            let variance = all.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+            let binomial = expected * (1.0 - expected / 36_864.0);
+            // Four standard errors: of the mean, and of the variance of a nearly normal variable.
+            assert!((mean - expected).abs() < 4.0 * (binomial / n).sqrt() + 0.05, "{days}: {mean}, {expected}");
+            assert!((variance / binomial - 1.0).abs() < 4.0 * (2.0 / n).sqrt() + 0.01, "{days}: {variance}");
+        }
+    }
+
+    #[test]
+    fn spreads_have_their_deviation_and_keep_the_mean() {
+        let (even, spread) = (errors(0.0), errors(0.1));
+        let mean_rate = even.rate(&even.page(&found(0, 0, 17), 0, 0, 0), Vref::Moved(0)) as f64;
+        let mut logs = Vec::new();
+        let mut sum = 0.0;
+        for block in 0..20_000 {
+            let page = spread.page(&found(block, 0, 17), 3 * (block % 190), 0, 0);
+            let rate = spread.rate(&page, Vref::Moved(0)) as f64;
+            logs.push((rate / mean_rate).ln());
+            sum += rate;
+        }
+        let n = logs.len() as f64;
+        // The ten layers have one draw each for all blocks: their mean may be off by 0.1 / sqrt(10).
+        assert!((sum / n / mean_rate - 1.0).abs() < 0.1, "{}", sum / n / mean_rate);
+        let mean = logs.iter().sum::<f64>() / n;
+        let deviation = (logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+        assert!((0.14..0.20).contains(&deviation), "block, layer and page: {deviation}");
+    }
+
+    #[test]
+    fn draws_depend_on_what_is_sensed_alone() {
+        let e = errors(0.1);
+        let page = |reads, sense| {
+            let page = e.page(&Found { reads, ..found(9, 100, 17) }, 5, 2, sense);
+            (0..4).map(|number| e.codeword(&page, e.rate(&page, Vref::Moved(0)), number)).collect::<Vec<_>>()
+        };
+        assert_eq!(page(3, 0), page(3, 0));
+        assert_ne!(page(3, 0), page(4, 0));
+        assert_ne!(page(3, 0), page(3, 1));
+    }
+}

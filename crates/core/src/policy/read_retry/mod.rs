@@ -1,0 +1,150 @@
+//! What follows when the data of a read cannot be decoded: with which read voltage (V_REF) the page is sensed
+//! again, and what tells beforehand that decoding will fail.
+
+pub mod none;
+pub mod retry_ideal;
+pub mod retry_one;
+pub mod rif;
+pub mod rp_controller;
+pub mod sentinel;
+pub mod swift_read;
+pub mod swift_read_plus;
+pub mod walk;
+
+use super::PolicyContext;
+use serde::{Deserialize, Serialize};
+use tailcut_units::Span;
+
+/// Where V_REF stands for a sense. Distances are in sixteenths of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Aim {
+    /// At its default.
+    Default,
+    /// Where it was for the last page of these blocks that had to be sensed again.
+    Tracked,
+    /// Moved from its default by this distance.
+    Moved(u16),
+    /// At the optimum of the page, up to an error that is normal with this standard deviation.
+    Optimum(u16),
+}
+
+/// A sense that the controller orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sense {
+    /// Where V_REF stands.
+    pub aim: Aim,
+    /// Whether the data are decoded. If not, they only tell where V_REF belongs.
+    pub decoded: bool,
+}
+
+/// An operation whose data could not be decoded, or were only to tell where V_REF belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedView {
+    /// Senses that the controller has ordered, from 1 on.
+    pub senses: u32,
+    /// A uniform draw.
+    pub draw: u32,
+}
+
+/// Where a predictor of failures is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// In the flash die: a page that is predicted to fail is sensed again at once.
+    Die,
+    /// Behind the channel: a page that is predicted to fail is not decoded.
+    Controller,
+}
+
+/// A predictor of failures: it compares the syndrome weight of one codeword of a page with a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Predictor {
+    /// Where it is.
+    pub place: Place,
+    /// What a prediction takes, ns.
+    pub ns: u64,
+    /// The largest weight over the first 1,024 checks that counts as correctable; `None`: the mean weight at
+    /// the correction limit of the code.
+    pub threshold: Option<u32>,
+    /// Standard deviation of the V_REF of the sense that follows in the die, in sixteenths of a step.
+    pub deviation: u16,
+}
+
+impl Predictor {
+    /// A predictor of the member of this name.
+    ///
+    /// # Errors
+    /// A time or a threshold out of range.
+    fn new(
+        name: &str,
+        place: Place,
+        predict: Span,
+        threshold: Option<u32>,
+        deviation: u16,
+    ) -> Result<Predictor, String> {
+        if predict.0 > 1_000_000_000 {
+            return Err(format!("policy.read_retry.{name}.predict: 0ns to 1s"));
+        }
+        if threshold.is_some_and(|weight| weight > 1024) {
+            return Err(format!("policy.read_retry.{name}.threshold: 0 to 1024"));
+        }
+        Ok(Predictor { place, ns: predict.0, threshold, deviation })
+    }
+}
+
+/// The contract: `next` returns `None` after at most 64 senses. All other answers never change.
+pub trait ReadRetry {
+    /// Where V_REF stands for the first sense.
+    fn first(&self) -> Aim {
+        Aim::Default
+    }
+    /// What predicts failures.
+    fn predictor(&self) -> Option<Predictor> {
+        None
+    }
+    /// The next sense; `None` gives the data up.
+    fn next(&self, view: &FailedView) -> Option<Sense>;
+}
+
+/// Distances count in so many parts of a step.
+pub const PARTS: f64 = 16.0;
+
+/// A distance in steps as parts of a step.
+///
+/// # Errors
+/// If it is not a number from 0 to 100.
+fn parts(key: &str, steps: f64) -> Result<u16, String> {
+    if !(0.0..=100.0).contains(&steps) {
+        return Err(format!("policy.read_retry.{key} = {steps}: 0 to 100 steps"));
+    }
+    Ok(libm::round(steps * PARTS) as u16)
+}
+
+/// Decoded senses at the optimum, up to an error of this deviation, up to `most` of them.
+fn at_optimum(view: &FailedView, most: u32, deviation: u16) -> Option<Sense> {
+    (view.senses <= most).then_some(Sense { aim: Aim::Optimum(deviation), decoded: true })
+}
+
+family! {
+    key: "read_retry",
+    decides: "What a read does whose data cannot be decoded.",
+    config: ReadRetryConfig,
+    policy: ReadRetryPolicy: ReadRetry,
+    context: PolicyContext,
+    neutral: None "none",
+    members: {
+        none None "none",
+        retry_ideal RetryIdeal "retry-ideal",
+        retry_one RetryOne "retry-one",
+        walk Walk "walk",
+        sentinel Sentinel "sentinel",
+        swift_read SwiftRead "swift-read",
+        swift_read_plus SwiftReadPlus "swift-read-plus",
+        rp_controller RpController "rp-controller",
+        rif Rif "rif",
+    }
+    answers: {
+        fn first() -> Aim;
+        fn predictor() -> Option<Predictor>;
+        fn next(view: &FailedView) -> Option<Sense>;
+    }
+}

@@ -1,0 +1,91 @@
+//! Sentinel: an extra read of known cells tells where V_REF belongs.
+//!
+//! **What it does.** A share of the cells of every page holds a known pattern. After a failed decoding the
+//! controller reads the page once more to see the errors of these cells, without decoding it, and infers the optimum. If
+//! the page then still fails, it calibrates the inference, and after that it finds the optimum by other means.
+//!
+//! **Why it matters for the tail.** Few retries, of which each costs an extra read.
+//!
+//! **Parameters and source.** `hits`, `calibrated`: shares of pages for which the inference is right at once
+//! (83 %) and after calibration (94 %), Li et al., MICRO 2021, remembered from notes. `miss`: how far off a wrong inference is, in
+//! steps: an assumption. `deviation`: of a right one.
+//!
+//! **Left out.** The capacity that the known cells take (0.2 %).
+//!
+//! **Checked by** `senses` of `core`.
+
+use super::{Aim, FailedView, ReadRetry, Sense, parts};
+use crate::policy::PolicyContext;
+use serde::{Deserialize, Serialize};
+use tailcut_units::quantity;
+
+/// How good the inference is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Share of pages for which the first inference is right.
+    ///
+    /// - Range: 0% to 100%
+    #[serde(with = "quantity::fraction")]
+    pub hits: f64,
+    /// Share of pages for which the inference is right after calibration.
+    ///
+    /// - Range: 0% to 100%; at least `policy.read_retry.sentinel.hits`
+    #[serde(with = "quantity::fraction")]
+    pub calibrated: f64,
+    /// Standard deviation of V_REF around the optimum after a wrong inference, in steps.
+    ///
+    /// - Range: 0 to 100
+    pub miss: f64,
+    /// The same after a right one.
+    ///
+    /// - Range: 0 to 100
+    pub deviation: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { hits: 0.83, calibrated: 0.94, miss: 8.0, deviation: 0.5 }
+    }
+}
+
+/// The parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    /// Draws below which the first and the second inference are right.
+    right: [u64; 2],
+    miss: u16,
+    deviation: u16,
+}
+
+impl Policy {
+    /// Fails for values out of range.
+    pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        if c.calibrated < c.hits {
+            return Err("policy.read_retry.sentinel.calibrated: at least the share of hits".into());
+        }
+        let rest = 1.0 - c.hits;
+        let second = if rest > 0.0 { (c.calibrated - c.hits) / rest } else { 1.0 };
+        Ok(Policy {
+            right: [c.hits, second].map(|share| libm::round(share * 4_294_967_296.0) as u64),
+            miss: parts("sentinel.miss", c.miss)?,
+            deviation: parts("sentinel.deviation", c.deviation)?,
+        })
+    }
+}
+
+impl ReadRetry for Policy {
+    #[inline]
+    fn next(&self, view: &FailedView) -> Option<Sense> {
+        let infer = |right: u64| {
+            if u64::from(view.draw) < right { self.deviation } else { self.miss }
+        };
+        match view.senses {
+            1 => Some(Sense { aim: Aim::Default, decoded: false }),
+            2 => Some(Sense { aim: Aim::Optimum(infer(self.right[0])), decoded: true }),
+            3 => Some(Sense { aim: Aim::Optimum(infer(self.right[1])), decoded: true }),
+            4 | 5 => Some(Sense { aim: Aim::Optimum(self.deviation), decoded: true }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Swift-read-plus: swift-read, and V_REF stays where the last retry has found it.
+//!
+//! **What it does.** The controller keeps one V_REF for each group of blocks (those of one plane with neighbouring
+//! numbers): where it was for the last page of the group that had to be sensed again. First senses of the group use it. A
+//! page that cannot be decoded follows `swift-read`.
+//!
+//! **Why it matters for the tail.** Pages whose neighbours are as old need no retry. Data of
+//! other ages in the same group are sensed at the wrong place. `SWR+` of RiF (HPCA'24).
+//!
+//! **Parameters and source.** `deviation`: of the V_REF that the die finds around the optimum, in steps.
+//! Swift-Read (Kim et al., ISSCC 2022) finds V_REF from the number of ones in a sense. How well is not
+//! published: an assumption.
+//!
+//! **Left out.** Groups by layer, and how the table is kept over a loss of power.
+//!
+//! **Checked by** `senses` of `core`.
+
+use super::{Aim, FailedView, ReadRetry, Sense, at_optimum, parts};
+use crate::policy::PolicyContext;
+use serde::{Deserialize, Serialize};
+
+/// How well the die finds V_REF.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Standard deviation of V_REF around the optimum, in steps.
+    ///
+    /// - Range: 0 to 100
+    pub deviation: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { deviation: 0.5 }
+    }
+}
+
+/// The parameter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    deviation: u16,
+}
+
+impl Policy {
+    /// Fails for values out of range.
+    pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy { deviation: parts("swift-read-plus.deviation", c.deviation)? })
+    }
+}
+
+impl ReadRetry for Policy {
+    #[inline]
+    fn first(&self) -> Aim {
+        Aim::Tracked
+    }
+    #[inline]
+    fn next(&self, view: &FailedView) -> Option<Sense> {
+        at_optimum(view, 3, self.deviation)
+    }
+}

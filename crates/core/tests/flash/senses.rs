@@ -1,0 +1,178 @@
+//! Reads of pages with raw bit errors: which senses follow under each member, and what they take.
+
+use crate::driver::{Stage, account};
+use crate::parts::*;
+use crate::watch::Watch;
+use tailcut_core::flash::{FlashCommand, SenseTotals, Senses};
+use tailcut_core::nand::blocks::Past;
+use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
+use tailcut_core::nand::errors::draw::Errors;
+use tailcut_core::policy::read_retry::{ReadRetryConfig, ReadRetryPolicy, rif, rp_controller, sentinel, walk};
+use tailcut_ldpc::{CODEWORD_BITS, Table};
+use tailcut_units::{Occupant, Span};
+
+const DAY: u64 = 86_400_000_000_000;
+/// Time of a prediction.
+const PREDICT: u64 = 2_500;
+const RIF: rif::Config = rif::Config { deviation: 0.0, predict: Span(PREDICT), threshold: None };
+const CONTROLLER: rp_controller::Config =
+    rp_controller::Config { deviation: 0.0, predict: Span(PREDICT), threshold: None };
+
+/// A flash whose data have this age. Neither their blocks nor their pages differ, so that with V_REF at its
+/// default all pages can be decoded at 3 days (100 errors of a codeword, of the limit of 300) and none at 90
+/// (700 errors).
+fn parts(retry: ReadRetryConfig, days: u64, iteration: u64) -> Parts {
+    let config = ErrorsConfig {
+        model: ErrorModel::Fitted,
+        iteration: Span(iteration),
+        boundaries: vec![2],
+        step: 0.0005,
+        block_spread: 0.0,
+        layer_spread: 0.0,
+        layers: 1,
+        page_spread: 0.0,
+        codeword_spread: 0.0,
+    };
+    let mut parts = Parts::new();
+    parts.ecc.decode = Span(0);
+    let retry = ReadRetryPolicy::new(&retry, &parts.context()).expect("a member with legal values");
+    let errors = Errors::new(&config, 2, 8, CODEWORD_BITS as u64, 1);
+    let senses = Senses::new(errors, &Table::shipped(), retry, iteration, 16 * CODEWORDS);
+    let past = Past { retention: days * DAY, retention_from: days * DAY, ..Past::default() };
+    parts.senses = Some((senses, past));
+    parts
+}
+
+fn played(parts: &Parts, commands: &[FlashCommand]) -> (Stage, Vec<usize>) {
+    let mut stage = Stage::new(parts);
+    let mut watch = Watch::new(parts.units, parts.channels, parts.joins);
+    let ids = commands.iter().map(|cmd| stage.ask(0, *cmd)).collect();
+    stage.play();
+    watch.look(&stage);
+    watch.conclude(&stage);
+    (stage, ids)
+}
+
+fn totals(stage: &Stage) -> SenseTotals {
+    stage.flash.counters().senses.clone()
+}
+
+#[test]
+fn new_data_are_sensed_once_under_every_member() {
+    for name in ReadRetryConfig::MEMBERS {
+        let (stage, ids) = played(&parts(member(name), 3, 0), &[read(0)]);
+        let predict = if ["rif", "rp-controller"].contains(name) { PREDICT } else { 0 };
+        assert_eq!(stage[ids[0]].end(), READ + predict, "{name}");
+        let mut causes = vec![("command", COMMAND), ("array", SENSE), ("transfer", PAGE)];
+        if predict > 0 {
+            causes.push(("predict", predict));
+        }
+        assert_eq!(stage[ids[0]].account(), account(&causes), "{name}");
+        assert!(!stage[ids[0]].fails, "{name}");
+    }
+}
+
+/// Times of a page that fails at the default of V_REF and can be decoded at its optimum.
+#[test]
+fn old_data_are_sensed_again_as_each_member_says() {
+    let sentinel = sentinel::Config { hits: 1.0, calibrated: 1.0, miss: 0.0, deviation: 0.0 };
+    // The optimum is 5.9 steps away. The first entry leaves 400 errors of a codeword, the second 200.
+    let walk = walk::Config { stride: 1.5, entries: 30 };
+    let cases = [
+        ("none", member("none"), 1, 0, 0, true),
+        ("retry-ideal", member("retry-ideal"), 1, 0, 0, false),
+        ("retry-one", member("retry-one"), 2, 0, 0, false),
+        ("swift-read", member("swift-read"), 2, 0, 0, false),
+        ("sentinel", ReadRetryConfig::Sentinel(sentinel), 3, 0, 0, false),
+        ("walk", ReadRetryConfig::Walk(walk), 3, 0, 0, false),
+        ("rp-controller", ReadRetryConfig::RpController(CONTROLLER), 2, 0, PREDICT, false),
+        ("rif", ReadRetryConfig::Rif(RIF), 1, 1, PREDICT, false),
+    ];
+    for (name, retry, senses, in_die, predict, fails) in cases {
+        let (stage, ids) = played(&parts(retry, 90, 0), &[read(0)]);
+        let done = &stage[ids[0]];
+        let again = senses - 1;
+        assert_eq!(done.array.len() as u64, senses, "{name}");
+        assert_eq!(done.end(), senses * READ + in_die * SENSE + predict, "{name}");
+        let all = [
+            ("command", COMMAND),
+            ("array", SENSE),
+            ("transfer", PAGE),
+            ("predict", predict),
+            ("retry.command", again * COMMAND),
+            ("retry.array", (again + in_die) * SENSE),
+            ("retry.transfer", again * PAGE),
+        ];
+        let causes: Vec<_> = all.into_iter().filter(|&(_, ns)| ns > 0).collect();
+        assert_eq!(done.account(), account(&causes), "{name}");
+        assert_eq!(done.fails, fails, "{name}");
+        let t = totals(&stage);
+        assert_eq!((t.pages, t.again, t.in_die), (senses, again, in_die), "{name}");
+        assert_eq!((t.needless, t.missed), (0, 0), "{name}");
+        let uncorrectable = stage.flash.channel_time().uncorrectable;
+        assert_eq!(uncorrectable, (again + u64::from(fails)) * PAGE, "{name}");
+    }
+}
+
+/// A codeword that fails takes all iterations, and one that is not decoded none.
+#[test]
+fn the_decoder_takes_as_long_as_the_errors_need() {
+    let limit = 20;
+    let first = |retry| {
+        let (stage, ids) = played(&parts(retry, 90, 1_000), &[read(0)]);
+        let spent = |name: &str| stage[ids[0]].account().iter().filter(|(n, _)| n == name).map(|(_, ns)| ns).sum();
+        let all: [u64; 3] = ["retry.decode", "decode", "predict"].map(spent);
+        all
+    };
+    let [failed, decoded, _] = first(member("retry-one"));
+    // Four codewords follow each other into the decoder every 1,000: the last is decoded after all.
+    assert_eq!(failed, 4 * limit * 1_000 - 3_000);
+    // 55 errors: two or three iterations.
+    assert!((2_000..=4_000).contains(&decoded), "{decoded}");
+    let [failed, _, predicted] = first(ReadRetryConfig::RpController(CONTROLLER));
+    assert_eq!((failed, predicted), (0, PREDICT));
+    let [failed, _, predicted] = first(ReadRetryConfig::Rif(RIF));
+    assert_eq!((failed, predicted), (0, PREDICT));
+}
+
+/// The pages of a read of two planes, and of two reads that were sensed together, fail one by one.
+#[test]
+fn pages_fail_one_by_one() {
+    // At 16 days about half of the pages fail.
+    let some = |cmds: &[FlashCommand], join: bool| {
+        let mut parts = parts(member("retry-one"), 16, 0);
+        if join {
+            parts = parts.joining(&[Occupant::UserRead], 2);
+        }
+        (0..BLOCKS)
+            .flat_map(|block| (0..8).map(move |page| (block, page)))
+            .map(|(block, page)| {
+                let cmds: Vec<_> = cmds.iter().map(|cmd| FlashCommand { block, page, ..*cmd }).collect();
+                let (stage, ids) = played(&parts, &cmds);
+                assert!(ids.iter().all(|&id| !stage[id].fails));
+                totals(&stage).again
+            })
+            .collect::<Vec<_>>()
+    };
+    let wide = FlashCommand { planes: 0b11, codewords: 2 * CODEWORDS, ..read(0) };
+    let (one, joined) = (some(&[wide], false), some(&[read(0), on(1, 0, read(0))], true));
+    for again in [0, 1, 2] {
+        assert!(one.contains(&again), "{again} of two pages: {one:?}");
+    }
+    // The same pages fail, however they are read together.
+    assert_eq!(one, joined);
+}
+
+/// Two reads of the same page meet the same errors, whatever the schemes do in between.
+#[test]
+fn schemes_meet_the_same_errors() {
+    let failed = |name: &str| {
+        let parts = parts(member(name), 17, 0);
+        let commands: Vec<_> = (0..BLOCKS).map(|block| FlashCommand { block, ..read(0) }).collect();
+        let (stage, _) = played(&parts, &[commands.clone(), commands].concat());
+        let t = totals(&stage);
+        t.again
+    };
+    assert_eq!(failed("retry-one"), failed("swift-read"));
+    assert_eq!(failed("retry-ideal"), 0);
+}
