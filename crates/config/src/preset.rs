@@ -25,7 +25,7 @@ macro_rules! presets {
 
 /// The device presets, each a complete drive.
 pub const DEVICES: &[Preset] = presets!("devices":
-    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tlc-3d-artifact", "tlc-2d", "mlc-3d", "tiny",
+    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tlc-3d-artifact", "tlc-2d", "mlc-3d", "rif-2t", "tiny",
 );
 
 /// The scheme presets, each a sparse layer over a device.
@@ -34,6 +34,7 @@ pub const SCHEMES: &[Preset] = presets!("schemes":
     "es", "i-es", "d-es", "t-es", "ideal-es",
     "ips", "ipc", "wse", "per", "pe0",
     "ispe", "i-ispe", "dpes", "aero-cons", "aero",
+    "retry-ideal", "retry-one", "walk", "sentinel", "swift-read", "swift-read-plus", "rp-controller", "rif",
     "no-gc", "preemptive-gc", "ttflash-pb", "ttflash-pb-gtr", "ttflash", "ttflash-nogc",
 );
 

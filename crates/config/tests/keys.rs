@@ -10,6 +10,8 @@ const NONE: [&str; 0] = [];
 
 /// The settings that a key needs, at a bound or at any value, so that its own range decides.
 const BESIDE: &[(&str, &str, &[&str])] = &[
+    ("policy.read_retry.sentinel.hits", "100%", &["policy.read_retry.sentinel.calibrated=100%"]),
+    ("policy.read_retry.sentinel.calibrated", "0%", &["policy.read_retry.sentinel.hits=0%"]),
     (
         "geometry.planes",
         "1",
@@ -50,7 +52,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 10] = [
+const OPTIONAL: [&str; 11] = [
     "base",
     "ftl.user_capacity",
     "ftl.over_provisioning",
@@ -60,12 +62,13 @@ const OPTIONAL: [&str; 10] = [
     "age.free",
     "age.pe_cycles",
     "age.retention",
+    "age.retention_from",
     "age.reads",
 ];
 
 /// Whether a device may leave a key out: any drive can be without faults, and have erases of fixed length.
 fn is_optional(key: &str) -> bool {
-    let tables = ["erase.", "faults.", "fault[]."];
+    let tables = ["erase.", "errors.", "faults.", "fault[]."];
     OPTIONAL.contains(&key) || tables.iter().any(|table| key.starts_with(table))
 }
 
@@ -103,6 +106,8 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
         || ["faults.worn", "faults.correctable"].contains(&key)
     {
         ("tlc-3d", &[])
+    } else if key.starts_with("errors.") || key.contains(".read_retry.") || key == "age.retention_from" {
+        ("rif-2t", &[])
     } else {
         ("tiny", &[])
     }
@@ -219,6 +224,8 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "suspend.erase.keep_last_loop=true",
         "policy.erase_scheme.aero={ always_shallow=true }",
         "policy.erase_scheme.aero-cons={ always_shallow=true }",
+        "policy.read_retry.rif={ threshold=200 }",
+        "policy.read_retry.rp-controller={ threshold=200 }",
         "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
         "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s' }",
         "fault=[{ kind='channel', channel=0, at='1s' }, { kind='program', die=0, plane=0, block=0, page=0, cycle=1 }]",

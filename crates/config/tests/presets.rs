@@ -118,7 +118,8 @@ fn every_key_of_a_preset_comes_from_a_preset() {
             // has the member that changes nothing.
             let neutral = e.layer == tailcut_config::NEUTRAL;
             let of_tlc_3d = ["tlc-3d-artifact", "tlc-2d", "mlc-3d"].map(|name| (name, "device tlc-3d"));
-            let base = [&[("mqsim-e-xfer0", "device mqsim-e")], &of_tlc_3d[..]].concat();
+            let of_mqsim_e = ["mqsim-e-xfer0", "rif-2t"].map(|name| (name, "device mqsim-e"));
+            let base = [&of_mqsim_e[..], &of_tlc_3d[..]].concat();
             let based = base.contains(&(p.name, e.layer.as_str()));
             assert!(own || neutral || based, "{}: {}", e.key, e.layer);
         }

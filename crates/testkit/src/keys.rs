@@ -41,6 +41,20 @@ const IMMEDIATE: &[(&str, &str)] =
     &[("policy.schedule", "'read-priority'"), ("policy.suspend_erase", "'immediate'")];
 const ARBITRARY_FOR_WRITES: &[(&str, &str)] =
     &[("policy.schedule", "'read-write-erase'"), ("policy.suspend_erase", "'arbitrary'")];
+/// Old data on pages with raw bit errors.
+macro_rules! errors {
+    ($($more:expr),*) => {
+        &[
+            ("ecc.codeword", "'4KiB'"),
+            ("errors", ERRORS),
+            ("age.pe_cycles", "500"),
+            ("age.retention", "'17d'"),
+            $($more),*
+        ]
+    };
+}
+const ERRORS: &str = "{ model = 'fitted', iteration = '1us', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1 }";
+const OLD: &[(&str, &str)] = errors!(("policy.read_retry", "'swift-read'"));
 const AERO: &[(&str, &str)] = &[("policy.erase_scheme", "'aero'")];
 /// Blocks in the middle of their lives, whose wear decides what they need.
 const WORN: &[(&str, &str)] =
@@ -205,6 +219,30 @@ const CHANGES: &[Change] = &[
     ("faults.worn", "10", AERO),
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
+    ("age.retention_from", "'0s'", OLD),
+    ("errors.model", "'power-law'", OLD),
+    ("errors.iteration", "'2us'", OLD),
+    ("errors.boundaries", "[1, 3]", errors!(("policy.read_retry", "'swift-read'"), ("timing.read", "['40us', '60us']"), ("timing.program.pulses", "[2]"))),
+    ("errors.step", "'1%'", OLD),
+    ("errors.block_spread", "0.3", OLD),
+    ("errors.layer_spread", "0.3", OLD),
+    ("errors.layers", "2", OLD),
+    ("errors.page_spread", "0.3", OLD),
+    ("errors.codeword_spread", "0.3", OLD),
+    ("policy.read_retry.walk.stride", "0.25", &[]),
+    ("policy.read_retry.walk.entries", "1", &[]),
+    ("policy.read_retry.sentinel.hits", "'10%'", &[]),
+    ("policy.read_retry.sentinel.calibrated", "'85%'", &[("policy.read_retry.sentinel.hits", "'50%'")]),
+    ("policy.read_retry.sentinel.miss", "3.0", &[("policy.read_retry.sentinel.hits", "'10%'")]),
+    ("policy.read_retry.sentinel.deviation", "5.0", &[]),
+    ("policy.read_retry.swift-read.deviation", "5.0", &[]),
+    ("policy.read_retry.swift-read-plus.deviation", "5.0", &[]),
+    ("policy.read_retry.rp-controller.deviation", "5.0", &[]),
+    ("policy.read_retry.rp-controller.predict", "'5us'", &[]),
+    ("policy.read_retry.rp-controller.threshold", "100", &[]),
+    ("policy.read_retry.rif.deviation", "5.0", &[]),
+    ("policy.read_retry.rif.predict", "'5us'", &[]),
+    ("policy.read_retry.rif.threshold", "100", &[]),
     ("erase.step", "'250us'", AERO),
     ("erase.pulse", "'3ms'", AERO),
     ("erase.levels", "4", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "9000")]),
@@ -349,6 +387,11 @@ fn bases() -> Vec<Table> {
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
+    out.push(with(&with(&first, OLD), &[("age.retention_from", "'1s'")]));
+    for member in ["rif", "rp-controller"] {
+        let threshold = format!("policy.read_retry.{member}.threshold");
+        out.push(with(&with(&first, OLD), &[("policy.read_retry", &format!("'{member}'")), (&threshold, "200")]));
+    }
     let wearing = with(&first, AERO);
     out.push(with(&wearing, &[("erase.defer_last_loop", "true")]));
     out.push(with(&wearing, &[("faults.worn", "60"), ("faults.correctable", "72")]));
@@ -377,6 +420,12 @@ fn with_member(base: &Table, family: &str, member: &str) -> Table {
     for (of, other, value) in COMPANIONS {
         if *of == path {
             set(&mut table, other, parse(value));
+        }
+    }
+    // Every other member reacts to raw bit errors.
+    for (key, value) in OLD.iter().filter(|_| family == "read_retry" && member != "none") {
+        if !key.starts_with("policy.") {
+            set(&mut table, key, parse(value));
         }
     }
     table

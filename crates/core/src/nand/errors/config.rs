@@ -45,7 +45,7 @@ pub struct ErrorsConfig {
     /// Error rate that a page has more if V_REF is one step away from its optimum. It grows with the square
     /// of the distance.
     ///
-    /// - Range: more than 0% to 10%
+    /// - Range: more than 0%, at most 10%
     #[serde(with = "quantity::fraction")]
     pub step: f64,
     /// Standard deviation of the logarithm of the error rate over blocks.
