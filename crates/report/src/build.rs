@@ -55,6 +55,7 @@ impl Scheme {
             write_stall: counters.write_stall,
             erases: counters.erases,
             erase_pulses: counters.erase_pulses,
+            page_senses: counters.page_senses,
             pe_cycles: counters.pe_cycles,
             channel: counters.channel,
             utilisation: counters.utilisation,

@@ -4,6 +4,7 @@
 use crate::erases::ErasePulses;
 use crate::faults::Faults;
 use crate::ordered::Ordered;
+use crate::senses::PageSenses;
 use crate::summary::{
     Channel, Gc, Load, Operations, PeCycles, Precondition, Suspends, Utilisation, WriteStall,
 };
@@ -28,6 +29,8 @@ pub struct DeviceCounters {
     pub erases: Option<u64>,
     /// Erases whose scheme chooses their pulses.
     pub erase_pulses: Option<ErasePulses>,
+    /// Senses of pages with raw bit errors.
+    pub page_senses: Option<PageSenses>,
     /// Program/erase cycles of the blocks at the end.
     pub pe_cycles: Option<PeCycles>,
     /// Shares of the channels' time by use.

@@ -7,6 +7,7 @@ use crate::erases::ErasePulses;
 use crate::error::ReportError;
 use crate::faults::Faults;
 use crate::ordered::Ordered;
+use crate::senses::PageSenses;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -141,6 +142,9 @@ pub struct Scheme {
     /// Erases whose scheme chooses their pulses; absent if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_pulses: Option<ErasePulses>,
+    /// Senses of pages with raw bit errors; absent if pages have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_senses: Option<PageSenses>,
     /// Program/erase cycles of the blocks at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<PeCycles>,
@@ -458,7 +462,7 @@ pub struct PeCycles {
 pub struct Channel {
     /// The channel was idle.
     pub idle: f64,
-    /// The channel was in use and not stalled.
+    /// The channel was in use, not stalled, and transferred no page that then failed to decode.
     pub useful: f64,
     /// The channel transferred pages that then failed to decode.
     #[serde(default, skip_serializing_if = "Option::is_none")]

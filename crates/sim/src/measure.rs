@@ -83,6 +83,8 @@ pub struct RunOutcome {
     pub wear: (f64, u32),
     /// What pulses have made of the blocks, at the end; `None` if erases take the configured loops.
     pub pulse_wear: Option<PulseWear>,
+    /// Whether pages have raw bit errors.
+    pub has_errors: bool,
     /// Suspensions per block at the end, and their effect on the blocks.
     pub suspension_wear: SuspensionWear,
     /// Energy of the arrays in millijoules: in total, and for suspensions alone.
@@ -242,6 +244,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         levels_erases: device.levels_erases(),
         wear: device.wear(),
         pulse_wear: device.pulse_wear(),
+        has_errors: device.shape().senses.is_some(),
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
         faults: FaultState::of(device),

@@ -5,8 +5,10 @@ use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::{FaultState, RunOutcome};
 use tailcut_core::device::{ChannelTime, Counters, GroupTime};
+use tailcut_core::flash::SenseTotals;
 use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
+use tailcut_report::senses::PageSenses;
 use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, Use, Utilisation,
     WriteStall,
@@ -89,6 +91,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         erases: Some(c.erases * u64::from(o.blocks_per_extent) - c.blocks_spared),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         erase_pulses: erase_pulses(o),
+        page_senses: o.has_errors.then(|| page_senses(&o.flash.senses)),
         suspends: suspends(o),
         operations: operations(o),
         faults: o.faults.as_ref().map(|state| faults(&o.counters, state)),
@@ -99,7 +102,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             at_end: s.lasts,
         }),
         energy_mj: Some(o.energy_mj.0),
-        channel: channel(&o.channel),
+        channel: channel(&o.channel, o.has_errors),
         utilisation: utilisation(o),
     }
 }
@@ -149,6 +152,12 @@ fn erase_pulses(o: &RunOutcome) -> Option<ErasePulses> {
         wear_mean: wear.mean,
         wear_max: wear.most,
     })
+}
+
+/// The senses of pages with raw bit errors.
+fn page_senses(t: &SenseTotals) -> PageSenses {
+    let &SenseTotals { pages, again, in_die, uncorrectable, given_up, predicted, needless, missed } = t;
+    PageSenses { pages, again, in_die, uncorrectable, given_up, predicted, needless, missed }
 }
 
 /// The collections of each group of planes.
@@ -213,12 +222,12 @@ fn utilisation(o: &RunOutcome) -> Option<Utilisation> {
 }
 
 /// Shares of the channels' time; `None` if no time has passed.
-fn channel(t: &ChannelTime) -> Option<Channel> {
+fn channel(t: &ChannelTime, has_errors: bool) -> Option<Channel> {
     let share = |ns: u64| ns as f64 / t.total as f64;
     (t.total > 0).then(|| Channel {
         idle: share(t.total - t.granted),
-        useful: share(t.granted - t.stalled),
-        uncorrectable: None,
+        useful: share((t.granted - t.stalled).saturating_sub(t.uncorrectable)),
+        uncorrectable: has_errors.then(|| share(t.uncorrectable.min(t.granted - t.stalled))),
         ecc_wait: share(t.stalled),
     })
 }

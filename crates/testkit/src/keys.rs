@@ -222,7 +222,15 @@ const CHANGES: &[Change] = &[
     ("age.retention_from", "'0s'", OLD),
     ("errors.model", "'power-law'", OLD),
     ("errors.iteration", "'2us'", OLD),
-    ("errors.boundaries", "[1, 3]", errors!(("policy.read_retry", "'swift-read'"), ("timing.read", "['40us', '60us']"), ("timing.program.pulses", "[2]"))),
+    (
+        "errors.boundaries",
+        "[1, 3]",
+        errors!(
+            ("policy.read_retry", "'swift-read'"),
+            ("timing.read", "['40us', '60us']"),
+            ("timing.program.pulses", "[2]")
+        ),
+    ),
     ("errors.step", "'1%'", OLD),
     ("errors.block_spread", "0.3", OLD),
     ("errors.layer_spread", "0.3", OLD),
@@ -390,7 +398,10 @@ fn bases() -> Vec<Table> {
     out.push(with(&with(&first, OLD), &[("age.retention_from", "'1s'")]));
     for member in ["rif", "rp-controller"] {
         let threshold = format!("policy.read_retry.{member}.threshold");
-        out.push(with(&with(&first, OLD), &[("policy.read_retry", &format!("'{member}'")), (&threshold, "200")]));
+        out.push(with(
+            &with(&first, OLD),
+            &[("policy.read_retry", &format!("'{member}'")), (&threshold, "200")],
+        ));
     }
     let wearing = with(&first, AERO);
     out.push(with(&wearing, &[("erase.defer_last_loop", "true")]));

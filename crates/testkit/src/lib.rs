@@ -17,7 +17,9 @@ pub mod swarm;
 mod traces;
 
 pub use amplification::Spare;
-pub use configs::{cross_check_drive, drive_with_holes, erase_table, errors_table, parity_drive, small_drive};
+pub use configs::{
+    cross_check_drive, drive_with_holes, erase_table, errors_table, parity_drive, small_drive,
+};
 pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};
 pub use network::{Flow, Network, Visit};

@@ -23,9 +23,9 @@ use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
 use crate::policy::erase_scheme::{EraseContext, EraseSchemePolicy};
-use crate::policy::read_retry::ReadRetryPolicy;
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
+use crate::policy::read_retry::ReadRetryPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
 use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, of_policy, refuse};
@@ -445,7 +445,8 @@ fn senses(
     let retry = ReadRetryPolicy::new(&c.policy.read_retry, x).map_err(of_policy("read_retry"))?;
     let table = tailcut_ldpc::Table::shipped();
     let g = &c.geometry;
-    let errors_of = Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
+    let errors_of =
+        Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
     let most_codewords = (most_bytes / c.ecc.codeword) as u32;
     Ok(Some(Senses::new(errors_of, &table, retry, errors.iteration.0, most_codewords)))
 }

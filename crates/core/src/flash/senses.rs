@@ -296,12 +296,13 @@ impl<O: Observer> Flash<O> {
         let first = senses.most_codewords as usize * id as usize;
         let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
         let decoder = &mut s.decoders[op.channel as usize];
-        let d = decoder.transfer_each(s.now, transfer, iterations.len() as u32, |base, number| {
-            match iterations[number as usize] {
+        let d =
+            decoder.transfer_each(s.now, transfer, iterations.len() as u32, |base, number| match iterations
+                [number as usize]
+            {
                 SKIPPED => 0,
                 n => base + u64::from(n) * senses.iteration_ns,
-            }
-        });
+            });
         let Attempts { senses: number, again, given_up, .. } = op.attempts;
         if again | given_up != 0 {
             s.channels[op.channel as usize].uncorrectable += transfer;
@@ -328,7 +329,8 @@ impl<O: Observer> Flash<O> {
         for i in 0..planes {
             let plane = left & left.wrapping_neg();
             left ^= plane;
-            kept += if again & plane != 0 { codewords * (i + 1) / planes - codewords * i / planes } else { 0 };
+            kept +=
+                if again & plane != 0 { codewords * (i + 1) / planes - codewords * i / planes } else { 0 };
         }
         (op.cmd.planes, op.cmd.codewords) = (again, kept);
         op.second = false;

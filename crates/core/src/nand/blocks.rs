@@ -330,7 +330,7 @@ impl Blocks {
     }
 
     /// Number of blocks.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.suspensions.len()
     }
 

@@ -7,7 +7,9 @@ use tailcut_core::flash::{FlashCommand, SenseTotals, Senses};
 use tailcut_core::nand::blocks::Past;
 use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
 use tailcut_core::nand::errors::draw::Errors;
-use tailcut_core::policy::read_retry::{ReadRetryConfig, ReadRetryPolicy, rif, rp_controller, sentinel, walk};
+use tailcut_core::policy::read_retry::{
+    ReadRetryConfig, ReadRetryPolicy, rif, rp_controller, sentinel, walk,
+};
 use tailcut_ldpc::{CODEWORD_BITS, Table};
 use tailcut_units::{Occupant, Span};
 
@@ -120,7 +122,8 @@ fn the_decoder_takes_as_long_as_the_errors_need() {
     let limit = 20;
     let first = |retry| {
         let (stage, ids) = played(&parts(retry, 90, 1_000), &[read(0)]);
-        let spent = |name: &str| stage[ids[0]].account().iter().filter(|(n, _)| n == name).map(|(_, ns)| ns).sum();
+        let spent =
+            |name: &str| stage[ids[0]].account().iter().filter(|(n, _)| n == name).map(|(_, ns)| ns).sum();
         let all: [u64; 3] = ["retry.decode", "decode", "predict"].map(spent);
         all
     };

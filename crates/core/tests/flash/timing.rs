@@ -246,7 +246,10 @@ fn a_full_decoder_stalls_the_channel() {
     let s = COMMAND + SENSE;
     stage.until(s + 5_000);
     let first = stage.flash.channel_time();
-    assert_eq!(first, ChannelTime { total: 2 * (s + 5_000), granted: 200 + 5_000, stalled: 4_000, uncorrectable: 0 });
+    assert_eq!(
+        first,
+        ChannelTime { total: 2 * (s + 5_000), granted: 200 + 5_000, stalled: 4_000, uncorrectable: 0 }
+    );
     stage.play();
     // Sensed at s. A codeword takes 1,000 on the channel and 3,000 in the decoder, which holds two:
     //

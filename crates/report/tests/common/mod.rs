@@ -137,6 +137,12 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             by_level: vec![10, 2],
             ..Default::default()
         }),
+        page_senses: (name == "t-es").then(|| tailcut_report::senses::PageSenses {
+            pages: 100,
+            again: 3,
+            uncorrectable: 3,
+            ..Default::default()
+        }),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),
         utilisation: Some(Utilisation {

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
-use tailcut_core::policy::read_retry::Place;
 use tailcut_core::device::{QueueEvent, QueueStep, WriteEvent, WriteStep};
+use tailcut_core::policy::read_retry::Place;
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
 
 const NONE: u32 = u32::MAX;

@@ -110,7 +110,8 @@ impl Operation {
         let t = &shape.timing;
         let nominal = match e.kind {
             OpKind::Read => {
-                let beyond = (e.until.0 - e.at.0).checked_sub(t.read_ns(e.page)).ok_or("a sense is too short")?;
+                let beyond =
+                    (e.until.0 - e.at.0).checked_sub(t.read_ns(e.page)).ok_or("a sense is too short")?;
                 self.check_beyond(beyond, t.read_ns(e.page), shape)?;
                 return Ok(Some(t.read_ns(e.page)));
             }

@@ -71,7 +71,10 @@ fn a_share_of_extents_rounds_up_exactly() {
 fn wrong_texts_are_refused_with_the_reason() {
     let table = [
         (parse_time("100").err(), "`100` has no unit; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
-        (parse_time("100KiB").err(), "`100KiB` is not a time: `KiB` is not one of its units (ns, us, ms, s, h, d)"),
+        (
+            parse_time("100KiB").err(),
+            "`100KiB` is not a time: `KiB` is not one of its units (ns, us, ms, s, h, d)",
+        ),
         (parse_time("-3us").err(), "`-3us` is negative; a time is 0 or more"),
         (parse_time("soon").err(), "`soon` is not a time; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
         (parse_time("").err(), "`` is not a time; write e.g. \"100us\" (ns, us, ms, s, h, d)"),
@@ -136,7 +139,10 @@ fn one_time_needs_no_list() {
     };
     refused("t = 100", "`100` has no unit");
     refused("t = ['1us', 'soon']", "soon");
-    refused("t = {}", "a time as a string such as \"100us\" (ns, us, ms, s, h, d), or a list of such strings");
+    refused(
+        "t = {}",
+        "a time as a string such as \"100us\" (ns, us, ms, s, h, d), or a list of such strings",
+    );
 }
 
 #[test]

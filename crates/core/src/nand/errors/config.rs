@@ -74,7 +74,8 @@ impl ErrorsConfig {
     /// Check the values of a drive with this many page types.
     pub(crate) fn check(&self, page_types: usize, codeword: u64) -> Result<(), ConfigProblem> {
         if codeword != CODEWORD {
-            let problem = format!("{codeword} bytes; with the table `errors` {CODEWORD}: the payload of its code");
+            let problem =
+                format!("{codeword} bytes; with the table `errors` {CODEWORD}: the payload of its code");
             return refuse("ecc.codeword", problem);
         }
         check_time("errors.iteration", self.iteration)?;

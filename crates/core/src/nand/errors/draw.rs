@@ -136,7 +136,7 @@ impl Errors {
             let [block, layer, pages, _] = &self.spreads;
             let [block_key, layer_key, page_key, ..] = self.keys;
             let id = u64::from(found.block.0);
-            let rate = rate * of_type >> 16;
+            let rate = (rate * of_type) >> 16;
             let rate = block.times(rate, mix(block_key ^ id));
             let rate = layer.times(rate, mix(layer_key ^ u64::from(page / self.layer_pages)));
             pages.times(rate, mix(page_key ^ (id << 32 | u64::from(page))))
@@ -153,7 +153,7 @@ impl Errors {
         let added = match vref {
             Vref::Best => 0,
             Vref::Moved(0) => page.excess,
-            Vref::Beside(by) => self.step * u64::from(by) * u64::from(by) >> 8,
+            Vref::Beside(by) => (self.step * u64::from(by) * u64::from(by)) >> 8,
             Vref::Moved(by) => {
                 let away = u64::from(self.optimum(page).abs_diff(by)).min(1 << 12);
                 (self.step * away * away) >> 8
@@ -281,7 +281,10 @@ mod tests {
             let variance = all.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
             let binomial = expected * (1.0 - expected / 36_864.0);
             // Four standard errors: of the mean, and of the variance of a nearly normal variable.
-            assert!((mean - expected).abs() < 4.0 * (binomial / n).sqrt() + 0.05, "{days}: {mean}, {expected}");
+            assert!(
+                (mean - expected).abs() < 4.0 * (binomial / n).sqrt() + 0.05,
+                "{days}: {mean}, {expected}"
+            );
             assert!((variance / binomial - 1.0).abs() < 4.0 * (2.0 / n).sqrt() + 0.01, "{days}: {variance}");
         }
     }
@@ -295,7 +298,7 @@ mod tests {
         for block in 0..20_000 {
             let page = spread.page(&found(block, 0, 17), 3 * (block % 190), 0, 0);
             let rate = spread.rate(&page, Vref::Moved(0)) as f64;
-            logs.push((rate / mean_rate).ln());
+            logs.push(libm::log(rate / mean_rate));
             sum += rate;
         }
         let n = logs.len() as f64;

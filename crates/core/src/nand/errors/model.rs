@@ -92,11 +92,16 @@ mod tests {
     #[test]
     fn threshold_voltages_agree_with_the_fit() {
         for cycles in [0.0, 200.0, 500.0, 1000.0, 2000.0] {
-            let (fit, found) = (onset(ErrorModel::Fitted, cycles), onset(ErrorModel::ThresholdVoltage, cycles));
+            let (fit, found) =
+                (onset(ErrorModel::Fitted, cycles), onset(ErrorModel::ThresholdVoltage, cycles));
             assert!((found / fit - 1.0).abs() < 0.15, "{cycles} cycles: {found} days, the fit has {fit}");
             for days in [1.0, 5.0, fit, 2.0 * fit] {
-                let (v, f) = (at(ErrorModel::ThresholdVoltage, cycles, days), at(ErrorModel::Fitted, cycles, days));
-                assert!((v.default / f.default).ln().abs() < 0.35, "{cycles}, {days}: {v:?}, the fit has {f:?}");
+                let (v, f) =
+                    (at(ErrorModel::ThresholdVoltage, cycles, days), at(ErrorModel::Fitted, cycles, days));
+                assert!(
+                    libm::log(v.default / f.default).abs() < 0.35,
+                    "{cycles}, {days}: {v:?}, the fit has {f:?}"
+                );
                 assert!(v.best < 0.004 && v.best <= v.default, "{cycles}, {days}: {v:?}");
             }
         }

@@ -17,7 +17,7 @@
 //!
 //! **Checked by** `senses` of `core`.
 
-use super::{Place, Predictor, FailedView, ReadRetry, Sense, at_optimum, parts};
+use super::{FailedView, Place, Predictor, ReadRetry, Sense, at_optimum, parts};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
