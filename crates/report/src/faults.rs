@@ -152,7 +152,7 @@ pub fn read_only(schemes: &[Scheme]) -> String {
         let Some(since) = scheme.faults.as_ref().and_then(|f| f.read_only_since_ns) else { continue };
         let refused: u64 = scheme.failed.iter().filter_map(|(_, by)| by.get("read_only")).sum();
         out.push_str(&format!(
-            "{} BECAME READ-ONLY after {}: too little room was left on good blocks; {} refused\n\n",
+            "{} BECAME READ-ONLY after {}: no room to write was left: too few good blocks, or no free row for a collection; {} refused\n\n",
             cut(&scheme.name, 24),
             human_time(Span(since)),
             counted(refused, "request"),
@@ -286,7 +286,7 @@ Faults
         };
         assert_eq!(
             read_only(&[scheme]),
-            "rps BECAME READ-ONLY after 1.5 ms: too little room was left on good blocks; 7 requests refused\n\n"
+            "rps BECAME READ-ONLY after 1.5 ms: no room to write was left: too few good blocks, or no free row for a collection; 7 requests refused\n\n"
         );
     }
 }

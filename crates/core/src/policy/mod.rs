@@ -7,6 +7,7 @@
 #[macro_use]
 mod family;
 mod erase_timing;
+mod retries;
 mod victims;
 
 pub mod background;

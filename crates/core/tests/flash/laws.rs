@@ -379,6 +379,7 @@ fn the_scripts_reach_what_is_to_be_tried() {
         Cause::FREE_SPACE,
         Cause::RECONSTRUCTION,
         Cause::RETRY_COMMAND,
+        Cause::PREDICT,
         Cause::RETRY_ARRAY,
         Cause::RETRY_TRANSFER,
         Cause::RETRY_DECODE,

@@ -329,7 +329,13 @@ impl FromStr for FaultConfig {
         for (&name, text) in needed.iter().zip(place) {
             *fault.part_mut(name) = Some(number(text)?);
         }
+        let mut given = Vec::new();
         for part in parts {
+            let key = part.split('=').next().unwrap_or_default().trim();
+            if given.contains(&key) {
+                return Err(wrong(format!("`{key}` is given twice")));
+            }
+            given.push(key);
             match part.split_once('=').map(|(key, value)| (key.trim(), value)) {
                 None if part.trim() == "once" => fault.once = true,
                 Some(("cycle", n)) => fault.cycle = Some(number(n)?),
@@ -401,6 +407,7 @@ mod tests {
             ("die=x", "\"x\" is no whole number"),
             ("die=3@soon", "soon"),
             ("page=0.0.0.0,twice", "\"twice\""),
+            ("page=0.0.0.0,reads=5,reads=7", "`reads` is given twice"),
         ] {
             let e = text.parse::<FaultConfig>().expect_err(text).to_string();
             assert!(e.contains(words), "{text}: {e}");

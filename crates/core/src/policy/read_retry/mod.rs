@@ -12,8 +12,8 @@ pub mod swift_read_plus;
 pub mod walk;
 
 use super::PolicyContext;
+use super::retries::{at_optimum, parts};
 use serde::{Deserialize, Serialize};
-use tailcut_units::Span;
 
 /// Where V_REF stands for a sense. Distances are in sixteenths of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,28 +69,6 @@ pub struct Predictor {
     pub deviation: u16,
 }
 
-impl Predictor {
-    /// A predictor of the member of this name.
-    ///
-    /// # Errors
-    /// A time or a threshold out of range.
-    fn new(
-        name: &str,
-        place: Place,
-        predict: Span,
-        threshold: Option<u32>,
-        deviation: u16,
-    ) -> Result<Predictor, String> {
-        if predict.0 > 1_000_000_000 {
-            return Err(format!("policy.read_retry.{name}.predict: 0ns to 1s"));
-        }
-        if threshold.is_some_and(|weight| weight > 1024) {
-            return Err(format!("policy.read_retry.{name}.threshold: 0 to 1024"));
-        }
-        Ok(Predictor { place, ns: predict.0, threshold, deviation })
-    }
-}
-
 /// The contract: `next` returns `None` after at most 64 senses. All other answers never change.
 pub trait ReadRetry {
     /// Where V_REF stands for the first sense.
@@ -103,25 +81,6 @@ pub trait ReadRetry {
     }
     /// The next sense; `None` gives the data up.
     fn next(&self, view: &FailedView) -> Option<Sense>;
-}
-
-/// Distances count in so many parts of a step.
-pub const PARTS: f64 = 16.0;
-
-/// A distance in steps as parts of a step.
-///
-/// # Errors
-/// If it is not a number from 0 to 100.
-fn parts(key: &str, steps: f64) -> Result<u16, String> {
-    if !(0.0..=100.0).contains(&steps) {
-        return Err(format!("policy.read_retry.{key} = {steps}: 0 to 100 steps"));
-    }
-    Ok(libm::round(steps * PARTS) as u16)
-}
-
-/// Decoded senses at the optimum, up to an error of this deviation, up to `most` of them.
-fn at_optimum(view: &FailedView, most: u32, deviation: u16) -> Option<Sense> {
-    (view.senses <= most).then_some(Sense { aim: Aim::Optimum(deviation), decoded: true })
 }
 
 family! {
