@@ -525,23 +525,28 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
         RedundancyConfig::None(_) => 1,
     };
     c.ftl.over_provisioning = None;
-    let mut accepted = |units: u64| {
+    // Raw bit errors take time to prepare, and none of the capacity.
+    let mut bare = c.clone();
+    if bare.errors.take().is_some() {
+        bare.policy.read_retry = member("none");
+    }
+    let accepted = |units: u64, c: &mut DeviceConfig| {
         c.ftl.user_capacity = Some(units * unit);
         Shape::new(c, seed).is_ok()
     };
-    if !accepted(least) {
+    if !accepted(least, &mut bare) {
         return false;
     }
     let (mut good, mut bad) = (least, raw + 1);
     while bad - good > 1 {
         let middle = (good + bad) / 2;
-        if accepted(middle) { good = middle } else { bad = middle }
+        if accepted(middle, &mut bare) { good = middle } else { bad = middle }
     }
     let units = match s.below(4) {
         0 | 1 => good - s.below(good.min(4)),
         _ => good * between(s, 128, 255) / 256,
     };
-    accepted(units.max(least))
+    accepted(units.max(least), c)
 }
 
 /// One drive in three, or every drive, has faults: some kinds at random, and some at exact places.

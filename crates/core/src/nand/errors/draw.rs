@@ -67,8 +67,8 @@ pub struct Errors {
     /// By cycles and age: the rate at the optimum of V_REF, and what its default adds.
     best: Grid,
     aged: Grid,
-    /// By cycles and reads: what its default adds for reads.
-    read: Grid,
+    /// By cycles and reads: what its default adds for reads, if it does.
+    read: Option<Grid>,
     /// By page type: the rate against that of the mean page, of 2^16.
     by_type: Vec<u64>,
     /// The rate that one step of V_REF adds.
@@ -111,7 +111,10 @@ impl Errors {
         Errors {
             best: Grid::new([MOST[0], MOST[1]], |x, y| units(of(x, y, 0).best)),
             aged: Grid::new([MOST[0], MOST[1]], |x, y| units(excess(of(x, y, 0)))),
-            read: Grid::new([MOST[0], MOST[2]], |x, y| units(excess(of(x, 0, y)) - base(x))),
+            read: c
+                .model
+                .counts_reads()
+                .then(|| Grid::new([MOST[0], MOST[2]], |x, y| units(excess(of(x, 0, y)) - base(x)))),
             by_type: boundaries.iter().map(|n| libm::round(n / mean * 65_536.0) as u64).collect(),
             step: units(c.step),
             spreads: [c.block_spread, c.layer_spread, c.page_spread, c.codeword_spread]
@@ -141,7 +144,8 @@ impl Errors {
             let rate = layer.times(rate, mix(layer_key ^ u64::from(page / self.layer_pages)));
             pages.times(rate, mix(page_key ^ (id << 32 | u64::from(page))))
         };
-        let excess = self.aged.at(cycles, age) + self.read.at(cycles, u64::from(found.reads));
+        let disturb = self.read.as_ref().map_or(0, |read| read.at(cycles, u64::from(found.reads)));
+        let excess = self.aged.at(cycles, age) + disturb;
         let sense = u64::from(found.reads) << 32 | u64::from(page) << 8 | u64::from(sense);
         let key = mix(self.keys[3] ^ (u64::from(found.block.0) << 32 | cycles)) ^ mix(sense);
         Page { best: scaled(self.best.at(cycles, age)), excess: scaled(excess), key }

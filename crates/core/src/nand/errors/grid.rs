@@ -2,7 +2,7 @@
 //! lie densely for small numbers and ever wider for large ones, so that powers are met within 0.1 %.
 
 /// Points in each octave, as a power of two.
-const PER_OCTAVE: u32 = 4;
+const PER_OCTAVE: u32 = 3;
 /// Numbers from here on count as this.
 const LARGEST: u64 = (1 << 40) - 1;
 

@@ -26,6 +26,11 @@ pub struct Rates {
 }
 
 impl ErrorModel {
+    /// Whether reads of a block add errors.
+    pub fn counts_reads(self) -> bool {
+        self == ErrorModel::PowerLaw
+    }
+
     /// The error rates of a page in a state.
     pub fn rates(self, state: PageState) -> Rates {
         match self {

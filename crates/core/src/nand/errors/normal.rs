@@ -8,21 +8,33 @@ pub fn above(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
-/// The value below which a standard normal variable is with probability `p`, 0 < `p` < 1. (Halves an
-/// interval: it is called when a drive is built only.)
-pub fn quantile(p: f64) -> f64 {
-    let (mut low, mut high) = (-10.0, 10.0);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if above(-middle) < p { low = middle } else { high = middle }
+/// The value above which a standard normal variable is with probability `p`, 0 < `p` <= 0.5, by Newton's
+/// method from a value that is at least 0 and not above it. The density falls there, so that no step goes
+/// too far.
+fn upper_quantile(p: f64, from: f64) -> f64 {
+    let mut z = from;
+    for _ in 0..8 {
+        let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * std::f64::consts::PI);
+        let step = (above(z) - p) / density;
+        z += step;
+        if step.abs() < 1e-12 {
+            break;
+        }
     }
-    (low + high) / 2.0
+    z
 }
 
 /// The quantiles at the middles of [`QUANTILES`] equal parts, scaled so that their variance is 1.
 pub fn quantiles() -> Vec<f64> {
     let n = QUANTILES as f64;
-    let all: Vec<f64> = (0..QUANTILES).map(|i| quantile((i as f64 + 0.5) / n)).collect();
+    let mut z = 0.0;
+    let upper: Vec<f64> = (0..QUANTILES / 2)
+        .map(|i| {
+            z = upper_quantile(0.5 - (i as f64 + 0.5) / n, z);
+            z
+        })
+        .collect();
+    let all: Vec<f64> = upper.iter().rev().map(|z| -z).chain(upper.iter().copied()).collect();
     let scale = libm::sqrt(n / all.iter().map(|z| z * z).sum::<f64>());
     all.iter().map(|z| z * scale).collect()
 }
@@ -33,9 +45,13 @@ mod tests {
 
     #[test]
     fn known_values() {
-        for (p, z) in [(0.5, 0.0), (0.975, 1.959964), (0.001, -3.090232)] {
-            assert!((quantile(p) - z).abs() < 1e-5, "{p}");
-            assert!((above(z) - (1.0 - p)).abs() < 1e-6, "{p}");
+        for (p, z) in [(0.5, 0.0), (0.025, 1.959964), (0.001, 3.090232)] {
+            assert!((upper_quantile(p, 0.0) - z).abs() < 1e-5, "{p}");
+            assert!((above(z) - p).abs() < 1e-6, "{p}");
         }
+        let all = quantiles();
+        assert!(all.len() == QUANTILES && all.is_sorted());
+        let variance = all.iter().map(|z| z * z).sum::<f64>() / QUANTILES as f64;
+        assert!((variance - 1.0).abs() < 1e-9 && all.iter().sum::<f64>().abs() < 1e-9);
     }
 }
