@@ -211,7 +211,7 @@ const CHANGES: &[Change] = &[
     ("age.free", "4", &[]),
     ("age.pe_cycles", "1000", &[("faults.erase", "'10%'")]),
     ("age.reads", "1000", &[("faults.read", "'10%'")]),
-    ("age.retention", "'2s'", &[("fault", OLD_PAGES)]),
+    ("age.retention", "'2s'", errors!(("policy.read_retry", "'swift-read'"), ("fault", OLD_PAGES))),
     ("faults.program", "'2%'", &[]),
     ("faults.erase", "'10%'", &[]),
     ("faults.read", "'2%'", &[]),
@@ -219,7 +219,7 @@ const CHANGES: &[Change] = &[
     ("faults.worn", "10", AERO),
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
-    ("age.retention_from", "'0s'", OLD),
+    ("age.retention_from", "'17d'", OLD),
     ("errors.model", "'power-law'", OLD),
     ("errors.iteration", "'2us'", OLD),
     (

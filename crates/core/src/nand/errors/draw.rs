@@ -249,7 +249,7 @@ mod tests {
             // Pages of the first type have 6/7 of the mean.
             for (rate, exact) in [(Vref::Moved(0), model.default), (Vref::Best, model.best)] {
                 let (rate, exact) = (share(e.rate(&page, rate)), exact * 6.0 / 7.0);
-                assert!((rate / exact - 1.0).abs() < 2e-3, "{cycles}, {days}: {rate}, {exact}");
+                assert!((rate / exact - 1.0).abs() < 3e-3, "{cycles}, {days}: {rate}, {exact}");
             }
         }
     }

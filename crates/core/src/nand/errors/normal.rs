@@ -13,7 +13,7 @@ pub fn above(x: f64) -> f64 {
 /// too far.
 fn upper_quantile(p: f64, from: f64) -> f64 {
     let mut z = from;
-    for _ in 0..8 {
+    for _ in 0..60 {
         let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * std::f64::consts::PI);
         let step = (above(z) - p) / density;
         z += step;
