@@ -48,9 +48,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn sensed(&mut self, head: OpId) {
         let mut next = Some(head);
         while let Some(op) = next {
-            if !self.flash.senses_again(op) {
-                self.data_sensed(op);
-            }
+            self.data_sensed(op);
             if !self.fixed.may_fail {
                 let extent = self.flash.op(op).cmd.extent;
                 if self.state.extents.read_ends(extent) {

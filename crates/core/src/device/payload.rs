@@ -139,6 +139,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !M::HOLDS_DATA {
             return;
         }
+        if self.fixed.may_fail && self.flash.senses_again(op) {
+            return;
+        }
         if self.fixed.may_fail && self.flash.has_failed(op) {
             return self.data_unread(op);
         }

@@ -5,7 +5,7 @@
 //! data cannot be decoded is queued at its die again, for the pages that failed.
 
 use super::dispatch::Submitted;
-use super::op::OpId;
+use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::address::BlockId;
 use crate::containers::NONE;
@@ -14,6 +14,7 @@ use crate::nand::errors::draw::{Errors, Page, Vref};
 use crate::observer::{Observer, QueueStep};
 use crate::policy::read_retry::{Aim, FailedView, Place, Predictor, ReadRetryPolicy, Sense};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 use tailcut_units::Cause;
 
@@ -92,6 +93,12 @@ impl Senses {
         }
         all
     }
+}
+
+/// The codewords of plane number `i` of those that a read addresses: its codewords are divided over them.
+fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<u32> {
+    let [start, end] = [i, i + 1].map(|i| cmd.codewords * i / cmd.plane_count());
+    start..end
 }
 
 /// The mean syndrome weight of the first 1,024 checks at the correction limit of a code.
@@ -222,14 +229,12 @@ impl<O: Observer> Flash<O> {
         let aim = if op.senses == 0 { senses.retry.first() } else { op.aim };
         op.senses += 1;
         let (number, decoded) = (op.senses, op.decoded);
-        let planes = cmd.plane_count();
         let predictor = if number == 1 { senses.predictor } else { None };
         let place = senses.most_codewords as usize * id as usize;
         let (mut failed, mut in_die) = (0, false);
         let mut draw = 0;
         for (i, plane) in (0..).zip(fixed.planes_of(&cmd)) {
-            // The codewords of the operation, divided over its planes.
-            let [from, to] = [i, i + 1].map(|i| (cmd.codewords * i / planes) as usize);
+            let Range { start, end } = codewords_of(&cmd, i);
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let page_type = fixed.timing.page_type(cmd.page);
             let page = senses.errors.page(&found, cmd.page, page_type, 2 * u32::from(number));
@@ -238,7 +243,7 @@ impl<O: Observer> Flash<O> {
             totals.again += u64::from(number > 1);
             draw = senses.errors.decode_draws(&page, u32::MAX)[0];
             let vref = senses.vref(aim, &page, s.sensing.tracked(found.block));
-            let iterations = &mut s.sensing.iterations[place + from..place + to];
+            let iterations = &mut s.sensing.iterations[place + start as usize..place + end as usize];
             let fails = predictor.is_some() && senses.is_predicted_to_fail(&page, vref);
             let mut decodes = senses.decode(&page, vref, iterations) && decoded;
             if let Some(predictor) = predictor {
@@ -319,20 +324,14 @@ impl<O: Observer> Flash<O> {
     pub(super) fn sense_again(&mut self, id: u32) {
         let s = &mut self.state;
         let op = &mut s.ops[id];
-        let (planes, codewords) = (op.cmd.plane_count(), op.cmd.codewords);
         if op.attempts.whole == (0, 0) {
-            op.attempts.whole = (op.cmd.planes, codewords);
+            op.attempts.whole = (op.cmd.planes, op.cmd.codewords);
         }
         let again = std::mem::take(&mut op.attempts.again);
-        let mut left = op.cmd.planes;
-        let mut kept = 0;
-        for i in 0..planes {
-            let plane = left & left.wrapping_neg();
-            left ^= plane;
-            kept +=
-                if again & plane != 0 { codewords * (i + 1) / planes - codewords * i / planes } else { 0 };
-        }
-        (op.cmd.planes, op.cmd.codewords) = (again, kept);
+        let planes = (0..u32::BITS).filter(|bit| op.cmd.planes >> bit & 1 == 1);
+        let failed = (0..).zip(planes).filter(|(_, bit)| again >> bit & 1 == 1);
+        let codewords = failed.map(|(i, _)| codewords_of(&op.cmd, i).len() as u32).sum();
+        (op.cmd.planes, op.cmd.codewords) = (again, codewords);
         op.second = false;
         op.joined = NONE;
         op.ledger = op.ledger.retried();
