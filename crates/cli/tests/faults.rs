@@ -68,6 +68,7 @@ fn a_dead_die_is_shown_and_a_read_only_drive_says_since_when() {
     assert_eq!(count(&scheme, "dead_planes"), 2);
     let since = count(&scheme, "read_only_since_ns");
     assert!(since >= 5_000_000, "{since}");
+    assert_eq!(scheme["faults"]["read_only_reason"], "few_good_blocks");
     let refused = scheme["failed"]["write"]["read_only"].as_u64().unwrap();
     assert!(refused > 0 && scheme["failed"]["read"]["media_error"].as_u64().unwrap() > 0);
     let ranges = scheme["faults"]["lost"].as_array().unwrap().len();

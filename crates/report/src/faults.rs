@@ -4,8 +4,8 @@ use crate::ordered::Ordered;
 use crate::summary::Scheme;
 use crate::text::{cut, grouped};
 use serde::{Deserialize, Serialize};
-use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
+use tailcut_units::{ReadOnlyReason, Span};
 
 /// The width of the tables, in columns.
 const WIDTH: usize = 120;
@@ -46,6 +46,9 @@ pub struct Faults {
     /// When the drive became read-only, ns from the start of the run; absent if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_since_ns: Option<u64>,
+    /// Why it became read-only; absent if it is not, and in results of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_reason: Option<ReadOnlyReason>,
     /// Bytes of the host whose data are lost.
     pub lost_bytes: u64,
     /// Number of ranges of lost bytes.
@@ -149,10 +152,12 @@ impl Faults {
 pub fn read_only(schemes: &[Scheme]) -> String {
     let mut out = String::new();
     for scheme in schemes {
-        let Some(since) = scheme.faults.as_ref().and_then(|f| f.read_only_since_ns) else { continue };
+        let Some(faults) = &scheme.faults else { continue };
+        let Some(since) = faults.read_only_since_ns else { continue };
+        let reason = faults.read_only_reason.map_or("no room to write was left", ReadOnlyReason::describe);
         let refused: u64 = scheme.failed.iter().filter_map(|(_, by)| by.get("read_only")).sum();
         out.push_str(&format!(
-            "{} BECAME READ-ONLY after {}: no room to write was left: too few good blocks, or no free row for a collection; {} refused\n\n",
+            "{} BECAME READ-ONLY after {}: {reason}; {} refused\n\n",
             cut(&scheme.name, 24),
             human_time(Span(since)),
             counted(refused, "request"),
@@ -276,7 +281,9 @@ Faults
 
     #[test]
     fn a_drive_that_became_read_only_says_so() {
-        let faulty = Faults { read_only_since_ns: Some(1_500_000), ..Faults::default() };
+        let reason = Some(ReadOnlyReason::NoFreeRow);
+        let faulty =
+            Faults { read_only_since_ns: Some(1_500_000), read_only_reason: reason, ..Faults::default() };
         let failed = [("write".to_string(), by(&[("read_only", 7), ("out_of_range", 1)]))];
         let scheme = Scheme {
             name: "rps".into(),
@@ -286,7 +293,7 @@ Faults
         };
         assert_eq!(
             read_only(&[scheme]),
-            "rps BECAME READ-ONLY after 1.5 ms: no room to write was left: too few good blocks, or no free row for a collection; 7 requests refused\n\n"
+            "rps BECAME READ-ONLY after 1.5 ms: a collection found no free row; 7 requests refused\n\n"
         );
     }
 }

@@ -7,8 +7,8 @@ use crate::timeline::Tracks;
 use crate::watch::Watch;
 use std::ops::Range;
 use tailcut_core::device::{
-    BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, Shape,
-    SuspensionWear, Usage,
+    BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, ReadOnly,
+    Shape, SuspensionWear, Usage,
 };
 use tailcut_core::nand::config::BusyKind;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
@@ -121,8 +121,8 @@ pub struct FaultState {
     pub lost_units: u64,
     /// Number of dead planes.
     pub dead_planes: u32,
-    /// When the drive became read-only.
-    pub read_only_since: Option<SimTime>,
+    /// Since when the drive is read-only, and why.
+    pub read_only: Option<ReadOnly>,
 }
 
 impl FaultState {
@@ -133,7 +133,7 @@ impl FaultState {
             lost: device.lost_ranges(),
             lost_units: device.lost_units(),
             dead_planes: device.dead_planes(),
-            read_only_since: device.read_only_since(),
+            read_only: device.read_only(),
         })
     }
 }

@@ -126,8 +126,7 @@ impl Rig {
     pub fn step(&mut self, out: &mut Vec<Got>) {
         self.now = self.device.next_deadline();
         self.device.advance(self.now, &mut |c| {
-            let retried =
-                [Cause::RETRY_COMMAND, Cause::RETRY_ARRAY, Cause::RETRY_TRANSFER, Cause::RETRY_DECODE];
+            let retried = [Cause::RETRY_ARRAY, Cause::RETRY_TRANSFER, Cause::RETRY_DECODE];
             out.push(Got {
                 status: c.status,
                 data: c.data.to_vec(),

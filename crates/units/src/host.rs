@@ -64,6 +64,26 @@ pub enum Status {
     ReadOnly,
 }
 
+/// Why a drive became read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadOnlyReason {
+    /// Too few good blocks are left for the data that the drive must be able to hold.
+    FewGoodBlocks,
+    /// A collection found no free row in its lane.
+    NoFreeRow,
+}
+
+impl ReadOnlyReason {
+    /// A clause for messages.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            ReadOnlyReason::FewGoodBlocks => "too few good blocks were left",
+            ReadOnlyReason::NoFreeRow => "a collection found no free row",
+        }
+    }
+}
+
 impl Status {
     /// All, in the order of their numbers in output.
     pub const ALL: [Status; 4] = [Status::Ok, Status::OutOfRange, Status::MediaError, Status::ReadOnly];

@@ -39,9 +39,8 @@ causes! {
     ECC_QUEUE "ecc_queue" "channel stalled because the decode queue was full";
     DECODE "decode" "own error-correction decoding";
     PREDICT "predict" "prediction whether the data of an own read can be decoded";
-    RETRY_COMMAND "retry.command" "command and address cycles of an own operation that failed and was repeated or replaced";
     RETRY_ARRAY "retry.array" "array time of an own operation that failed and was repeated or replaced";
-    RETRY_TRANSFER "retry.transfer" "transfer time of an own operation that failed and was repeated or replaced";
+    RETRY_TRANSFER "retry.transfer" "channel time of an own operation that failed and was repeated or replaced";
     RETRY_DECODE "retry.decode" "decoding time of an own read that failed and was repeated or replaced";
     BUFFER_FLUSH "buffer_flush" "waited for buffer room while the flush ahead transferred and programmed";
     FREE_SPACE "free_space" "waited for buffer room while no free block was left to flush into";
@@ -200,7 +199,7 @@ impl Ledger {
     pub fn retried(&self) -> Ledger {
         let mut retried = *self;
         let own = [
-            (Cause::COMMAND, Cause::RETRY_COMMAND),
+            (Cause::COMMAND, Cause::RETRY_TRANSFER),
             (Cause::TRANSFER, Cause::RETRY_TRANSFER),
             (Cause::ARRAY, Cause::RETRY_ARRAY),
             (Cause::ECC_QUEUE, Cause::RETRY_DECODE),

@@ -44,6 +44,7 @@ pub use crate::problem::ConfigProblem;
 pub use capacity::Capacity;
 pub use counters::Counters;
 pub use drive::{Device, Gauges, PulseWear, SuspensionWear};
+pub use faults::read_only::ReadOnly;
 pub use faults::retire::BlockReport;
 pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};

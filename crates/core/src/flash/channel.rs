@@ -33,8 +33,6 @@ pub(super) struct Channel {
     pub granted: Spent,
     /// The part of the granted time in which the channel stalled because the decoder was full, ns.
     pub stalled: u64,
-    /// The part of the granted time that moved pages which did not decode, ns.
-    pub uncorrectable: u64,
 }
 
 impl Channel {
@@ -51,7 +49,6 @@ impl Channel {
             rest: Queue::default(),
             granted: [0; Occupant::COUNT],
             stalled: 0,
-            uncorrectable: 0,
         }
     }
 

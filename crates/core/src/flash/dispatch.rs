@@ -65,7 +65,7 @@ impl<O: Observer> Flash<O> {
 
     /// Queue an operation at its die, or begin it if the die is free. A read whose data could not be decoded
     /// comes again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, id: u32) -> Submitted {
         let s = &mut self.state;
         let now = s.now;

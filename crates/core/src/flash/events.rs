@@ -9,7 +9,6 @@
 use super::account;
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
-use super::senses::Attempts;
 use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
@@ -62,7 +61,7 @@ impl<O: Observer> Flash<O> {
         op.along = false;
         (op.unread, op.failed) = (0, 0);
         if self.fixed.senses.is_some() {
-            op.attempts = Attempts::NONE;
+            s.sensing.begin(id);
         }
         OpId(id)
     }

@@ -132,12 +132,12 @@ impl<O> Flash<O> {
     /// further one helps.
     #[inline(never)]
     fn judge_sense(&mut self, id: u32) {
-        let first = self.state.ops[id].attempts.is_first();
+        let first = self.state.sensing.attempts(id).is_first();
         let faulty = if first { self.judge(id, Act::Read) } else { 0 };
-        let op = &mut self.state.ops[id];
-        op.unread = faulty | op.attempts.given_up;
+        let s = &mut self.state;
+        s.ops[id].unread = faulty | s.sensing.attempts(id).given_up;
         if faulty != 0 {
-            op.attempts.give_up();
+            s.sensing.give_up(id);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Flash operations: the controller's command, and the state of its execution.
 
 use super::account::SLOTS;
-use super::senses::Attempts;
 use crate::address::{BusyUnit, Ppa};
 use crate::containers::NONE;
 use crate::nand::OpKind;
@@ -179,8 +178,6 @@ pub struct Op {
     pub unread: u32,
     /// The planes of the die on which the program or erase has failed, as a mask, once it has ended.
     pub failed: u32,
-    /// The senses of a read of pages with raw bit errors.
-    pub(super) attempts: Attempts,
 }
 
 impl Op {
@@ -199,7 +196,6 @@ impl Op {
             ledger: Ledger::new(),
             unread: 0,
             failed: 0,
-            attempts: Attempts::NONE,
         }
     }
 

@@ -115,10 +115,15 @@ fn weight_at_limit(table: &Table) -> u32 {
 /// The senses under way, and what they have told.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SenseState {
+    /// By operation: its senses. Empty if pages have no raw bit errors. (It is not in the operations, so that
+    /// other drives do not hold it.)
+    attempts: Vec<Attempts>,
     /// By operation and codeword: the iterations of its decoding.
     iterations: Vec<u8>,
     /// By group of blocks: V_REF as its distance from the default.
     tracked: Vec<u16>,
+    /// The time of the channels that moved pages which did not decode, ns.
+    pub uncorrectable_ns: u64,
 }
 
 impl SenseState {
@@ -127,8 +132,27 @@ impl SenseState {
         let Some(senses) = senses else { return SenseState::default() };
         let tracks = senses.retry.first() == Aim::Tracked;
         SenseState {
+            attempts: vec![Attempts::NONE; ops as usize],
             iterations: vec![0; ops as usize * senses.most_codewords as usize],
             tracked: vec![0; if tracks { blocks.div_ceil(GROUP as usize) } else { 0 }],
+            uncorrectable_ns: 0,
+        }
+    }
+
+    /// An operation begins.
+    pub fn begin(&mut self, id: u32) {
+        self.attempts[id as usize] = Attempts::NONE;
+    }
+
+    /// The senses of an operation; [`Attempts::NONE`] if pages have no raw bit errors.
+    pub fn attempts(&self, id: u32) -> Attempts {
+        self.attempts.get(id as usize).copied().unwrap_or(Attempts::NONE)
+    }
+
+    /// Do not sense again for an operation.
+    pub fn give_up(&mut self, id: u32) {
+        if let Some(attempts) = self.attempts.get_mut(id as usize) {
+            attempts.again = 0;
         }
     }
 
@@ -161,11 +185,6 @@ impl Attempts {
     /// Whether this is the first sense.
     pub fn is_first(&self) -> bool {
         self.senses <= 1
-    }
-
-    /// Do not sense again.
-    pub fn give_up(&mut self) {
-        self.again = 0;
     }
 }
 
@@ -201,7 +220,7 @@ impl<O: Observer> Flash<O> {
         let mut first = false;
         let mut at = head;
         while at != NONE {
-            first |= self.state.ops[at].attempts.senses == 0;
+            first |= self.state.sensing.attempts[at as usize].senses == 0;
             again |= self.plan_senses_of(at);
             at = self.state.ops[at].joined;
         }
@@ -223,9 +242,8 @@ impl<O: Observer> Flash<O> {
     fn plan_senses_of(&mut self, id: u32) -> bool {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let op = &mut s.ops[id];
-        let cmd = op.cmd;
-        let op = &mut op.attempts;
+        let cmd = s.ops[id].cmd;
+        let mut op = s.sensing.attempts(id);
         let aim = if op.senses == 0 { senses.retry.first() } else { op.aim };
         op.senses += 1;
         let (number, decoded) = (op.senses, op.decoded);
@@ -282,13 +300,14 @@ impl<O: Observer> Flash<O> {
                 }
             }
         }
+        s.sensing.attempts[id as usize] = op;
         in_die
     }
 
     /// Whether the data of a sensed read will not be decoded, so that the read is queued again.
     #[inline]
     pub fn senses_again(&self, OpId(id): OpId) -> bool {
-        self.state.ops[id].attempts.again != 0
+        self.state.sensing.attempts(id).again != 0
     }
 
     /// Begin the transfer of a sensed page whose codewords take different times in the decoder. The end of the
@@ -308,9 +327,9 @@ impl<O: Observer> Flash<O> {
                 SKIPPED => 0,
                 n => base + u64::from(n) * senses.iteration_ns,
             });
-        let Attempts { senses: number, again, given_up, .. } = op.attempts;
+        let Attempts { senses: number, again, given_up, .. } = s.sensing.attempts(id);
         if again | given_up != 0 {
-            s.channels[op.channel as usize].uncorrectable += transfer;
+            s.sensing.uncorrectable_ns += transfer;
         }
         // A prediction behind the channel delays the data, and keeps no server.
         let predictor = senses.predictor_in(Place::Controller).filter(|_| number == 1);
@@ -324,10 +343,11 @@ impl<O: Observer> Flash<O> {
     pub(super) fn sense_again(&mut self, id: u32) {
         let s = &mut self.state;
         let op = &mut s.ops[id];
-        if op.attempts.whole == (0, 0) {
-            op.attempts.whole = (op.cmd.planes, op.cmd.codewords);
+        let attempts = &mut s.sensing.attempts[id as usize];
+        if attempts.whole == (0, 0) {
+            attempts.whole = (op.cmd.planes, op.cmd.codewords);
         }
-        let again = std::mem::take(&mut op.attempts.again);
+        let again = std::mem::take(&mut attempts.again);
         let planes = (0..u32::BITS).filter(|bit| op.cmd.planes >> bit & 1 == 1);
         let failed = (0..).zip(planes).filter(|(_, bit)| again >> bit & 1 == 1);
         let codewords = failed.map(|(i, _)| codewords_of(&op.cmd, i).len() as u32).sum();
@@ -347,9 +367,11 @@ impl<O: Observer> Flash<O> {
     /// Give a read that was sensed again its whole command back.
     #[inline]
     pub(super) fn make_whole(&mut self, id: u32) {
-        let op = &mut self.state.ops[id];
-        if op.attempts.whole != (0, 0) {
-            (op.cmd.planes, op.cmd.codewords) = op.attempts.whole;
+        let s = &mut self.state;
+        let whole = s.sensing.attempts(id).whole;
+        if whole != (0, 0) {
+            let cmd = &mut s.ops[id].cmd;
+            (cmd.planes, cmd.codewords) = whole;
         }
     }
 }

@@ -74,7 +74,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Start what the operation needs the channel for.
-    #[inline]
+    #[inline(always)]
     fn use_channel(&mut self, id: u32, second: bool, kind: OpKind) {
         match (second, kind) {
             (true, OpKind::Read) => self.data_out(id),
@@ -87,25 +87,31 @@ impl<O: Observer> Flash<O> {
     /// granted from two places.)
     #[inline(never)]
     fn command_in(&mut self, id: u32) {
-        self.start(id, None);
+        if self.fixed.senses.is_some() {
+            return self.start_with_senses(id);
+        }
+        self.start(id, None, 0);
+    }
+
+    /// Start an operation on a drive whose pages have raw bit errors.
+    #[inline(never)]
+    fn start_with_senses(&mut self, id: u32) {
+        let beyond = if self.state.ops[id].cmd.kind == OpKind::Read { self.plan_senses(id) } else { 0 };
+        self.start(id, None, beyond);
     }
 
     /// Start an erase whose pulses a scheme chooses.
     #[cold]
     #[inline(never)]
     fn start_planned_erase(&mut self, id: u32) {
-        self.start(id, Some(self.erase_ns(id)));
+        self.start(id, Some(self.erase_ns(id)), 0);
     }
 
-    /// Send the command and start the array operation. `erase_ns` is the time of a planned erase. (Compiled
-    /// twice, so that other operations do not pay for the plan.)
+    /// Send the command and start the array operation. `erase_ns` is the time of a planned erase, and `beyond`
+    /// what the senses of a read take beyond one. (Compiled three times, so that other operations do not pay
+    /// for these.)
     #[inline(always)]
-    fn start(&mut self, id: u32, erase_ns: Option<u64>) {
-        // What the senses of a read take beyond one.
-        let beyond = match self.fixed.senses {
-            Some(_) if self.state.ops[id].cmd.kind == OpKind::Read => self.plan_senses(id),
-            _ => 0,
-        };
+    fn start(&mut self, id: u32, erase_ns: Option<u64>, beyond: u64) {
         let s = &mut self.state;
         let now = s.now;
         let t = &self.fixed.timing;
@@ -161,17 +167,28 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Transfer a sensed page from its register to the decoder, codeword by codeword.
-    #[inline]
+    #[inline(never)]
     fn data_out(&mut self, id: u32) {
+        if self.fixed.senses.is_some() { self.data_out_of_senses(id) } else { self.data_out_of::<false>(id) }
+    }
+
+    #[inline(never)]
+    fn data_out_of_senses(&mut self, id: u32) {
+        self.data_out_of::<true>(id);
+    }
+
+    /// `ERRORS`: pages have raw bit errors. (Compiled twice, so that other drives do not pay for them.)
+    #[inline(always)]
+    fn data_out_of<const ERRORS: bool>(&mut self, id: u32) {
         let s = &mut self.state;
         let now = s.now;
         let op = &mut s.ops[id];
         let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
         let number = op.channel;
-        let decoder = &mut s.decoders[number as usize];
-        let d = match self.fixed.senses {
-            None => decoder.transfer(now, op.cmd.codewords, transfer),
-            Some(_) => self.transfer_to_decoder(id, transfer),
+        let d = if ERRORS {
+            self.transfer_to_decoder(id, transfer)
+        } else {
+            s.decoders[number as usize].transfer(now, op.cmd.codewords, transfer)
         };
         let s = &mut self.state;
         let op = &mut s.ops[id];
@@ -199,7 +216,7 @@ impl<O: Observer> Flash<O> {
             self.observe(id, Step::Granted, now);
         }
         self.observe(id, Step::ChannelOut, d.channel_free);
-        if self.fixed.senses.is_some() {
+        if ERRORS {
             self.observe_from(id, Step::Decode, d.channel_free + d.waited, d.done);
         }
         if d.done == d.channel_free {

@@ -70,8 +70,8 @@ impl<O: Observer> Flash<O> {
         for channel in &s.channels {
             time.granted += channel.spent(now).iter().sum::<u64>();
             time.stalled += channel.stalled;
-            time.uncorrectable += channel.uncorrectable;
         }
+        time.uncorrectable = s.sensing.uncorrectable_ns;
         time
     }
 

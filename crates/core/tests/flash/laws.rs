@@ -378,7 +378,6 @@ fn the_scripts_reach_what_is_to_be_tried() {
         Cause::BUFFER_FLUSH,
         Cause::FREE_SPACE,
         Cause::RECONSTRUCTION,
-        Cause::RETRY_COMMAND,
         Cause::PREDICT,
         Cause::RETRY_ARRAY,
         Cause::RETRY_TRANSFER,

@@ -101,9 +101,8 @@ fn old_data_are_sensed_again_as_each_member_says() {
             ("array", SENSE),
             ("transfer", PAGE),
             ("predict", predict),
-            ("retry.command", again * COMMAND),
             ("retry.array", (again + in_die) * SENSE),
-            ("retry.transfer", again * PAGE),
+            ("retry.transfer", again * (COMMAND + PAGE)),
         ];
         let causes: Vec<_> = all.into_iter().filter(|&(_, ns)| ns > 0).collect();
         assert_eq!(done.account(), account(&causes), "{name}");

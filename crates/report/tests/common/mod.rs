@@ -10,7 +10,7 @@ use tailcut_report::summary::{
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
-use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime, Span, Status, Stream};
+use tailcut_units::{Cause, HostOp, Ledger, Occupant, ReadOnlyReason, SimTime, Span, Status, Stream};
 
 pub const JOBS: [&str; 2] = ["serve", "load data, nightly"];
 
@@ -159,6 +159,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             retired_extents: 1,
             spare_extents: 14,
             read_only_since_ns: Some(1_234_567),
+            read_only_reason: Some(ReadOnlyReason::FewGoodBlocks),
             lost_bytes: 8_192,
             lost_ranges: 1,
             lost: vec![[0, 8_192]],

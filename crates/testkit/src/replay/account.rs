@@ -36,9 +36,8 @@ impl Account {
         for cause in [Cause::COMMAND, Cause::TRANSFER, Cause::ARRAY, Cause::ECC_QUEUE, Cause::DECODE] {
             let ns = std::mem::take(&mut retried.0[usize::from(cause.0)]);
             let to = match cause {
-                Cause::COMMAND => Cause::RETRY_COMMAND,
+                Cause::COMMAND | Cause::TRANSFER => Cause::RETRY_TRANSFER,
                 Cause::ARRAY => Cause::RETRY_ARRAY,
-                Cause::TRANSFER => Cause::RETRY_TRANSFER,
                 _ => Cause::RETRY_DECODE,
             };
             retried.add(to, ns);

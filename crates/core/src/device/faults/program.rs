@@ -10,7 +10,7 @@ use crate::device::write::room::charge_stall;
 use crate::flash::OpId;
 use crate::ftl::extents::Writer;
 use crate::observer::{Observer, WriteStep};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, ReadOnlyReason};
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle a row of a write unit whose last program has ended, after it or another has failed on
@@ -85,7 +85,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         );
         if row.is_none() {
             self.state.faults.full.insert(lane);
-            self.become_read_only();
+            self.become_read_only(ReadOnlyReason::NoFreeRow);
         }
         self.note_space(lane);
         row
@@ -127,7 +127,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let fits = s.extents.rows_left(&self.shape.layout, lane, Writer::Collection) >= wanted;
         if !fits {
             s.faults.full.insert(lane);
-            self.become_read_only();
+            self.become_read_only(ReadOnlyReason::NoFreeRow);
         }
         fits
     }

@@ -4,25 +4,40 @@ use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
 use crate::observer::{Change, Observer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use tailcut_units::{Cause, HostOp, SimTime, Status};
+use tailcut_units::{Cause, HostOp, ReadOnlyReason, SimTime, Status};
+
+/// Since when a drive is read-only, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOnly {
+    /// When it became read-only.
+    pub since: SimTime,
+    /// Why.
+    pub reason: ReadOnlyReason,
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
+    /// Since when the drive is read-only, and why; `None` if it is not.
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        self.state.faults.read_only
+    }
+
     /// When the drive became read-only; `None` if it is not.
     pub fn read_only_since(&self) -> Option<SimTime> {
-        self.state.faults.read_only_since.map(SimTime)
+        self.read_only().map(|r| r.since)
     }
 
     #[inline]
     pub(in crate::device) fn is_read_only(&self) -> bool {
-        self.state.faults.read_only_since.is_some()
+        self.state.faults.read_only.is_some()
     }
 
     /// Refuse writes, TRIMs and FLUSHes from now on.
-    pub(in crate::device) fn become_read_only(&mut self) {
+    pub(in crate::device) fn become_read_only(&mut self, reason: ReadOnlyReason) {
         let s = &mut self.state;
-        if s.faults.read_only_since.is_none() {
-            s.faults.read_only_since = Some(s.now);
+        if s.faults.read_only.is_none() {
+            s.faults.read_only = Some(ReadOnly { since: SimTime(s.now), reason });
             s.deferred.push(Deferred::RefuseChanges);
             self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
         }

@@ -6,6 +6,7 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::nand::blocks::{BlockCounts, Blocks};
 use crate::observer::Observer;
+use tailcut_units::ReadOnlyReason;
 
 /// The blocks of a drive that can fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let shares = self.shares();
         let fits = |(lane, &share): (u32, &u64)| share == 0 || self.spare_extents_of(lane, share).is_some();
         if shares.is_empty() || !(0..).zip(&shares).all(fits) {
-            self.become_read_only();
+            self.become_read_only(ReadOnlyReason::FewGoodBlocks);
         }
     }
 

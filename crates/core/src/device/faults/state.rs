@@ -2,6 +2,7 @@
 
 use super::lacking::Lacking;
 use super::lost_units::LostUnits;
+use super::read_only::ReadOnly;
 use super::unreadable::Unreadable;
 use crate::containers::timers::UNSET;
 use crate::device::shape::Shape;
@@ -52,8 +53,8 @@ pub(in crate::device) struct FaultState {
     pub some_lost: bool,
     /// When the next planes die or rewriting goes on, ns.
     pub due_at: u64,
-    /// When the drive became read-only, ns.
-    pub read_only_since: Option<u64>,
+    /// Since when the drive is read-only, and why.
+    pub read_only: Option<ReadOnly>,
 }
 
 impl FaultState {
@@ -74,7 +75,7 @@ impl FaultState {
             turn: 0,
             some_lost: false,
             due_at: UNSET,
-            read_only_since: None,
+            read_only: None,
         }
     }
 }

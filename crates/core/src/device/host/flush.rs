@@ -15,7 +15,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             return self.complete_message(id);
         }
-        if s.faults.read_only_since.is_some() {
+        if s.faults.read_only.is_some() {
             s.host.requests[id].status = Status::ReadOnly;
             return self.complete_message(id);
         }
