@@ -366,6 +366,11 @@ impl Oracle {
         Ok(())
     }
 
+    /// Whether a read that has failed may succeed later.
+    pub fn failures_pass(&self) -> bool {
+        self.transient
+    }
+
     /// Commands submitted so far.
     pub fn submitted(&self) -> u64 {
         self.submitted

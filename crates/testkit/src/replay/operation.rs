@@ -131,7 +131,7 @@ impl Operation {
     /// Check what the senses of a read take beyond one: the prediction of the die, if the read or one that
     /// joined it is sensed for the first time, and a sense that the die makes by itself.
     fn check_beyond(&self, beyond: u64, sense: u64, shape: &Shape) -> Result<(), String> {
-        let predict = shape.senses.as_ref().map_or(0, |s| s.predict_ns(Place::Die));
+        let predict = predict_in_die(shape);
         match [0, predict, predict + sense].contains(&beyond) {
             true => Ok(()),
             false => Err(format!("{:?}: {beyond} ns beyond a sense", self.told)),
@@ -139,9 +139,11 @@ impl Operation {
     }
 
     /// Charge what the senses of the read took beyond one.
-    pub fn sensed_beyond(&mut self, beyond: u64, sense: u64) {
+    /// `predict`: what a prediction in the die takes.
+    pub fn sensed_beyond(&mut self, beyond: u64, predict: u64) {
         self.senses += 1;
-        let again = if beyond >= sense { sense } else { 0 };
+        // The die senses again only what it has predicted to fail.
+        let again = beyond.saturating_sub(predict);
         self.account.add(Cause::RETRY_ARRAY, again);
         self.account.add(Cause::PREDICT, beyond - again);
     }
@@ -199,6 +201,11 @@ impl Operation {
             false => Err(format!("operation {:?}: {sum} of {span} ns are accounted for", self.told)),
         }
     }
+}
+
+/// What a prediction in the die takes, ns.
+pub fn predict_in_die(shape: &Shape) -> u64 {
+    shape.senses.as_ref().map_or(0, |s| s.predict_ns(Place::Die))
 }
 
 /// The time of an erase whose pulses a scheme chooses, if it can be this one: some whole steps, and what

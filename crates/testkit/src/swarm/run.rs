@@ -5,6 +5,7 @@ use crate::bytes::Bytes;
 use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use tailcut_core::device::{Completion, Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
 use tailcut_core::nand::faults::config::{FaultConfig, FaultKind};
 use tailcut_core::policy::buffer::BufferConfig;
@@ -256,29 +257,60 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         self.read_all()
     }
 
-    /// Read every byte of the drive and check for faults of the medium, if the medium holds
-    /// data.
+    /// Read every byte of the drive, if it can fail or the medium holds data, and check for faults of the
+    /// medium. If no failure passes, the reads that end without data are those of data that are told as lost.
     fn read_all(&mut self) -> Result<(), String> {
-        let Some(bytes) = &mut self.bytes else { return Ok(()) };
+        let may_fail = self.device.block_report().is_some();
+        if self.bytes.is_none() && !may_fail {
+            return Ok(());
+        }
+        let exact = may_fail && !self.oracle().failures_pass();
         let (end, most) = (self.device.host_bytes(), self.case.config.host.max_transfer);
+        let unit = self.case.config.ftl.mapping_unit;
+        let most = if most >= unit { most / unit * unit } else { most };
         for offset in (0..end).step_by(most as usize) {
             let command = Command { op: HostOp::Read, offset, bytes: most.min(end - offset) as u32 };
             let at = SimTime(self.now);
             self.device.advance(at, &mut |_| {});
             let index = self.device.submit(at, at, command, 0).map_err(|e| e.to_string())?;
-            bytes.submit(index, &command);
-            let mut held = None;
-            while held.is_none() {
+            if let Some(bytes) = &mut self.bytes {
+                bytes.submit(index, &command);
+            }
+            let mut ended = None;
+            while ended.is_none() || exact && !self.device.is_quiescent() {
                 self.now = self.device.next_deadline().0;
+                let bytes = &mut self.bytes;
                 self.device.advance(SimTime(self.now), &mut |c| {
-                    held = Some(of_bytes(bytes, c));
+                    let held = bytes.as_mut().map_or(Ok(()), |bytes| of_bytes(bytes, c));
+                    ended = Some(held.map(|()| c.status));
                 });
             }
-            held.unwrap_or(Ok(()))?;
+            let status = ended.unwrap_or(Ok(Status::Ok))?;
+            if exact {
+                self.check_told(&command, status)?;
+            }
         }
         match self.device.medium().faults() {
             [] => Ok(()),
             faults => Err(format!("the medium found faults: {faults:?}")),
+        }
+    }
+
+    /// Check that a read of an idle drive ended without data exactly if some of its data are told as lost.
+    /// A unit on several pages is told as a whole, so that a part of it may still be read.
+    fn check_told(&self, command: &Command, status: Status) -> Result<(), String> {
+        let unit = self.case.config.ftl.mapping_unit;
+        let end = command.offset + u64::from(command.bytes);
+        let mut parts = self.device.lost_ranges().into_iter();
+        let told = parts.find(|r| r.start < end && command.offset < r.end);
+        let whole = |r: &Range<u64>| {
+            let (from, to) = (r.start.max(command.offset), r.end.min(end));
+            to.saturating_sub(from) >= unit
+        };
+        match (status, told) {
+            (Status::MediaError, Some(_)) | (Status::Ok, None) => Ok(()),
+            (Status::Ok, Some(first)) if !whole(&first) && !parts.any(|r| whole(&r)) => Ok(()),
+            (_, told) => Err(format!("the read {command:?} ended {status:?}; told as lost: {told:?}")),
         }
     }
 
