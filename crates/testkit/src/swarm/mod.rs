@@ -6,6 +6,7 @@
 //! of events, against the conservation laws of the whole state.
 
 mod draw;
+mod draw_flash;
 mod run;
 
 pub use draw::{Case, Plan, draw, draw_with_faults, member};
