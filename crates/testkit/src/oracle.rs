@@ -136,7 +136,6 @@ impl Oracle {
             last_write: None,
             may_fail: shape.faults.is_some(),
             transient: config.faults.read.is_some()
-                || config.errors.is_some()
                 || config.fault.iter().any(|fault| fault.once)
                 // They move data without reading them.
                 || matches!(config.policy.gc_schedule, GcScheduleConfig::Instant(_)),

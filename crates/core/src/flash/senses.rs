@@ -151,9 +151,7 @@ impl SenseState {
 
     /// Do not sense again for an operation.
     pub fn give_up(&mut self, id: u32) {
-        if let Some(attempts) = self.attempts.get_mut(id as usize) {
-            attempts.again = 0;
-        }
+        self.attempts[id as usize].again = 0;
     }
 
     fn tracked(&self, block: BlockId) -> u16 {
@@ -243,10 +241,10 @@ impl<O: Observer> Flash<O> {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
         let cmd = s.ops[id].cmd;
-        let mut op = s.sensing.attempts(id);
-        let aim = if op.senses == 0 { senses.retry.first() } else { op.aim };
-        op.senses += 1;
-        let (number, decoded) = (op.senses, op.decoded);
+        let mut attempts = s.sensing.attempts(id);
+        let aim = if attempts.senses == 0 { senses.retry.first() } else { attempts.aim };
+        attempts.senses += 1;
+        let (number, decoded) = (attempts.senses, attempts.decoded);
         let predictor = if number == 1 { senses.predictor } else { None };
         let place = senses.most_codewords as usize * id as usize;
         let (mut failed, mut in_die) = (0, false);
@@ -290,17 +288,19 @@ impl<O: Observer> Flash<O> {
             }
             failed |= u32::from(!decodes) << (plane - fixed.first_plane(cmd.unit));
         }
-        op.again = 0;
+        attempts.again = 0;
         if failed != 0 {
             match senses.retry.next(&FailedView { senses: number.into(), draw }) {
-                Some(Sense { aim, decoded }) => (op.again, op.aim, op.decoded) = (failed, aim, decoded),
+                Some(Sense { aim, decoded }) => {
+                    (attempts.again, attempts.aim, attempts.decoded) = (failed, aim, decoded)
+                }
                 None => {
-                    op.given_up = failed;
+                    attempts.given_up = failed;
                     s.counters.senses.given_up += u64::from(failed.count_ones());
                 }
             }
         }
-        s.sensing.attempts[id as usize] = op;
+        s.sensing.attempts[id as usize] = attempts;
         in_die
     }
 

@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::history::History;
-use super::operation::{Operation, predict_in_die};
+use super::operation::{Operation, predict_ns};
 use super::reached::Reached;
 use super::request::{Front, Rebuild, Request};
 use super::unit::Unit;
@@ -57,7 +57,7 @@ impl Replay {
         reached.policies(&config.policy);
         Ok(Replay {
             decode: config.ecc.decode.0,
-            predict: shape.senses.as_ref().map_or(0, |s| s.predict_ns(Place::Controller)),
+            predict: predict_ns(&shape, Place::Controller),
             front: Front::new(config, &shape),
             units: (0..shape.units).map(|_| Unit::default()).collect(),
             channels: (0..channels).map(|_| History::default()).collect(),
@@ -161,7 +161,7 @@ impl Replay {
         let senses = e.occupant != Occupant::GcProgram && matches!(e.kind, OpKind::Read | OpKind::Copyback);
         let second = e.kind == OpKind::Copyback && !senses;
         let ids = if second { vec![e.op] } else { self.with_joined(e.op) };
-        let predict = predict_in_die(&self.shape);
+        let predict = predict_ns(&self.shape, Place::Die);
         for id in ids {
             let op = self.op(id);
             op.sensed_or_pulsed(e.at.0, nominal);

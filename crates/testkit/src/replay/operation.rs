@@ -131,15 +131,14 @@ impl Operation {
     /// Check what the senses of a read take beyond one: the prediction of the die, if the read or one that
     /// joined it is sensed for the first time, and a sense that the die makes by itself.
     fn check_beyond(&self, beyond: u64, sense: u64, shape: &Shape) -> Result<(), String> {
-        let predict = predict_in_die(shape);
+        let predict = predict_ns(shape, Place::Die);
         match [0, predict, predict + sense].contains(&beyond) {
             true => Ok(()),
             false => Err(format!("{:?}: {beyond} ns beyond a sense", self.told)),
         }
     }
 
-    /// Charge what the senses of the read took beyond one.
-    /// `predict`: what a prediction in the die takes.
+    /// Charge what the senses of the read took beyond one. `predict` is what a prediction in the die takes.
     pub fn sensed_beyond(&mut self, beyond: u64, predict: u64) {
         self.senses += 1;
         // The die senses again only what it has predicted to fail.
@@ -203,9 +202,9 @@ impl Operation {
     }
 }
 
-/// What a prediction in the die takes, ns.
-pub fn predict_in_die(shape: &Shape) -> u64 {
-    shape.senses.as_ref().map_or(0, |s| s.predict_ns(Place::Die))
+/// What a prediction at a place takes, ns; 0 where there is none.
+pub fn predict_ns(shape: &Shape, place: Place) -> u64 {
+    shape.senses.as_ref().map_or(0, |s| s.predict_ns(place))
 }
 
 /// The time of an erase whose pulses a scheme chooses, if it can be this one: some whole steps, and what
