@@ -81,6 +81,7 @@ fn blocks_live_longer_under_shorter_pulses() {
     assert!(of("spare_extents").iter().rev().is_sorted() && of("grown_bad").last() > Some(&0.0), "{text}");
     tailcut(&["lifetime", "tiny", "--scheme", "baseline"]).refused(&["baseline", "tlc-3d"]);
     tailcut(&["lifetime", "tiny"]).refused(&["ispe", "erase"]);
+    tailcut(&["lifetime", "tlc-3d", "--fault", "die=0"]).refused(&["--fault", "--workload"]);
 }
 
 #[test]

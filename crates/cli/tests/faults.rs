@@ -26,6 +26,15 @@ fn a_drive_that_cannot_fail_says_nothing_of_faults() {
     assert!(scheme["programs"].get("failed").is_none() && !said.contains("Faults"), "{said}");
 }
 
+/// All reads of a drive whose channels are dead fail at once.
+#[test]
+fn a_runtime_that_is_never_over_is_refused() {
+    let job = "randread,bs=4k,iodepth=4,size=70%,time_based,runtime=1s";
+    let faults = ["--fault", "channel=0", "--fault", "channel=1"];
+    let ended = tailcut(&[&["run", "tiny", "--workload", job], &faults[..]].concat());
+    ended.refused(&["no progress", "runtime", "number_ios"]);
+}
+
 #[test]
 fn failures_of_programs_erases_and_reads_are_counted() {
     let rates = ["faults.program=0.1%", "faults.erase=2%", "faults.read=0.1%"];

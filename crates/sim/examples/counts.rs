@@ -40,7 +40,7 @@ struct Load {
     shows: fn(&RunOutcome) -> u64,
 }
 
-const LOADS: [Load; 4] = [
+const LOADS: [Load; 5] = [
     Load {
         name: "mqsim-e/read",
         device: "mqsim-e",
@@ -56,6 +56,23 @@ const LOADS: [Load; 4] = [
         device: "mqsim-e",
         scheme: "baseline",
         sets: &["geometry.blocks=64", "geometry.pages=64"],
+        past: PastKind::Steady,
+        job: "randrw,bs=8k,rwmixread=70,iodepth=16",
+        requests: 50_000,
+        shows: |o| o.counters.collections,
+    },
+    Load {
+        name: "mqsim-e/mixed-faults",
+        device: "mqsim-e",
+        scheme: "baseline",
+        sets: &[
+            "geometry.blocks=64",
+            "geometry.pages=64",
+            "faults.read=0.000001%",
+            "faults.program=0.000001%",
+            "faults.erase=0.000001%",
+            "faults.page=0.000001%",
+        ],
         past: PastKind::Steady,
         job: "randrw,bs=8k,rwmixread=70,iodepth=16",
         requests: 50_000,

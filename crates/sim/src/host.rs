@@ -42,6 +42,10 @@ const STEP_BYTES: u64 = 1 << 16;
 /// drives are far fewer events.
 const IDLE_STEPS_MAX: u64 = 200_000_000;
 
+/// If so many events pass at one time while a job ends only when its runtime is over, the run fails: the
+/// time will not come. So it is with a drive that answers every request at once, e.g. with dead channels.
+const STILL_STEPS_MAX: u64 = 20_000_000;
+
 /// A request larger than the drive's largest command.
 #[derive(Clone, Copy)]
 struct Split {
@@ -94,6 +98,8 @@ pub struct Host<S: Source> {
     steps: u64,
     /// Device events since the last completion.
     idle_steps: u64,
+    /// When the host paused last, and the events since it paused at another time.
+    paused: (SimTime, u64),
     /// Requests that were larger than the drive's largest command.
     pub split_requests: u64,
 }
@@ -130,6 +136,7 @@ impl<S: Source> Host<S> {
             load,
             steps: 0,
             idle_steps: 0,
+            paused: (SimTime::ZERO, 0),
             split_requests: 0,
         };
         let first = host.jobs.iter().map(|j| j.info.group).min().unwrap_or(0);
@@ -207,7 +214,7 @@ impl<S: Source> Host<S> {
                 continue;
             }
             if self.steps == 0 {
-                return Ok(false);
+                return self.paused_after(steps).map(|()| false);
             }
             let due = device.next_deadline();
             let held_back = self.queue.len() >= QUEUE_MAX;
@@ -229,6 +236,25 @@ impl<S: Source> Host<S> {
             } else {
                 return Err(RunError::Stuck { at: self.now, what: device.describe_waiting() });
             }
+        }
+    }
+
+    /// Note that the host pauses after `steps` of work.
+    #[cold]
+    fn paused_after(&mut self, steps: u64) -> Result<(), RunError<S::Error>> {
+        let still = if self.paused.0 == self.now { self.paused.1.saturating_add(steps) } else { 0 };
+        self.paused = (self.now, still);
+        let timed = self.jobs.iter().find(|j| j.next.is_some() && j.info.runtime.is_some());
+        match timed {
+            Some(job) if still > STILL_STEPS_MAX => {
+                let what = format!(
+                    "its requests take no time, so that the runtime of job `{}` is never over; give the job \
+                     `number_ios` or `io_size`",
+                    job.info.name
+                );
+                Err(RunError::Stuck { at: self.now, what })
+            }
+            _ => Ok(()),
         }
     }
 

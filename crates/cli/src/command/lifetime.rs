@@ -58,6 +58,11 @@ fn config_of(args: &LifetimeArgs, name: &str) -> Result<DeviceConfig, CliError> 
 
 /// Age blocks without a drive.
 fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
+    if !args.layers.fault.is_empty() {
+        return Err(CliError::Input(
+            "--fault: blocks alone have no faults; a fault needs a drive: give --workload too".to_string(),
+        ));
+    }
     let mut schemes: Vec<Row> = Vec::new();
     let mut requirement = args.requirement;
     for name in args.scheme.iter().map(|name| name.trim()) {

@@ -88,13 +88,10 @@ impl<O> Flash<O> {
 
     /// Bring what the blocks of an operation remember into the caches: it is looked at when the operation
     /// ends.
-    #[inline(never)]
-    pub(super) fn prefetch_blocks(&self, head: u32) {
-        let s = &self.state;
-        for id in joined(&s.ops, head) {
-            let cmd = &s.ops[id].cmd;
-            self.fixed.planes_of(cmd).for_each(|plane| s.blocks.prefetch(plane, cmd.block));
-        }
+    #[inline]
+    pub(super) fn prefetch_blocks(&self, id: u32) {
+        let cmd = &self.state.ops[id].cmd;
+        self.fixed.planes_of(cmd).for_each(|plane| self.state.blocks.prefetch(plane, cmd.block));
     }
 
     /// Decide which of the reads fail that were sensed together.

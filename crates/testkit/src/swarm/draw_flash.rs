@@ -152,7 +152,8 @@ fn draw_page(s: &mut Stream, g: &GeometryConfig) -> [u64; 4] {
     [g.dies(), g.planes, g.blocks, g.pages].map(|n| s.below(u64::from(n)))
 }
 
-/// Give a past to the blocks of a drive with faults, and pages that cannot be read when their data are old.
+/// Give a past to the blocks of a drive with faults, pages that cannot be read when their data are old, and
+/// programs and erases that fail from a time on.
 pub(super) fn draw_past(s: &mut Stream, c: &mut DeviceConfig) {
     if c.faults == FaultsConfig::default() && c.fault.is_empty() {
         return;
@@ -163,6 +164,15 @@ pub(super) fn draw_past(s: &mut Stream, c: &mut DeviceConfig) {
         let [die, plane, block, page] = draw_page(s, &c.geometry);
         let older = one_of(s, &[0, 100, 3_000, 12_000]);
         let text = format!("page={die}.{plane}.{block}.{page},older={older}us");
+        c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
+    }
+    for _ in 0..between(s, 1, 6) {
+        let [die, plane, block, page] = draw_page(s, &c.geometry);
+        let (at, cycle) = (s.below(50_000), s.below(3));
+        let text = match chance(s, 2) {
+            true => format!("program={die}.{plane}.{block}.{page},cycle={cycle}@{at}us"),
+            false => format!("erase={die}.{plane}.{block},cycle={cycle}@{at}us"),
+        };
         c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
     }
 }
