@@ -2,7 +2,7 @@
 
 mod ldpc;
 
-pub use ldpc::{CurveArgs, DecoderName, LdpcCommand, ScheduleName, TableArgs};
+pub use ldpc::{CurveArgs, DecoderName, LdpcCommand, PredictArgs, ScheduleName, TableArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;

@@ -149,3 +149,24 @@ fn the_manual_shows_real_output() {
     );
     assert_eq!(block("$ tailcut ldpc table").1, said);
 }
+
+#[test]
+fn predictions_are_right_away_from_the_limit_and_guess_at_it() {
+    let few = ["ldpc", "predict", "--rber", "0.004,0.0082,0.012", "--pages", "60"];
+    let found: Value = serde_json::from_str(&tailcut(&[&few[..], &["--json"]].concat()).ok()).unwrap();
+    let points = found["points"].as_array().unwrap();
+    let accuracy = |i: usize, kind: &str| points[i][kind]["accuracy"].as_f64().unwrap();
+    for kind in ["page", "chunk"] {
+        assert!(accuracy(0, kind) == 1.0 && accuracy(2, kind) > 0.95, "{found}");
+        assert!((0.2..0.95).contains(&accuracy(1, kind)), "{found}");
+        let density = found[kind]["density"].as_f64().unwrap();
+        assert!((0.001..0.1).contains(&density), "{found}");
+    }
+    assert_eq!(points[0]["failed"], 0);
+    // The limit is 0.00815: a mean weight of 0.2233 of 1,024 and of 16,384 checks.
+    assert!((220..=240).contains(&found["chunk_threshold"].as_u64().unwrap()), "{found}");
+    assert!((3500..=3850).contains(&found["page_threshold"].as_u64().unwrap()), "{found}");
+    let text = tailcut(&few).ok();
+    assert!(text.contains("60 pages") && text.contains("published accuracy of the chunk: 98.7 %"), "{text}");
+    tailcut(&["ldpc", "predict", "--rber", "0.01,0.004"]).refused(&["--rber", "increase"]);
+}

@@ -4,7 +4,7 @@
 //! with a payload of 4 KiB in a codeword of 4.5 KiB ([`Code`]). [`Encoder`] makes codewords. [`MinSum`] and
 //! [`BitFlip`] decode what a channel ([`Channel`]) made of them, with hard decisions or with the confidence
 //! that extra senses give. [`measure`] runs many codewords and counts failures, iterations and syndrome
-//! weights. [`Table`] holds these counts by the exact number of raw bit errors. The simulator draws
+//! weights. [`predict()`] compares predictions from the weights with the decoder. [`Table`] holds these counts by the exact number of raw bit errors. The simulator draws
 //! from the table ([`Outcomes`]), since a decoder takes a millisecond and a simulated read less than one
 //! microsecond.
 //!
@@ -17,6 +17,7 @@ mod code;
 mod decoder;
 mod encode;
 mod measure;
+mod predict;
 mod sensing;
 mod table;
 mod weight;
@@ -41,6 +42,7 @@ pub use code::{CODE_SEED, Code, FIRST_PARITY, Syndrome, Word};
 pub use decoder::{BitFlip, Decoded, Decoder, Factor, Method, MinSum, Schedule, Settings, SettingsError};
 pub use encode::{Encoder, PAYLOAD_BLOCKS};
 pub use measure::{Job, Tally, WeightSums, measure};
+pub use predict::{PAGE_CODEWORDS, Predict, Predictions, Thresholds, Wrong, predict};
 pub use sensing::{Sensing, SensingError};
 pub use table::{LARGEST_TEXT, Outcomes, Plan, Row, Table, TableError, Weights};
 pub use weight::{Moments, at_count, at_rate};

@@ -150,31 +150,52 @@ pub fn measure(
     threads: usize,
     progress: &(dyn Fn(u64) -> bool + Sync),
 ) -> Option<Tally> {
+    let workers = in_batches(
+        job.frames,
+        threads,
+        &|| Worker::new(code, job),
+        &|w: &mut Worker, n| w.decode(n),
+        progress,
+    )?;
+    let mut all = Tally::default();
+    workers.iter().for_each(|worker| all.add(&worker.tally));
+    Some(all)
+}
+
+/// Let `threads` workers take the numbers below `count`, a batch at a time. Returns the workers; `None` if
+/// `progress` ever said no.
+pub(crate) fn in_batches<W: Send>(
+    count: u64,
+    threads: usize,
+    new: &(dyn Fn() -> W + Sync),
+    take: &(dyn Fn(&mut W, u64) + Sync),
+    progress: &(dyn Fn(u64) -> bool + Sync),
+) -> Option<Vec<W>> {
     let (next, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
     let work = || {
-        let mut worker = Worker::new(code, job);
+        let mut worker = new();
         loop {
             let first = next.fetch_add(BATCH, Relaxed);
-            if first >= job.frames || stopped.load(Relaxed) {
-                return worker.tally;
+            if first >= count || stopped.load(Relaxed) {
+                return worker;
             }
-            let end = job.frames.min(first + BATCH);
-            (first..end).for_each(|frame| worker.decode(frame));
+            let end = count.min(first + BATCH);
+            (first..end).for_each(|number| take(&mut worker, number));
             if !progress(end - first) {
                 stopped.store(true, Relaxed);
             }
         }
     };
-    let tally = std::thread::scope(|scope| {
+    let workers = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut tally = work();
-        for other in others {
-            // A panic of a thread is a defect; it goes on in this one.
-            tally.add(&other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        tally
+        let mut workers = vec![work()];
+        // A panic of a thread is a defect; it goes on in this one.
+        let others =
+            others.into_iter().map(|o| o.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        workers.extend(others);
+        workers
     });
-    (!stopped.into_inner()).then_some(tally)
+    (!stopped.into_inner()).then_some(workers)
 }
 
 struct Worker<'a> {

@@ -354,6 +354,9 @@ pub struct Gc {
     /// Collections that began to level the erases of blocks; with such levelling only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_wear: Option<u64>,
+    /// Collections that began because data were old; with refreshing only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_refresh: Option<u64>,
     /// Collections that began while another plane of their plane group was collecting; counted
     /// only if collections rotate, otherwise 0; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]

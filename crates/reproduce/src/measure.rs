@@ -5,7 +5,8 @@ use crate::search::Rating;
 use crate::unit::Kind;
 use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::Faults;
-use tailcut_report::summary::{DirectionSummary, Gc, Scheme};
+use tailcut_report::senses::PageSenses;
+use tailcut_report::summary::{Channel, DirectionSummary, Gc, Scheme};
 use tailcut_stats::percentile;
 use tailcut_units::Occupant;
 
@@ -45,6 +46,10 @@ pub enum Measure {
     Faults(OfFaults),
     /// A figure of erases whose scheme chooses their pulses.
     Pulses(OfPulses),
+    /// A share of the channels' time.
+    Channel(OfChannel),
+    /// A figure of the senses of pages with raw bit errors.
+    Pages(OfPages),
     /// A figure of blocks alone.
     Alone(OfAlone),
     /// Share of parity programs among all programs.
@@ -153,6 +158,57 @@ const PULSES: [(&str, OfPulses); 4] = [
     ("erase.wear", OfPulses::Wear),
 ];
 
+/// A share of the channels' time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfChannel {
+    /// Transfers of data that were accepted, and commands.
+    Useful,
+    /// Transfers of pages that were not decoded.
+    Uncorrectable,
+    /// Waits for the queue of the decoder.
+    EccWait,
+    /// Sum of `Uncorrectable` and `EccWait`.
+    Wasted,
+    /// Nothing.
+    Idle,
+}
+
+/// Shares of the channels' time, by name.
+const CHANNEL: [(&str, OfChannel); 5] = [
+    ("channel.useful", OfChannel::Useful),
+    ("channel.uncorrectable", OfChannel::Uncorrectable),
+    ("channel.ecc_wait", OfChannel::EccWait),
+    ("channel.wasted", OfChannel::Wasted),
+    ("channel.idle", OfChannel::Idle),
+];
+
+/// A figure of the senses of pages with raw bit errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfPages {
+    /// Senses after the first that the controller ordered, for each page.
+    Again,
+    /// Senses of both kinds after the first, for each page.
+    Retries,
+    /// Share of the predictions that came true.
+    Accuracy,
+    /// Share of the predictions that a page fails which would have been decoded.
+    Needless,
+    /// Share of the predictions that a page is decoded which fails.
+    Missed,
+    /// Share of the pages that were given up.
+    GivenUp,
+}
+
+/// Figures of senses, by name.
+const PAGES: [(&str, OfPages); 6] = [
+    ("pages.again", OfPages::Again),
+    ("pages.retries", OfPages::Retries),
+    ("pages.accuracy", OfPages::Accuracy),
+    ("pages.needless", OfPages::Needless),
+    ("pages.missed", OfPages::Missed),
+    ("pages.given_up", OfPages::GivenUp),
+];
+
 /// A figure of reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Of {
@@ -178,9 +234,16 @@ const GIB: f64 = 1_073_741_824.0;
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, \
-     erase.pulse_time, erase.pulses, erase.incomplete, erase.wear, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
-     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     erase.pulse_time, erase.pulses, erase.incomplete, erase.wear, channel.useful, channel.uncorrectable, \
+     channel.ecc_wait, channel.wasted, channel.idle, pages.again, pages.retries, pages.accuracy, pages.needless, \
+     pages.missed, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
+     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, refresh, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
+
+/// The figure of this name.
+fn named<T: Copy>(text: &str, figures: &[(&str, T)]) -> Option<T> {
+    figures.iter().find(|(name, _)| *name == text).map(|(_, of)| *of)
+}
 
 impl Measure {
     /// Parses the name of a measure.
@@ -204,22 +267,22 @@ impl Measure {
             "rating.sustained" => Some(Measure::SustainedRating),
             "rating.official_performance" => Some(Measure::OfficialPerformanceRating),
             "rating.official_stress" => Some(Measure::OfficialStressRating),
-            _ => {
-                let faults = FAULTS.into_iter().find(|(name, _)| *name == text);
-                let gc = GC.into_iter().find(|(name, _)| *name == text);
-                let pulses = PULSES.into_iter().find(|(name, _)| *name == text);
-                let alone = OfAlone::parse(text).map(Measure::Alone);
-                let of_erases = pulses.map(|(_, of)| Measure::Pulses(of)).or(alone);
-                faults.map(|(_, of)| Measure::Faults(of)).or(gc.map(|(_, of)| Measure::Gc(of))).or(of_erases)
-            }
+            _ => named(text, &FAULTS)
+                .map(Measure::Faults)
+                .or(named(text, &GC).map(Measure::Gc))
+                .or(named(text, &PULSES).map(Measure::Pulses))
+                .or(named(text, &CHANNEL).map(Measure::Channel))
+                .or(named(text, &PAGES).map(Measure::Pages))
+                .or(OfAlone::parse(text).map(Measure::Alone)),
         };
         if let Some(occupant) = text.strip_prefix("planes_per.")
             && Occupant::ALL.iter().any(|o| o.name() == occupant)
         {
             return Ok(Measure::Planes(occupant.to_string()));
         }
-        let class =
-            text.strip_prefix("programs.").filter(|c| ["user", "gc", "parity", "wear", "pad"].contains(c));
+        let class = text
+            .strip_prefix("programs.")
+            .filter(|c| ["user", "gc", "parity", "wear", "refresh", "pad"].contains(c));
         let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
         if let Some(measure) = whole {
             return Ok(measure);
@@ -356,6 +419,14 @@ impl Measure {
                     .map(|erases| of.of(erases))
                     .ok_or_else(|| missing("erases whose scheme chooses their pulses"))
             }
+            Measure::Channel(of) => {
+                scheme.channel.map(|channel| of.of(&channel)).ok_or_else(|| missing("channel shares"))
+            }
+            Measure::Pages(of) => {
+                let pages =
+                    scheme.page_senses.as_ref().ok_or_else(|| missing("pages with raw bit errors"))?;
+                of.of(pages).ok_or_else(|| missing("predictions"))
+            }
             Measure::Alone(_) => Err("only a run with `alone` has figures of blocks alone".to_string()),
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
@@ -401,6 +472,35 @@ impl OfPulses {
             OfPulses::Incomplete => erases.incomplete as f64 / erases.blocks as f64,
             OfPulses::Wear => erases.wear_mean,
         }
+    }
+}
+
+impl OfChannel {
+    fn of(self, channel: &Channel) -> f64 {
+        let uncorrectable = channel.uncorrectable.unwrap_or(0.0);
+        match self {
+            OfChannel::Useful => channel.useful,
+            OfChannel::Uncorrectable => uncorrectable,
+            OfChannel::EccWait => channel.ecc_wait,
+            OfChannel::Wasted => uncorrectable + channel.ecc_wait,
+            OfChannel::Idle => channel.idle,
+        }
+    }
+}
+
+impl OfPages {
+    /// `None` without predictions.
+    fn of(self, pages: &PageSenses) -> Option<f64> {
+        let first = (pages.pages - pages.again).max(1) as f64;
+        let predicted = (pages.predicted > 0).then_some(pages.predicted as f64);
+        Some(match self {
+            OfPages::Again => pages.again as f64 / first,
+            OfPages::Retries => (pages.again + pages.in_die) as f64 / first,
+            OfPages::Accuracy => 1.0 - (pages.needless + pages.missed) as f64 / predicted?,
+            OfPages::Needless => pages.needless as f64 / predicted?,
+            OfPages::Missed => pages.missed as f64 / predicted?,
+            OfPages::GivenUp => pages.given_up as f64 / first,
+        })
     }
 }
 
@@ -498,6 +598,22 @@ mod tests {
         assert_eq!(of(&scheme), [7.0, 3.0, 9.0, 4.0, 3.0]);
         assert_eq!(Measure::parse("read.failed").unwrap().kind(), Kind::Number);
         assert!(Measure::parse("job.one.read.failed").is_err());
+    }
+
+    #[test]
+    fn senses_and_channels_have_shares() {
+        let mut scheme = Scheme::default();
+        let of = |scheme: &Scheme, name: &str| Measure::parse(name).unwrap().of(scheme);
+        assert!(of(&scheme, "pages.again").is_err() && of(&scheme, "channel.idle").is_err());
+        let pages = PageSenses { pages: 120, again: 20, in_die: 30, given_up: 1, ..Default::default() };
+        scheme.page_senses = Some(pages);
+        scheme.channel =
+            Some(Channel { idle: 0.5, useful: 0.25, uncorrectable: Some(0.125), ecc_wait: 0.125 });
+        let values = ["pages.again", "pages.retries", "pages.given_up", "channel.wasted", "channel.useful"];
+        assert_eq!(values.map(|name| of(&scheme, name).unwrap()), [0.2, 0.5, 0.01, 0.25, 0.25]);
+        assert!(of(&scheme, "pages.accuracy").unwrap_err().contains("predictions"));
+        scheme.page_senses = Some(PageSenses { predicted: 100, needless: 2, missed: 1, ..pages });
+        assert_eq!(["pages.accuracy", "pages.missed"].map(|name| of(&scheme, name).unwrap()), [0.97, 0.01]);
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub struct RunOutcome {
     pub moves_stripes: bool,
     /// Whether extents are emptied for the erases of their blocks.
     pub levels_erases: bool,
+    /// Whether old data are written again.
+    pub refreshes: bool,
     /// Mean and maximum of the program/erase cycles at the end.
     pub wear: (f64, u32),
     /// What pulses have made of the blocks, at the end; `None` if erases take the configured loops.
@@ -242,6 +244,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         groups,
         moves_stripes: device.moves_stripes(),
         levels_erases: device.levels_erases(),
+        refreshes: device.refreshes(),
         wear: device.wear(),
         pulse_wear: device.pulse_wear(),
         has_errors: device.shape().senses.is_some(),

@@ -61,6 +61,9 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     if o.moves_stripes || o.levels_erases || c.programs_wear > 0 {
         programs.push(("wear", c.programs_wear));
     }
+    if o.refreshes {
+        programs.push(("refresh", c.programs_refresh));
+    }
     programs.push(("pad", c.programs_pad));
     if o.faults.is_some() {
         programs.push(("failed", c.programs_failed));
@@ -84,6 +87,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             stripes_shifted: o.moves_stripes.then_some(c.shifts),
             stripes_migrated: o.moves_stripes.then_some(c.migrations),
             for_wear: o.levels_erases.then_some(c.collections_for_wear),
+            for_refresh: o.refreshes.then_some(c.collections_for_refresh),
             rotation_broken: with_parity(c.rotation_broken),
             most_in_group: with_parity(c.most_in_group),
             groups: groups(o),

@@ -55,6 +55,8 @@ macro_rules! errors {
 }
 const ERRORS: &str = "{ model = 'fitted', iteration = '1us', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1 }";
 const OLD: &[(&str, &str)] = errors!(("policy.read_retry", "'swift-read'"));
+/// A drive whose data are old enough to be refreshed.
+const REFRESHES: &[(&str, &str)] = errors!(("policy.background", "'refresh'"));
 const AERO: &[(&str, &str)] = &[("policy.erase_scheme", "'aero'")];
 /// Blocks in the middle of their lives, whose wear decides what they need.
 const WORN: &[(&str, &str)] =
@@ -145,6 +147,7 @@ const CHANGES: &[Change] = &[
     ("ecc.codeword", "'1KiB'", &[]),
     ("ecc.decode", "'1701ns'", &[]),
     ("ecc.queue", "1", &[("ecc.decode", "'20us'")]),
+    ("ecc.engines", "2", &[("ecc.decode", "'20us'")]),
     ("host.queue_depth", "8", &[]),
     ("host.link_rate", "'3.3GB/s'", &[]),
     ("host.submit_latency", "'901ns'", &[]),
@@ -190,6 +193,8 @@ const CHANGES: &[Change] = &[
     ("policy.gc_schedule.preemptive.hard", "3", &[]),
     ("policy.gc_schedule.preemptive.states", "'four'", &[("policy.gc_schedule.preemptive.hard", "4")]),
     ("policy.gc_schedule.preemptive.high_priority_writes", "true", FOUR_STATES),
+    ("policy.background.refresh.after", "'40d'", REFRESHES),
+    ("policy.background.refresh.pause", "'1s'", REFRESHES),
     ("policy.background.scrub.idle", "'20ms'", &[]),
     ("policy.background.scrub.pause", "'2ms'", &[]),
     ("policy.flush.gc-tolerant.high", "'90%'", STRIPES),
@@ -243,14 +248,18 @@ const CHANGES: &[Change] = &[
     ("policy.read_retry.sentinel.calibrated", "'85%'", &[("policy.read_retry.sentinel.hits", "'50%'")]),
     ("policy.read_retry.sentinel.miss", "3.0", &[("policy.read_retry.sentinel.hits", "'10%'")]),
     ("policy.read_retry.sentinel.deviation", "5.0", &[]),
+    ("policy.read_retry.sentinel.cells", "'100%'", &[]),
+    ("policy.read_retry.sentinel.extra_read", "false", &[]),
     ("policy.read_retry.swift-read.deviation", "5.0", &[]),
     ("policy.read_retry.swift-read-plus.deviation", "5.0", &[]),
+    ("policy.read_retry.swift-read-plus.group", "1", &[]),
     ("policy.read_retry.rp-controller.deviation", "5.0", &[]),
     ("policy.read_retry.rp-controller.predict", "'5us'", &[]),
     ("policy.read_retry.rp-controller.threshold", "100", &[]),
     ("policy.read_retry.rif.deviation", "5.0", &[]),
     ("policy.read_retry.rif.predict", "'5us'", &[]),
     ("policy.read_retry.rif.threshold", "100", &[]),
+    ("policy.read_retry.rif.overlap", "true", &[]),
     ("erase.step", "'250us'", AERO),
     ("erase.pulse", "'3ms'", AERO),
     ("erase.levels", "4", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "9000")]),

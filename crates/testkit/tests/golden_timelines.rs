@@ -11,8 +11,10 @@ use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
+use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
 use tailcut_core::policy::*;
-use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
+use tailcut_testkit::swarm::member;
+use tailcut_testkit::{Host, errors_table, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Span, Status};
 
@@ -518,6 +520,34 @@ fn a_dead_die_without_parity() {
     let question = "Die 0 dies at 20 us: the program under way and the read behind it fail. A later read ends at once,\n\
         without data. The first write goes to another die, and the second as well.";
     check("a_dead_die_without_parity", question, &faulty(drive(), "die=0@1000020us"), &[], &script, 10_000);
+}
+
+/// Pages of which none can be decoded with V_REF at its default, and all at their optimum.
+fn old(retry: &str) -> DeviceConfig {
+    let mut c = drive();
+    let table = errors_table();
+    let spreads = ErrorsConfig {
+        block_spread: 0.0,
+        layer_spread: 0.0,
+        page_spread: 0.0,
+        codeword_spread: 0.0,
+        ..table
+    };
+    (c.errors, c.ecc.codeword) = (Some(spreads), CODEWORD);
+    c.age.retention = Some(Span(90 * 86_400_000_000_000));
+    c.policy.read_retry = member(retry);
+    c
+}
+
+#[test]
+fn a_page_that_fails_under_each_retry_scheme() {
+    for name in read_retry::ReadRetryConfig::MEMBERS {
+        // The second read shows what the first has left behind.
+        let script = [(0, Read, 0, UNIT), (400_000, Read, 0, UNIT)];
+        let question = format!("Two reads of a page that cannot be decoded at the default, under {name}.");
+        let file = format!("an_old_page_under_{}", name.replace('-', "_"));
+        check(&file, &question, &old(name), &[], &script, 8_000);
+    }
 }
 
 #[test]

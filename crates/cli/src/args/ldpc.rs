@@ -8,6 +8,8 @@ use tailcut_ldpc::{CODEWORD_BITS, Factor, Schedule};
 pub enum LdpcCommand {
     /// Decode many codewords at each raw bit error rate: failure rate, iterations, syndrome weights
     Curve(CurveArgs),
+    /// Predict from syndrome weights whether pages can be decoded, and decode them: the accuracy
+    Predict(PredictArgs),
     /// Measure the table from which the simulator draws; it takes minutes
     Table(TableArgs),
 }
@@ -40,6 +42,34 @@ pub struct CurveArgs {
     /// Extra senses, in pairs around the first one, which give the decoder a confidence: 0, 2, 4 or 6
     #[arg(long, value_name = "N")]
     pub soft_senses: Option<u32>,
+    /// Seed of the error patterns
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Decoders at the same time; by default one for each processor
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// Raw bit error rates in increasing order, separated by commas, each 0 to 0.5
+    #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = error_rate,
+          default_value = "0.005,0.006,0.0065,0.007,0.0075,0.008,0.0085,0.009,0.0095,0.01,0.011")]
+    pub rber: Vec<f64>,
+    /// Pages of four codewords at each rate
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    pub pages: u32,
+    /// Largest weight over the 16,384 checks of a page that counts as correctable; by default the mean at the
+    /// correction limit of the code
+    #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(0..=16_384))]
+    pub page_threshold: Option<u32>,
+    /// Largest weight over the first 1,024 checks of the first codeword that counts as correctable; by default
+    /// the mean at the correction limit of the code
+    #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(0..=1024))]
+    pub chunk_threshold: Option<u32>,
     /// Seed of the error patterns
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -1,6 +1,7 @@
 //! `tailcut ldpc`: what the error-correcting code of a page corrects, and what that costs.
 
 mod curve;
+mod predict;
 mod progress;
 mod table;
 
@@ -11,6 +12,7 @@ use crate::error::CliError;
 pub fn run(what: &LdpcCommand) -> Result<(), CliError> {
     match what {
         LdpcCommand::Curve(args) => curve::run(args),
+        LdpcCommand::Predict(args) => predict::run(args),
         LdpcCommand::Table(args) => table::run(args),
     }
 }

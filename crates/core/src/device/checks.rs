@@ -7,8 +7,10 @@ use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
 use crate::nand::config::{BusyKind, ProgramErase};
 use crate::nand::faults;
 use crate::policy::PolicyConfig;
+use crate::policy::background::BackgroundConfig;
 use crate::policy::buffer::BufferConfig;
 use crate::policy::erase_scheme::EraseSchemeConfig;
+use crate::policy::gc_schedule::GcScheduleConfig;
 use crate::policy::gc_scope::Scope;
 use crate::policy::redundancy::RedundancyConfig;
 use crate::policy::schedule::SchedulePolicy;
@@ -59,7 +61,16 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
 /// Check the raw bit errors, and that nothing reacts to them where there are none.
 fn check_errors(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let name = c.policy.read_retry.name();
+    let refreshes = matches!(c.policy.background, BackgroundConfig::Refresh(_));
+    if refreshes && matches!(c.policy.gc_schedule, GcScheduleConfig::Instant(_)) {
+        let problem = "`refresh` moves data by collections, which take no time under policy.gc_schedule = \"instant\": choose another schedule";
+        return refuse("policy.background", problem);
+    }
     let Some(errors) = &c.errors else {
+        if refreshes {
+            let problem = "`refresh` writes data again before their errors are too many, and this drive has no table `errors`";
+            return refuse("policy.background", problem);
+        }
         if name == "none" {
             return Ok(());
         }

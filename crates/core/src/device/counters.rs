@@ -14,6 +14,8 @@ pub struct Counters {
     /// Mapping units of data programmed only because their stripe moved, their plane failed, or their extent
     /// was emptied for levelling.
     pub programs_wear: u64,
+    /// Mapping units of data programmed only because they were old.
+    pub programs_refresh: u64,
     /// Mapping units of rows whose program has failed, padding included.
     pub programs_failed: u64,
     /// Rows whose program has failed.
@@ -40,6 +42,8 @@ pub struct Counters {
     pub longest_collection_ns: u64,
     /// Collections begun to level the erases of a lane.
     pub collections_for_wear: u64,
+    /// Collections begun because the data of their victim were old.
+    pub collections_for_refresh: u64,
     /// Extents erased.
     pub erases: u64,
     /// Blocks of these extents that were not erased: bad ones, and those in holes.
@@ -104,6 +108,7 @@ impl Counters {
             + self.programs_gc
             + self.programs_parity
             + self.programs_wear
+            + self.programs_refresh
             + self.programs_pad
             + self.programs_failed
     }

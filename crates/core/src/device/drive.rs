@@ -12,6 +12,7 @@ use super::medium::{Medium, NoData};
 use super::parity::rewrite::MOST_REWRITTEN;
 use super::parity::state::Parity;
 use super::policies::{Fixed, Policies};
+use super::refresh::Refresh;
 use super::scrub::Scrub;
 use super::shape::Shape;
 use super::write::state::Writes;
@@ -65,6 +66,8 @@ pub(super) struct State {
     pub parity: Parity,
     /// The state of scrubbing.
     pub scrub: Scrub,
+    /// The state of refreshing.
+    pub refresh: Refresh,
     pub faults: FaultState,
     /// Work to be done at the end of the current event.
     pub deferred: Vec<Deferred>,
@@ -432,20 +435,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.pass(SimTime(now));
     }
 
-    /// Set the timer of scrubbing and faults after one of the two has changed.
+    /// Set the timer of scrubbing, refreshing and faults after one of them has changed.
     #[cold]
     pub(super) fn set_rare_timer(&mut self) {
-        let at = self.state.scrub.due_at.min(self.state.faults.due_at);
+        let s = &self.state;
+        let at = s.scrub.due_at.min(s.refresh.due_at).min(s.faults.due_at);
         self.state.timers.set(TIMER_RARE, at);
     }
 
-    /// Handle the timer of scrubbing and faults.
+    /// Handle the timer of scrubbing, refreshing and faults.
     #[cold]
     fn rare_timer(&mut self) {
         let now = self.state.now;
         if self.state.scrub.due_at <= now {
             self.state.scrub.due_at = UNSET;
             self.scrub_timer();
+        }
+        if self.state.refresh.due_at <= now {
+            self.state.refresh.due_at = UNSET;
+            self.refresh_timer();
         }
         if self.state.faults.due_at <= now {
             self.state.faults.due_at = UNSET;
@@ -502,6 +510,7 @@ impl State {
     fn new(shape: &Shape, limits: &Limits, fixed: &Fixed, policies: Policies) -> State {
         let lanes = shape.layout.lanes;
         let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());
+        let refresh = Refresh::new(policies.background.refreshing(), lanes);
         State {
             now: 0,
             events: 0,
@@ -512,6 +521,7 @@ impl State {
             gc: Gc::new(shape, limits, fixed.erase_gap.is_some()),
             parity: Parity::new(shape, limits, fixed.moves_stripes),
             scrub,
+            refresh,
             faults: FaultState::new(shape, limits.write_units),
             deferred: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             counters: Counters::default(),

@@ -29,6 +29,7 @@ pub mod medium;
 mod parity;
 mod payload;
 mod policies;
+mod refresh;
 mod scrub;
 mod shape;
 mod snapshot;

@@ -78,6 +78,8 @@ pub(super) struct Fixed {
     pub defers_last_loop: bool,
     /// How many erases of the run an extent may be behind others of its lane.
     pub erase_gap: Option<u32>,
+    /// Whether old data are written again.
+    pub refreshes: bool,
 }
 
 impl Fixed {
@@ -101,6 +103,7 @@ impl Fixed {
             defers_last_loop: !p.gc_schedule.instant()
                 && shape.eraser.as_ref().is_some_and(Eraser::defers_last_loop),
             erase_gap: p.wear.erase_gap().map(|gap| gap.div_ceil(per_erase)),
+            refreshes: p.background.refreshing().is_some(),
         }
     }
 }

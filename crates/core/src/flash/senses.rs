@@ -18,8 +18,6 @@ use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 use tailcut_units::Cause;
 
-/// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
-const GROUP: u32 = 16;
 /// In place of a number of iterations: a codeword that is not decoded.
 const SKIPPED: u8 = u8::MAX;
 
@@ -30,6 +28,10 @@ pub struct Senses {
     outcomes: Outcomes,
     retry: ReadRetryPolicy,
     predictor: Option<Predictor>,
+    /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
+    group: u32,
+    /// The share of a page that its known cells are, in millionths.
+    known_cells: u32,
     /// The largest syndrome weight that the predictor takes as correctable.
     threshold: u32,
     /// Time of one iteration of the decoder, ns.
@@ -50,12 +52,33 @@ impl Senses {
         let predictor = retry.predictor();
         let threshold = predictor.map_or(0, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
-        Senses { errors, outcomes, retry, predictor, threshold, iteration_ns, most_codewords }
+        let (group, known_cells) = (retry.tracked_blocks(), retry.known_cells());
+        Senses {
+            errors,
+            outcomes,
+            retry,
+            predictor,
+            group,
+            known_cells,
+            threshold,
+            iteration_ns,
+            most_codewords,
+        }
     }
 
     /// What a prediction takes at a place, ns; 0 where there is none.
     pub fn predict_ns(&self, place: Place) -> u64 {
         self.predictor_in(place).map_or(0, |p| p.ns)
+    }
+
+    /// Time in which the known cells of a page cross the channel, which takes `transfer` for all of it, ns.
+    pub fn known_ns(&self, transfer: u64) -> u64 {
+        (transfer * u64::from(self.known_cells)).div_ceil(1_000_000)
+    }
+
+    /// Whether a second sense of the die begins with the prediction.
+    pub fn prediction_overlaps(&self) -> bool {
+        self.predictor_in(Place::Die).is_some_and(|p| p.overlaps)
     }
 
     fn predictor_in(&self, place: Place) -> Option<Predictor> {
@@ -101,6 +124,13 @@ fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<u32> {
     start..end
 }
 
+/// The number of codewords of a read that are on these planes, a mask.
+fn codewords_on(cmd: &FlashCommand, planes: u32) -> u32 {
+    let all = (0..u32::BITS).filter(|bit| cmd.planes >> bit & 1 == 1);
+    let these = (0..).zip(all).filter(|(_, bit)| planes >> bit & 1 == 1);
+    these.map(|(i, _)| codewords_of(cmd, i).len() as u32).sum()
+}
+
 /// The mean syndrome weight of the first 1,024 checks at the correction limit of a code.
 fn weight_at_limit(table: &Table) -> u32 {
     let errors = libm::round(table.limit() * CODEWORD_BITS as f64) as u32;
@@ -122,6 +152,8 @@ pub(super) struct SenseState {
     iterations: Vec<u8>,
     /// By group of blocks: V_REF as its distance from the default.
     tracked: Vec<u16>,
+    /// Blocks of a group.
+    group: u32,
     /// The time of the channels that moved pages which did not decode, ns.
     pub uncorrectable_ns: u64,
 }
@@ -134,7 +166,8 @@ impl SenseState {
         SenseState {
             attempts: vec![Attempts::NONE; ops as usize],
             iterations: vec![0; ops as usize * senses.most_codewords as usize],
-            tracked: vec![0; if tracks { blocks.div_ceil(GROUP as usize) } else { 0 }],
+            tracked: vec![0; if tracks { blocks.div_ceil(senses.group as usize) } else { 0 }],
+            group: senses.group,
             uncorrectable_ns: 0,
         }
     }
@@ -154,8 +187,8 @@ impl SenseState {
         self.attempts[id as usize].again = 0;
     }
 
-    fn tracked(&self, block: BlockId) -> u16 {
-        self.tracked.get((block.0 / GROUP) as usize).copied().unwrap_or(0)
+    fn tracked(&mut self, block: BlockId) -> Option<&mut u16> {
+        self.tracked.get_mut((block.0 / self.group) as usize)
     }
 }
 
@@ -167,6 +200,8 @@ pub(super) struct Attempts {
     /// Whether the data of the next sense are decoded, and where its V_REF stands.
     decoded: bool,
     aim: Aim,
+    /// Whether only the known cells of this sense cross the channel.
+    short: bool,
     /// Planes whose pages are sensed again after this sense, as a mask.
     again: u32,
     /// Planes whose pages are given up after this sense.
@@ -177,8 +212,15 @@ pub(super) struct Attempts {
 
 impl Attempts {
     /// Before the first sense.
-    pub const NONE: Attempts =
-        Attempts { senses: 0, decoded: true, aim: Aim::Default, again: 0, given_up: 0, whole: (0, 0) };
+    pub const NONE: Attempts = Attempts {
+        senses: 0,
+        decoded: true,
+        aim: Aim::Default,
+        short: false,
+        again: 0,
+        given_up: 0,
+        whole: (0, 0),
+    };
 
     /// Whether this is the first sense.
     pub fn is_first(&self) -> bool {
@@ -223,7 +265,7 @@ impl<O: Observer> Flash<O> {
             at = self.state.ops[at].joined;
         }
         // The die waits for the longest of its planes.
-        let predict = in_die.filter(|_| first).map_or(0, |p| p.ns);
+        let predict = in_die.filter(|p| first && !(again && p.overlaps)).map_or(0, |p| p.ns);
         let page = self.state.ops[head].cmd.page;
         let sense = if again { self.fixed.timing.read_ns(page) } else { 0 };
         let mut at = head;
@@ -244,6 +286,7 @@ impl<O: Observer> Flash<O> {
         let mut attempts = s.sensing.attempts(id);
         let aim = if attempts.senses == 0 { senses.retry.first() } else { attempts.aim };
         attempts.senses += 1;
+        attempts.short = !attempts.decoded;
         let (number, decoded) = (attempts.senses, attempts.decoded);
         let predictor = if number == 1 { senses.predictor } else { None };
         let place = senses.most_codewords as usize * id as usize;
@@ -258,7 +301,8 @@ impl<O: Observer> Flash<O> {
             totals.pages += 1;
             totals.again += u64::from(number > 1);
             draw = senses.errors.decode_draws(&page, u32::MAX)[0];
-            let vref = senses.vref(aim, &page, s.sensing.tracked(found.block));
+            let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
+            let vref = senses.vref(aim, &page, tracked);
             let iterations = &mut s.sensing.iterations[place + start as usize..place + end as usize];
             let fails = predictor.is_some() && senses.is_predicted_to_fail(&page, vref);
             let mut decodes = senses.decode(&page, vref, iterations) && decoded;
@@ -282,7 +326,7 @@ impl<O: Observer> Flash<O> {
             } else if !decodes {
                 totals.uncorrectable += 1;
             } else if number > 1
-                && let Some(tracked) = s.sensing.tracked.get_mut((found.block.0 / GROUP) as usize)
+                && let Some(tracked) = s.sensing.tracked(found.block)
             {
                 *tracked = senses.errors.optimum(&page);
             }
@@ -310,13 +354,24 @@ impl<O: Observer> Flash<O> {
         self.state.sensing.attempts(id).again != 0
     }
 
-    /// Begin the transfer of a sensed page whose codewords take different times in the decoder. The end of the
-    /// decoding includes the time of a prediction.
+    /// Begin the transfer of a sensed page, which takes `transfer` if it is whole. Its codewords take different
+    /// times in the decoder. Returns the time of the transfer and its end. The end of the decoding includes the
+    /// time of a prediction.
     #[inline(never)]
-    pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> Decoding {
+    pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding) {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
         let op = &mut s.ops[id];
+        let Attempts { senses: number, again, given_up, short, .. } = s.sensing.attempts(id);
+        if short {
+            let transfer = senses.known_ns(transfer);
+            s.sensing.uncorrectable_ns += transfer;
+            let end = s.now + transfer;
+            return (
+                transfer,
+                Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 },
+            );
+        }
         let first = senses.most_codewords as usize * id as usize;
         let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
         let decoder = &mut s.decoders[op.channel as usize];
@@ -327,15 +382,15 @@ impl<O: Observer> Flash<O> {
                 SKIPPED => 0,
                 n => base + u64::from(n) * senses.iteration_ns,
             });
-        let Attempts { senses: number, again, given_up, .. } = s.sensing.attempts(id);
-        if again | given_up != 0 {
-            s.sensing.uncorrectable_ns += transfer;
+        let failed = u64::from(codewords_on(&op.cmd, again | given_up));
+        if failed > 0 {
+            s.sensing.uncorrectable_ns += transfer * failed / u64::from(op.cmd.codewords);
         }
         // A prediction behind the channel delays the data, and keeps no server.
         let predictor = senses.predictor_in(Place::Controller).filter(|_| number == 1);
         let predicted = predictor.map_or(0, |p| p.ns);
         op.ledger.charge(Cause::PREDICT, predicted);
-        Decoding { predicted, done: d.done + predicted, ..d }
+        (transfer, Decoding { predicted, done: d.done + predicted, ..d })
     }
 
     /// Queue a read again whose data could not be decoded, for the pages that failed.
@@ -348,9 +403,7 @@ impl<O: Observer> Flash<O> {
             attempts.whole = (op.cmd.planes, op.cmd.codewords);
         }
         let again = std::mem::take(&mut attempts.again);
-        let planes = (0..u32::BITS).filter(|bit| op.cmd.planes >> bit & 1 == 1);
-        let failed = (0..).zip(planes).filter(|(_, bit)| again >> bit & 1 == 1);
-        let codewords = failed.map(|(i, _)| codewords_of(&op.cmd, i).len() as u32).sum();
+        let codewords = codewords_on(&op.cmd, again);
         (op.cmd.planes, op.cmd.codewords) = (again, codewords);
         op.second = false;
         op.joined = NONE;

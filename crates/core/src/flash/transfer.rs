@@ -185,10 +185,10 @@ impl<O: Observer> Flash<O> {
         let op = &mut s.ops[id];
         let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
         let number = op.channel;
-        let d = if ERRORS {
+        let (transfer, d) = if ERRORS {
             self.transfer_to_decoder(id, transfer)
         } else {
-            s.decoders[number as usize].transfer(now, op.cmd.codewords, transfer)
+            (transfer, s.decoders[number as usize].transfer(now, op.cmd.codewords, transfer))
         };
         let s = &mut self.state;
         let op = &mut s.ops[id];

@@ -37,7 +37,16 @@ pub struct Past {
 }
 
 impl Past {
-    /// The age of the data of a block, ns.
+    /// The age of the data of a block with this record at `now`, ns.
+    #[inline]
+    fn age_at(&self, record: &Record, block: BlockId, key: u64, now: u64) -> u64 {
+        match record.programmed() {
+            BEFORE => now.saturating_add(self.age(block, key)),
+            programmed => now - programmed,
+        }
+    }
+
+    /// The age of the data of a block when the run begins, ns.
     #[inline]
     fn age(&self, block: BlockId, key: u64) -> u64 {
         match self.retention - self.retention_from {
@@ -321,10 +330,9 @@ impl Blocks {
         let record = &mut f.records[(first + index) as usize];
         debug_assert_ne!(record.block, u32::MAX, "an index out of use has no block");
         let block = BlockId(first + record.block);
-        let (reads, age) = match record.programmed() {
-            BEFORE => (past.reads.saturating_add(record.reads), now.saturating_add(past.age(block, key))),
-            programmed => (record.reads, now - programmed),
-        };
+        let age = past.age_at(record, block, key, now);
+        let before = if record.programmed() == BEFORE { past.reads } else { 0 };
+        let reads = before.saturating_add(record.reads);
         let found = Found { block, cycles: record.cycles, reads, age };
         (record, found)
     }
@@ -338,6 +346,14 @@ impl Blocks {
     #[inline]
     pub fn finds(&mut self, plane: u32, index: u32, now: u64) -> Found {
         self.found(plane, index, now).1
+    }
+
+    /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
+    pub fn age(&self, plane: u32, index: u32, now: u64) -> u64 {
+        let first = plane * self.per_plane;
+        let f = self.fallible.as_ref().expect("only blocks that can fail remember the time");
+        let record = &f.records[(first + index) as usize];
+        self.past.age_at(record, BlockId(first + record.block), self.age_key, now)
     }
 
     /// Note that a page of the block with this index of a plane, which can fail, was programmed at `now`.

@@ -309,7 +309,7 @@ impl ChannelConfig {
     }
 }
 
-/// One error-correction engine for each channel.
+/// The error correction of each channel.
 ///
 /// - Read by: the decoder (`nand::ecc`)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -327,11 +327,20 @@ pub struct EccConfig {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub decode: Span,
-    /// Codewords that the engine can hold, the one that it decodes included. When it is full the
-    /// channel stalls.
+    /// Codewords of a channel that the error correction can hold, those that it decodes included. When it is
+    /// full the channel stalls.
     ///
     /// - Range: 1 to 65536
     pub queue: u32,
+    /// Engines of a channel. Each decodes one codeword at a time.
+    ///
+    /// - Range: 1 to 64
+    #[serde(default = "one_engine")]
+    pub engines: u32,
+}
+
+fn one_engine() -> u32 {
+    1
 }
 
 impl EccConfig {
@@ -342,6 +351,9 @@ impl EccConfig {
     pub(crate) fn check_queue(&self) -> Result<(), ConfigProblem> {
         if self.queue == 0 || self.queue > 65_536 {
             return refuse("ecc.queue", format!("{} codewords is not in 1..=65536", self.queue));
+        }
+        if !(1..=64).contains(&self.engines) {
+            return refuse("ecc.engines", format!("{} engines is not in 1..=64", self.engines));
         }
         Ok(())
     }

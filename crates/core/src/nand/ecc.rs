@@ -1,10 +1,12 @@
-//! The decoder of a channel: a FIFO with room for a few codewords.
+//! The decoder of a channel: a FIFO with room for a few codewords, in front of one engine or several.
 //!
 //! Codewords come from one channel in order and are never preempted. All times can therefore be
 //! computed when a transfer starts, without an event for each codeword.
 
 use super::config::EccConfig;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The times of one transfer and its decoding, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +15,9 @@ pub struct Decoding {
     pub channel_free: u64,
     /// How long the channel stalled because the decoder was full.
     pub stalled: u64,
-    /// How long the last codeword waited for the decoder.
+    /// How long, after the transfer, the codeword that is decoded last waited for an engine.
     pub waited: u64,
-    /// When the last codeword is decoded.
+    /// When all codewords are decoded.
     pub done: u64,
     /// The part of the time until `done` that a prediction took.
     pub predicted: u64,
@@ -30,9 +32,27 @@ pub struct Ecc {
     next: usize,
     /// When the decoder becomes idle.
     free: u64,
+    /// In place of the three before, if there are several engines.
+    parallel: Option<Parallel>,
     /// How the last transfer divides into codewords. Most transfers have the same size.
     #[serde(skip)]
     split: Split,
+}
+
+/// Several engines. A codeword goes to the one that becomes idle first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Parallel {
+    /// When each place for a codeword becomes free.
+    places: BinaryHeap<Reverse<u64>>,
+    /// When each engine becomes idle.
+    engines: BinaryHeap<Reverse<u64>>,
+}
+
+/// Set the earliest of these times to the one that `later` makes of it.
+fn replace_first(times: &mut BinaryHeap<Reverse<u64>>, later: impl FnOnce(u64) -> u64) {
+    if let Some(mut first) = times.peek_mut() {
+        *first = Reverse(later(first.0));
+    }
 }
 
 /// A transfer divided into codewords: codeword `i` of `n` ends after `transfer * i / n`, rounded up.
@@ -50,6 +70,22 @@ impl Split {
         let n = u64::from(codewords.max(1));
         Split { transfer, codewords, whole: transfer / n, rest: (transfer % n) as u32 }
     }
+
+    /// Where each codeword ends, from the beginning of the transfer on, without stalls.
+    #[inline]
+    fn ends(self) -> impl Iterator<Item = u64> {
+        // `ahead` is the fraction of a nanosecond, in codewords, by which `before` is rounded up.
+        let (mut ahead, mut before) = (0, 0);
+        (0..self.codewords).map(move |_| {
+            before += self.whole;
+            if self.rest > ahead {
+                before += 1;
+                ahead += self.codewords;
+            }
+            ahead -= self.rest;
+            before
+        })
+    }
 }
 
 impl Ecc {
@@ -60,6 +96,10 @@ impl Ecc {
             finished: vec![0; config.queue as usize],
             next: 0,
             free: 0,
+            parallel: (config.engines > 1).then(|| Parallel {
+                places: (0..config.queue).map(|_| Reverse(0)).collect(),
+                engines: (0..config.engines).map(|_| Reverse(0)).collect(),
+            }),
             split: Split::default(),
         }
     }
@@ -88,25 +128,16 @@ impl Ecc {
         if self.split.transfer != transfer || self.split.codewords != codewords {
             self.split = Split::new(transfer, codewords);
         }
-        let Split { whole, rest, .. } = self.split;
-        // The fraction of a nanosecond, in codewords, by which `before` is rounded up.
-        let mut ahead = 0;
-        let mut stalled = 0;
-        let mut arrival = now;
-        let mut done = now;
-        let mut waited = 0;
-        let mut before = 0;
-        for number in 0..codewords {
+        if let Some(parallel) = &mut self.parallel {
+            return parallel.transfer(now, self.split, |number| time(self.decode, number));
+        }
+        let (mut stalled, mut before, mut waited) = (0, 0, 0);
+        let (mut arrival, mut done) = (now, now);
+        for (number, end) in (0..).zip(self.split.ends()) {
             // A codeword needs a place in the decoder before its transfer begins.
             let place = self.finished[self.next];
-            let begin = now + stalled + before;
-            stalled += place.saturating_sub(begin);
-            before += whole;
-            if rest > ahead {
-                before += 1;
-                ahead += codewords;
-            }
-            ahead -= rest;
+            stalled += place.saturating_sub(now + stalled + before);
+            before = end;
             arrival = now + stalled + before;
             let start = arrival.max(self.free);
             waited = start - arrival;
@@ -119,13 +150,42 @@ impl Ecc {
     }
 }
 
+impl Parallel {
+    /// [`Ecc::transfer_each`] for several engines.
+    #[inline(never)]
+    fn transfer(&mut self, now: u64, split: Split, time: impl Fn(u32) -> u64) -> Decoding {
+        let (mut stalled, mut before) = (0, 0);
+        let (mut arrival, mut done, mut last_start) = (now, now, now);
+        for (number, end) in (0..).zip(split.ends()) {
+            let mut decoded = 0;
+            replace_first(&mut self.places, |place| {
+                stalled += place.saturating_sub(now + stalled + before);
+                before = end;
+                arrival = now + stalled + before;
+                replace_first(&mut self.engines, |idle| {
+                    let start = arrival.max(idle);
+                    decoded = start + time(number);
+                    if decoded >= done {
+                        (done, last_start) = (decoded, start);
+                    }
+                    decoded
+                });
+                decoded
+            });
+        }
+        let waited = last_start.saturating_sub(arrival);
+        // A short codeword behind a long one may be decoded before it has arrived at the end of the transfer.
+        Decoding { channel_free: arrival, stalled, waited, done: done.max(arrival), predicted: 0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use tailcut_units::Span;
 
     fn ecc(decode: u64, queue: u32) -> Ecc {
-        Ecc::new(&EccConfig { codeword: 1024, decode: Span(decode), queue })
+        Ecc::new(&EccConfig { codeword: 1024, decode: Span(decode), queue, engines: 1 })
     }
 
     #[test]
@@ -158,6 +218,40 @@ mod tests {
                     free = free.max(1_000_000 + end) + 1;
                     assert_eq!(ecc.finished[i], free, "codeword {i} of {n} in {transfer}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn engines_decode_at_the_same_time() {
+        let config = EccConfig { codeword: 1024, decode: Span(25), queue: 4, engines: 2 };
+        // Codewords arrive at 110, 120, 130 and 140. Two are decoded until 135 and 145, the next two until 160
+        // and 170.
+        let d = Ecc::new(&config).transfer(100, 4, 40);
+        assert_eq!(d, Decoding { channel_free: 140, stalled: 0, waited: 5, done: 170, predicted: 0 });
+        // A queue of two: the third codeword begins when the first is decoded, the fourth after the second.
+        let d = Ecc::new(&EccConfig { queue: 2, ..config.clone() }).transfer(100, 4, 40);
+        assert_eq!(d, Decoding { channel_free: 155, stalled: 15, waited: 0, done: 180, predicted: 0 });
+        // The first codeword takes longer than all that follow.
+        let d = Ecc::new(&config).transfer_each(100, 40, 4, |_, n| if n == 0 { 95 } else { 1 });
+        assert_eq!(d, Decoding { channel_free: 140, stalled: 0, waited: 0, done: 205, predicted: 0 });
+    }
+
+    /// Engines one after another are as one engine if a codeword has one.
+    #[test]
+    fn a_queue_of_one_place_uses_one_engine() {
+        let mut s = tailcut_units::Stream::new(4, "ecc engines", 0);
+        for _ in 0..200 {
+            let config = EccConfig { codeword: 1024, decode: Span(s.below(30)), queue: 1, engines: 1 };
+            let (mut one, mut three) = (Ecc::new(&config), Ecc::new(&EccConfig { engines: 3, ..config }));
+            let mut now = 0;
+            for _ in 0..20 {
+                now += s.below(100);
+                let (n, transfer) = (1 + s.below(6) as u32, s.below(100));
+                let [a, b] = [&mut one, &mut three]
+                    .map(|ecc| ecc.transfer_each(now, transfer, n, |d, i| d + u64::from(i)));
+                assert_eq!(a, b);
+                now = a.channel_free;
             }
         }
     }

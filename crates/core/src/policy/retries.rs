@@ -21,7 +21,7 @@ impl Predictor {
         if threshold.is_some_and(|weight| weight > 1024) {
             return Err(format!("policy.read_retry.{name}.threshold: 0 to 1024"));
         }
-        Ok(Predictor { place, ns: predict.0, threshold, deviation })
+        Ok(Predictor { place, ns: predict.0, threshold, deviation, overlaps: false })
     }
 }
 

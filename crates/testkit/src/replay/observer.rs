@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::history::History;
-use super::operation::{Operation, predict_ns};
+use super::operation::{Operation, predict_ns, sense_in_die};
 use super::reached::Reached;
 use super::request::{Front, Rebuild, Request};
 use super::unit::Unit;
@@ -161,12 +161,12 @@ impl Replay {
         let senses = e.occupant != Occupant::GcProgram && matches!(e.kind, OpKind::Read | OpKind::Copyback);
         let second = e.kind == OpKind::Copyback && !senses;
         let ids = if second { vec![e.op] } else { self.with_joined(e.op) };
-        let predict = predict_ns(&self.shape, Place::Die);
+        let in_die = sense_in_die(&self.shape, nominal);
         for id in ids {
             let op = self.op(id);
             op.sensed_or_pulsed(e.at.0, nominal);
             if e.kind == OpKind::Read {
-                op.sensed_beyond(e.until.0 - e.at.0 - nominal, predict);
+                op.sensed_beyond(e.until.0 - e.at.0 - nominal, nominal, in_die);
             }
             if senses {
                 op.wait_for_channel(e.until.0);

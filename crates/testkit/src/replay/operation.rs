@@ -88,7 +88,10 @@ impl Operation {
             Step::Suspended => self.suspended = true,
             Step::Resuming => self.waits = Some(e.at.0),
             Step::ChannelOut => {
-                let transfer = shape.timing.transfer_codewords_ns(self.told.codewords);
+                let whole = shape.timing.transfer_codewords_ns(self.told.codewords);
+                // A second sense may be for known cells alone.
+                let known = shape.senses.as_ref().map_or(0, |senses| senses.known_ns(whole));
+                let transfer = if self.senses == 2 && known > 0 { known } else { whole };
                 let spent = e.until.0 - e.at.0;
                 let stalled = spent.checked_sub(transfer).ok_or("data go out faster than the channel")?;
                 self.account.add(Cause::TRANSFER, transfer);
@@ -132,17 +135,18 @@ impl Operation {
     /// joined it is sensed for the first time, and a sense that the die makes by itself.
     fn check_beyond(&self, beyond: u64, sense: u64, shape: &Shape) -> Result<(), String> {
         let predict = predict_ns(shape, Place::Die);
-        match [0, predict, predict + sense].contains(&beyond) {
+        match [0, predict, sense_in_die(shape, sense)].contains(&beyond) {
             true => Ok(()),
             false => Err(format!("{:?}: {beyond} ns beyond a sense", self.told)),
         }
     }
 
-    /// Charge what the senses of the read took beyond one. `predict` is what a prediction in the die takes.
-    pub fn sensed_beyond(&mut self, beyond: u64, predict: u64) {
+    /// Charge what the senses of the read took beyond one, which takes `sense`, and `in_die` one that the die
+    /// makes by itself.
+    pub fn sensed_beyond(&mut self, beyond: u64, sense: u64, in_die: u64) {
         self.senses += 1;
         // The die senses again only what it has predicted to fail.
-        let again = beyond.saturating_sub(predict);
+        let again = if beyond == in_die { sense } else { 0 };
         self.account.add(Cause::RETRY_ARRAY, again);
         self.account.add(Cause::PREDICT, beyond - again);
     }
@@ -205,6 +209,12 @@ impl Operation {
 /// What a prediction at a place takes, ns; 0 where there is none.
 pub fn predict_ns(shape: &Shape, place: Place) -> u64 {
     shape.senses.as_ref().map_or(0, |s| s.predict_ns(place))
+}
+
+/// What a sense that the die makes by itself takes, with its prediction, ns.
+pub fn sense_in_die(shape: &Shape, sense: u64) -> u64 {
+    let overlaps = shape.senses.as_ref().is_some_and(|s| s.prediction_overlaps());
+    if overlaps { sense } else { predict_ns(shape, Place::Die) + sense }
 }
 
 /// The time of an erase whose pulses a scheme chooses, if it can be this one: some whole steps, and what

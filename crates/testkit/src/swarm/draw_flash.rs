@@ -8,7 +8,9 @@ use tailcut_core::nand::config::{GeometryConfig, ProgramErase, SuspendLimits, Su
 use tailcut_core::nand::erase::config::Reading;
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorModel};
 use tailcut_core::nand::faults::config::FaultsConfig;
+use tailcut_core::policy::background::{BackgroundConfig, refresh};
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
+use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::read_retry::ReadRetryConfig;
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout::Clock};
@@ -106,6 +108,20 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     c.age.retention = one_of(s, &[None, days(17), days(30), days(300)]);
     c.age.retention_from = if c.age.retention.is_some() { one_of(s, &[None, Some(Span(0))]) } else { None };
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
+    c.ecc.engines = one_of(s, &[1, 1, 2, 5]);
+    match &mut c.policy.read_retry {
+        ReadRetryConfig::Sentinel(m) => m.extra_read = chance(s, 2),
+        ReadRetryConfig::SwiftReadPlus(m) => m.group = one_of(s, &[1, 3, 65_536]),
+        ReadRetryConfig::Rif(m) => m.overlap = chance(s, 2),
+        _ => {}
+    }
+    let instant = matches!(c.policy.gc_schedule, GcScheduleConfig::Instant(_));
+    if chance(s, 2) && !instant {
+        c.policy.background = BackgroundConfig::Refresh(refresh::Config {
+            after: Span(one_of(s, &[1, 17 * 24, 100 * 24]) * 3_600_000_000_000),
+            pause: Span(one_of(s, &[10_000, 1_000_000, 30_000_000])),
+        });
+    }
     true
 }
 

@@ -354,7 +354,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let ended_for_space = |device: &Device<O, M>| {
             let c = device.counters();
             // A collection for levelling counts when it begins.
-            c.collections.saturating_sub(c.collections_for_wear)
+            c.collections.saturating_sub(c.collections_for_wear + c.collections_for_refresh)
         };
         let before = ended_for_space(&self.device);
         let (mut ended, mut last) = (0, 0);

@@ -20,13 +20,24 @@ pub(in crate::device) enum Stage {
     Erasing,
 }
 
+/// Why a victim is emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Aim {
+    /// To win space, or to retire blocks.
+    Space,
+    /// To level the erases of the lane.
+    Wear,
+    /// To write old data again.
+    Refresh,
+}
+
 /// The collection of one lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
-    /// Whether it is emptied for levelling.
-    levels: bool,
+    /// Why it is emptied.
+    aim: Aim,
     /// Offset in the victim up to which units have been looked at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.
@@ -62,7 +73,7 @@ impl Collection {
         Collection {
             stage: Stage::Idle,
             victim: NONE,
-            levels: false,
+            aim: Aim::Space,
             cursor: 0,
             reads: 0,
             programs: 0,
@@ -184,11 +195,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The extent of a lane that is to be emptied whatever it holds: its blocks fail, or are erased too
-    /// seldom.
+    /// seldom, or its data are old.
     fn due_extent(&self, lane: u32) -> Option<u32> {
         let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
         let levels = failing.is_none() && self.fixed.erase_gap.is_some();
-        if levels { self.coldest_in(lane) } else { failing }
+        let due = if levels { self.coldest_in(lane) } else { failing };
+        if due.is_none() && self.fixed.refreshes { self.old_in(lane) } else { due }
     }
 
     /// The extent of a lane to collect: one that is due, or the one that the victim policy chooses.
@@ -219,11 +231,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn count_moved(&mut self, lane: u32, units: u32) {
         let s = &mut self.state;
-        if s.gc.collections[lane as usize].levels {
-            s.counters.programs_wear += u64::from(units);
-        } else {
-            s.counters.programs_gc += u64::from(units);
-        }
+        let counted = match s.gc.collections[lane as usize].aim {
+            Aim::Space => &mut s.counters.programs_gc,
+            Aim::Wear => &mut s.counters.programs_wear,
+            Aim::Refresh => &mut s.counters.programs_refresh,
+        };
+        *counted += u64::from(units);
         if self.fixed.most_tokens > 0 {
             self.earn_tokens(lane, units);
         }
@@ -258,6 +271,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let ends = self.state.now + self.collection_ns(victim);
+        let refreshes = self.fixed.refreshes && self.leaves_refresh(lane, victim);
         let dead = !self.state.faults.dead_parts.is_empty();
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let s = &mut self.state;
@@ -267,10 +281,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
         c.stage = Stage::Copying;
         c.victim = victim;
-        c.levels = s.gc.coldest.get(lane as usize) == Some(&victim);
-        if c.levels {
+        c.aim = Aim::Space;
+        if s.gc.coldest.get(lane as usize) == Some(&victim) {
+            c.aim = Aim::Wear;
             s.counters.collections_for_wear += 1;
             s.gc.levelled_at[lane as usize] = s.counters.programs_user;
+        } else if refreshes {
+            c.aim = Aim::Refresh;
+            s.counters.collections_for_refresh += 1;
         }
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
@@ -408,6 +426,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);
+        if self.fixed.refreshes {
+            self.leaves_refresh(lane, victim);
+        }
         if self.fixed.may_fail || self.shape.holes.is_some() {
             let layout = &self.shape.layout;
             let first = layout.first_die(lane);

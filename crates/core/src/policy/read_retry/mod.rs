@@ -33,7 +33,8 @@ pub enum Aim {
 pub struct Sense {
     /// Where V_REF stands.
     pub aim: Aim,
-    /// Whether the data are decoded. If not, they only tell where V_REF belongs.
+    /// Whether the data are decoded. If not, only the known cells of the pages cross the channel, and tell
+    /// where V_REF belongs.
     pub decoded: bool,
 }
 
@@ -67,6 +68,8 @@ pub struct Predictor {
     pub threshold: Option<u32>,
     /// Standard deviation of the V_REF of the sense that follows in the die, in sixteenths of a step.
     pub deviation: u16,
+    /// Whether the sense that follows in the die begins with the prediction, and is dropped if it is not needed.
+    pub overlaps: bool,
 }
 
 /// The contract: `next` returns `None` after at most 64 senses. All other answers never change.
@@ -78,6 +81,14 @@ pub trait ReadRetry {
     /// What predicts failures.
     fn predictor(&self) -> Option<Predictor> {
         None
+    }
+    /// Neighbouring blocks of a plane that share [`Aim::Tracked`].
+    fn tracked_blocks(&self) -> u32 {
+        1
+    }
+    /// The share of a page that its known cells are, in millionths.
+    fn known_cells(&self) -> u32 {
+        0
     }
     /// The next sense; `None` gives the data up.
     fn next(&self, view: &FailedView) -> Option<Sense>;
@@ -104,6 +115,8 @@ family! {
     answers: {
         fn first() -> Aim;
         fn predictor() -> Option<Predictor>;
+        fn tracked_blocks() -> u32;
+        fn known_cells() -> u32;
         fn next(view: &FailedView) -> Option<Sense>;
     }
 }

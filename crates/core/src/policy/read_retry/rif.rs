@@ -13,7 +13,9 @@
 //! `predict` (2.5 us: 4 KiB in segments of 128 bits at 100 MHz) is of RiF. Its threshold belongs to its code; that of this
 //! code follows from the table of the decoder.
 //!
-//! **Left out.** Overlap of the prediction with the next sense. All planes of a multi-plane sense are predicted at once.
+//! `overlap`: dies that can sense while they predict; the sources leave it open.
+//!
+//! **Left out.** All planes of a multi-plane sense are predicted at once.
 //!
 //! **Checked by** `senses` of `core`.
 
@@ -41,11 +43,14 @@ pub struct Config {
     /// - Range: 0 to 1024
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
+    /// Whether the second sense begins together with the prediction, and is dropped if the prediction is good. Then a
+    /// prediction takes time only from reads that need no second sense.
+    pub overlap: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { deviation: 0.5, predict: Span(2_500), threshold: None }
+        Config { deviation: 0.5, predict: Span(2_500), threshold: None, overlap: false }
     }
 }
 
@@ -60,7 +65,7 @@ impl Policy {
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
         let deviation = parts("rif.deviation", c.deviation)?;
         let predictor = Predictor::new("rif", Place::Die, c.predict, c.threshold, deviation)?;
-        Ok(Policy { predictor })
+        Ok(Policy { predictor: Predictor { overlaps: c.overlap, ..predictor } })
     }
 }
 

@@ -11,6 +11,8 @@
 //! Swift-Read (Kim et al., ISSCC 2022) finds V_REF from the number of ones in a sense. How well is not
 //! published: an assumption.
 //!
+//! `group`: blocks that share a V_REF; RiF does not say how many: an assumption.
+//!
 //! **Left out.** Groups by layer, and how the table is kept over a loss of power.
 //!
 //! **Checked by** `senses` of `core`.
@@ -27,24 +29,32 @@ pub struct Config {
     ///
     /// - Range: 0 to 100
     pub deviation: f64,
+    /// Blocks of a plane with neighbouring numbers that share a V_REF.
+    ///
+    /// - Range: 1 to 65536
+    pub group: u32,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { deviation: 0.5 }
+        Config { deviation: 0.5, group: 16 }
     }
 }
 
-/// The parameter.
+/// The parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     deviation: u16,
+    group: u32,
 }
 
 impl Policy {
     /// Fails for values out of range.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy { deviation: parts("swift-read-plus.deviation", c.deviation)? })
+        if !(1..=65_536).contains(&c.group) {
+            return Err(format!("policy.read_retry.swift-read-plus.group is {}: 1 to 65536 blocks", c.group));
+        }
+        Ok(Policy { deviation: parts("swift-read-plus.deviation", c.deviation)?, group: c.group })
     }
 }
 
@@ -52,6 +62,10 @@ impl ReadRetry for Policy {
     #[inline]
     fn first(&self) -> Aim {
         Aim::Tracked
+    }
+    #[inline]
+    fn tracked_blocks(&self) -> u32 {
+        self.group
     }
     #[inline]
     fn next(&self, view: &FailedView) -> Option<Sense> {

@@ -1,0 +1,109 @@
+//! Refreshing: extents whose data are old are collected, whatever they hold.
+
+use super::drive::Device;
+use super::medium::Medium;
+use crate::containers::NONE;
+use crate::containers::timers::UNSET;
+use crate::observer::Observer;
+use crate::policy::background::Refreshing;
+use serde::{Deserialize, Serialize};
+
+/// The extents to refresh, and when the next are chosen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Refresh {
+    after: u64,
+    pause: u64,
+    /// By lane: the extent that is collected next, or `NONE`. Empty without refreshing.
+    chosen: Vec<u32>,
+    /// By lane: the index at which the search for an old extent goes on.
+    cursor: Vec<u32>,
+    /// When extents are chosen again, ns.
+    pub due_at: u64,
+}
+
+impl Refresh {
+    /// Create the state of refreshing. Without refreshing it takes no memory.
+    pub fn new(refreshing: Option<Refreshing>, lanes: u32) -> Refresh {
+        let Some(Refreshing { after, pause }) = refreshing else {
+            return Refresh { after: 0, pause: 0, chosen: Vec::new(), cursor: Vec::new(), due_at: UNSET };
+        };
+        let lanes = lanes as usize;
+        Refresh {
+            after: after.0,
+            pause: pause.0,
+            chosen: vec![NONE; lanes],
+            cursor: vec![0; lanes],
+            due_at: pause.0,
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether old data are written again.
+    pub fn refreshes(&self) -> bool {
+        self.fixed.refreshes
+    }
+
+    /// An extent is collected or erased. Returns whether it was to be refreshed; then another is chosen after
+    /// the pause.
+    #[cold]
+    pub(super) fn leaves_refresh(&mut self, lane: u32, extent: u32) -> bool {
+        let r = &mut self.state.refresh;
+        if r.chosen[lane as usize] != extent {
+            return false;
+        }
+        r.chosen[lane as usize] = NONE;
+        if r.due_at == UNSET {
+            r.due_at = self.state.now + r.pause;
+            self.set_rare_timer();
+        }
+        true
+    }
+
+    /// Handle the timer of refreshing: choose an old extent in each lane that has none. It is collected as soon
+    /// as there is room for what it holds.
+    pub(super) fn refresh_timer(&mut self) {
+        for lane in 0..self.shape.layout.lanes {
+            if self.state.refresh.chosen[lane as usize] == NONE {
+                let extent = self.next_old(lane);
+                self.state.refresh.chosen[lane as usize] = extent;
+                if extent != NONE {
+                    self.check_collection(lane);
+                }
+            }
+        }
+    }
+
+    /// The next full extent of a lane whose data are old, or `NONE`.
+    fn next_old(&mut self, lane: u32) -> u32 {
+        let layout = &self.shape.layout;
+        let start = self.state.refresh.cursor[lane as usize];
+        for step in 0..layout.stride {
+            let index = (start + step) % layout.stride;
+            let extent = lane * layout.stride + index;
+            if self.state.extents.is_closed(extent) && self.is_old(lane, index) {
+                self.state.refresh.cursor[lane as usize] = (index + 1) % layout.stride;
+                return extent;
+            }
+        }
+        NONE
+    }
+
+    /// Whether the data of a block at an index of a lane are old.
+    fn is_old(&self, lane: u32, index: u32) -> bool {
+        let blocks = self.flash.blocks();
+        let old = |plane| {
+            blocks.has(plane, index) && blocks.age(plane, index, self.state.now) >= self.state.refresh.after
+        };
+        self.shape.layout.planes_of(lane).any(old)
+    }
+
+    /// The extent of a lane to refresh, if there is room for what it holds.
+    #[cold]
+    pub(super) fn old_in(&self, lane: u32) -> Option<u32> {
+        let s = &self.state;
+        let extent = s.refresh.chosen[lane as usize];
+        let fits = s.extents.free(&self.shape.layout, lane) > self.shape.reserve;
+        (extent != NONE && fits && s.extents.is_closed(extent)).then_some(extent)
+    }
+}
