@@ -88,13 +88,16 @@ pub struct Predictions {
 ///
 /// `progress` is called from the threads with the number of pages that are newly done; it returns whether to go
 /// on. `None` if it ever said no.
+///
+/// # Panics
+/// If the rate is outside of 0 to 0.5.
 pub fn predict(
     code: &Code,
     what: &Predict,
     threads: usize,
     progress: &(dyn Fn(u64) -> bool + Sync),
 ) -> Option<Predictions> {
-    let sensing = Sensing::hard();
+    let sensing = Sensing::new(0, what.rber).expect("a rate from 0 to 0.5");
     let new = || Pages {
         code,
         what,
