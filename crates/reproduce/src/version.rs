@@ -22,7 +22,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 8] = [
+pub const CHANGES: [ModelChange; 9] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange { version: 3, choices: &["age.overwrites.uniform"], from_units: 0 },
@@ -51,6 +51,18 @@ pub const CHANGES: [ModelChange; 8] = [
             "policy.erase_scheme.dpes",
             "policy.erase_scheme.aero-cons",
             "policy.erase_scheme.aero",
+        ],
+        from_units: 0,
+    },
+    ModelChange {
+        version: 9,
+        choices: &[
+            "policy.erase_scheme.ispe",
+            "policy.erase_scheme.i-ispe",
+            "policy.erase_scheme.dpes",
+            "policy.erase_scheme.aero-cons",
+            "policy.erase_scheme.aero",
+            "errors",
         ],
         from_units: 0,
     },

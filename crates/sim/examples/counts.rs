@@ -40,7 +40,7 @@ struct Load {
     shows: fn(&RunOutcome) -> u64,
 }
 
-const LOADS: [Load; 5] = [
+const LOADS: [Load; 7] = [
     Load {
         name: "mqsim-e/read",
         device: "mqsim-e",
@@ -87,6 +87,26 @@ const LOADS: [Load; 5] = [
         job: "randread,bs=64k,iodepth=16",
         requests: 5_000,
         shows: |o| o.issued,
+    },
+    Load {
+        name: "tlc-3d/ispe",
+        device: "tlc-3d",
+        scheme: "ispe",
+        sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
+        past: PastKind::Steady,
+        job: "randrw,bs=16k,rwmixread=70,iodepth=16",
+        requests: 20_000,
+        shows: |o| o.flash.erases.blocks,
+    },
+    Load {
+        name: "tlc-3d/aero",
+        device: "tlc-3d",
+        scheme: "aero",
+        sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
+        past: PastKind::Steady,
+        job: "randrw,bs=16k,rwmixread=70,iodepth=16",
+        requests: 20_000,
+        shows: |o| o.flash.erases.blocks,
     },
     Load {
         name: "z-ssd/suspend",

@@ -193,6 +193,8 @@ const CHANGES: &[Change] = &[
     ("policy.gc_schedule.preemptive.hard", "3", &[]),
     ("policy.gc_schedule.preemptive.states", "'four'", &[("policy.gc_schedule.preemptive.hard", "4")]),
     ("policy.gc_schedule.preemptive.high_priority_writes", "true", FOUR_STATES),
+    ("policy.erase_scheme.aero.table", "[300, 4000]", AERO),
+    ("policy.erase_scheme.aero-cons.table", "[300, 4000]", &[("policy.erase_scheme", "'aero-cons'")]),
     ("policy.background.refresh.after", "'40d'", REFRESHES),
     ("policy.background.refresh.pause", "'1s'", REFRESHES),
     ("policy.background.scrub.idle", "'20ms'", &[]),
@@ -221,6 +223,11 @@ const CHANGES: &[Change] = &[
     ("faults.erase", "'10%'", &[]),
     ("faults.read", "'2%'", &[]),
     ("faults.page", "'2%'", &[]),
+    ("faults.page_reads", "9", &[("faults.page", "'2%'")]),
+    ("faults.plane", "'50%'", &[("faults.within", "'1ms'")]),
+    ("faults.die", "'50%'", &[("faults.within", "'1ms'")]),
+    ("faults.channel", "'50%'", &[("faults.within", "'1ms'")]),
+    ("faults.within", "'9ms'", &[("faults.plane", "'50%'"), ("faults.within", "'1ms'")]),
     ("faults.worn", "10", AERO),
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
@@ -401,6 +408,11 @@ fn bases() -> Vec<Table> {
         set(&mut failing, &key, parse(value));
     }
     set(&mut failing, "faults.rebuild_rate", parse("'1MB/s'"));
+    for (key, value) in
+        [("page_reads", "1"), ("plane", "'0%'"), ("die", "'0%'"), ("channel", "'0%'"), ("within", "'1s'")]
+    {
+        set(&mut failing, &format!("faults.{key}"), parse(value));
+    }
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));

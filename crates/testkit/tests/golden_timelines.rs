@@ -559,6 +559,31 @@ fn a_page_that_is_unreadable_once() {
 }
 
 #[test]
+fn a_page_that_is_unreadable_after_reads() {
+    let script = [(0, Read, 0, UNIT), (100_000, Read, 0, UNIT), (200_000, Read, 0, UNIT)];
+    let question = "A page cannot be read any more after two reads of its block.";
+    let c = faulty(drive(), "page=0.0.0.0,reads=2");
+    check("a_page_that_is_unreadable_after_reads", question, &c, &[], &script, 4_000);
+}
+
+#[test]
+fn an_erase_that_fails_from_a_cycle_on() {
+    let script = [(0, Put, 64, UNIT), (4_000_000, Put, 64, UNIT), (8_000_000, Put, 64, UNIT)];
+    let question =
+        "The erase of block 0 fails from its second program/erase cycle on: the first one succeeds.";
+    let c = faulty(hungry(), "erase=0.0.0,cycle=1");
+    check("an_erase_that_fails_from_a_cycle_on", question, &c, &emptied(), &script, 100_000);
+}
+
+#[test]
+fn a_dead_die_with_parity() {
+    let script = [(0, Read, 0, UNIT), (60_000, Read, 0, UNIT), (120_000, Put, 0, UNIT)];
+    let question = "Die 0 dies at 20 us, while a read senses there: its unit is computed from the stripe, as that of\n\
+        the next read. A write of the unit goes to another die.";
+    check("a_dead_die_with_parity", question, &faulty(striped(), "die=0@1000020us"), &[], &script, 10_000);
+}
+
+#[test]
 fn an_erase_that_fails_with_a_spare() {
     let script = [(0, Put, 64, UNIT), (4_000_000, Put, 64, UNIT), (8_000_000, Put, 64, UNIT)];
     let question = "The erase of block 0 fails on plane 0, which has a block more than plane 1: it takes the place of\n\

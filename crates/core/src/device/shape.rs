@@ -196,7 +196,7 @@ impl Shape {
             eraser,
             senses,
             seed,
-            deaths: deaths(c),
+            deaths: deaths(c, seed),
             rewrite_ns: c.faults.rebuild_rate.map_or(0, |rate| Span::transfer(unit, rate).0),
             timing,
             fill,
@@ -348,10 +348,11 @@ impl Shape {
 }
 
 /// The planes that die, in order of time.
-fn deaths(c: &DeviceConfig) -> Vec<Death> {
+fn deaths(c: &DeviceConfig, seed: u64) -> Vec<Death> {
     let dead = c.fault.iter().filter(|f| f.kills());
-    let mut deaths: Vec<Death> =
-        dead.map(|f| Death { at: f.begins().0, planes: f.planes(&c.geometry) }).collect();
+    let named = dead.map(|f| Death { at: f.begins().0, planes: f.planes(&c.geometry) });
+    let drawn = c.faults.drawn_deaths(&c.geometry, seed).into_iter();
+    let mut deaths: Vec<Death> = named.chain(drawn.map(|(at, planes)| Death { at, planes })).collect();
     deaths.sort_by_key(|death| death.at);
     deaths
 }
@@ -413,7 +414,8 @@ fn buffer_slots(
 fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Eraser>, ConfigProblem> {
     let scheme = EraseSchemePolicy::new(&c.policy.erase_scheme, x).map_err(of_policy("erase_scheme"))?;
     let Some(erase) = &c.erase else { return Ok(None) };
-    let eraser = Eraser::new(erase, scheme, seed).map_err(of_policy("erase_scheme"))?;
+    let eraser =
+        Eraser::new(erase, scheme, c.suspend.erase.rber_growth, seed).map_err(of_policy("erase_scheme"))?;
     if eraser.is_some() && c.timing.program_erase != ProgramErase::Timed {
         return refuse(
             "policy.erase_scheme",
@@ -448,7 +450,14 @@ fn senses(
     let errors_of =
         Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
     let most_codewords = (most_bytes / c.ecc.codeword) as u32;
-    Ok(Some(Senses::new(errors_of, &table, retry, errors.iteration.0, most_codewords)))
+    Ok(Some(Senses::new(
+        errors_of,
+        &table,
+        retry,
+        errors.iteration.0,
+        c.suspend.erase.rber_growth,
+        most_codewords,
+    )))
 }
 
 fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {

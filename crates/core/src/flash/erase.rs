@@ -2,7 +2,7 @@
 //!
 //! The pulses of an erase are planned when it enters the array: everything that they depend on is known of
 //! the block. When the erase ends, the same plan says what the block has become. In a multi-plane erase each
-//! plane has its own plan. A pulse lasts as long as that of the plane which needs most.
+//! plane has its own plan, and the erase takes the loops of its slowest plane.
 
 use super::join::joined;
 use super::op::{ErasePart, FlashCommand, OpId};
@@ -36,12 +36,19 @@ pub struct Eraser {
     cycles_per_erase: u32,
     /// Whether the last loop of an erase waits until its extent is opened.
     defers_last_loop: bool,
+    /// By how much a suspension of a block's erases raises its errors, of 2^32.
+    growth: u64,
     /// By class, then by `EVERY` cycles: the wear of a block that the scheme has always erased.
     life: Vec<[u32; TABLED as usize + 1]>,
 }
 
 /// The stress of the plan for a typical block, by the steps that it needs and the errors that are expected.
 type StressOfPlans = BTreeMap<(u32, u32), u64>;
+
+/// What one suspension adds to errors, of 2^32, if 1,000 add this share.
+pub fn by_suspension(growth: f64) -> u64 {
+    libm::round(growth / 1000.0 * 4_294_967_296.0) as u64
+}
 
 /// Totals of the erases of blocks, whose pulses a scheme chose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,11 +112,17 @@ pub struct Known {
 }
 
 impl Eraser {
-    /// A scheme on an array; `None` for a scheme that takes the configured loops.
+    /// A scheme on an array; `None` for a scheme that takes the configured loops. `growth`: the share by which
+    /// 1,000 suspensions of a block's erases raise its errors.
     ///
     /// # Errors
     /// Says which rows are missing.
-    pub fn new(c: &EraseConfig, scheme: EraseSchemePolicy, seed: u64) -> Result<Option<Eraser>, String> {
+    pub fn new(
+        c: &EraseConfig,
+        scheme: EraseSchemePolicy,
+        growth: f64,
+        seed: u64,
+    ) -> Result<Option<Eraser>, String> {
         let Some(rows) = scheme.rows() else { return Ok(None) };
         let most = c.steps_per_level() * c.levels;
         let of = |rows: &str| {
@@ -120,9 +133,17 @@ impl Eraser {
         let chip = Chip::new(c, scheme.voltage(), seed);
         let (reading, cycles_per_erase) = (c.reading, c.cycles_per_erase);
         let defers_last_loop = c.defer_last_loop;
-        let life = Vec::new();
-        let mut eraser =
-            Eraser { chip, scheme, need, full, reading, cycles_per_erase, defers_last_loop, life };
+        let mut eraser = Eraser {
+            chip,
+            scheme,
+            need,
+            full,
+            reading,
+            cycles_per_erase,
+            defers_last_loop,
+            growth: by_suspension(growth),
+            life: Vec::new(),
+        };
         let mut known = BTreeMap::new();
         eraser.life = (0..CLASSES).map(|class| eraser.life_of(class, &mut known)).collect();
         Ok(Some(eraser))
@@ -168,7 +189,8 @@ impl Eraser {
         let full = |steps: u32| self.chip.full_stress(steps) as f64;
         let row = self.row(cycles, wear);
         let (need, bound) = (self.need.mixture(class, row), self.full.mixture(class, row));
-        let (least, most) = (self.with_intent(need.0, bound.0), self.with_intent(need.1, bound.1));
+        let of = |steps, full| self.with_intent(steps, need.0, full);
+        let (least, most) = (of(need.0, bound.0), of(need.1, bound.1));
         let under = stress(least) * (1.0 - need.2) + stress(most) * need.2;
         let (least, most, part) = self.full.mixture(class, wear / CYCLE);
         let by_full = full(least) * (1.0 - part) + full(most) * part;
@@ -185,16 +207,19 @@ impl Eraser {
 
     /// The steps that erase a block of this class and turn.
     fn needed(&self, nature: &Nature, cycles: u32, wear: u32) -> u32 {
-        let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, self.row(cycles, wear));
-        self.with_intent(of(&self.need), of(&self.full))
+        let row = self.row(cycles, wear);
+        let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, row);
+        let (least, _, _) = self.need.mixture(nature.class, row);
+        self.with_intent(of(&self.need), least, of(&self.full))
     }
 
-    /// The steps that erase a block which gets `steps` by its row. The row of a scheme that predicts may lack
-    /// what its erases leave by intent. With it, a block needs no more than full pulses, which erase it in
-    /// `full` steps.
-    fn with_intent(&self, steps: u32, full: u32) -> u32 {
+    /// The steps that erase a block which gets `steps` by its rows, and `least` by the earlier one of them. No
+    /// scheme needs more than full pulses, which erase the block in `full` steps, unless its own row says so:
+    /// between rows of different cycles a block might. The row of a scheme that predicts may lack what its
+    /// erases leave by intent.
+    fn with_intent(&self, steps: u32, least: u32, full: u32) -> u32 {
         if !self.scheme.predicts() {
-            return steps;
+            return steps.min(full.max(least));
         }
         let (chip, bound) = (&self.chip, full.next_multiple_of(self.chip.steps_per_level));
         let level = steps.div_ceil(chip.steps_per_level).clamp(1, chip.levels);
@@ -355,8 +380,20 @@ impl Eraser {
     /// Raw bit errors of a KiB, in 1/16, that the block at an index of a plane is expected to have at the
     /// stated retention.
     pub(super) fn errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
+        let (block, nature, known) = self.known(blocks, plane, index);
+        let errors = u64::from(self.chip.errors(&nature, known.wear, known.left));
+        let more =
+            (errors * (u64::from(blocks.suspensions()[block.index()]) * self.growth).min(1 << 38)) >> 32;
+        u32::try_from(errors + more).unwrap_or(u32::MAX)
+    }
+
+    /// The errors of a KiB, in 1/16, that the last erase of the block at an index of a plane has left.
+    pub(super) fn left_errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
         let (_, nature, known) = self.known(blocks, plane, index);
-        self.chip.errors(&nature, known.wear, known.left)
+        if known.left == 0 {
+            return 0;
+        }
+        self.chip.residual_errors(self.chip.fail_bits(&nature, known.left, None))
     }
 
     /// Mean time of the erase of a block after so many cycles, ns, without a last loop that is deferred.
@@ -391,45 +428,43 @@ impl<O> Flash<O> {
     #[cold]
     pub(super) fn loops_of(&self, head: u32) -> Loops {
         let Some(eraser) = &self.fixed.eraser else { return self.fixed.timing.loops };
-        let mut longest = [0; MOST_LOOPS];
-        let mut count = 0;
+        let mut slowest = Loops::NONE;
         for id in joined(&self.state.ops, head) {
             let cmd = &self.state.ops[id].cmd;
-            let (pulses, all) = self.pulses_of(eraser, cmd);
+            let plan = self.slowest_plan(eraser, cmd);
+            let (last, others) = plan.pulses().split_last().expect("an erase has a pulse");
             let part = match cmd.part {
-                ErasePart::Whole => &pulses[..all],
-                ErasePart::AllButLast => &pulses[..all - 1],
-                ErasePart::Last => &pulses[all - 1..all],
+                ErasePart::Whole => plan.pulses(),
+                ErasePart::AllButLast => others,
+                ErasePart::Last => std::slice::from_ref(last),
             };
-            count = count.max(part.len());
-            for (most, &steps) in longest.iter_mut().zip(part) {
-                *most = steps.max(*most);
+            let loops = self.loops_with(eraser, part);
+            if loops.total() > slowest.total() {
+                slowest = loops;
             }
         }
-        let ns = |steps: u32| (u64::from(steps) * eraser.chip.step_ns) as u32;
-        self.fixed.timing.loops.with_pulses(longest[..count].iter().map(|&steps| ns(steps)))
+        slowest
     }
 
-    /// The steps of each pulse of the erase that a command belongs to, and the number of its pulses. A pulse
-    /// is as long as that of the plane which needs most.
-    fn pulses_of(&self, eraser: &Eraser, cmd: &FlashCommand) -> ([u32; MOST_LOOPS], usize) {
-        let mut longest = [0; MOST_LOOPS];
-        let mut count = 0;
-        for plane in self.fixed.planes_of(cmd) {
+    /// The loops of these pulses.
+    fn loops_with(&self, eraser: &Eraser, pulses: &[Pulse]) -> Loops {
+        let ns = |pulse: &Pulse| (u64::from(pulse.steps) * eraser.chip.step_ns) as u32;
+        self.fixed.timing.loops.with_pulses(pulses.iter().map(ns))
+    }
+
+    /// The plan of the plane that takes longest, of those of the erase that a command belongs to.
+    fn slowest_plan(&self, eraser: &Eraser, cmd: &FlashCommand) -> Plan {
+        let plans = self.fixed.planes_of(cmd).map(|plane| {
             let (_, nature, known) = eraser.known(&self.state.blocks, plane, cmd.block);
-            let plan = eraser.plan(&nature, &known);
-            count = count.max(plan.count);
-            for (most, pulse) in longest.iter_mut().zip(plan.pulses()) {
-                *most = pulse.steps.max(*most);
-            }
-        }
-        (longest, count)
+            eraser.plan(&nature, &known)
+        });
+        plans.max_by_key(|plan| self.loops_with(eraser, plan.pulses()).total()).expect("an erase has a plane")
     }
 
     /// Whether the erase that a command belongs to has loops before its last.
     #[cold]
     pub fn has_earlier_loops(&self, cmd: &FlashCommand) -> bool {
-        self.fixed.eraser.as_ref().is_some_and(|eraser| self.pulses_of(eraser, cmd).1 > 1)
+        self.fixed.eraser.as_ref().is_some_and(|eraser| self.slowest_plan(eraser, cmd).count > 1)
     }
 
     /// How long an erase is in the array if nothing interrupts it, with those that joined it, ns.

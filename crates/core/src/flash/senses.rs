@@ -5,6 +5,7 @@
 //! data cannot be decoded is queued at its die again, for the pages that failed.
 
 use super::dispatch::Submitted;
+use super::erase::by_suspension;
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::address::BlockId;
@@ -18,6 +19,8 @@ use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 use tailcut_units::Cause;
 
+/// From errors of a KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
+const RATE_SHIFT: u32 = 40 - 13 - 4;
 /// In place of a number of iterations: a codeword that is not decoded.
 const SKIPPED: u8 = u8::MAX;
 
@@ -36,17 +39,21 @@ pub struct Senses {
     threshold: u32,
     /// Time of one iteration of the decoder, ns.
     iteration_ns: u64,
+    /// By how much a suspension of a block's erases raises its errors, of 2^32.
+    growth: u64,
     /// Codewords that one operation can move.
     most_codewords: u32,
 }
 
 impl Senses {
-    /// The senses of a drive whose decoder has this table.
+    /// The senses of a drive whose decoder has this table. `growth`: the share by which 1,000 suspensions of a
+    /// block's erases raise its errors.
     pub fn new(
         errors: Errors,
         table: &Table,
         retry: ReadRetryPolicy,
         iteration_ns: u64,
+        growth: f64,
         most_codewords: u32,
     ) -> Senses {
         let predictor = retry.predictor();
@@ -62,6 +69,7 @@ impl Senses {
             known_cells,
             threshold,
             iteration_ns,
+            growth: by_suspension(growth),
             most_codewords,
         }
     }
@@ -296,7 +304,18 @@ impl<O: Observer> Flash<O> {
             let Range { start, end } = codewords_of(&cmd, i);
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let page_type = fixed.timing.page_type(cmd.page);
-            let page = senses.errors.page(&found, cmd.page, page_type, 2 * u32::from(number));
+            let growth =
+                (u64::from(s.blocks.suspensions()[found.block.index()]) * senses.growth).min(1 << 38);
+            let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
+            let page_of = |sense: u32| {
+                let page = senses.errors.page(&found, cmd.page, page_type, sense);
+                if growth == 0 && left == 0 {
+                    page
+                } else {
+                    page.worsened(u64::from(left) << RATE_SHIFT, growth)
+                }
+            };
+            let page = page_of(2 * u32::from(number));
             let totals = &mut s.counters.senses;
             totals.pages += 1;
             totals.again += u64::from(number > 1);
@@ -313,7 +332,7 @@ impl<O: Observer> Flash<O> {
                 if fails && predictor.place == Place::Die {
                     in_die = true;
                     totals.in_die += 1;
-                    let page = senses.errors.page(&found, cmd.page, page_type, 2 * u32::from(number) + 1);
+                    let page = page_of(2 * u32::from(number) + 1);
                     let vref = senses.vref(Aim::Optimum(predictor.deviation), &page, 0);
                     decodes = senses.decode(&page, vref, iterations);
                 } else if fails {

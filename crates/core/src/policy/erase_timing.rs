@@ -27,11 +27,9 @@ impl EraseContext {
 /// The table, and the pulses around it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EraseTiming {
-    /// The most fail bits with which one step more erases a block, how many each step before it adds, and the
-    /// most that tell anything.
-    gamma: u32,
-    delta: u32,
-    high: u32,
+    /// The erase-timing table: the most fail bits with which 1, 2, ... steps more erase a block. More tell
+    /// nothing.
+    table: Vec<u32>,
     /// Steps of the first pulse of a block whose flag is set.
     shallow: u32,
     /// Whether that is every block.
@@ -47,21 +45,24 @@ pub(super) struct EraseTiming {
 }
 
 impl EraseTiming {
-    /// The table of an array, for a member of the family.
+    /// The table of an array, for a member of the family: `table`, or if it is empty, the one that follows from
+    /// how fail bits fall.
     ///
     /// # Errors
-    /// Says which time makes no sense.
-    pub fn new(x: &EraseContext, shallow: Span, member: &str) -> Result<EraseTiming, String> {
+    /// Says which time or table makes no sense.
+    pub fn new(x: &EraseContext, shallow: Span, table: &[u32], member: &str) -> Result<EraseTiming, String> {
         let key = format!("policy.erase_scheme.{member}.shallow");
         let steps = steps_of(shallow, x, &key)?;
         if steps == 0 || steps >= x.steps_per_level {
             let most = format_time(Span(u64::from(x.steps_per_level) * x.step_ns));
             return Err(format!("{key} = {}: more than 0ns, less than {most}", format_time(shallow)));
         }
+        let table = if table.is_empty() { by_slope(x) } else { table.to_vec() };
+        if table.len() > 255 || table.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(format!("policy.erase_scheme.{member}.table: at most 255 numbers, which rise"));
+        }
         Ok(EraseTiming {
-            gamma: x.gamma,
-            delta: x.delta,
-            high: x.high,
+            table,
             shallow: steps,
             always_shallow: false,
             steps_per_level: x.steps_per_level,
@@ -119,10 +120,8 @@ impl EraseTiming {
 
     /// Steps that erase a block with these fail bits; with too many to tell, more than any pulse has.
     fn predicted(&self, fail_bits: u32) -> u32 {
-        if fail_bits > self.high {
-            return u32::MAX;
-        }
-        1 + fail_bits.saturating_sub(self.gamma).div_ceil(self.delta)
+        let steps = self.table.partition_point(|&most| most < fail_bits);
+        if steps == self.table.len() { u32::MAX } else { 1 + steps as u32 }
     }
 
     /// Steps that the erase of a block with these errors may leave at a level.
@@ -152,6 +151,15 @@ impl EraseTiming {
     pub fn left_by_intent(&self, level: u32) -> u32 {
         self.left[level as usize]
     }
+}
+
+/// The table of an array whose fail bits fall by `delta` a step, down to `gamma` with the last. Fail bits above
+/// `high` tell nothing.
+fn by_slope(x: &EraseContext) -> Vec<u32> {
+    let limits = (0u64..255).map(|step| u64::from(x.gamma) + step * u64::from(x.delta));
+    let mut table: Vec<u32> = limits.take_while(|&most| most < u64::from(x.high)).map(|n| n as u32).collect();
+    table.push(x.high);
+    table
 }
 
 fn steps_of(time: Span, x: &EraseContext, key: &str) -> Result<u32, String> {
@@ -188,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_pulse_is_as_long_as_the_fail_bits_tell() {
-        let table = EraseTiming::new(&X, Span(1_000_000), "aero").expect("it makes sense");
+        let table = EraseTiming::new(&X, Span(1_000_000), &[], "aero").expect("it makes sense");
         assert_eq!(table.first(&FRESH), Pulse { level: 1, steps: 2 });
         let tried = BlockView { shallow: false, ..FRESH };
         assert_eq!(table.first(&tried), Pulse { level: 1, steps: 7 });
@@ -199,16 +207,23 @@ mod tests {
         }
         assert_eq!(next(&table, &FRESH, 1, 0, 5501), Some((2, 3)), "the next level");
         assert_eq!(next(&table, &FRESH, 5, 0, 5501), Some((5, 3)), "the last level again");
-        let blind = EraseTiming::new(&EraseContext { high: 5500, ..X }, Span(1_000_000), "aero");
+        let blind = EraseTiming::new(&EraseContext { high: 5500, ..X }, Span(1_000_000), &[], "aero");
         let blind = blind.expect("it makes sense");
         assert_eq!(next(&blind, &FRESH, 1, 5, 5500), Some((1, 2)));
         assert_eq!(next(&blind, &FRESH, 2, 0, 5501), Some((3, 7)), "too many to tell");
+        let own = |table: &[u32]| EraseTiming::new(&X, Span(1_000_000), table, "aero");
+        let given = own(&[300, 4000]).expect("it rises");
+        let tables = [(300, (1, 1)), (301, (1, 2)), (4000, (1, 2)), (4001, (1, 5))];
+        for (fail_bits, pulse) in tables {
+            assert_eq!(next(&given, &FRESH, 1, 5, fail_bits), Some(pulse), "{fail_bits}");
+        }
+        assert!(own(&[300, 300]).unwrap_err().contains("aero.table"));
     }
 
     #[test]
     fn steps_are_left_while_the_errors_allow_it() {
         let left = [Span(500_000), Span(1_000_000)];
-        let table = EraseTiming::new(&X, Span(1_000_000), "aero")
+        let table = EraseTiming::new(&X, Span(1_000_000), &[], "aero")
             .and_then(|t| t.leaving(&X, &left, 63))
             .expect("sense");
         assert_eq!((table.left_by_intent(1), table.left_by_intent(2), table.left_by_intent(5)), (1, 2, 2));
@@ -222,11 +237,11 @@ mod tests {
             assert_eq!(next(&table, &worn, 2, 7, 15_500), Some((2, steps)), "{errors}");
         }
         assert!(
-            EraseTiming::new(&X, Span(3_500_000), "aero").is_err()
-                && EraseTiming::new(&X, Span(1), "aero").is_err()
+            EraseTiming::new(&X, Span(3_500_000), &[], "aero").is_err()
+                && EraseTiming::new(&X, Span(1), &[], "aero").is_err()
         );
         let refused = |left: &[Span]| {
-            EraseTiming::new(&X, Span(500_000), "aero").unwrap().leaving(&X, left, 63).is_err()
+            EraseTiming::new(&X, Span(500_000), &[], "aero").unwrap().leaving(&X, left, 63).is_err()
         };
         assert!(refused(&[]) && refused(&[Span(1)]) && refused(&[Span(1_000_000), Span(500_000)]));
         assert!(refused(&[Span(0); 6]) && refused(&[Span(4_000_000)]));

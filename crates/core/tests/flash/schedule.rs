@@ -56,6 +56,16 @@ fn who_is_next_at_a_die() {
             "channel-reads" => {
                 first(&[Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead, Occupant::GcProgram], &[])
             }
+            "ranked" => vec![
+                Occupant::UserRead,
+                Occupant::RmwRead,
+                Occupant::UserProgram,
+                Occupant::ParityProgram,
+                Occupant::GcProgram,
+                Occupant::GcRead,
+                Occupant::Background,
+                Occupant::Erase,
+            ],
             other => panic!("{other} has no test: what is next at a die?"),
         };
         assert_eq!(order(&under(name), &ARRIVALS, false), calm, "{name}");
@@ -116,7 +126,7 @@ fn three(name: &str) -> Parts {
 fn reads_pass(name: &str) -> bool {
     match name {
         "fifo" => false,
-        "read-priority" | "read-write-erase" | "channel-reads" => true,
+        "read-priority" | "read-write-erase" | "channel-reads" | "ranked" => true,
         other => panic!("{other} has no test: who passes whom on the channel?"),
     }
 }
@@ -244,7 +254,7 @@ fn a_waiting_read_closes_its_channel() {
     let kinds = [Occupant::UserProgram, Occupant::RmwRead, Occupant::GcRead, Occupant::Erase];
     for &name in ScheduleConfig::MEMBERS {
         let closes = match name {
-            "fifo" | "read-priority" | "read-write-erase" => false,
+            "fifo" | "read-priority" | "read-write-erase" | "ranked" => false,
             "channel-reads" => true,
             other => panic!("{other} has no test: does a waiting read close its channel?"),
         };

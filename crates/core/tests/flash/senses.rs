@@ -40,7 +40,7 @@ fn parts(retry: ReadRetryConfig, days: u64, iteration: u64) -> Parts {
     parts.ecc.decode = Span(0);
     let retry = ReadRetryPolicy::new(&retry, &parts.context()).expect("a member with legal values");
     let errors = Errors::new(&config, 2, 8, CODEWORD_BITS as u64, 1);
-    let senses = Senses::new(errors, &Table::shipped(), retry, iteration, 16 * CODEWORDS);
+    let senses = Senses::new(errors, &Table::shipped(), retry, iteration, 0.0, 16 * CODEWORDS);
     let past = Past { retention: days * DAY, retention_from: days * DAY, ..Past::default() };
     parts.senses = Some((senses, past));
     parts

@@ -191,4 +191,8 @@ pub(super) fn draw_past(s: &mut Stream, c: &mut DeviceConfig) {
         };
         c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
     }
+    let few = |s: &mut Stream| one_of(s, &[None, None, Some(0.02), Some(0.2)]);
+    (c.faults.plane, c.faults.die, c.faults.channel) = (few(s), few(s), few(s));
+    c.faults.within = Some(Span(s.below(100_000_000)));
+    c.faults.page_reads = c.faults.page.and(one_of(s, &[None, Some(0), Some(20)]));
 }

@@ -6,6 +6,7 @@ use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Completion, Device, InMemory, Medium, NoData, Observer, Shape, UniformStart};
 use tailcut_core::nand::faults::config::{FaultConfig, FaultKind};
 use tailcut_core::policy::buffer::BufferConfig;
@@ -35,6 +36,36 @@ pub struct Outcome {
     pub reached: Reached,
 }
 
+/// The kinds of faults that a configuration asks for.
+fn asked_for(c: &DeviceConfig) -> impl Iterator<Item = (&'static str, u64)> {
+    let named = |test: &dyn Fn(&FaultConfig) -> bool| c.fault.iter().filter(|f| test(f)).count() as u64;
+    let of = |kind| named(&|f| f.kind == kind);
+    let drawn = |share: Option<f64>| u64::from(share.is_some_and(|share| share > 0.0));
+    let timed = |kind| named(&|f| f.kind == kind && f.at.is_some());
+    [
+        ("programs to fail", of(FaultKind::Program)),
+        ("erases to fail", of(FaultKind::Erase)),
+        ("pages to fail", of(FaultKind::Page)),
+        ("bad blocks", of(FaultKind::Bad)),
+        ("planes to die", of(FaultKind::Plane)),
+        ("dies to die", of(FaultKind::Die)),
+        ("channels to die", of(FaultKind::Channel)),
+        ("pages to fail once", named(&|f| f.once)),
+        ("pages to fail after reads", named(&|f| f.reads.is_some_and(|reads| reads > 0))),
+        ("pages to fail when old", named(&|f| f.older.is_some())),
+        ("programs to fail from a time on", timed(FaultKind::Program)),
+        ("erases to fail from a time on", timed(FaultKind::Erase)),
+        ("planes to die by chance", drawn(c.faults.plane)),
+        ("dies to die by chance", drawn(c.faults.die)),
+        ("channels to die by chance", drawn(c.faults.channel)),
+        (
+            "pages to fail by chance after reads",
+            drawn(c.faults.page) * u64::from(c.faults.page_reads.is_some()),
+        ),
+    ]
+    .into_iter()
+}
+
 /// What failed in a run, and what the drive did about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -43,7 +74,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    fn of<O: Observer, M: Medium>(device: &Device<O, M>) -> Faults {
+    fn of<O: Observer, M: Medium>(device: &Device<O, M>, config: &DeviceConfig) -> Faults {
         let c = device.counters();
         let parity = device.shape().has_parity();
         let report = device.block_report();
@@ -67,7 +98,7 @@ impl Faults {
             ("bytes lost with parity", if parity { lost } else { 0 }),
             ("bytes lost without parity", if parity { 0 } else { lost }),
         ];
-        Faults { counts: counts.into() }
+        Faults { counts: counts.into_iter().chain(asked_for(config)).collect() }
     }
 
     /// Add what happened in another run.
@@ -96,7 +127,9 @@ const MOST_REWRITES: u64 = 20;
 fn may_lose_reads(case: &Case) -> bool {
     let rates = [case.config.faults.read, case.config.faults.page];
     let places = |f: &FaultConfig| f.kind == FaultKind::Page || f.kills();
-    rates.iter().any(|rate| rate.is_some_and(|rate| rate > 0.0)) || case.config.fault.iter().any(places)
+    rates.iter().any(|rate| rate.is_some_and(|rate| rate > 0.0))
+        || case.config.faults.kills()
+        || case.config.fault.iter().any(places)
 }
 
 /// Run a case; the error says what failed. One drive in eight, if its unit and transfer are not
@@ -253,7 +286,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         let f = self.device.flash_counters();
         self.outcome.suspends = [f.erase_suspension.suspends, f.program_suspension.suspends];
         self.outcome.moves = c.shifts + c.migrations;
-        self.outcome.faults = Faults::of(&self.device);
+        self.outcome.faults = Faults::of(&self.device, &self.case.config);
         self.read_all()
     }
 

@@ -92,6 +92,15 @@ pub struct Page {
     key: u64,
 }
 
+impl Page {
+    /// The page with these errors besides, a rate, and with all of its own errors more by `growth`, of 2^32.
+    #[inline]
+    pub fn worsened(self, besides: u64, growth: u64) -> Page {
+        let grown = |rate: u64| rate + ((u128::from(rate) * u128::from(growth)) >> 32) as u64;
+        Page { best: (grown(self.best) + besides).min(HALF), excess: grown(self.excess).min(HALF), ..self }
+    }
+}
+
 impl Errors {
     /// The errors of a configuration, which was checked. A block has `pages` pages, and a codeword `bits`
     /// bits on flash.

@@ -4,9 +4,10 @@ use crate::nand::config::GeometryConfig;
 use crate::problem::{ConfigProblem, check_rate, refuse};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use tailcut_units::quantity::{format_time, parse_time};
-use tailcut_units::{Span, quantity};
+use tailcut_units::{Span, Stream, quantity};
 
 /// Shares of operations that fail at random. The draws depend on the seed, the block, its
 /// program/erase cycle and the page alone, so that schemes meet the same failures.
@@ -37,6 +38,36 @@ pub struct FaultsConfig {
     /// - Range: 0% to 10%
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub page: Option<f64>,
+    /// Reads of a block since its erase after which the pages of `faults.page` cannot be read. Without it: none.
+    ///
+    /// - Range: at least 0; with `faults.page`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_reads: Option<u32>,
+    /// Share of planes that die, each at a time between the beginning of the run and `faults.within`.
+    ///
+    /// - Range: 0% to 100%
+    /// - Read by: the deaths of planes (`device::shape`)
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
+    pub plane: Option<f64>,
+    /// Share of dies that die. See `faults.plane`.
+    ///
+    /// - Range: 0% to 100%
+    /// - Read by: the deaths of planes (`device::shape`)
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
+    pub die: Option<f64>,
+    /// Share of channels that die. See `faults.plane`.
+    ///
+    /// - Range: 0% to 100%
+    /// - Read by: the deaths of planes (`device::shape`)
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
+    pub channel: Option<f64>,
+    /// By when the parts have died that `faults.plane`, `faults.die` and `faults.channel` let die, in the time of
+    /// the run.
+    ///
+    /// - Range: 0ns to 1000s; needed with one of these shares
+    /// - Read by: the deaths of planes (`device::shape`)
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
+    pub within: Option<Span>,
     /// Raw bit errors of a KiB at the stated retention that a block may be expected to have. A block that
     /// has more after an erase has grown bad. Without it: any number.
     ///
@@ -57,6 +88,40 @@ pub struct FaultsConfig {
     /// - Read by: rewriting (`device::parity::rewrite`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_rate")]
     pub rebuild_rate: Option<u64>,
+}
+
+impl FaultsConfig {
+    /// The shares of planes, dies and channels that die, with the kind of each.
+    fn deaths(&self) -> [(FaultKind, Option<f64>); 3] {
+        [(FaultKind::Plane, self.plane), (FaultKind::Die, self.die), (FaultKind::Channel, self.channel)]
+    }
+
+    /// Whether planes can die.
+    pub fn kills(&self) -> bool {
+        self.deaths().iter().any(|(_, share)| share.is_some_and(|share| share > 0.0))
+    }
+
+    /// The planes that die by chance, counted over the drive, and when, ns. The seed decides.
+    pub fn drawn_deaths(&self, g: &GeometryConfig, seed: u64) -> Vec<(u64, Range<u32>)> {
+        let within = self.within.unwrap_or(Span(0)).0;
+        let mut all = Vec::new();
+        for (kind, share) in self.deaths() {
+            let below = libm::round(share.unwrap_or(0.0) * 4_294_967_296.0) as u64;
+            let planes = g.dies() * g.planes;
+            let (count, each) = match kind {
+                FaultKind::Channel => (g.channels, planes / g.channels),
+                FaultKind::Die => (g.dies(), g.planes),
+                _ => (planes, 1),
+            };
+            for number in 0..count {
+                let mut s = Stream::new(seed, kind.name(), u64::from(number));
+                if s.next_u64() >> 32 < below {
+                    all.push((s.below(within + 1), number * each..(number + 1) * each));
+                }
+            }
+        }
+        all
+    }
 }
 
 /// What fails at one place.
@@ -259,7 +324,23 @@ pub(crate) fn check(
     g: &GeometryConfig,
     blocks_wear: bool,
 ) -> Result<(), ConfigProblem> {
-    let FaultsConfig { program, erase, read, page, worn, correctable, rebuild_rate } = rates;
+    let FaultsConfig { program, erase, read, page, worn, correctable, rebuild_rate, within, .. } = rates;
+    for (kind, share) in rates.deaths() {
+        let key = format!("faults.{}", kind.name());
+        let Some(share) = share else { continue };
+        if !(0.0..=1.0).contains(&share) {
+            return refuse(&key, "a share from 0% to 100%");
+        }
+        if share > 0.0 && within.is_none() {
+            return refuse(&key, "needs faults.within, the time by which the parts have died");
+        }
+    }
+    if within.is_some_and(|within| within.0 > 1_000_000_000_000) {
+        return refuse("faults.within", "a time from 0ns to 1000s");
+    }
+    if rates.page_reads.is_some() && page.is_none() {
+        return refuse("faults.page_reads", "needs faults.page, the share of the pages");
+    }
     for (name, bits) in [("worn", worn), ("correctable", correctable)] {
         let Some(bits) = *bits else { continue };
         let key = format!("faults.{name}");

@@ -53,6 +53,8 @@ pub struct Faults {
     erase: Rate,
     read: Rate,
     page: Rate,
+    /// Reads of a block after which the pages of `page` fail.
+    page_reads: u32,
     /// Most expected errors of a block that is used, in 1/16 of a bit of a KiB.
     pub worn: Option<u32>,
     /// Most errors that can be corrected, in 1/16 of a bit of a KiB.
@@ -109,14 +111,20 @@ impl Faults {
             erase: Rate::new(rates.erase, seed, "fault erase"),
             read: Rate::new(rates.read, seed, "fault read"),
             page: Rate::new(rates.page, seed, "fault page"),
+            page_reads: rates.page_reads.unwrap_or(0),
             worn: rates.worn.map(|bits| 16 * bits),
             correctable: rates.correctable.map(|bits| 16 * bits),
             places: at_blocks,
         };
         let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
         let limited = faults.worn.is_some() || faults.correctable.is_some();
-        (rated || limited || has_errors || !faults.places.is_empty() || places.iter().any(FaultConfig::kills))
-            .then_some(faults)
+        (rated
+            || limited
+            || has_errors
+            || rates.kills()
+            || !faults.places.is_empty()
+            || places.iter().any(FaultConfig::kills))
+        .then_some(faults)
     }
 
     /// That no fault has happened yet.
@@ -166,7 +174,7 @@ impl Faults {
 
     /// Whether a sense of a page cannot be decoded.
     pub fn read_fails(&self, a: &Attempt, met: &mut Met) -> bool {
-        self.page.falls_on(a, 0)
+        (a.found.reads >= self.page_reads && self.page.falls_on(a, 0))
             | self.read.falls_on(a, a.found.reads)
             | self.at_place(FaultKind::Page, a, met)
     }
@@ -240,6 +248,37 @@ mod tests {
         assert!(fails(4, 2, 5, 10) && fails(4, 2, 6, 11) && !fails(4, 1, 7, 12));
         assert!(!fails(5, 2, 9, 13), "the block was erased");
         assert!(fails(5, 3, 9, 13) && !fails(5, 3, 9, 13), "once");
+    }
+
+    #[test]
+    fn pages_of_a_rate_fail_after_reads_of_their_block() {
+        let rates = FaultsConfig { page: Some(0.1), page_reads: Some(5), ..FaultsConfig::default() };
+        let (f, mut met) = faults(rates, &[]);
+        let mut count =
+            |reads| (0..1000).filter(|&p| f.read_fails(&attempt(1, p, reads, 0), &mut met)).count();
+        assert_eq!(count(4), 0);
+        let after = count(5);
+        assert!((60..140).contains(&after) && count(90) == after, "{after}");
+    }
+
+    #[test]
+    fn parts_die_by_chance_within_the_time() {
+        let g = GeometryConfig { channels: 100, ..geometry() };
+        let none = FaultsConfig::default();
+        assert!(none.drawn_deaths(&g, 1).is_empty() && !none.kills());
+        let shares = FaultsConfig {
+            plane: Some(0.1),
+            die: Some(0.2),
+            channel: Some(1.0),
+            within: Some(tailcut_units::Span(1000)),
+            ..none
+        };
+        let deaths = shares.drawn_deaths(&g, 1);
+        assert!(shares.kills() && deaths.iter().all(|(at, planes)| *at <= 1000 && planes.end <= 400));
+        let of = |width: u32| deaths.iter().filter(|(_, planes)| planes.len() == width as usize).count();
+        // 400 planes and 200 dies: binomial. A channel has four planes.
+        assert!((15..70).contains(&of(1)) && (15..70).contains(&of(2)) && of(4) == 100, "{deaths:?}");
+        assert_ne!(deaths, shares.drawn_deaths(&g, 2));
     }
 
     #[test]

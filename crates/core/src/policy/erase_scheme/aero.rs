@@ -3,7 +3,8 @@
 //! **What it does.** As `aero-cons`, but a pulse is shorter than the fail bits tell, by up to `left` at its
 //! level, while the block's expected errors at the stated retention and those that an incomplete erase adds
 //! stay under `requirement`. What is left are residual fail bits, which add errors to the pages of the
-//! block until its next erase: reads see them with `faults.correctable`, retirement with `faults.worn`.
+//! block until its next erase: reads see them with `faults.correctable` and with the table `errors`, retirement
+//! with `faults.worn`.
 //!
 //! **Why it matters for the tail.** Erases are shorter still, most of all in the middle of a drive's life,
 //! and wear the blocks less, so that old blocks need fewer pulses.
@@ -33,6 +34,13 @@ pub struct Config {
     pub shallow: Span,
     /// Whether every erase begins with the first pulse, also where it only adds a verify.
     pub always_shallow: bool,
+    /// Erase-timing table: the most fail bits with which 1, 2, ... steps of `erase.step` more erase a block. With more
+    /// the next pulse is a whole one. Empty: `erase.gamma` with one step and `erase.delta` more with each further step,
+    /// up to `erase.high`.
+    ///
+    /// - Range: at most 255 numbers, which rise
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table: Vec<u32>,
     /// Pulse time that an erase may leave, by the level at which it ends. Levels after the last of the list
     /// have its last time.
     ///
@@ -50,6 +58,7 @@ impl Default for Config {
         Config {
             shallow: Span(1_000_000),
             always_shallow: false,
+            table: Vec::new(),
             left: vec![Span(500_000), Span(1_000_000)],
             requirement: 63,
         }
@@ -70,11 +79,8 @@ impl Policy {
             ));
         }
         let array = EraseContext::of(x)?;
-        Ok(Policy(EraseTiming::new(&array, c.shallow, "aero")?.always_shallow(c.always_shallow).leaving(
-            &array,
-            &c.left,
-            c.requirement,
-        )?))
+        let timing = EraseTiming::new(&array, c.shallow, &c.table, "aero")?.always_shallow(c.always_shallow);
+        Ok(Policy(timing.leaving(&array, &c.left, c.requirement)?))
     }
 }
 

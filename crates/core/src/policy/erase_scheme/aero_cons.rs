@@ -34,11 +34,18 @@ pub struct Config {
     pub shallow: Span,
     /// Whether every erase begins with the first pulse, also where it only adds a verify.
     pub always_shallow: bool,
+    /// Erase-timing table: the most fail bits with which 1, 2, ... steps of `erase.step` more erase a block. With more
+    /// the next pulse is a whole one. Empty: `erase.gamma` with one step and `erase.delta` more with each further step,
+    /// up to `erase.high`.
+    ///
+    /// - Range: at most 255 numbers, which rise
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table: Vec<u32>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { shallow: Span(1_000_000), always_shallow: false }
+        Config { shallow: Span(1_000_000), always_shallow: false, table: Vec::new() }
     }
 }
 
@@ -49,7 +56,7 @@ pub struct Policy(EraseTiming);
 impl Policy {
     /// Fails without the table `erase`, and if `shallow` does not fit it.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        let table = EraseTiming::new(&EraseContext::of(x)?, c.shallow, "aero-cons")?;
+        let table = EraseTiming::new(&EraseContext::of(x)?, c.shallow, &c.table, "aero-cons")?;
         Ok(Policy(table.always_shallow(c.always_shallow)))
     }
 }

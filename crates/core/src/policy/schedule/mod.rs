@@ -2,6 +2,7 @@
 
 pub mod channel_reads;
 pub mod fifo;
+pub mod ranked;
 pub mod read_priority;
 pub mod read_write_erase;
 
@@ -57,6 +58,7 @@ family! {
         read_priority ReadPriority "read-priority",
         read_write_erase ReadWriteErase "read-write-erase",
         channel_reads ChannelReads "channel-reads",
+        ranked Ranked "ranked",
     }
     answers: {
         fn first_on_channel(occupant: Occupant) -> bool;

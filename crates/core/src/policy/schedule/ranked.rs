@@ -1,0 +1,72 @@
+//! Ranked: reads before writes before collections before erases, by the kind of work alone.
+//!
+//! **What it does.** A die serves host reads first, then reads that writes need, programs of host data and of their
+//! parity, programs of collections, reads of collections, other work, and erases last. In a kind the first to arrive
+//! is served first. Where `suspend_program` and `suspend_erase` allow it, a host read interrupts programs and
+//! erases.
+//!
+//! **Why it matters for the tail.** Host operations never wait behind a queue of a collection. Collections wait
+//! as long as the host has work for the die.
+//!
+//! **Parameters and source.** None. The simulator of the AERO authors (ASPLOS'24, branch impl_lazy_erase) has this
+//! order on each chip.
+//!
+//! **Left out.** The authors rank the last loop of an erase before earlier loops: here erases are served in
+//! order of arrival.
+//!
+//! **Checked by** `policy_laws`, `policy_decisions`.
+
+use super::{PolicyContext, QueueView, Schedule};
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Occupant, Occupants};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {}
+
+/// No state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy;
+
+impl Policy {
+    /// Always possible.
+    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy)
+    }
+}
+
+/// The kinds of work, first served first.
+const RANKS: [Occupant; 8] = [
+    Occupant::UserRead,
+    Occupant::RmwRead,
+    Occupant::UserProgram,
+    Occupant::ParityProgram,
+    Occupant::GcProgram,
+    Occupant::GcRead,
+    Occupant::Background,
+    Occupant::Erase,
+];
+
+const _: () = assert!(RANKS.len() == Occupant::COUNT);
+
+impl Schedule for Policy {
+    #[inline]
+    fn next(&mut self, view: &QueueView<'_>) -> Occupant {
+        RANKS.into_iter().find(|&o| view.waiting.has(o)).expect("something waits")
+    }
+    #[inline]
+    fn first_on_channel(&self, occupant: Occupant) -> bool {
+        occupant == Occupant::UserRead
+    }
+    fn interrupters(&self, holder: Occupant) -> Occupants {
+        match holder {
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
+                Occupant::UserRead.only()
+            }
+            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
+                Occupants::NONE
+            }
+        }
+    }
+}

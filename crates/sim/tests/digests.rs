@@ -1,0 +1,60 @@
+//! The digests of a few runs. They change with the model alone: raise `MODEL_VERSION` with them, and say in
+//! CHANGELOG.md what has changed.
+
+mod common;
+
+use common::{experiment, job};
+use tailcut_config::resolve;
+use tailcut_sim::SchemeSpec;
+
+/// Device, scheme, keys, requests, and the digest.
+const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
+    ("tiny", "baseline", &[], "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000", "?"),
+    ("tiny", "rps", &[], "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000", "?"),
+    (
+        "ttflash-256g",
+        "ttflash",
+        &["geometry.blocks=64", "geometry.pages=16"],
+        "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
+        "?",
+    ),
+    (
+        "z-ssd",
+        "t-es",
+        &["geometry.blocks=128", "geometry.pages=32"],
+        "randwrite,bs=4k,size=50%,number_ios=5000",
+        "?",
+    ),
+    (
+        "tlc-3d",
+        "aero",
+        &["geometry.blocks=48", "geometry.pages=32", "age.pe_cycles=2500"],
+        "randrw,bs=16k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
+        "?",
+    ),
+    (
+        "rif-2t",
+        "rif",
+        &["geometry.blocks=48", "geometry.pages=16"],
+        "randread,bs=64k,iodepth=8,number_ios=2000",
+        "?",
+    ),
+];
+
+#[test]
+fn digests_are_those_of_this_version_of_the_model() {
+    let mut other = Vec::new();
+    for (device, scheme, sets, load, pinned) in RUNS {
+        let none: [&str; 0] = [];
+        let config = resolve(device, &[scheme], &none, sets).unwrap_or_else(|e| panic!("{e}")).config;
+        let workload = job(load);
+        let spec = SchemeSpec { name: scheme.to_string(), config };
+        let e = experiment(&workload, vec![spec]);
+        let mut results = e.run(&e.plan().unwrap(), &(), &|_, _| Ok(None)).unwrap_or_else(|e| panic!("{e}"));
+        let digest = results.remove(0).remove(0).expect("it ran").outcome.digest.to_string();
+        if digest != pinned {
+            other.push(format!("{device}, {scheme}: {digest}, not {pinned}"));
+        }
+    }
+    assert!(other.is_empty(), "{}", other.join("\n"));
+}
