@@ -94,6 +94,13 @@ fn present(counts: &[(u64, &str)]) -> Vec<String> {
 }
 
 impl Faults {
+    /// Whether nothing has failed and no block is bad.
+    fn is_sound(&self) -> bool {
+        let sound = FaultBlocks { all: self.blocks.all, spare: self.blocks.spare, ..FaultBlocks::default() };
+        let same = Faults { blocks: sound, spare_extents: self.spare_extents, ..Faults::default() };
+        *self == same
+    }
+
     /// The lines of the text.
     fn lines(&self) -> Vec<String> {
         let failed = present(&[
@@ -203,7 +210,9 @@ pub(crate) fn wrapped(text: &str) -> String {
 pub fn faults(schemes: &[Scheme]) -> String {
     let mut out = String::new();
     for scheme in schemes {
-        let mut lines = scheme.faults.as_ref().map_or(Vec::new(), Faults::lines);
+        // A drive with raw bit errors can fail without being asked to. Nothing is said while it does not.
+        let says = |faults: &&Faults| scheme.page_senses.is_none() || !faults.is_sound();
+        let mut lines = scheme.faults.as_ref().filter(says).map_or(Vec::new(), Faults::lines);
         let failed = failed(&scheme.failed);
         if !failed.is_empty() {
             lines.push(format!("requests without success, not in the tables: {failed}"));
@@ -221,6 +230,20 @@ mod tests {
 
     fn by(pairs: &[(&str, u64)]) -> Ordered<u64> {
         pairs.iter().map(|&(status, n)| (status.to_string(), n)).collect()
+    }
+
+    #[test]
+    fn a_drive_whose_pages_have_errors_says_what_has_failed_alone() {
+        let blocks = FaultBlocks { all: 9, spare: 2, ..FaultBlocks::default() };
+        let sound = Faults { blocks, spare_extents: 3, ..Faults::default() };
+        let failed = Faults { read_failures: 1, ..sound.clone() };
+        let scheme = |faults| Scheme {
+            faults: Some(faults),
+            page_senses: Some(Default::default()),
+            ..Scheme::default()
+        };
+        assert_eq!(faults(&[scheme(sound)]), "");
+        assert!(faults(&[scheme(failed)]).contains("1 read failed"));
     }
 
     #[test]
