@@ -189,7 +189,8 @@ impl Eraser {
         let full = |steps: u32| self.chip.full_stress(steps) as f64;
         let row = self.row(cycles, wear);
         let (need, bound) = (self.need.mixture(class, row), self.full.mixture(class, row));
-        let of = |steps, full| self.with_intent(steps, need.0, full);
+        let by_row = self.need.by_row(class, row);
+        let of = |steps, full| self.with_intent(steps, by_row, full);
         let (least, most) = (of(need.0, bound.0), of(need.1, bound.1));
         let under = stress(least) * (1.0 - need.2) + stress(most) * need.2;
         let (least, most, part) = self.full.mixture(class, wear / CYCLE);
@@ -209,17 +210,16 @@ impl Eraser {
     fn needed(&self, nature: &Nature, cycles: u32, wear: u32) -> u32 {
         let row = self.row(cycles, wear);
         let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, row);
-        let (least, _, _) = self.need.mixture(nature.class, row);
-        self.with_intent(of(&self.need), least, of(&self.full))
+        self.with_intent(of(&self.need), self.need.by_row(nature.class, row), of(&self.full))
     }
 
-    /// The steps that erase a block which gets `steps` by its rows, and `least` by the earlier one of them. No
+    /// The steps that erase a block which gets `steps` by its rows, and `by_row` by the earlier one of them. No
     /// scheme needs more than full pulses, which erase the block in `full` steps, unless its own row says so:
-    /// between rows of different cycles a block might. The row of a scheme that predicts may lack what its
+    /// between rows of different cycles, and beyond the last, a block might. The row of a scheme that predicts may lack what its
     /// erases leave by intent.
-    fn with_intent(&self, steps: u32, least: u32, full: u32) -> u32 {
+    fn with_intent(&self, steps: u32, by_row: u32, full: u32) -> u32 {
         if !self.scheme.predicts() {
-            return steps.min(full.max(least));
+            return steps.min(full.max(by_row));
         }
         let (chip, bound) = (&self.chip, full.next_multiple_of(self.chip.steps_per_level));
         let level = steps.div_ceil(chip.steps_per_level).clamp(1, chip.levels);

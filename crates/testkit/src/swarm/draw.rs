@@ -416,6 +416,7 @@ fn set_capacity(s: &mut Stream, c: &mut DeviceConfig, seed: u64) -> bool {
     let mut bare = c.clone();
     if bare.errors.take().is_some() {
         bare.policy.read_retry = member("none");
+        bare.policy.background = member("none");
     }
     let accepted = |units: u64, c: &mut DeviceConfig| {
         c.ftl.user_capacity = Some(units * unit);
