@@ -42,7 +42,7 @@ fn a_layer_names_itself_and_the_key() {
         ),
         (
             "policy.schedule=fifi",
-            "--set policy.schedule=fifi: policy.schedule cannot be `fifi` (did you mean `fifo`?); it is one of: fifo, read-priority, read-write-erase, channel-reads",
+            "--set policy.schedule=fifi: policy.schedule cannot be `fifi` (did you mean `fifo`?); it is one of: fifo, read-priority, read-write-erase, channel-reads, ranked",
         ),
         (
             "policy.flush.high=90%",
@@ -125,12 +125,12 @@ fn a_file_names_line_and_column() {
         (
             "schedule = \"fifo\"",
             "schedule = {}",
-            ": policy.schedule: takes one member (fifo, read-priority, read-write-erase, channel-reads), but none is",
+            ": policy.schedule: takes one member (fifo, read-priority, read-write-erase, channel-reads, ranked), but none is",
         ),
         (
             "schedule = \"fifo\"",
             "schedule.fifo = {}\nschedule.read-priority = {}",
-            ": policy.schedule: takes one member (fifo, read-priority, read-write-erase, channel-reads), but fifo and read-priority is given",
+            ": policy.schedule: takes one member (fifo, read-priority, read-write-erase, channel-reads, ranked), but fifo and read-priority is given",
         ),
     ];
     for (from, to, expected) in table {

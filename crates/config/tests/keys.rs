@@ -52,8 +52,9 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 11] = [
+const OPTIONAL: [&str; 12] = [
     "base",
+    "ecc.engines",
     "ftl.user_capacity",
     "ftl.over_provisioning",
     "ftl.over_provisioning_of_user",
@@ -227,7 +228,8 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "policy.read_retry.rif={ threshold=200 }",
         "policy.read_retry.rp-controller={ threshold=200 }",
         "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
-        "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s' }",
+        "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s', page_reads=1, plane='1%', die='1%', channel='1%', within='1s' }",
+        "ecc.engines=2",
         "fault=[{ kind='channel', channel=0, at='1s' }, { kind='program', die=0, plane=0, block=0, page=0, cycle=1 }]",
         "fault=[{ kind='page', die=0, plane=0, block=0, page=0, reads=1, older='1s', once=true }]",
     ] {

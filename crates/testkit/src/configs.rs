@@ -60,7 +60,7 @@ pub fn small_drive() -> DeviceConfig {
         },
         energy: EnergyConfig { read: 50_000, program: 60_000, erase: 70_000 },
         channel: ChannelConfig { rate: 800_000_000, command: Span(300) },
-        ecc: EccConfig { codeword: 2048, decode: Span(1_700), queue: 4, engines: 1 },
+        ecc: EccConfig { codeword: 2048, decode: Span(1_700), queue: 4, engines: None },
         host: HostConfig {
             queue_depth: 32,
             link_rate: 3_200_000_000,
@@ -266,7 +266,7 @@ pub fn cross_check_drive() -> DeviceConfig {
         verify: Span(0),
     };
     c.channel = ChannelConfig { rate: 500_000_000, command: Span(100) };
-    c.ecc = EccConfig { codeword: 1024, decode: Span(0), queue: 8, engines: 1 };
+    c.ecc = EccConfig { codeword: 1024, decode: Span(0), queue: 8, engines: None };
     c.host = HostConfig {
         queue_depth: 512,
         link_rate: 4_000_000_000,

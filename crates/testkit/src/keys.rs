@@ -521,6 +521,10 @@ pub fn members() -> Vec<(&'static str, Vec<(&'static str, Table)>)> {
             // Where a die is one lane, the members `die` and `static` place identically.
             table = with(&table, BLOCK);
         }
+        if member == "refresh" {
+            // Only old data with raw bit errors are refreshed.
+            table = with(&table, OLD);
+        }
         if member == "timeout" {
             // Before its default of 64 ms, `timeout` behaves like `immediate`.
             set(&mut table, "policy.suspend_erase.timeout.after", parse("'500us'"));

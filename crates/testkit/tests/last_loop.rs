@@ -71,9 +71,9 @@ fn planned_totals(device: &Device, cycles: &[u32], deferred: &[u32], width: usiz
                 for number in 0..erases + u32::from(defers) {
                     let plans: Vec<Plan> =
                         natures.iter().zip(&known).map(|(n, k)| eraser.plan(n, k)).collect();
-                    let most =
-                        |i: usize| plans.iter().filter_map(|p| p.pulses().get(i)).map(|p| p.steps).max();
-                    let mut loops: Vec<u32> = (0..).map_while(most).collect();
+                    let time = |p: &&Plan| u64::from(p.steps()) * step + p.pulses().len() as u64 * others;
+                    let slowest = plans.iter().max_by_key(time).expect("an erase has a plane");
+                    let mut loops: Vec<u32> = slowest.pulses().iter().map(|p| p.steps).collect();
                     if number == erases {
                         loops.pop();
                     } else {

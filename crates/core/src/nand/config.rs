@@ -332,15 +332,11 @@ pub struct EccConfig {
     ///
     /// - Range: 1 to 65536
     pub queue: u32,
-    /// Engines of a channel. Each decodes one codeword at a time.
+    /// Engines of a channel. Each decodes one codeword at a time. Without it: one.
     ///
     /// - Range: 1 to 64
-    #[serde(default = "one_engine")]
-    pub engines: u32,
-}
-
-fn one_engine() -> u32 {
-    1
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engines: Option<u32>,
 }
 
 impl EccConfig {
@@ -352,8 +348,8 @@ impl EccConfig {
         if self.queue == 0 || self.queue > 65_536 {
             return refuse("ecc.queue", format!("{} codewords is not in 1..=65536", self.queue));
         }
-        if !(1..=64).contains(&self.engines) {
-            return refuse("ecc.engines", format!("{} engines is not in 1..=64", self.engines));
+        if let Some(engines) = self.engines.filter(|engines| !(1..=64).contains(engines)) {
+            return refuse("ecc.engines", format!("{engines} engines is not in 1..=64"));
         }
         Ok(())
     }

@@ -96,9 +96,9 @@ impl Ecc {
             finished: vec![0; config.queue as usize],
             next: 0,
             free: 0,
-            parallel: (config.engines > 1).then(|| Parallel {
+            parallel: config.engines.filter(|&engines| engines > 1).map(|engines| Parallel {
                 places: (0..config.queue).map(|_| Reverse(0)).collect(),
-                engines: (0..config.engines).map(|_| Reverse(0)).collect(),
+                engines: (0..engines).map(|_| Reverse(0)).collect(),
             }),
             split: Split::default(),
         }
@@ -185,7 +185,7 @@ mod tests {
     use tailcut_units::Span;
 
     fn ecc(decode: u64, queue: u32) -> Ecc {
-        Ecc::new(&EccConfig { codeword: 1024, decode: Span(decode), queue, engines: 1 })
+        Ecc::new(&EccConfig { codeword: 1024, decode: Span(decode), queue, engines: None })
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn engines_decode_at_the_same_time() {
-        let config = EccConfig { codeword: 1024, decode: Span(25), queue: 4, engines: 2 };
+        let config = EccConfig { codeword: 1024, decode: Span(25), queue: 4, engines: Some(2) };
         // Codewords arrive at 110, 120, 130 and 140. Two are decoded until 135 and 145, the next two until 160
         // and 170.
         let d = Ecc::new(&config).transfer(100, 4, 40);
@@ -242,8 +242,9 @@ mod tests {
     fn a_queue_of_one_place_uses_one_engine() {
         let mut s = tailcut_units::Stream::new(4, "ecc engines", 0);
         for _ in 0..200 {
-            let config = EccConfig { codeword: 1024, decode: Span(s.below(30)), queue: 1, engines: 1 };
-            let (mut one, mut three) = (Ecc::new(&config), Ecc::new(&EccConfig { engines: 3, ..config }));
+            let config = EccConfig { codeword: 1024, decode: Span(s.below(30)), queue: 1, engines: None };
+            let (mut one, mut three) =
+                (Ecc::new(&config), Ecc::new(&EccConfig { engines: Some(3), ..config }));
             let mut now = 0;
             for _ in 0..20 {
                 now += s.below(100);

@@ -212,7 +212,7 @@ pub(super) mod tests {
             },
         };
         let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3) };
-        let ecc = EccConfig { codeword: 512, decode: Span(1), queue: 2, engines: 1 };
+        let ecc = EccConfig { codeword: 512, decode: Span(1), queue: 2, engines: None };
         Timing::new(&t, &suspend, &channel, &ecc, 4)
     }
 

@@ -91,9 +91,9 @@ pub struct PolicyConfig {
     ///
     /// - Read by: what a collection closes (`device::gc::scope`)
     pub gc_scope: gc_scope::GcScopeConfig,
-    /// What the drive does while the host is idle.
+    /// What the drive does by itself, without a request of the host.
     ///
-    /// - Read by: scrubbing (`device::scrub`)
+    /// - Read by: scrubbing (`device::scrub`), refreshing (`device::refresh`)
     #[serde(default)]
     pub background: background::BackgroundConfig,
     /// Which stripes move to colder planes.

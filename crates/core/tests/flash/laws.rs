@@ -125,7 +125,7 @@ fn parts() -> impl Strategy<Value = Parts> {
             planes: shape.2,
             timing,
             channel: ChannelConfig { rate: bus.0, command: bus.1 },
-            ecc: EccConfig { codeword: 2, decode: bus.2, queue: bus.3, engines: 1 },
+            ecc: EccConfig { codeword: 2, decode: bus.2, queue: bus.3, engines: None },
             suspend,
             joins,
             schedule: p.0,

@@ -103,7 +103,7 @@ impl Parts {
                 program_erase: ProgramErase::Timed,
             },
             channel: ChannelConfig { rate: 1_000_000_000, command: Span(COMMAND) },
-            ecc: EccConfig { codeword: CODEWORD, decode: Span(DECODE), queue: 4, engines: 1 },
+            ecc: EccConfig { codeword: CODEWORD, decode: Span(DECODE), queue: 4, engines: None },
             suspend: SuspendConfig {
                 erase: EraseSuspend {
                     suspend: Span(FALL),

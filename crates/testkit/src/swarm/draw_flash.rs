@@ -108,7 +108,7 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     c.age.retention = one_of(s, &[None, days(17), days(30), days(300)]);
     c.age.retention_from = if c.age.retention.is_some() { one_of(s, &[None, Some(Span(0))]) } else { None };
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
-    c.ecc.engines = one_of(s, &[1, 1, 2, 5]);
+    c.ecc.engines = one_of(s, &[None, None, Some(2), Some(5)]);
     match &mut c.policy.read_retry {
         ReadRetryConfig::Sentinel(m) => m.extra_read = chance(s, 2),
         ReadRetryConfig::SwiftReadPlus(m) => m.group = one_of(s, &[1, 3, 65_536]),

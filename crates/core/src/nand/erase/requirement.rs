@@ -176,10 +176,10 @@ impl Requirement {
         if share > u64::from(turn & 0xFFFF) { most } else { least }
     }
 
-    /// The steps that a class needs by the last row up to so many cycles, or by the first row.
+    /// The steps that a class needs by the last row up to so many cycles; 0 before the first row.
     pub fn by_row(&self, class: u32, cycles: u32) -> u32 {
-        let row = self.cycles.partition_point(|&row| row <= cycles).saturating_sub(1);
-        u32::from(self.steps[row][class as usize])
+        let rows = self.cycles.partition_point(|&row| row <= cycles);
+        rows.checked_sub(1).map_or(0, |row| u32::from(self.steps[row][class as usize]))
     }
 
     /// What the blocks of a class need after so many cycles: the two totals and the share of the blocks

@@ -46,26 +46,26 @@ pub struct FaultsConfig {
     /// Share of planes that die, each at a time between the beginning of the run and `faults.within`.
     ///
     /// - Range: 0% to 100%
-    /// - Read by: the deaths of planes (`device::shape`)
+    /// - Read by: deaths by chance (`nand::faults::config`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub plane: Option<f64>,
     /// Share of dies that die. See `faults.plane`.
     ///
     /// - Range: 0% to 100%
-    /// - Read by: the deaths of planes (`device::shape`)
+    /// - Read by: deaths by chance (`nand::faults::config`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub die: Option<f64>,
     /// Share of channels that die. See `faults.plane`.
     ///
     /// - Range: 0% to 100%
-    /// - Read by: the deaths of planes (`device::shape`)
+    /// - Read by: deaths by chance (`nand::faults::config`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_fraction")]
     pub channel: Option<f64>,
     /// By when the parts have died that `faults.plane`, `faults.die` and `faults.channel` let die, in the time of
     /// the run.
     ///
     /// - Range: 0ns to 1000s; needed with one of these shares
-    /// - Read by: the deaths of planes (`device::shape`)
+    /// - Read by: deaths by chance (`nand::faults::config`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub within: Option<Span>,
     /// Raw bit errors of a KiB at the stated retention that a block may be expected to have. A block that

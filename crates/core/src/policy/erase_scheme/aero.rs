@@ -39,7 +39,6 @@ pub struct Config {
     /// up to `erase.high`.
     ///
     /// - Range: at most 255 numbers, which rise
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub table: Vec<u32>,
     /// Pulse time that an erase may leave, by the level at which it ends. Levels after the last of the list
     /// have its last time.
