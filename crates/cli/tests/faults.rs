@@ -30,7 +30,15 @@ fn a_drive_that_cannot_fail_says_nothing_of_faults() {
 #[test]
 fn a_runtime_that_is_never_over_is_refused() {
     let job = "randread,bs=4k,iodepth=4,size=70%,time_based,runtime=1s";
-    let faults = ["--fault", "channel=0", "--fault", "channel=1"];
+    let mut faults = vec!["--fault", "channel=0", "--fault", "channel=1"];
+    for set in [
+        "host.link_rate=inf",
+        "host.submit_latency=0ns",
+        "host.complete_latency=0ns",
+        "controller.command=0ns",
+    ] {
+        faults.extend(["--set", set]);
+    }
     let ended = tailcut(&[&["run", "tiny", "--workload", job], &faults[..]].concat());
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     for needle in ["no progress", "runtime", "number_ios"] {

@@ -21,7 +21,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
     (
         "z-ssd",
         "t-es",
-        &["geometry.blocks=128", "geometry.pages=32"],
+        &["geometry.blocks=128", "geometry.pages=32", "ftl.user_capacity=1500MB"],
         "randwrite,bs=4k,size=50%,number_ios=5000",
         "?",
     ),
