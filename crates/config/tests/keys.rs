@@ -111,7 +111,11 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
         || ["faults.worn", "faults.correctable"].contains(&key)
     {
         ("tlc-3d", &[])
-    } else if key.starts_with("errors.") || key.contains(".read_retry.") || key == "age.retention_from" {
+    } else if key.starts_with("errors.")
+        || key.contains(".read_retry.")
+        || key.contains(".refresh.")
+        || key == "age.retention_from"
+    {
         ("rif-2t", &[])
     } else {
         ("tiny", &[])

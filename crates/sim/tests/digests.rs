@@ -9,35 +9,41 @@ use tailcut_sim::SchemeSpec;
 
 /// Device, scheme, keys, requests, and the digest.
 const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
-    ("tiny", "baseline", &[], "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000", "?"),
-    ("tiny", "rps", &[], "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000", "?"),
+    (
+        "tiny",
+        "baseline",
+        &[],
+        "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
+        "06f95d8847e413ab",
+    ),
+    ("tiny", "rps", &[], "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000", "7864f3c518231f96"),
     (
         "ttflash-256g",
         "ttflash",
         &["geometry.blocks=64", "geometry.pages=16"],
         "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
-        "?",
+        "4bc060cb501887b5",
     ),
     (
         "z-ssd",
         "t-es",
         &["geometry.blocks=128", "geometry.pages=32", "ftl.user_capacity=1500MB"],
         "randwrite,bs=4k,size=50%,number_ios=5000",
-        "?",
+        "5caf25a058d13cc4",
     ),
     (
         "tlc-3d",
         "aero",
         &["geometry.blocks=48", "geometry.pages=32", "age.pe_cycles=2500"],
         "randrw,bs=16k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
-        "?",
+        "68f26a48361cb095",
     ),
     (
         "rif-2t",
         "rif",
-        &["geometry.blocks=48", "geometry.pages=16"],
+        &["geometry.blocks=128", "geometry.pages=16"],
         "randread,bs=64k,iodepth=8,number_ios=2000",
-        "?",
+        "9064146e83630c22",
     ),
 ];
 

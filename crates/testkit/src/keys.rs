@@ -408,7 +408,7 @@ fn bases() -> Vec<Table> {
         set(&mut failing, &key, parse(value));
     }
     set(&mut failing, "faults.rebuild_rate", parse("'1MB/s'"));
-    set(&mut failing, "ecc.engines", parse("2"));
+    set(&mut failing, "ecc.engines", parse("1"));
     for (key, value) in
         [("page_reads", "1"), ("plane", "'0%'"), ("die", "'0%'"), ("channel", "'0%'"), ("within", "'1s'")]
     {
