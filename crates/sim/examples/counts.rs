@@ -95,7 +95,7 @@ const LOADS: [Load; 7] = [
         sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
         past: PastKind::Steady,
         job: "randrw,bs=16k,rwmixread=70,iodepth=16",
-        requests: 20_000,
+        requests: 40_000,
         shows: |o| o.flash.erases.blocks,
     },
     Load {
@@ -105,7 +105,7 @@ const LOADS: [Load; 7] = [
         sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
         past: PastKind::Steady,
         job: "randrw,bs=16k,rwmixread=70,iodepth=16",
-        requests: 20_000,
+        requests: 40_000,
         shows: |o| o.flash.erases.blocks,
     },
     Load {
