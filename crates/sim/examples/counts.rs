@@ -40,6 +40,18 @@ struct Load {
     shows: fn(&RunOutcome) -> u64,
 }
 
+/// Erases whose pulses a scheme chooses.
+const ISPE: Load = Load {
+    name: "tlc-3d/ispe",
+    device: "tlc-3d",
+    scheme: "ispe",
+    sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
+    past: PastKind::Steady,
+    job: "randrw,bs=16k,rwmixread=70,iodepth=16",
+    requests: 40_000,
+    shows: |o| o.flash.erases.blocks,
+};
+
 const LOADS: [Load; 7] = [
     Load {
         name: "mqsim-e/read",
@@ -88,26 +100,8 @@ const LOADS: [Load; 7] = [
         requests: 5_000,
         shows: |o| o.issued,
     },
-    Load {
-        name: "tlc-3d/ispe",
-        device: "tlc-3d",
-        scheme: "ispe",
-        sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
-        past: PastKind::Steady,
-        job: "randrw,bs=16k,rwmixread=70,iodepth=16",
-        requests: 40_000,
-        shows: |o| o.flash.erases.blocks,
-    },
-    Load {
-        name: "tlc-3d/aero",
-        device: "tlc-3d",
-        scheme: "aero",
-        sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
-        past: PastKind::Steady,
-        job: "randrw,bs=16k,rwmixread=70,iodepth=16",
-        requests: 40_000,
-        shows: |o| o.flash.erases.blocks,
-    },
+    ISPE,
+    Load { name: "tlc-3d/aero", scheme: "aero", ..ISPE },
     Load {
         name: "z-ssd/suspend",
         device: "z-ssd",

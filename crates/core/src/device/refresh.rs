@@ -44,7 +44,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.fixed.refreshes
     }
 
-    /// An extent is collected or erased. Returns whether it was to be refreshed; then another is chosen after
+    /// An extent is collected. Returns whether it was to be refreshed; then another is chosen after
     /// the pause.
     #[cold]
     pub(super) fn leaves_refresh(&mut self, lane: u32, extent: u32) -> bool {

@@ -50,6 +50,11 @@ pub fn by_suspension(growth: f64) -> u64 {
     libm::round(growth / 1000.0 * 4_294_967_296.0) as u64
 }
 
+/// By how much the suspensions of a block's erases have raised its errors, of 2^32: `each` by one.
+pub(super) fn growth_of(blocks: &Blocks, block: BlockId, each: u64) -> u64 {
+    (u64::from(blocks.suspensions()[block.index()]) * each).min(1 << 38)
+}
+
 /// Totals of the erases of blocks, whose pulses a scheme chose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseTotals {
@@ -382,8 +387,7 @@ impl Eraser {
     pub(super) fn errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
         let (block, nature, known) = self.known(blocks, plane, index);
         let errors = u64::from(self.chip.errors(&nature, known.wear, known.left));
-        let more =
-            (errors * (u64::from(blocks.suspensions()[block.index()]) * self.growth).min(1 << 38)) >> 32;
+        let more = (errors * growth_of(blocks, block, self.growth)) >> 32;
         u32::try_from(errors + more).unwrap_or(u32::MAX)
     }
 

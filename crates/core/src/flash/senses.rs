@@ -5,7 +5,7 @@
 //! data cannot be decoded is queued at its die again, for the pages that failed.
 
 use super::dispatch::Submitted;
-use super::erase::by_suspension;
+use super::erase::{by_suspension, growth_of};
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::address::BlockId;
@@ -304,8 +304,7 @@ impl<O: Observer> Flash<O> {
             let Range { start, end } = codewords_of(&cmd, i);
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let page_type = fixed.timing.page_type(cmd.page);
-            let growth =
-                (u64::from(s.blocks.suspensions()[found.block.index()]) * senses.growth).min(1 << 38);
+            let growth = growth_of(&s.blocks, found.block, senses.growth);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
             let page_of = |sense: u32| {
                 let page = senses.errors.page(&found, cmd.page, page_type, sense);

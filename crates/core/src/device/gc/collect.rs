@@ -426,9 +426,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);
-        if self.fixed.refreshes {
-            self.leaves_refresh(lane, victim);
-        }
         if self.fixed.may_fail || self.shape.holes.is_some() {
             let layout = &self.shape.layout;
             let first = layout.first_die(lane);
