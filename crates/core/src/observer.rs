@@ -112,6 +112,8 @@ pub struct QueueEvent {
     pub write_unit: u32,
     /// Busy unit.
     pub unit: BusyUnit,
+    /// Extent of blocks that is read, programmed or erased, whole or in part.
+    pub extent: u32,
     /// Channel.
     pub channel: u32,
     /// Number of planes addressed.

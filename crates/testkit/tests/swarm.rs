@@ -192,8 +192,9 @@ fn a_seed_draws_and_runs_the_same_twice() {
 /// Seeds that showed a defect which the first seeds do not show.
 #[test]
 fn what_was_mended_stays_mended() {
-    // A read during a write that ends a loss; a reconstruction that fails beside a flush of its stripe.
-    for seed in [9348, 10456] {
+    // A read during a write that ends a loss; a reconstruction that fails beside a flush of its stripe; an
+    // extent with a dead part that was refreshed without end.
+    for seed in [9348, 10456, 3228] {
         let got = swarm::run(&swarm::draw(seed));
         assert!(got.is_ok(), "seed {seed}: {got:?}");
     }

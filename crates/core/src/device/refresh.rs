@@ -89,13 +89,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         NONE
     }
 
-    /// Whether the data of a block at an index of a lane are old.
+    /// Whether the data of a block of an extent are old. Holes and dead planes hold none that could be written
+    /// again.
     fn is_old(&self, lane: u32, index: u32) -> bool {
-        let blocks = self.flash.blocks();
-        let old = |plane| {
-            blocks.has(plane, index) && blocks.age(plane, index, self.state.now) >= self.state.refresh.after
+        let (layout, s, blocks) = (&self.shape.layout, &self.state, self.flash.blocks());
+        let extent = lane * layout.stride + index;
+        let holds = |&part: &u32| {
+            !s.extents.is_hole(layout, extent, part) && !s.faults.dead_parts.contains(&(lane, part))
         };
-        self.shape.layout.planes_of(lane).any(old)
+        let old = |plane| blocks.has(plane, index) && blocks.age(plane, index, s.now) >= s.refresh.after;
+        (0..layout.parts).filter(holds).flat_map(|part| layout.planes_of_part(lane, part)).any(old)
     }
 
     /// The extent of a lane to refresh, if there is room for what it holds.

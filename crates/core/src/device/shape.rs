@@ -135,7 +135,8 @@ impl Shape {
         let raw = raw_bytes(g);
         let (capacity_key, user) = c.ftl.user_bytes(raw)?;
         let unit = c.ftl.mapping_unit;
-        c.ftl.check_addressable(most_units(c, &usable), user)?;
+        let units = most_units(c, &usable);
+        c.ftl.check_addressable(units, user, 0)?;
         let mut layout = Layout::new(
             c.ftl.extent,
             dies,
@@ -165,6 +166,7 @@ impl Shape {
         let most_stripes =
             stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &sizes, &fill, s, reserve));
         let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
+        c.ftl.check_addressable(units, user, buffer_slots.into())?;
         // Programs that join cover all planes of a die.
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
         let row_bytes = u64::from(most_planes) * g.page;

@@ -53,6 +53,7 @@ impl<O: Observer> Flash<O> {
             rebuild: op.cmd.rebuild,
             write_unit: op.cmd.write_unit(),
             unit: op.cmd.unit,
+            extent: op.cmd.extent,
             channel: op.channel,
             planes: op.cmd.planes.count_ones(),
             codewords: op.cmd.codewords,

@@ -174,15 +174,21 @@ impl FtlConfig {
         Ok((key, user))
     }
 
-    /// Check that the map can address `units` mapping units, and the mapping units of `user` bytes.
-    pub(crate) fn check_addressable(&self, units: u64, user: u64) -> Result<(), ConfigProblem> {
-        // One bit of a map entry marks a buffer slot.
-        const MOST: u64 = (1 << 31) - 4;
-        if units.max(user / self.mapping_unit) > MOST {
+    /// Check that the map can address `units` mapping units, or the mapping units of `user` bytes, and a slot
+    /// for each of `buffered` units.
+    pub(crate) fn check_addressable(
+        &self,
+        units: u64,
+        user: u64,
+        buffered: u64,
+    ) -> Result<(), ConfigProblem> {
+        // An entry has 32 bits. The last is for trimmed units, and some are for units that only move.
+        const MOST: u64 = u32::MAX as u64 - (1 << 16);
+        if units.max(user / self.mapping_unit) + buffered > MOST {
             return refuse(
                 "ftl.mapping_unit",
                 format!(
-                    "the drive has {units} mapping units; at most {MOST} can be addressed, so use a larger unit"
+                    "the drive has {units} mapping units, and its buffer {buffered}; at most {MOST} can be addressed, so use a larger unit"
                 ),
             );
         }

@@ -2,7 +2,8 @@
 //!
 //! Both directions are flat arrays of four-byte entries. Zero means *where the sequential fill put
 //! the unit*. So a freshly filled drive needs no memory for its map, and regions that are never
-//! written afterwards never take any.
+//! written afterwards never take any. An address is its number plus 1. The numbers above the last
+//! address are the slots of the buffer.
 
 use super::layout::Layout;
 use super::stripes::Stripes;
@@ -12,8 +13,7 @@ use crate::divider::Divider;
 use serde::{Deserialize, Serialize};
 use tailcut_units::random::mix;
 
-const TRIMMED: u32 = 0x7FFF_FFFF;
-const BUFFERED: u32 = 0x8000_0000;
+const TRIMMED: u32 = u32::MAX;
 
 /// Where a logical unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +126,8 @@ pub struct Map {
     pub valid: BigArray<u64>,
     /// The closed form that zero entries refer to.
     pub fill: Fill,
+    /// The entry of the last physical unit.
+    last: u32,
     /// The state of the map that is not in the arrays.
     pub state: MapState,
 }
@@ -149,23 +151,30 @@ impl Map {
             reverse: BigArray::zeroed(layout.units() as usize)?,
             valid: BigArray::zeroed((layout.units() as usize).div_ceil(64))?,
             fill,
+            last: layout.units(),
             state: MapState::default(),
         })
     }
 
     #[inline]
     fn decode(&self, lpn: Lpn, entry: u32) -> Place {
-        if entry & BUFFERED != 0 {
-            Place::Buffer(entry & !BUFFERED)
-        } else if entry == 0 {
+        if entry == 0 {
             let parity = self.state.parity;
             let filled = lpn.0 < self.state.filled || parity.0 <= lpn && lpn < parity.1;
             if filled { Place::Flash(self.fill.ppa(lpn)) } else { Place::Unmapped }
+        } else if entry <= self.last {
+            Place::Flash(Ppa(entry - 1))
         } else if entry == TRIMMED {
             Place::Unmapped
         } else {
-            Place::Flash(Ppa(entry - 1))
+            Place::Buffer(entry - self.last - 1)
         }
+    }
+
+    /// The entry of a buffer slot.
+    #[inline]
+    fn buffered(&self, slot: u32) -> u32 {
+        self.last + 1 + slot
     }
 
     /// Note that logical units `0..end` and their parity are where the fill puts them; `end` is a
@@ -210,14 +219,15 @@ impl Map {
     /// Map a logical unit to a buffer slot; returns where it was.
     #[inline]
     pub fn set_buffer(&mut self, lpn: Lpn, slot: u32) -> Place {
-        let entry = std::mem::replace(&mut self.forward[lpn.index()], BUFFERED | slot);
+        let buffered = self.buffered(slot);
+        let entry = std::mem::replace(&mut self.forward[lpn.index()], buffered);
         self.decode(lpn, entry)
     }
 
     /// Whether a logical unit is mapped to this slot.
     #[inline]
     pub fn is_buffered_in(&self, lpn: Lpn, slot: u32) -> bool {
-        self.forward[lpn.index()] == BUFFERED | slot
+        self.forward[lpn.index()] == self.buffered(slot)
     }
 
     /// Unmap a logical unit; returns where it was.
