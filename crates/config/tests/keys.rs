@@ -430,9 +430,9 @@ fn limits_beyond_one_value_are_what_the_checks_hold() {
         ("more bytes", drive(64, 1, 1 << 20, (1 << 14) + 1, 1 << 20), "geometry", true),
         ("2^26 blocks", drive(64, 1, 1 << 20, 64, 4096), "geometry.blocks", false),
         ("more blocks", drive(65, 1, 1 << 20, 64, 4096), "geometry.blocks", true),
-        // 4 * 256,999 * 2,089 is 2^31 - 4.
-        ("2^31 - 4 mapping units", drive(4, 1, 256_999, 2_089, 4096), "ftl.mapping_unit", false),
-        ("more mapping units", drive(4, 1, 256_999, 2_090, 4096), "ftl.mapping_unit", true),
+        // 4 * 256,999 * 4,178 is 2^32 - 8.
+        ("less than 2^32 mapping units", drive(4, 1, 256_999, 4_177, 4096), "ftl.mapping_unit", false),
+        ("more mapping units", drive(4, 1, 256_999, 4_178, 4096), "ftl.mapping_unit", true),
         ("no page type", reads(0), "timing.read", true),
         ("1 page type", reads(1), "timing.read", false),
         ("16 page types", reads(16), "timing.read", false),

@@ -11,6 +11,7 @@ use super::state::Flash;
 use crate::address::BlockId;
 use crate::containers::NONE;
 use crate::nand::ecc::Decoding;
+use crate::nand::errors::decodings::{Certain, Decodings};
 use crate::nand::errors::draw::{Errors, Page, Vref};
 use crate::observer::{Observer, QueueStep};
 use crate::policy::read_retry::{Aim, FailedView, Place, Predictor, ReadRetryPolicy, Sense};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 use tailcut_units::Cause;
+use tailcut_units::random::mix;
 
 /// From errors of a KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
 const RATE_SHIFT: u32 = 40 - 13 - 4;
@@ -29,6 +31,7 @@ const SKIPPED: u8 = u8::MAX;
 pub struct Senses {
     errors: Errors,
     outcomes: Outcomes,
+    decodings: Decodings,
     retry: ReadRetryPolicy,
     predictor: Option<Predictor>,
     /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
@@ -59,10 +62,12 @@ impl Senses {
         let predictor = retry.predictor();
         let threshold = predictor.map_or(0, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
+        let decodings = Decodings::new(&errors, &outcomes, threshold);
         let (group, known_cells) = (retry.tracked_blocks(), retry.known_cells());
         Senses {
             errors,
             outcomes,
+            decodings,
             retry,
             predictor,
             group,
@@ -104,16 +109,48 @@ impl Senses {
         }
     }
 
-    /// Whether the syndrome weight of the first codeword of a page is above the threshold.
-    fn is_predicted_to_fail(&self, page: &Page, vref: Vref) -> bool {
-        let errors = self.errors.codeword(page, self.errors.rate(page, vref), 0);
-        let [outcome, own] = self.errors.decode_draws(page, 0);
-        self.outcomes.first_weight(errors, outcome, own) > self.threshold
+    /// Whether the syndrome weight of the first codeword of a page, which is sensed with this error rate, is above
+    /// the threshold.
+    #[inline]
+    fn is_predicted_to_fail(&self, page: &Page, rate: u64) -> bool {
+        match self.decodings.predicted(rate) {
+            Certain::All => true,
+            Certain::None => false,
+            Certain::Neither => {
+                let errors = self.errors.codeword(page, rate, 0);
+                let [outcome, own] = self.errors.decode_draws(page, 0);
+                self.outcomes.first_weight(errors, outcome, own) > self.threshold
+            }
+        }
     }
 
-    /// Note how many iterations each codeword of a page takes. Returns whether all decode.
-    fn decode(&self, page: &Page, vref: Vref, iterations: &mut [u8]) -> bool {
-        let rate = self.errors.rate(page, vref);
+    /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. Returns
+    /// whether all decode.
+    #[inline]
+    fn decode(&self, page: &Page, rate: u64, iterations: &mut [u8]) -> bool {
+        match self.decodings.decodes(rate) {
+            Certain::All => {
+                let mut draw = self.errors.page_draw(page);
+                // One draw has 16 bits for the distribution, and eight for each of six codewords.
+                for codewords in iterations.chunks_mut(6) {
+                    let table = self.decodings.iterations(rate, (draw >> 48) as u16);
+                    for (i, iterations) in codewords.iter_mut().enumerate() {
+                        *iterations = table[usize::from((draw >> (8 * i)) as u8)];
+                    }
+                    draw = mix(draw);
+                }
+                true
+            }
+            Certain::None => {
+                iterations.fill(self.outcomes.limit());
+                false
+            }
+            Certain::Neither => self.decode_each(page, rate, iterations),
+        }
+    }
+
+    #[inline(never)]
+    fn decode_each(&self, page: &Page, rate: u64, iterations: &mut [u8]) -> bool {
         let mut all = true;
         for (number, iterations) in (0..).zip(iterations) {
             let errors = self.errors.codeword(page, rate, number);
@@ -300,14 +337,16 @@ impl<O: Observer> Flash<O> {
         let place = senses.most_codewords as usize * id as usize;
         let (mut failed, mut in_die) = (0, false);
         let mut draw = 0;
-        for (i, plane) in (0..).zip(fixed.planes_of(&cmd)) {
-            let Range { start, end } = codewords_of(&cmd, i);
+        let planes = cmd.plane_count();
+        let mut end = 0;
+        for (i, plane) in (1..).zip(fixed.planes_of(&cmd)) {
+            let start = end;
+            end = cmd.codewords * i / planes;
             let found = s.blocks.finds(plane, cmd.block, s.now);
-            let page_type = fixed.timing.page_type(cmd.page);
             let growth = growth_of(&s.blocks, found.block, senses.growth);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
             let page_of = |sense: u32| {
-                let page = senses.errors.page(&found, cmd.page, page_type, sense);
+                let page = senses.errors.page(&found, cmd.page, sense);
                 if growth == 0 && left == 0 {
                     page
                 } else {
@@ -318,12 +357,11 @@ impl<O: Observer> Flash<O> {
             let totals = &mut s.counters.senses;
             totals.pages += 1;
             totals.again += u64::from(number > 1);
-            draw = senses.errors.decode_draws(&page, u32::MAX)[0];
             let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
-            let vref = senses.vref(aim, &page, tracked);
+            let rate = senses.errors.rate(&page, senses.vref(aim, &page, tracked));
             let iterations = &mut s.sensing.iterations[place + start as usize..place + end as usize];
-            let fails = predictor.is_some() && senses.is_predicted_to_fail(&page, vref);
-            let mut decodes = senses.decode(&page, vref, iterations) && decoded;
+            let fails = predictor.is_some() && senses.is_predicted_to_fail(&page, rate);
+            let mut decodes = senses.decode(&page, rate, iterations) && decoded;
             if let Some(predictor) = predictor {
                 totals.predicted += 1;
                 totals.needless += u64::from(fails && decodes);
@@ -333,7 +371,7 @@ impl<O: Observer> Flash<O> {
                     totals.in_die += 1;
                     let page = page_of(2 * u32::from(number) + 1);
                     let vref = senses.vref(Aim::Optimum(predictor.deviation), &page, 0);
-                    decodes = senses.decode(&page, vref, iterations);
+                    decodes = senses.decode(&page, senses.errors.rate(&page, vref), iterations);
                 } else if fails {
                     iterations.fill(SKIPPED);
                     decodes = false;
@@ -348,7 +386,10 @@ impl<O: Observer> Flash<O> {
             {
                 *tracked = senses.errors.optimum(&page);
             }
-            failed |= u32::from(!decodes) << (plane - fixed.first_plane(cmd.unit));
+            if !decodes {
+                failed |= 1 << (plane - fixed.first_plane(cmd.unit));
+                draw = senses.errors.decode_draws(&page, u32::MAX)[0];
+            }
         }
         attempts.again = 0;
         if failed != 0 {
@@ -400,8 +441,8 @@ impl<O: Observer> Flash<O> {
                 SKIPPED => 0,
                 n => base + u64::from(n) * senses.iteration_ns,
             });
-        let failed = u64::from(codewords_on(&op.cmd, again | given_up));
-        if failed > 0 {
+        if again | given_up != 0 {
+            let failed = u64::from(codewords_on(&op.cmd, again | given_up));
             s.sensing.uncorrectable_ns += transfer * failed / u64::from(op.cmd.codewords);
         }
         // A prediction behind the channel delays the data, and keeps no server.

@@ -87,13 +87,33 @@ impl Outcomes {
     /// A codeword that does not decode costs the largest number of iterations.
     #[inline]
     pub fn outcome(&self, errors: u32, draw: u32) -> (bool, u8) {
-        let width = usize::from(self.limit) + 1;
-        let Some(row) = self.up_to.chunks_exact(width).nth(errors as usize) else {
+        let Some(row) = self.rows().nth(errors as usize) else {
             return (false, self.limit);
         };
         let draw = draw >> 1;
         let iterations = row.iter().map(|&up_to| u32::from(up_to <= draw)).sum::<u32>();
         if iterations > u32::from(self.limit) { (false, self.limit) } else { (true, iterations as u8) }
+    }
+
+    /// Whether a codeword with at most `errors` errors decodes for every draw.
+    pub fn always_decodes(&self, errors: u32) -> bool {
+        let last = |row: &[u32]| row.last().is_some_and(|&up_to| u64::from(up_to) >= ONE);
+        self.rows().take(errors as usize + 1).all(last) && (errors as usize) < self.rows().len()
+    }
+
+    /// Whether a codeword with at least `errors` errors fails for every draw.
+    pub fn never_decodes(&self, errors: u32) -> bool {
+        self.rows().skip(errors as usize).all(|row| row.last() == Some(&0))
+    }
+
+    fn rows(&self) -> std::slice::ChunksExact<'_, u32> {
+        self.up_to.chunks_exact(usize::from(self.limit) + 1)
+    }
+
+    /// The least and the largest syndrome weight over the first 1,024 checks of a codeword with `errors` errors.
+    pub fn first_weights(&self, errors: u32) -> (u32, u32) {
+        // A low draw of the outcome goes with a high weight.
+        (self.first_weight(errors, u32::MAX, 0), self.first_weight(errors, 0, u32::MAX))
     }
 
     /// The syndrome weight over all 4,096 checks of a codeword with `errors` errors, given the draw of its

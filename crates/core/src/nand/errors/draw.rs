@@ -32,9 +32,11 @@ const MOST: [u64; 3] = [1 << 14, 1 << 23, 1 << 32];
 /// One as a rate.
 const ONE: f64 = (1u64 << 40) as f64;
 /// The largest rate: half of the bits are wrong.
-const HALF: u64 = 1 << 39;
+pub const HALF: u64 = 1 << 39;
 /// One as a factor of a spread.
 const FACTOR_SHIFT: u32 = 16;
+/// The largest factor of a page: with the largest rate it stays below 2^64.
+const MOST_FACTOR: u64 = 1 << 24;
 
 /// A table of factors by draw.
 #[derive(Clone, Debug)]
@@ -65,19 +67,17 @@ impl Spread {
 #[derive(Clone, Debug)]
 pub struct Errors {
     /// By cycles and age: the rate at the optimum of V_REF, and what its default adds.
-    best: Grid,
-    aged: Grid,
+    aged: Grid<2>,
     /// By cycles and reads: what its default adds for reads, if it does.
-    read: Option<Grid>,
-    /// By page type: the rate against that of the mean page, of 2^16.
-    by_type: Vec<u64>,
+    read: Option<Grid<1>>,
+    /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
+    by_page: Vec<u32>,
     /// The rate that one step of V_REF adds.
     step: u64,
-    /// Spreads over blocks, layers, pages and codewords, and their keys.
-    spreads: [Spread; 4],
-    keys: [u64; 5],
-    /// Pages of a layer.
-    layer_pages: u32,
+    /// Spreads over blocks, pages and codewords.
+    spreads: [Spread; 3],
+    /// Keys of the draws of blocks, pages, senses and decodings.
+    keys: [u64; 4],
     /// Bits of a codeword.
     bits: u64,
     /// Standard normal draws, in 1/1024, and the skewness term of a binomial draw.
@@ -117,19 +117,27 @@ impl Errors {
         let mean = boundaries.iter().sum::<f64>() / page_types as f64;
         let normal = quantiles();
         let key = |purpose| Stream::new(seed, purpose, 0).next_u64();
+        let by_type: Vec<u64> = boundaries.iter().map(|n| libm::round(n / mean * 65_536.0) as u64).collect();
+        let (layers, layer_key) = (Spread::new(c.layer_spread, &normal), key("errors layer"));
+        let layer_pages = pages.div_ceil(c.layers).max(1);
+        let of_page = |page: u32| {
+            let layer = mix(layer_key ^ u64::from(page / layer_pages));
+            layers.times(by_type[page as usize % page_types], layer) as u32
+        };
         Errors {
-            best: Grid::new([MOST[0], MOST[1]], |x, y| units(of(x, y, 0).best)),
-            aged: Grid::new([MOST[0], MOST[1]], |x, y| units(excess(of(x, y, 0)))),
+            aged: Grid::new([MOST[0], MOST[1]], |x, y| {
+                let rates = of(x, y, 0);
+                [units(rates.best), units(excess(rates))]
+            }),
             read: c
                 .model
                 .counts_reads()
-                .then(|| Grid::new([MOST[0], MOST[2]], |x, y| units(excess(of(x, 0, y)) - base(x)))),
-            by_type: boundaries.iter().map(|n| libm::round(n / mean * 65_536.0) as u64).collect(),
+                .then(|| Grid::new([MOST[0], MOST[2]], |x, y| [units(excess(of(x, 0, y)) - base(x))])),
+            by_page: (0..pages).map(of_page).collect(),
             step: units(c.step),
-            spreads: [c.block_spread, c.layer_spread, c.page_spread, c.codeword_spread]
+            spreads: [c.block_spread, c.page_spread, c.codeword_spread]
                 .map(|deviation| Spread::new(deviation, &normal)),
-            keys: ["errors block", "errors layer", "errors page", "errors sense", "errors decoding"].map(key),
-            layer_pages: pages.div_ceil(c.layers).max(1),
+            keys: ["errors block", "errors page", "errors sense", "errors decoding"].map(key),
             bits,
             normal: normal
                 .iter()
@@ -140,24 +148,18 @@ impl Errors {
 
     /// A page as an operation finds it, for sense number `sense` of the operation.
     #[inline]
-    pub fn page(&self, found: &Found, page: u32, page_type: usize, sense: u32) -> Page {
-        let cycles = u64::from(found.cycles);
-        let age = found.age >> AGE_SHIFT;
-        let of_type = self.by_type[page_type];
-        let scaled = |rate: u64| {
-            let [block, layer, pages, _] = &self.spreads;
-            let [block_key, layer_key, page_key, ..] = self.keys;
-            let id = u64::from(found.block.0);
-            let rate = (rate * of_type) >> 16;
-            let rate = block.times(rate, mix(block_key ^ id));
-            let rate = layer.times(rate, mix(layer_key ^ u64::from(page / self.layer_pages)));
-            pages.times(rate, mix(page_key ^ (id << 32 | u64::from(page))))
-        };
-        let disturb = self.read.as_ref().map_or(0, |read| read.at(cycles, u64::from(found.reads)));
-        let excess = self.aged.at(cycles, age) + disturb;
+    pub fn page(&self, found: &Found, page: u32, sense: u32) -> Page {
+        let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
+        let [blocks, pages, _] = &self.spreads;
+        let [block_key, page_key, sense_key, _] = self.keys;
+        let factor = blocks.times(self.by_page[page as usize].into(), mix(block_key ^ id));
+        let factor = pages.times(factor, mix(page_key ^ (id << 32 | u64::from(page)))).min(MOST_FACTOR);
+        let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
+        let [best, excess] = self.aged.at(cycles, found.age >> AGE_SHIFT);
+        let disturb = self.read.as_ref().map_or(0, |read| read.at(cycles, found.reads.into())[0]);
         let sense = u64::from(found.reads) << 32 | u64::from(page) << 8 | u64::from(sense);
-        let key = mix(self.keys[3] ^ (u64::from(found.block.0) << 32 | cycles)) ^ mix(sense);
-        Page { best: scaled(self.best.at(cycles, age)), excess: scaled(excess), key }
+        let key = mix(sense_key ^ (id << 32 | cycles)) ^ mix(sense);
+        Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key }
     }
 
     /// The error rate of a page with V_REF at a place.
@@ -180,21 +182,41 @@ impl Errors {
     #[inline]
     pub fn codeword(&self, page: &Page, rate: u64, number: u32) -> u32 {
         let draw = mix(page.key ^ u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let rate = self.spreads[3].times(rate, draw >> 12).min(HALF);
+        self.drawn(rate, draw >> 12, draw)
+    }
+
+    /// Wrong bits of a codeword of a page with this error rate, for a draw of its factor and one of its errors.
+    #[inline]
+    pub fn drawn(&self, rate: u64, factor: u64, normal: u64) -> u32 {
+        let rate = self.spreads[2].times(rate, factor).min(HALF);
         // In 1/1024.
         let mean = (rate * self.bits) >> 30;
         let share = rate as f64 / ONE;
         let deviation = (mean as f64 / 1024.0 * (1.0 - share)).sqrt();
-        let [z, skew] = self.normal[(draw % QUANTILES as u64) as usize];
+        let [z, skew] = self.normal[(normal % QUANTILES as u64) as usize];
         let drawn = mean as i64 + (deviation * f64::from(z) + (1.0 - 2.0 * share) * f64::from(skew)) as i64;
         ((drawn + 512) >> 10).clamp(0, self.bits as i64) as u32
+    }
+
+    /// The fewest and the most wrong bits that a codeword of a page with this error rate can have.
+    pub fn bounds(&self, rate: u64) -> (u32, u32) {
+        // The factors and the quantiles are in order. Few errors have their fewest where the skewness ends.
+        let last = QUANTILES as u64 - 1;
+        let least = (0..QUANTILES as u64 / 2).step_by(64).map(|normal| self.drawn(rate, 0, normal)).min();
+        (least.unwrap_or(0).saturating_sub(1), self.drawn(rate, last, last))
     }
 
     /// Two draws for the decoding of codeword `number` of a page, or for the page itself (`u32::MAX`).
     #[inline]
     pub fn decode_draws(&self, page: &Page, number: u32) -> [u32; 2] {
-        let draw = mix(page.key ^ self.keys[4] ^ u64::from(number));
+        let draw = mix(page.key ^ self.keys[3] ^ u64::from(number));
         [(draw >> 32) as u32, draw as u32]
+    }
+
+    /// A draw for the iterations of all codewords of a page.
+    #[inline]
+    pub fn page_draw(&self, page: &Page) -> u64 {
+        mix(page.key ^ self.keys[3])
     }
 
     /// The distance of a V_REF from the optimum of a page that is normal with this standard deviation, in
@@ -252,7 +274,7 @@ mod tests {
     fn the_tables_hold_the_model() {
         let e = errors(0.0);
         for (cycles, days) in [(0, 0), (0, 17), (200, 14), (500, 10), (2000, 30), (3001, 365)] {
-            let page = e.page(&found(1, cycles, days), 0, 0, 0);
+            let page = e.page(&found(1, cycles, days), 0, 0);
             let state = PageState { cycles: cycles.into(), days: days as f64, reads: 0.0 };
             let model = ErrorModel::Fitted.rates(state);
             // Pages of the first type have 6/7 of the mean.
@@ -266,7 +288,7 @@ mod tests {
     #[test]
     fn a_v_ref_that_moves_has_its_best_at_the_optimum() {
         let e = errors(0.0);
-        let page = e.page(&found(1, 1000, 20), 1, 1, 0);
+        let page = e.page(&found(1, 1000, 20), 1, 0);
         let rates: Vec<u64> = (0..400).map(|by| e.rate(&page, Vref::Moved(by))).collect();
         let best = (0..400).min_by_key(|&by| rates[by]).unwrap();
         assert!(rates[..best].is_sorted_by(|a, b| a >= b) && rates[best..].is_sorted());
@@ -284,7 +306,7 @@ mod tests {
             let mut all = Vec::new();
             let mut expected = 0.0;
             for block in 0..5000 {
-                let page = e.page(&found(block, 0, days), 3, 0, 0);
+                let page = e.page(&found(block, 0, days), 3, 0);
                 let rate = e.rate(&page, Vref::Moved(0));
                 expected = share(rate) * 36_864.0;
                 all.extend((0..4).map(|number| f64::from(e.codeword(&page, rate, number))));
@@ -305,11 +327,11 @@ mod tests {
     #[test]
     fn spreads_have_their_deviation_and_keep_the_mean() {
         let (even, spread) = (errors(0.0), errors(0.1));
-        let mean_rate = even.rate(&even.page(&found(0, 0, 17), 0, 0, 0), Vref::Moved(0)) as f64;
+        let mean_rate = even.rate(&even.page(&found(0, 0, 17), 0, 0), Vref::Moved(0)) as f64;
         let mut logs = Vec::new();
         let mut sum = 0.0;
         for block in 0..20_000 {
-            let page = spread.page(&found(block, 0, 17), 3 * (block % 190), 0, 0);
+            let page = spread.page(&found(block, 0, 17), 3 * (block % 190), 0);
             let rate = spread.rate(&page, Vref::Moved(0)) as f64;
             logs.push(libm::log(rate / mean_rate));
             sum += rate;
@@ -326,7 +348,7 @@ mod tests {
     fn draws_depend_on_what_is_sensed_alone() {
         let e = errors(0.1);
         let page = |reads, sense| {
-            let page = e.page(&Found { reads, ..found(9, 100, 17) }, 5, 2, sense);
+            let page = e.page(&Found { reads, ..found(9, 100, 17) }, 5, sense);
             (0..4).map(|number| e.codeword(&page, e.rate(&page, Vref::Moved(0)), number)).collect::<Vec<_>>()
         };
         assert_eq!(page(3, 0), page(3, 0));

@@ -1,29 +1,30 @@
 //! A function of one or two whole numbers as a table: between its points it is taken as straight. The points
 //! lie densely for small numbers and ever wider for large ones, so that powers are met within 0.1 %.
 
-/// Points in each octave, as a power of two.
+/// Points in each octave of a [`Grid`], as a power of two.
 const PER_OCTAVE: u32 = 3;
 /// Numbers from here on count as this.
 const LARGEST: u64 = (1 << 40) - 1;
 
 /// A place between two points.
 #[derive(Clone, Copy)]
-struct Between {
+pub struct Between {
     /// The lower point.
-    point: usize,
+    pub point: usize,
     /// How far it is from there to the next point, of 2^16.
-    share: u64,
+    pub share: u64,
 }
 
-/// The number at a point.
-fn number(point: usize) -> u64 {
+/// The number at a point, with 2^`PER_OCTAVE` points in each octave.
+pub fn number<const PER_OCTAVE: u32>(point: usize) -> u64 {
     let point = point as u64;
     let per = 1 << PER_OCTAVE;
     if point < per { point } else { (per + point % per) << (point / per - 1) }
 }
 
+/// The place of a number, with 2^`PER_OCTAVE` points in each octave.
 #[inline]
-fn place(n: u64) -> Between {
+pub fn place<const PER_OCTAVE: u32>(n: u64) -> Between {
     let n = n.min(LARGEST);
     let per = 1u64 << PER_OCTAVE;
     if n < per {
@@ -37,7 +38,7 @@ fn place(n: u64) -> Between {
 
 /// The number of points from 0 to `most`, and one above.
 fn points(most: u64) -> usize {
-    place(most).point + 2
+    place::<PER_OCTAVE>(most).point + 2
 }
 
 #[inline]
@@ -45,35 +46,40 @@ fn between(low: u64, high: u64, share: u64) -> u64 {
     if high >= low { low + (((high - low) * share) >> 16) } else { low - (((low - high) * share) >> 16) }
 }
 
-/// A function of two numbers. Its values are below 2^40.
+/// Functions of two numbers, of which all values are at hand together. They are below 2^40.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct Grid<const N: usize> {
     most: [u64; 2],
     width: usize,
-    values: Vec<u64>,
+    values: Vec<[u64; N]>,
 }
 
-impl Grid {
+impl<const N: usize> Grid<N> {
     /// The table of `f` for numbers up to `most`; beyond them it stays as it is there.
-    pub fn new(most: [u64; 2], f: impl Fn(u64, u64) -> u64) -> Grid {
+    pub fn new(most: [u64; 2], f: impl Fn(u64, u64) -> [u64; N]) -> Grid<N> {
         let most = most.map(|n| n.min(LARGEST));
         let width = points(most[1]);
-        let row = |x: usize| (0..width).map(move |y| (number(x), number(y)));
+        let row = |x: usize| (0..width).map(move |y| (number::<PER_OCTAVE>(x), number::<PER_OCTAVE>(y)));
         let values = (0..points(most[0])).flat_map(row).map(|(x, y)| f(x, y)).collect();
         Grid { most, width, values }
     }
 
-    /// The value at two numbers.
+    /// The values at two numbers.
     #[inline]
-    pub fn at(&self, x: u64, y: u64) -> u64 {
-        let (x, y) = (place(x.min(self.most[0])), place(y.min(self.most[1])));
+    pub fn at(&self, x: u64, y: u64) -> [u64; N] {
+        let [x, y] = [x.min(self.most[0]), y.min(self.most[1])].map(place::<PER_OCTAVE>);
         let first = x.point * self.width + y.point;
-        let along = |first: usize| between(self.values[first], self.values[first + 1], y.share);
+        let along = |first: usize| mixed(&self.values[first], &self.values[first + 1], y.share);
         match x.share {
             0 => along(first),
-            share => between(along(first), along(first + self.width), share),
+            share => mixed(&along(first), &along(first + self.width), share),
         }
     }
+}
+
+#[inline]
+fn mixed<const N: usize>(low: &[u64; N], high: &[u64; N], share: u64) -> [u64; N] {
+    std::array::from_fn(|i| between(low[i], high[i], share))
 }
 
 #[cfg(test)]
@@ -84,8 +90,9 @@ mod tests {
     #[test]
     fn points_are_numbers_in_order() {
         for point in 1..300 {
+            let number = number::<PER_OCTAVE>;
             assert!(number(point) > number(point - 1));
-            let found = place(number(point));
+            let found = place::<PER_OCTAVE>(number(point));
             assert_eq!((found.point, found.share), (point, 0));
         }
     }
@@ -93,17 +100,17 @@ mod tests {
     proptest! {
         #[test]
         fn a_power_is_met(x in 0u64..3000, y in 1u64..5_000_000) {
-            let f = |x: u64, y: u64| (1e6 * (1.0 + x as f64 / 500.0) * libm::pow(y as f64, 0.54)) as u64;
+            let f = |x: u64, y: u64| [(1e6 * (1.0 + x as f64 / 500.0) * libm::pow(y as f64, 0.54)) as u64];
             let grid = Grid::new([4000, 6_000_000], f);
-            let (found, exact) = (grid.at(x, y), f(x, y));
+            let ([found], [exact]) = (grid.at(x, y), f(x, y));
             prop_assert!(found.abs_diff(exact) <= exact / 1000 + 2, "{found}, {exact}");
         }
 
         #[test]
         fn beyond_the_largest_numbers_nothing_changes(x in any::<u64>(), y in any::<u64>()) {
-            let grid = Grid::new([100, 1000], |x, y| x * 1000 + y);
+            let grid = Grid::new([100, 1000], |x, y| [x * 1000 + y]);
             let exact = x.min(100) * 1000 + y.min(1000);
-            prop_assert!(grid.at(x, y).abs_diff(exact) <= 1 + exact / 1000);
+            prop_assert!(grid.at(x, y)[0].abs_diff(exact) <= 1 + exact / 1000);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! operations before does not change it.
 
 pub mod config;
+pub mod decodings;
 pub mod draw;
 mod grid;
 pub mod model;

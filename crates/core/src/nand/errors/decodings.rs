@@ -1,0 +1,226 @@
+//! What the codewords of a page do in the decoder, by the error rate of their sense.
+//!
+//! At most rates the outcome is certain: all codewords of the page decode, or none does. Then the iterations of
+//! each are drawn from their distribution at the rate, without a draw of its errors. Only at rates near the
+//! correction limit are the errors of each codeword drawn. The draws of errors are bounded, and the table of the
+//! code has counted frames, so that *certain* is exact.
+
+use super::draw::{Errors, HALF};
+use super::grid::{self, Between};
+use tailcut_ldpc::Outcomes;
+
+/// Quantiles of a distribution of iterations.
+const QUANTILES: usize = 256;
+/// Samples for each quantile.
+const PER_QUANTILE: u32 = 2;
+/// Points in each octave of rates, as a power of two.
+const PER_OCTAVE: u32 = 4;
+/// Lower rates count as this: a codeword in 30 has an error.
+const LOWEST: u64 = 1 << 20;
+
+/// What is certain at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certain {
+    /// It happens to all codewords.
+    All,
+    /// It happens to none.
+    None,
+    /// Neither is certain.
+    Neither,
+}
+
+/// The place of a rate; the table begins at [`LOWEST`].
+#[inline]
+fn place(rate: u64) -> Between {
+    let Between { point, share } = grid::place::<PER_OCTAVE>(rate.max(LOWEST));
+    Between { point: point - grid::place::<PER_OCTAVE>(LOWEST).point, share }
+}
+
+/// The rate at a point.
+fn rate_at(point: usize) -> u64 {
+    grid::number::<PER_OCTAVE>(point + grid::place::<PER_OCTAVE>(LOWEST).point)
+}
+
+impl Certain {
+    fn of(least: bool, most: bool) -> Certain {
+        match (least, most) {
+            (true, true) => Certain::All,
+            (false, false) => Certain::None,
+            _ => Certain::Neither,
+        }
+    }
+}
+
+/// What is certain at the rates between two points of the table.
+#[derive(Clone, Copy, Debug)]
+struct Band {
+    decodes: Certain,
+    predicted: Certain,
+}
+
+/// The outcomes of decoding by rate.
+#[derive(Clone, Debug)]
+pub struct Decodings {
+    /// By point of the table: the rates from there to the next point.
+    bands: Vec<Band>,
+    /// By point: quantiles of the iterations of a codeword, as far as all decode.
+    iterations: Vec<[u8; QUANTILES]>,
+}
+
+impl Decodings {
+    /// The decodings of codewords with these errors. A codeword is predicted to fail if its syndrome weight is
+    /// above `threshold`.
+    pub fn new(errors: &Errors, outcomes: &Outcomes, threshold: u32) -> Decodings {
+        let last = place(HALF).point + 1;
+        let mut bands = Vec::with_capacity(last);
+        for point in 0..last {
+            let (least, _) = errors.bounds(rate_at(point));
+            let (_, most) = errors.bounds(rate_at(point + 1).min(HALF));
+            let [certain, hopeless] = [outcomes.always_decodes(most), outcomes.never_decodes(least)];
+            let (lightest, _) = outcomes.first_weights(least);
+            let (_, heaviest) = outcomes.first_weights(most);
+            bands.push(Band {
+                decodes: Certain::of(!hopeless, certain),
+                predicted: Certain::of(lightest > threshold, heaviest > threshold),
+            });
+        }
+        let decoded = bands.iter().take_while(|band| band.decodes == Certain::All).count();
+        let iterations = (0..=decoded).map(|point| distribution(errors, outcomes, rate_at(point))).collect();
+        Decodings { bands, iterations }
+    }
+
+    /// Whether the codewords of a page that is sensed with this error rate decode.
+    #[inline]
+    pub fn decodes(&self, rate: u64) -> Certain {
+        self.bands[place(rate).point].decodes
+    }
+
+    /// Whether its first codeword is predicted to fail.
+    #[inline]
+    pub fn predicted(&self, rate: u64) -> Certain {
+        self.bands[place(rate).point].predicted
+    }
+
+    /// The distribution of the iterations of a codeword at a rate at which all decode: between two points it is
+    /// mixed of theirs, by a draw of 16 bits.
+    #[inline]
+    pub fn iterations(&self, rate: u64, draw: u16) -> &[u8; QUANTILES] {
+        let at = place(rate);
+        &self.iterations[at.point + usize::from(u64::from(draw) < at.share)]
+    }
+}
+
+/// Quantiles of the iterations of a codeword at a rate, from samples that lie evenly over the draws of its
+/// errors and of its decoding (multiples of the powers of the root of x^4 = x + 1).
+fn distribution(errors: &Errors, outcomes: &Outcomes, rate: u64) -> [u8; QUANTILES] {
+    const STEPS: [u32; 3] = [0xD1B5_4A33, 0xABC9_8388, 0x8CB9_2BA7];
+    let mut samples: Vec<u8> = (0..QUANTILES as u32 * PER_QUANTILE)
+        .map(|i| {
+            let [factor, normal, draw] = STEPS.map(|step| step.wrapping_mul(i).wrapping_add(1 << 31));
+            let wrong = errors.drawn(rate, u64::from(factor >> 20), u64::from(normal >> 20));
+            outcomes.outcome(wrong, draw).1
+        })
+        .collect();
+    samples.sort_unstable();
+    let per = PER_QUANTILE as usize;
+    std::array::from_fn(|quantile| samples[quantile * per + per / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::{ErrorModel, ErrorsConfig};
+    use super::super::draw::{Page, Vref};
+    use super::*;
+    use crate::address::BlockId;
+    use crate::nand::blocks::Found;
+    use proptest::prelude::*;
+    use tailcut_ldpc::{CODEWORD_BITS, Table};
+
+    const DAY: u64 = 86_400_000_000_000;
+    const THRESHOLD: u32 = 250;
+
+    fn errors(codeword_spread: f64) -> Errors {
+        let config = ErrorsConfig {
+            model: ErrorModel::Fitted,
+            iteration: tailcut_units::Span(1000),
+            boundaries: vec![2],
+            step: 0.0005,
+            block_spread: 0.1,
+            layer_spread: 0.05,
+            layers: 10,
+            page_spread: 0.05,
+            codeword_spread,
+        };
+        Errors::new(&config, 1, 576, CODEWORD_BITS as u64, 7)
+    }
+
+    fn page(e: &Errors, block: u32, cycles: u32, hours: u64) -> Page {
+        e.page(&Found { block: BlockId(block), cycles, reads: 0, age: hours * DAY / 24 }, block % 500, 0)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_certain_is_what_is_drawn(block in 0u32..100_000, cycles in 0u32..3000, hours in 0u64..1500, spread in 0.0..0.1f64) {
+            let (e, outcomes) = (errors(spread), Outcomes::new(&Table::shipped()));
+            let d = Decodings::new(&e, &outcomes, THRESHOLD);
+            for block in block..block + 50 {
+                let page = page(&e, block, cycles, hours);
+                let rate = e.rate(&page, Vref::Moved(0));
+                for number in 0..4 {
+                    let wrong = e.codeword(&page, rate, number);
+                    let [draw, own] = e.decode_draws(&page, number);
+                    let (decodes, _) = outcomes.outcome(wrong, draw);
+                    let heavy = outcomes.first_weight(wrong, draw, own) > THRESHOLD;
+                    for (certain, happens) in [(d.decodes(rate), decodes), (d.predicted(rate), heavy)] {
+                        prop_assert!(certain == Certain::Neither || (certain == Certain::All) == happens);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The distribution of iterations at a rate against draws of errors, over the rates of a drive's life.
+    #[test]
+    fn iterations_are_those_of_drawn_errors() {
+        let (e, outcomes) = (errors(0.015), Outcomes::new(&Table::shipped()));
+        let d = Decodings::new(&e, &outcomes, THRESHOLD);
+        let mut certain = 0;
+        for share in [1e-6, 1e-4, 5e-4, 1e-3, 2e-3, 3.3e-3, 4.1e-3, 5.2e-3, 5.6e-3] {
+            let rate = (share * (1u64 << 40) as f64) as u64;
+            if d.decodes(rate) != Certain::All {
+                continue;
+            }
+            certain += 1;
+            let (mut drawn, mut told) = ([0u32; 64], [0u32; 64]);
+            for block in 0..5_000 {
+                let page = page(&e, block, 0, 0);
+                for number in 0..4 {
+                    let [draw, other] = e.decode_draws(&page, number);
+                    let wrong = e.codeword(&page, rate, number);
+                    drawn[usize::from(outcomes.outcome(wrong, draw).1)] += 1;
+                    let table = d.iterations(rate, (other >> 16) as u16);
+                    told[usize::from(table[(draw >> 24) as usize])] += 1;
+                }
+            }
+            let (mut a, mut b, mut distance) = (0, 0, 0);
+            for (drawn, told) in drawn.into_iter().zip(told) {
+                (a, b) = (a + drawn, b + told);
+                distance = distance.max(a.abs_diff(b));
+            }
+            // Of 20,000: 0.016 is what two samples differ by in one case of a hundred.
+            assert!(distance < 500, "{share}: {distance}, {drawn:?}, {told:?}");
+        }
+        assert!(certain >= 7, "{certain} rates at which all codewords decode");
+    }
+
+    #[test]
+    fn most_rates_are_certain() {
+        let d = Decodings::new(&errors(0.015), &Outcomes::new(&Table::shipped()), THRESHOLD);
+        let of = |share: f64| (share * (1u64 << 40) as f64) as u64;
+        assert_eq!(d.decodes(of(0.005)), Certain::All);
+        assert_eq!(d.decodes(of(0.0085)), Certain::Neither);
+        assert_eq!(d.decodes(of(0.013)), Certain::None);
+        assert_eq!(d.decodes(HALF), Certain::None);
+        assert_eq!((d.predicted(of(0.002)), d.predicted(of(0.02))), (Certain::None, Certain::All));
+    }
+}
