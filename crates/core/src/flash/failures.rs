@@ -19,13 +19,15 @@ pub(super) struct Failures {
     met: Met,
     /// By plane of the drive: whether it is dead. Empty if the flash has no faults.
     dead: Vec<bool>,
+    /// Whether one is.
+    some_dead: bool,
 }
 
 impl Failures {
     /// No failure yet.
     pub fn new(faults: Option<&Faults>, planes: u32) -> Failures {
         let Some(faults) = faults else { return Failures::default() };
-        Failures { met: faults.unmet(), dead: vec![false; planes as usize] }
+        Failures { met: faults.unmet(), dead: vec![false; planes as usize], some_dead: false }
     }
 }
 
@@ -55,6 +57,7 @@ impl<O> Flash<O> {
     /// If the flash was set up without faults.
     pub fn kill_plane(&mut self, plane: u32) {
         self.state.failures.dead[plane as usize] = true;
+        self.state.failures.some_dead = true;
     }
 
     /// Whether an operation has failed on a plane.
@@ -130,12 +133,28 @@ impl<O> Flash<O> {
     #[inline(never)]
     fn judge_sense(&mut self, id: u32) {
         let first = self.state.sensing.attempts(id).is_first();
-        let faulty = if first { self.judge(id, Act::Read) } else { 0 };
+        let may_fail =
+            self.state.failures.some_dead || self.fixed.faults.as_ref().is_some_and(Faults::may_fail_reads);
+        let faulty = match (first, may_fail) {
+            (true, true) => self.judge(id, Act::Read),
+            (true, false) => self.count_reads(id),
+            (false, _) => 0,
+        };
         let s = &mut self.state;
         s.ops[id].unread = faulty | s.sensing.attempts(id).given_up;
         if faulty != 0 {
             s.sensing.give_up(id);
         }
+    }
+
+    /// Count the reads of an operation on blocks whose reads do not fail. Returns the planes on which it fails.
+    #[inline]
+    fn count_reads(&mut self, id: u32) -> u32 {
+        let Flash { fixed, state, .. } = self;
+        let FlashState { ops, blocks, .. } = state;
+        let cmd = &ops[id].cmd;
+        fixed.planes_of(cmd).for_each(|plane| blocks.count_read(plane, cmd.block));
+        0
     }
 
     /// The planes of an operation's die on which it fails, as a mask.

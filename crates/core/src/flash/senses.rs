@@ -130,7 +130,7 @@ impl Senses {
     fn decode(&self, page: &Page, rate: u64, iterations: &mut [u8]) -> bool {
         match self.decodings.decodes(rate) {
             Certain::All => {
-                let mut draw = self.errors.page_draw(page);
+                let mut draw = page.draw();
                 // One draw has 16 bits for the distribution, and eight for each of six codewords.
                 for codewords in iterations.chunks_mut(6) {
                     let table = self.decodings.iterations(rate, (draw >> 48) as u16);
@@ -233,6 +233,9 @@ impl SenseState {
     }
 
     fn tracked(&mut self, block: BlockId) -> Option<&mut u16> {
+        if self.tracked.is_empty() {
+            return None;
+        }
         self.tracked.get_mut((block.0 / self.group) as usize)
     }
 }
@@ -341,7 +344,9 @@ impl<O: Observer> Flash<O> {
         let mut end = 0;
         for (i, plane) in (1..).zip(fixed.planes_of(&cmd)) {
             let start = end;
-            end = cmd.codewords * i / planes;
+            let product = cmd.codewords * i;
+            // A division takes as long as all the rest.
+            end = if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes };
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let growth = growth_of(&s.blocks, found.block, senses.growth);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
@@ -434,13 +439,22 @@ impl<O: Observer> Flash<O> {
         let first = senses.most_codewords as usize * id as usize;
         let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
         let decoder = &mut s.decoders[op.channel as usize];
-        let d =
-            decoder.transfer_each(s.now, transfer, iterations.len() as u32, |base, number| match iterations
-                [number as usize]
-            {
-                SKIPPED => 0,
-                n => base + u64::from(n) * senses.iteration_ns,
-            });
+        let (codewords, most) = (iterations.len() as u32, iterations.iter().max().copied().unwrap_or(0));
+        let ns = |n: u8| u64::from(n) * senses.iteration_ns;
+        let apart = match iterations.last() {
+            Some(&last) if most != SKIPPED => {
+                decoder.transfer_apart(s.now, transfer, codewords, (ns(most), ns(last)))
+            }
+            _ => None,
+        };
+        let d = apart.unwrap_or_else(|| {
+            decoder.transfer_each(s.now, transfer, codewords, |base, number| {
+                match iterations[number as usize] {
+                    SKIPPED => 0,
+                    n => base + ns(n),
+                }
+            })
+        });
         if again | given_up != 0 {
             let failed = u64::from(codewords_on(&op.cmd, again | given_up));
             s.sensing.uncorrectable_ns += transfer * failed / u64::from(op.cmd.codewords);

@@ -376,6 +376,14 @@ impl Blocks {
         found
     }
 
+    /// Count a read of the block with this index of a plane, which can fail.
+    #[inline]
+    pub fn count_read(&mut self, plane: u32, index: u32) {
+        let at = (plane * self.per_plane + index) as usize;
+        let f = self.fallible.as_mut().expect("only blocks that can fail count reads");
+        f.records[at].reads = f.records[at].reads.saturating_add(1);
+    }
+
     /// Program/erase cycles of the block at a place, with those of its past.
     #[inline]
     pub fn cycles_at(&self, BlockPlace(at): BlockPlace) -> u32 {

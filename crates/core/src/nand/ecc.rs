@@ -115,6 +115,33 @@ impl Ecc {
         self.transfer_each(now, transfer, codewords, |decode, _| decode)
     }
 
+    /// The same for codewords of which none takes longer than the configured time and `most`, and the last one
+    /// that time and `last`. `None` if one of them may wait for another: [`Ecc::transfer_each`] is to be asked.
+    #[inline]
+    pub fn transfer_apart(
+        &mut self,
+        now: u64,
+        transfer: u64,
+        codewords: u32,
+        (most, last): (u64, u64),
+    ) -> Option<Decoding> {
+        if self.split.transfer != transfer || self.split.codewords != codewords {
+            self.split = Split::new(transfer, codewords);
+        }
+        // Each is decoded before the next has arrived. With a single place, the transfer of the next waits for it.
+        let waits = self.free > now || self.decode + most > self.split.whole;
+        if waits || self.finished.len() < 2 || self.parallel.is_some() {
+            return None;
+        }
+        // Only the last may still be in the decoder when another transfer begins.
+        let channel_free = now + transfer;
+        let done = channel_free + self.decode + last;
+        self.free = done;
+        self.finished[self.next] = done;
+        self.next = if self.next + 1 == self.finished.len() { 0 } else { self.next + 1 };
+        Some(Decoding { channel_free, stalled: 0, waited: 0, done, predicted: 0 })
+    }
+
     /// The same for codewords whose decoding takes different times: `time` gives them, from the configured
     /// time and the number of the codeword.
     #[inline]
@@ -182,6 +209,7 @@ impl Parallel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use tailcut_units::Span;
 
     fn ecc(decode: u64, queue: u32) -> Ecc {
@@ -192,6 +220,31 @@ mod tests {
     fn a_fast_decoder_adds_one_decode() {
         let d = ecc(5, 2).transfer(100, 4, 40);
         assert_eq!(d, Decoding { channel_free: 140, stalled: 0, waited: 0, done: 145, predicted: 0 });
+    }
+
+    proptest! {
+        /// Codewords that do not wait for one another have the times that they have one by one.
+        #[test]
+        fn codewords_apart_are_those_one_by_one(
+            transfers in prop::collection::vec((0u64..300, 1u32..6, prop::collection::vec(0u64..40, 6)), 1..30),
+            queue in 1u32..5,
+        ) {
+            let (mut each, mut apart) = (ecc(2, queue), ecc(2, queue));
+            let (mut now, mut quick) = (0, 0);
+            for (pause, codewords, times) in transfers {
+                let transfer = u64::from(codewords) * 30 + 1;
+                let time = |decode: u64, number: u32| decode + times[number as usize];
+                let expected = each.transfer_each(now, transfer, codewords, time);
+                let of = &times[..codewords as usize];
+                let (most, last) = (*of.iter().max().unwrap(), of[of.len() - 1]);
+                let found = apart.transfer_apart(now, transfer, codewords, (most, last));
+                quick += u32::from(found.is_some());
+                let found = found.unwrap_or_else(|| apart.transfer_each(now, transfer, codewords, time));
+                prop_assert_eq!(found, expected);
+                now = expected.channel_free + pause;
+            }
+            prop_assume!(quick > 0);
+        }
     }
 
     #[test]

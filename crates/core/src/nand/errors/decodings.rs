@@ -11,8 +11,6 @@ use tailcut_ldpc::Outcomes;
 
 /// Quantiles of a distribution of iterations.
 const QUANTILES: usize = 256;
-/// Samples for each quantile.
-const PER_QUANTILE: u32 = 2;
 /// Points in each octave of rates, as a power of two.
 const PER_OCTAVE: u32 = 4;
 /// Lower rates count as this: a codeword in 30 has an error.
@@ -110,20 +108,17 @@ impl Decodings {
     }
 }
 
-/// Quantiles of the iterations of a codeword at a rate, from samples that lie evenly over the draws of its
+/// The iterations of a codeword at a rate in order, from samples that lie evenly over the draws of its
 /// errors and of its decoding (multiples of the powers of the root of x^4 = x + 1).
 fn distribution(errors: &Errors, outcomes: &Outcomes, rate: u64) -> [u8; QUANTILES] {
     const STEPS: [u32; 3] = [0xD1B5_4A33, 0xABC9_8388, 0x8CB9_2BA7];
-    let mut samples: Vec<u8> = (0..QUANTILES as u32 * PER_QUANTILE)
-        .map(|i| {
-            let [factor, normal, draw] = STEPS.map(|step| step.wrapping_mul(i).wrapping_add(1 << 31));
-            let wrong = errors.drawn(rate, u64::from(factor >> 20), u64::from(normal >> 20));
-            outcomes.outcome(wrong, draw).1
-        })
-        .collect();
+    let mut samples = std::array::from_fn(|i| {
+        let [factor, normal, draw] = STEPS.map(|step| step.wrapping_mul(i as u32).wrapping_add(1 << 31));
+        let wrong = errors.drawn(rate, u64::from(factor >> 20), u64::from(normal >> 20));
+        outcomes.outcome(wrong, draw).1
+    });
     samples.sort_unstable();
-    let per = PER_QUANTILE as usize;
-    std::array::from_fn(|quantile| samples[quantile * per + per / 2])
+    samples
 }
 
 #[cfg(test)]

@@ -93,6 +93,12 @@ pub struct Page {
 }
 
 impl Page {
+    /// A draw of this sense, for the iterations of all codewords.
+    #[inline]
+    pub fn draw(&self) -> u64 {
+        self.key
+    }
+
     /// The page with these errors besides, a rate, and with all of its own errors more by `growth`, of 2^32.
     #[inline]
     pub fn worsened(self, besides: u64, growth: u64) -> Page {
@@ -153,12 +159,13 @@ impl Errors {
         let [blocks, pages, _] = &self.spreads;
         let [block_key, page_key, sense_key, _] = self.keys;
         let factor = blocks.times(self.by_page[page as usize].into(), mix(block_key ^ id));
-        let factor = pages.times(factor, mix(page_key ^ (id << 32 | u64::from(page)))).min(MOST_FACTOR);
+        let of_page = mix(page_key ^ (id << 32 | u64::from(page)));
+        let factor = pages.times(factor, of_page).min(MOST_FACTOR);
         let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
         let [best, excess] = self.aged.at(cycles, found.age >> AGE_SHIFT);
         let disturb = self.read.as_ref().map_or(0, |read| read.at(cycles, found.reads.into())[0]);
-        let sense = u64::from(found.reads) << 32 | u64::from(page) << 8 | u64::from(sense);
-        let key = mix(sense_key ^ (id << 32 | cycles)) ^ mix(sense);
+        let sense = cycles << 40 | u64::from(found.reads) << 8 | u64::from(sense);
+        let key = mix(of_page ^ sense_key ^ sense);
         Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key }
     }
 
@@ -211,12 +218,6 @@ impl Errors {
     pub fn decode_draws(&self, page: &Page, number: u32) -> [u32; 2] {
         let draw = mix(page.key ^ self.keys[3] ^ u64::from(number));
         [(draw >> 32) as u32, draw as u32]
-    }
-
-    /// A draw for the iterations of all codewords of a page.
-    #[inline]
-    pub fn page_draw(&self, page: &Page) -> u64 {
-        mix(page.key ^ self.keys[3])
     }
 
     /// The distance of a V_REF from the optimum of a page that is normal with this standard deviation, in

@@ -179,6 +179,12 @@ impl Faults {
             | self.at_place(FaultKind::Page, a, met)
     }
 
+    /// Whether reads of pages can fail, apart from raw bit errors and dead planes.
+    pub fn may_fail_reads(&self) -> bool {
+        let at_places = self.places.iter().any(|place| place.kind == FaultKind::Page);
+        self.page.below > 0 || self.read.below > 0 || self.correctable.is_some() || at_places
+    }
+
     /// Whether programs of pages can fail.
     pub fn may_fail_programs(&self) -> bool {
         self.program.below > 0 || self.places.iter().any(|place| place.kind == FaultKind::Program)
