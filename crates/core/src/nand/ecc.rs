@@ -128,8 +128,10 @@ impl Ecc {
         if self.split.transfer != transfer || self.split.codewords != codewords {
             self.split = Split::new(transfer, codewords);
         }
-        // Each is decoded before the next has arrived. With a single place, the transfer of the next waits for it.
-        let waits = self.free > now || self.decode + most > self.split.whole;
+        // The engine is idle when the first arrives, and decodes each before the next has arrived. With a single
+        // place, the transfer of the next would wait for it.
+        let whole = self.split.whole;
+        let waits = self.free > now + whole || self.finished[self.next] > now || self.decode + most > whole;
         if waits || self.finished.len() < 2 || self.parallel.is_some() {
             return None;
         }
