@@ -17,8 +17,8 @@ use tailcut_sim::MODEL_VERSION;
 const COMPARISONS: &str = "\
 # Composed
 
-Published ways to shorten the tail, combined on one drive, and under faults. There are no published
-values for these combinations. Where a section says what was expected, the bands were set before the
+Published ways to shorten the tail: combined on one drive, under faults, and by what no paper has figures
+of. There are no published values for these. Where a section says what was expected, the bands were set before the
 first run. The command in each section writes that section, with `--report docs/composed.md`, from
 its file in `experiments/`; do not edit it here.
 ";
@@ -239,7 +239,8 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
     let mut order: Vec<String> = known.filter(|id| sections.contains_key(id)).collect();
     let others: Vec<String> = sections.keys().filter(|id| !order.contains(id)).cloned().collect();
     order.extend(others);
-    let composed = !order.is_empty() && order.iter().all(|id| id.starts_with("composed/"));
+    let counts = |id: &String| Tally::of_mark(mark(&sections[id])).is_some();
+    let composed = !order.is_empty() && !order.iter().any(counts);
     let mut out = if composed { comparisons(&order, &sections) } else { judged(&order, &sections) };
     for id in &order {
         out.push_str(&format!("\n{}", sections[id]));
@@ -280,8 +281,8 @@ fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
                 t.not_comparable,
             ]
             .map(|n| n.to_string()),
-            // The section is older than the distinction of checks by kind.
-            None => [(); 6].map(|()| "?".to_string()),
+            // The section has no published values.
+            None => [(); 6].map(|()| "–".to_string()),
         };
         let (link, version) = (link(id, section), made_at(section));
         out.push_str(&format!("| {link} | {} | {version} |\n", cells.join(" | ")));
@@ -391,7 +392,16 @@ mod tests {
         ] {
             assert!(text.contains(needle), "{needle}\n{text}");
         }
-        let old = document(None, &[part("atc19/fig4", "19 in band, 1 out of band", "")]);
-        assert!(old.contains("| [atc19/fig4](#atc19fig4-t) | ? | ? | ? | ? | ? | ? | ? |"), "{old}");
+    }
+
+    #[test]
+    fn a_document_without_published_values_counts_no_checks() {
+        let expected = part("hpca24/ultra-large", "8 of 9 expectations met", "Model version 5.");
+        let alone = document(None, std::slice::from_ref(&expected));
+        assert!(alone.starts_with("# Composed"), "{alone}");
+        assert!(alone.contains("(#hpca24ultra-large-t) | 8 of 9 expectations met | 5 |"), "{alone}");
+        let tally = "values 5/2, orders 1/1, structural 3/0, not comparable 4, full size only 0";
+        let mixed = document(None, &[expected, part("atc19/fig4", tally, "")]);
+        assert!(mixed.contains("(#hpca24ultra-large-t) | – | – | – | – | – | – | 5 |"), "{mixed}");
     }
 }

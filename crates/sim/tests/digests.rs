@@ -43,7 +43,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
         "rif",
         &["geometry.blocks=128", "geometry.pages=16"],
         "randread,bs=64k,iodepth=8,number_ios=2000",
-        "9064146e83630c22",
+        "dd3093d4b4710f3b",
     ),
 ];
 

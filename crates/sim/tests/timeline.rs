@@ -360,6 +360,7 @@ fn failures_are_marked_on_the_track_of_the_drive() {
         rebuild: u32::MAX,
         write_unit: u32::MAX,
         unit: BusyUnit(0),
+        extent: 0,
         channel: 0,
         planes: 1,
         codewords: 1,
