@@ -52,7 +52,7 @@ const ISPE: Load = Load {
     shows: |o| o.flash.erases.blocks,
 };
 
-const LOADS: [Load; 7] = [
+const LOADS: [Load; 8] = [
     Load {
         name: "mqsim-e/read",
         device: "mqsim-e",
@@ -116,6 +116,16 @@ const LOADS: [Load; 7] = [
         job: "randrw,bs=4k,rwmixread=70,iodepth=16",
         requests: 20_000,
         shows: |o| o.flash.erase_suspension.suspends,
+    },
+    Load {
+        name: "rif-2t/read",
+        device: "rif-2t",
+        scheme: "rif",
+        sets: &["geometry.blocks=64", "age.retention=12d"],
+        past: PastKind::Sequential,
+        job: "randread,bs=64k,iodepth=32",
+        requests: 10_000,
+        shows: |o| o.flash.senses.in_die,
     },
 ];
 
