@@ -36,6 +36,10 @@ impl Observer for Readers {
     }
 
     fn queued(&mut self, e: &QueueEvent) {
+        if e.step == QueueStep::Arrives {
+            // Its number may be that of a read that was withdrawn.
+            self.left.remove(&e.op);
+        }
         if e.kind == OpKind::Erase {
             if e.step == QueueStep::Arrives {
                 let readers = self.reads.values().filter(|(extent, _)| *extent == e.extent);
@@ -50,7 +54,6 @@ impl Observer for Readers {
         }
         match e.step {
             QueueStep::Arrives => {
-                self.left.remove(&e.op);
                 self.reads.insert(e.op, (e.extent, false));
             }
             QueueStep::Leaves => {

@@ -106,6 +106,11 @@ impl Outcomes {
         self.rows().skip(errors as usize).all(|row| row.last() == Some(&0))
     }
 
+    /// Numbers of errors that the table has, from 0 on.
+    pub fn counts(&self) -> u32 {
+        self.rows().len() as u32
+    }
+
     fn rows(&self) -> std::slice::ChunksExact<'_, u32> {
         self.up_to.chunks_exact(usize::from(self.limit) + 1)
     }

@@ -75,8 +75,11 @@ impl Decodings {
             let (least, _) = errors.bounds(rate_at(point));
             let (_, most) = errors.bounds(rate_at(point + 1).min(HALF));
             let [certain, hopeless] = [outcomes.always_decodes(most), outcomes.never_decodes(least)];
-            let (lightest, _) = outcomes.first_weights(least);
-            let (_, heaviest) = outcomes.first_weights(most);
+            // With more errors than the table has, nothing changes.
+            let counts = least.min(outcomes.counts())..=most.min(outcomes.counts());
+            let weights = counts.map(|errors| outcomes.first_weights(errors));
+            let (lightest, heaviest) =
+                weights.fold((u32::MAX, 0), |(low, high), (a, b)| (low.min(a), high.max(b)));
             bands.push(Band {
                 decodes: Certain::of(!hopeless, certain),
                 predicted: Certain::of(lightest > threshold, heaviest > threshold),
