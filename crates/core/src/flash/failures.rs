@@ -133,13 +133,14 @@ impl<O> Flash<O> {
     #[inline(never)]
     fn judge_sense(&mut self, id: u32) {
         let first = self.state.sensing.attempts(id).is_first();
-        let may_fail =
-            self.state.failures.some_dead || self.fixed.faults.as_ref().is_some_and(Faults::may_fail_reads);
-        let faulty = match (first, may_fail) {
-            (true, true) => self.judge(id, Act::Read),
-            (true, false) => self.count_reads(id),
-            (false, _) => 0,
-        };
+        let may_fail = self.state.failures.some_dead
+            || self.fixed.faults.as_ref().is_some_and(|faults| faults.may_fail_reads);
+        let mut faulty = 0;
+        if first && may_fail {
+            faulty = self.judge(id, Act::Read);
+        } else if first {
+            self.count_reads(id);
+        }
         let s = &mut self.state;
         s.ops[id].unread = faulty | s.sensing.attempts(id).given_up;
         if faulty != 0 {
@@ -147,14 +148,13 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Count the reads of an operation on blocks whose reads do not fail. Returns the planes on which it fails.
+    /// Count the reads of an operation on blocks whose reads do not fail.
     #[inline]
-    fn count_reads(&mut self, id: u32) -> u32 {
+    fn count_reads(&mut self, id: u32) {
         let Flash { fixed, state, .. } = self;
         let FlashState { ops, blocks, .. } = state;
         let cmd = &ops[id].cmd;
         fixed.planes_of(cmd).for_each(|plane| blocks.count_read(plane, cmd.block));
-        0
     }
 
     /// The planes of an operation's die on which it fails, as a mask.

@@ -104,6 +104,14 @@ impl Ecc {
         }
     }
 
+    /// Divide a transfer into codewords, unless the last was of the same size.
+    #[inline]
+    fn divide(&mut self, transfer: u64, codewords: u32) {
+        if self.split.transfer != transfer || self.split.codewords != codewords {
+            self.split = Split::new(transfer, codewords);
+        }
+    }
+
     /// Begin at `now` a transfer of `codewords` codewords that takes `transfer` ns without stalls.
     /// Returns its times.
     #[inline]
@@ -125,9 +133,7 @@ impl Ecc {
         codewords: u32,
         (most, last): (u64, u64),
     ) -> Option<Decoding> {
-        if self.split.transfer != transfer || self.split.codewords != codewords {
-            self.split = Split::new(transfer, codewords);
-        }
+        self.divide(transfer, codewords);
         // The engine is idle when the first arrives, and decodes each before the next has arrived. With a single
         // place, the transfer of the next would wait for it.
         let whole = self.split.whole;
@@ -154,9 +160,7 @@ impl Ecc {
         codewords: u32,
         time: impl Fn(u64, u32) -> u64,
     ) -> Decoding {
-        if self.split.transfer != transfer || self.split.codewords != codewords {
-            self.split = Split::new(transfer, codewords);
-        }
+        self.divide(transfer, codewords);
         if let Some(parallel) = &mut self.parallel {
             return parallel.transfer(now, self.split, |number| time(self.decode, number));
         }

@@ -61,6 +61,8 @@ pub struct Faults {
     pub correctable: Option<u32>,
     /// In order of their blocks.
     places: Vec<Place>,
+    /// Whether reads of pages can fail, apart from raw bit errors and dead planes.
+    pub may_fail_reads: bool,
 }
 
 /// By fault at a block, in the order of [`Faults`]: the program/erase cycle of the block in which it
@@ -106,7 +108,7 @@ impl Faults {
             })
             .collect();
         at_blocks.sort_by_key(|place| place.block);
-        let faults = Faults {
+        let mut faults = Faults {
             program: Rate::new(rates.program, seed, "fault program"),
             erase: Rate::new(rates.erase, seed, "fault erase"),
             read: Rate::new(rates.read, seed, "fault read"),
@@ -115,7 +117,11 @@ impl Faults {
             worn: rates.worn.map(|bits| 16 * bits),
             correctable: rates.correctable.map(|bits| 16 * bits),
             places: at_blocks,
+            may_fail_reads: false,
         };
+        let of_pages = faults.places.iter().any(|place| place.kind == FaultKind::Page);
+        let rated = faults.page.below > 0 || faults.read.below > 0;
+        faults.may_fail_reads = rated || faults.correctable.is_some() || of_pages;
         let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
         let limited = faults.worn.is_some() || faults.correctable.is_some();
         (rated
@@ -177,12 +183,6 @@ impl Faults {
         (a.found.reads >= self.page_reads && self.page.falls_on(a, 0))
             | self.read.falls_on(a, a.found.reads)
             | self.at_place(FaultKind::Page, a, met)
-    }
-
-    /// Whether reads of pages can fail, apart from raw bit errors and dead planes.
-    pub fn may_fail_reads(&self) -> bool {
-        let at_places = self.places.iter().any(|place| place.kind == FaultKind::Page);
-        self.page.below > 0 || self.read.below > 0 || self.correctable.is_some() || at_places
     }
 
     /// Whether programs of pages can fail.
