@@ -26,6 +26,10 @@ pub enum Step {
     /// The last codeword of a read of pages with raw bit errors is decoded, and a prediction is made where the
     /// controller makes one, until the given time. Reported together with the `ChannelOut` step before it.
     Decode,
+    /// The die has begun to sense the page of the operation again when the last sense ended. It is held after the
+    /// `ChannelOut` step, with which this one is reported: until the data are decoded, and if the sense is not
+    /// needed until it is dropped. Otherwise an `Array` step follows, for the rest of the sense.
+    Ahead,
     /// An operation that may interrupt this one waits. The array continues to the suspend point,
     /// until the given time.
     Stopping,
@@ -88,6 +92,9 @@ pub enum QueueStep {
     /// The data of the read could not be decoded. It is queued again, for the planes and codewords of this
     /// event.
     Retries,
+    /// The data of the read could not be decoded. Its die, which it still has, has begun to sense the planes of this
+    /// event again.
+    SensesOn,
     /// The operation has ended: a read is decoded, any other operation has left the array.
     Ends,
     /// The operation has ended as [`QueueStep::Ends`] says, and has failed on at least one plane.

@@ -13,6 +13,8 @@ pub struct PageSenses {
     pub again: u64,
     /// Pages that the die has sensed again by itself.
     pub in_die: u64,
+    /// Pages that the die has begun to sense ahead, and that were not needed.
+    pub dropped: u64,
     /// Pages whose data could not be decoded, or were not decoded since a prediction said so.
     pub uncorrectable: u64,
     /// Of these, pages that were given up.

@@ -161,8 +161,9 @@ fn erase_pulses(o: &RunOutcome) -> Option<ErasePulses> {
 
 /// The senses of pages with raw bit errors.
 fn page_senses(t: &SenseTotals) -> PageSenses {
-    let &SenseTotals { pages, again, in_die, uncorrectable, given_up, predicted, needless, missed } = t;
-    PageSenses { pages, again, in_die, uncorrectable, given_up, predicted, needless, missed }
+    let &SenseTotals { pages, again, in_die, dropped, uncorrectable, given_up, predicted, needless, missed } =
+        t;
+    PageSenses { pages, again, in_die, dropped, uncorrectable, given_up, predicted, needless, missed }
 }
 
 /// The collections of each group of planes.

@@ -25,8 +25,10 @@ pub struct Operation {
     pub inward: Vec<Stretch>,
     /// Time in the array; each suspension starts a new interval.
     pub array: Vec<Stretch>,
-    /// Data out.
-    pub outward: Option<Stretch>,
+    /// Data out: once for each sense of which the unit was kept for the next.
+    pub outward: Vec<Stretch>,
+    /// End of the time for which the unit was kept after the last transfer, to sense ahead.
+    pub ahead: Option<u64>,
     /// Intervals in which the array winds down for a suspension.
     pub suspending: Vec<Stretch>,
     /// Times at which a suspension freed the unit for others.
@@ -40,8 +42,8 @@ pub struct Operation {
 impl Operation {
     /// Time at which the operation finally released its unit.
     pub fn released(&self) -> u64 {
-        match self.outward {
-            Some((_, end)) => end,
+        match self.outward.last() {
+            Some(&(_, end)) => self.ahead.unwrap_or(end),
             None => self.array.last().expect("an operation reaches the array").1,
         }
     }
@@ -69,7 +71,8 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
                 granted: at,
                 inward: Vec::new(),
                 array: Vec::new(),
-                outward: None,
+                outward: Vec::new(),
+                ahead: None,
                 suspending: Vec::new(),
                 suspended: Vec::new(),
                 resuming: Vec::new(),
@@ -97,7 +100,8 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             Step::Returned => op.stays.clear(),
             Step::ChannelIn => op.inward.push((at, until)),
             Step::Array => op.array.push((at, until)),
-            Step::ChannelOut => op.outward = Some((at, until)),
+            Step::ChannelOut => op.outward.push((at, until)),
+            Step::Ahead => op.ahead = Some(until),
             Step::Suspending => op.suspending.push((at, until)),
             Step::Resuming => op.resuming.push((at, until)),
             Step::Suspended => {
@@ -197,13 +201,12 @@ pub fn waveform(
     let span = |&(a, b): &Stretch| format!("{}-{}", a - from, b - from);
     for (i, op) in ops.iter().enumerate() {
         let rounds = op.inward.len().max(op.array.len());
+        // A single transfer is in the last row.
+        let before = if op.outward.len() > 1 { 0 } else { rounds - 1 };
         for r in 0..rounds {
             let cell = |list: &[Stretch]| list.get(r).map(span).unwrap_or_default();
-            let out = if r + 1 == rounds {
-                op.outward.as_ref().map(span).unwrap_or_default()
-            } else {
-                String::new()
-            };
+            let out = r.checked_sub(before).map(|r| op.outward.get(r).map(span).unwrap_or_default());
+            let out = out.unwrap_or_default();
             let head = if r == 0 {
                 let name = op.occupant.name();
                 let mark = letter(i) as char;

@@ -135,7 +135,9 @@ impl Oracle {
             volatile,
             last_write: None,
             may_fail: shape.faults.is_some(),
-            transient: config.faults.read.is_some()
+            // A page whose raw bit errors were too many may be decoded by another sense.
+            transient: config.errors.is_some()
+                || config.faults.read.is_some()
                 || config.fault.iter().any(|fault| fault.once)
                 // They move data without reading them.
                 || matches!(config.policy.gc_schedule, GcScheduleConfig::Instant(_)),

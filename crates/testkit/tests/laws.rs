@@ -45,7 +45,7 @@ struct Stay {
 
 impl Stay {
     fn is_over(&self, at: u64) -> bool {
-        at >= self.until && matches!(self.last, Step::Array | Step::ChannelOut)
+        at >= self.until && matches!(self.last, Step::Array | Step::ChannelOut | Step::Ahead)
     }
 
     /// Whether an operation of this kind may start while this one is suspended.
@@ -121,7 +121,7 @@ impl Stack {
                 last == Step::Granted || (matches!(last, Step::Suspended | Step::Resuming) && again)
             }
             Step::Array => match last {
-                Step::ChannelIn | Step::Resuming => on_time,
+                Step::ChannelIn | Step::Resuming | Step::Ahead => on_time,
                 Step::Suspended => true,
                 _ => false,
             },
@@ -130,6 +130,7 @@ impl Stack {
             Step::ChannelOut => {
                 is_read(e.occupant) && (last == Step::Array || joins && last == Step::Granted)
             }
+            Step::Ahead => last == Step::ChannelOut && on_time,
             Step::Stopping => last == Step::Array && at < until && until < stay.until,
             Step::Suspending | Step::Suspended => match last {
                 Step::Array | Step::Resuming => early,
@@ -147,6 +148,10 @@ impl Stack {
         let ends = if e.step == Step::Stopping { until } else { at };
         if cuts && last == Step::Array {
             stay.spent -= stay.until - ends;
+        }
+        if e.step == Step::Ahead {
+            // What follows is another sense.
+            (stay.passes, stay.progress, stay.spent) = (0, 0, 0);
         }
         if e.step == Step::Array {
             stay.passes += 1;
@@ -289,7 +294,7 @@ fn channel_time_and_operations_are_conserved() {
                 Step::Suspended => {
                     suspended.insert(e.op);
                 }
-                Step::Stopping | Step::Suspending | Step::Resuming | Step::Decode => {}
+                Step::Stopping | Step::Suspending | Step::Resuming | Step::Decode | Step::Ahead => {}
                 Step::ChannelIn | Step::ChannelOut => busy[o] += (e.until - e.at).0,
                 Step::Array if suspended.contains(&e.op) => {}
                 Step::Array => {

@@ -62,7 +62,7 @@ impl Observer for Readers {
                 }
             }
             QueueStep::Joins(_) | QueueStep::Returns => self.goes_on(e.op),
-            QueueStep::Retries => {
+            QueueStep::Retries | QueueStep::SensesOn => {
                 self.again.insert(e.extent);
                 self.reads.insert(e.op, (e.extent, true));
             }

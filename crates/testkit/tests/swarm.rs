@@ -236,8 +236,10 @@ fn what_was_mended_stays_mended() {
         &[500000766, 500013946],
         // a reconstruction fails after its unit was lost, and the unit's slot has nothing in its place;
         &[600037352],
-        // a flush gathers what a read could not have.
+        // a flush gathers what a read could not have;
         &[600048466],
+        // a read fails, while a reconstruction senses the same page with success.
+        &[1100010528],
     ];
     for &seed in mended.into_iter().flatten() {
         let got = swarm::run(&swarm::draw_with_faults(seed));

@@ -137,7 +137,7 @@ impl<O: Observer> Flash<O> {
                 run.op
             );
         }
-        if u.phase != Phase::Out {
+        if !matches!(u.phase, Phase::Out | Phase::Ahead) {
             for id in self.joined_with(u.holder).into_iter().filter(|&id| !s.ops[id].second) {
                 places.put(id, "shares its die with the operation that it joined")?;
             }
@@ -234,6 +234,13 @@ impl<O: Observer> Flash<O> {
             Phase::Channel => {
                 law!(!timer, "unit {number} waits for its channel with a timer");
                 law!(channel.has_waiters(), "unit {number} waits for a channel without waiters");
+            }
+            Phase::Ahead => {
+                let attempts = s.sensing.attempts(u.holder);
+                law!(
+                    timer == (attempts.again == 0) && attempts.ahead,
+                    "unit {number} senses ahead: {attempts:?}, and its timer is set: {timer}"
+                );
             }
             Phase::Out => {
                 law!(!timer, "unit {number} brings data out with a timer");

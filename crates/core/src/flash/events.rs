@@ -245,7 +245,10 @@ impl<O: Observer> Flash<O> {
         s.events.clear(unit.index());
         let u = &mut s.units[unit.index()];
         if u.phase != Phase::Array {
-            self.suspension_timer(unit);
+            match u.phase {
+                Phase::Ahead => self.release_unit(unit),
+                _ => self.suspension_timer(unit),
+            }
             return Fact::Nothing;
         }
         let id = u.holder;

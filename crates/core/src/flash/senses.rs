@@ -6,15 +6,17 @@
 
 use super::dispatch::Submitted;
 use super::erase::{by_suspension, growth_of};
+use super::join::joined;
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
+use super::unit::Phase;
 use crate::address::BlockId;
 use crate::containers::NONE;
 use crate::nand::ecc::Decoding;
 use crate::nand::errors::decodings::{Certain, Decodings};
 use crate::nand::errors::draw::{Errors, Page, Vref};
-use crate::observer::{Observer, QueueStep};
-use crate::policy::read_retry::{Aim, FailedView, Place, Predictor, ReadRetryPolicy, Sense};
+use crate::observer::{Observer, QueueStep, Step};
+use crate::policy::read_retry::{Aim, FailedView, Faster, Place, Predictor, ReadRetryPolicy, Sense};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
@@ -34,6 +36,7 @@ pub struct Senses {
     decodings: Decodings,
     retry: ReadRetryPolicy,
     predictor: Option<Predictor>,
+    faster: Faster,
     /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
     group: u32,
     /// The share of a page that its known cells are, in millionths.
@@ -63,13 +66,14 @@ impl Senses {
         let threshold = predictor.map_or(0, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
         let decodings = Decodings::new(&errors, &outcomes, threshold);
-        let (group, known_cells) = (retry.tracked_blocks(), retry.known_cells());
+        let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
         Senses {
             errors,
             outcomes,
             decodings,
             retry,
             predictor,
+            faster,
             group,
             known_cells,
             threshold,
@@ -87,6 +91,19 @@ impl Senses {
     /// Time in which the known cells of a page cross the channel, which takes `transfer` for all of it, ns.
     pub fn known_ns(&self, transfer: u64) -> u64 {
         (transfer * u64::from(self.known_cells)).div_ceil(1_000_000)
+    }
+
+    /// Time of a sense after the first, of a page whose first takes `sense`, ns.
+    #[inline]
+    pub fn further_ns(&self, sense: u64) -> u64 {
+        sense - sense * u64::from(self.faster.shorter) / 1_000_000
+    }
+
+    /// Until when the die is held by a sense that it has begun ahead at `begun`, and drops because the data of the
+    /// last are decoded at `done`. `sense` is the time of the page's first sense.
+    pub fn dropped_at(&self, begun: u64, sense: u64, done: u64) -> u64 {
+        let drop = self.faster.ahead.unwrap_or(0);
+        done.max((begun + self.further_ns(sense)).min(done + drop))
     }
 
     /// Whether a second sense of the die begins with the prediction.
@@ -251,11 +268,13 @@ pub(super) struct Attempts {
     /// Whether only the known cells of this sense cross the channel.
     short: bool,
     /// Planes whose pages are sensed again after this sense, as a mask.
-    again: u32,
+    pub again: u32,
     /// Planes whose pages are given up after this sense.
     pub given_up: u32,
     /// The planes and codewords of the command, if some of them are not sensed again.
     whole: (u32, u32),
+    /// Whether the die keeps the read, and begins the next sense when this one ends.
+    pub ahead: bool,
 }
 
 impl Attempts {
@@ -268,6 +287,7 @@ impl Attempts {
         again: 0,
         given_up: 0,
         whole: (0, 0),
+        ahead: false,
     };
 
     /// Whether this is the first sense.
@@ -285,6 +305,8 @@ pub struct SenseTotals {
     pub again: u64,
     /// Pages that the die sensed again by itself.
     pub in_die: u64,
+    /// Pages that the die began to sense ahead, and that were not needed.
+    pub dropped: u64,
     /// Pages whose data could not be decoded.
     pub uncorrectable: u64,
     /// Of these, pages that were given up.
@@ -298,12 +320,25 @@ pub struct SenseTotals {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Plan the senses of a read, and of those that joined it, as it enters the array. Charges what they take
-    /// beyond one sense, and returns it.
+    fn senses(&self) -> &Senses {
+        self.fixed.senses.as_ref().expect("the caller has seen them")
+    }
+
+    /// Time of the sense that a read and those that joined it have in the array, ns.
+    pub(super) fn sense_ns(&self, head: u32) -> u64 {
+        let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
+        let first = |id| self.state.sensing.attempts(id).is_first();
+        match &self.fixed.senses {
+            Some(senses) if !joined(&self.state.ops, head).any(first) => senses.further_ns(whole),
+            _ => whole,
+        }
+    }
+
+    /// Plan the senses of a read, and of those that joined it, as it enters the array. Returns the time of one
+    /// sense. Charges what they take beyond it, and returns that too.
     #[inline(never)]
-    pub(super) fn plan_senses(&mut self, head: u32) -> u64 {
-        let senses = self.fixed.senses.as_ref().expect("the caller has seen them");
-        let in_die = senses.predictor_in(Place::Die);
+    pub(super) fn plan_senses(&mut self, head: u32) -> (u64, u64) {
+        let in_die = self.senses().predictor_in(Place::Die);
         let mut again = false;
         let mut first = false;
         let mut at = head;
@@ -314,8 +349,12 @@ impl<O: Observer> Flash<O> {
         }
         // The die waits for the longest of its planes.
         let predict = in_die.filter(|p| first && !(again && p.overlaps)).map_or(0, |p| p.ns);
-        let page = self.state.ops[head].cmd.page;
-        let sense = if again { self.fixed.timing.read_ns(page) } else { 0 };
+        let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
+        let own = if first { whole } else { self.senses().further_ns(whole) };
+        if self.senses().faster.ahead.is_some() && self.state.ops[head].joined != NONE {
+            self.keep_for_transfers(head);
+        }
+        let sense = if again { whole } else { 0 };
         let mut at = head;
         while at != NONE {
             let op = &mut self.state.ops[at];
@@ -323,7 +362,18 @@ impl<O: Observer> Flash<O> {
             op.ledger.charge(Cause::RETRY_ARRAY, sense);
             at = op.joined;
         }
-        predict + sense
+        (own, predict + sense)
+    }
+
+    /// Let the die sense nothing ahead for reads that were sensed together: it keeps their data until all are
+    /// transferred.
+    #[cold]
+    fn keep_for_transfers(&mut self, head: u32) {
+        let mut at = head;
+        while at != NONE {
+            self.state.sensing.attempts[at as usize].ahead = false;
+            at = self.state.ops[at].joined;
+        }
     }
 
     /// Plan the senses of one operation. Returns whether the die senses a page of it again by itself.
@@ -350,6 +400,7 @@ impl<O: Observer> Flash<O> {
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let growth = growth_of(&s.blocks, found.block, senses.growth);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
+            let left = if number > 1 { left + senses.faster.errors } else { left };
             let page_of = |sense: u32| {
                 let page = senses.errors.page(&found, cmd.page, sense);
                 if growth == 0 && left == 0 {
@@ -396,6 +447,8 @@ impl<O: Observer> Flash<O> {
                 draw = senses.errors.decode_draws(&page, u32::MAX)[0];
             }
         }
+        let ahead = number > 1 && senses.faster.ahead.is_some();
+        attempts.ahead = ahead && senses.retry.next(&FailedView { senses: number.into(), draw }).is_some();
         attempts.again = 0;
         if failed != 0 {
             match senses.retry.next(&FailedView { senses: number.into(), draw }) {
@@ -466,7 +519,36 @@ impl<O: Observer> Flash<O> {
         (transfer, Decoding { predicted, done: d.done + predicted, ..d })
     }
 
-    /// Queue a read again whose data could not be decoded, for the pages that failed.
+    /// Keep a unit whose data go out, and which has begun to sense the page again: until they are decoded, at
+    /// `decoded`, and if that sense is not needed until it is dropped.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn keep_sensing(&mut self, id: u32, sent: u64, decoded: u64) {
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let op = &mut s.ops[id];
+        let unit = op.cmd.unit;
+        let u = &mut s.units[unit.index()];
+        let sense = fixed.timing.read_ns(op.cmd.page);
+        // The sense began when the one before it ended.
+        let begun = u.until;
+        u.phase = Phase::Ahead;
+        let mut kept = decoded;
+        if s.sensing.attempts(id).again != 0 {
+            u.until = begun + senses.further_ns(sense);
+        } else {
+            kept = senses.dropped_at(begun, sense, decoded);
+            u.until = kept;
+            let planes = op.cmd.plane_count();
+            u.plane_ns += (kept.min(begun + senses.further_ns(sense)) - begun) * u64::from(planes);
+            s.counters.senses.dropped += u64::from(planes);
+            s.events.set(unit.index(), kept);
+        }
+        self.observe_from(id, Step::Ahead, sent, kept);
+    }
+
+    /// Go on with a read whose data could not be decoded: for the pages that failed, it is queued again, or its
+    /// die has begun to sense them.
     #[cold]
     pub(super) fn sense_again(&mut self, id: u32) {
         let s = &mut self.state;
@@ -478,9 +560,12 @@ impl<O: Observer> Flash<O> {
         let again = std::mem::take(&mut attempts.again);
         let codewords = codewords_on(&op.cmd, again);
         (op.cmd.planes, op.cmd.codewords) = (again, codewords);
+        op.ledger = op.ledger.retried();
+        if attempts.ahead {
+            return self.sensed_ahead(id);
+        }
         op.second = false;
         op.joined = NONE;
-        op.ledger = op.ledger.retried();
         op.arrived = s.arrivals;
         s.arrivals += 1;
         let unit = op.cmd.unit;
@@ -488,6 +573,28 @@ impl<O: Observer> Flash<O> {
         if self.enqueue(id) == Submitted::Gathers {
             self.begin_gathered(unit);
         }
+    }
+
+    /// The data of a read could not be decoded, and its die has begun the next sense: the array has the read until
+    /// that ends.
+    fn sensed_ahead(&mut self, id: u32) {
+        self.observe_queue(id, QueueStep::SensesOn);
+        let (sense, _) = self.plan_senses(id);
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
+        let FlashCommand { unit, page, occupant, .. } = op.cmd;
+        let planes = u64::from(op.cmd.plane_count());
+        let u = &mut s.units[unit.index()];
+        // The end of the sense; its data wait if it is over.
+        let end = u.until.max(s.now);
+        (u.phase, u.until) = (Phase::Array, end);
+        u.plane_ns += sense * planes;
+        op.ledger.charge(Cause::ARRAY, end - s.now);
+        s.counters.array_ns[op.counted()] += end - s.now;
+        s.counters.operations[occupant as usize] += 1;
+        s.counters.planes[occupant as usize] += planes;
+        self.observe(id, Step::Array, end);
+        self.set_sensed(unit, self.fixed.timing.page_type(page), end);
     }
 
     /// Give a read that was sensed again its whole command back.

@@ -96,8 +96,11 @@ impl<O: Observer> Flash<O> {
     /// Start an operation on a drive whose pages have raw bit errors.
     #[inline(never)]
     fn start_with_senses(&mut self, id: u32) {
-        let beyond = if self.state.ops[id].cmd.kind == OpKind::Read { self.plan_senses(id) } else { 0 };
-        self.start(id, None, beyond);
+        if self.state.ops[id].cmd.kind == OpKind::Read {
+            let (sense, beyond) = self.plan_senses(id);
+            return self.start(id, Some(sense), beyond);
+        }
+        self.start(id, None, 0);
     }
 
     /// Start an erase whose pulses a scheme chooses.
@@ -107,11 +110,11 @@ impl<O: Observer> Flash<O> {
         self.start(id, Some(self.erase_ns(id)), 0);
     }
 
-    /// Send the command and start the array operation. `erase_ns` is the time of a planned erase, and `beyond`
-    /// what the senses of a read take beyond one. (Compiled three times, so that other operations do not pay
-    /// for these.)
+    /// Send the command and start the array operation. `planned` is the time of a planned erase or sense, and
+    /// `beyond` what the senses of a read take beyond one. (Compiled several times, so that other operations do
+    /// not pay for these.)
     #[inline(always)]
-    fn start(&mut self, id: u32, erase_ns: Option<u64>, beyond: u64) {
+    fn start(&mut self, id: u32, planned: Option<u64>, beyond: u64) {
         let s = &mut self.state;
         let now = s.now;
         let t = &self.fixed.timing;
@@ -121,9 +124,9 @@ impl<O: Observer> Flash<O> {
         let (kind, page) = (op.cmd.kind, op.cmd.page);
         let command = t.command_ns * u64::from(planes);
         let (data, array) = match kind {
-            OpKind::Read => (0, t.read_ns(page)),
+            OpKind::Read => (0, planned.unwrap_or_else(|| t.read_ns(page))),
             OpKind::Program => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
-            OpKind::Erase => match erase_ns {
+            OpKind::Erase => match planned {
                 Some(ns) => (0, ns),
                 None if self.fixed.eraser.is_some() => return self.start_planned_erase(id),
                 None => (0, t.erase_ns),
@@ -200,7 +203,10 @@ impl<O: Observer> Flash<O> {
         channel.occupy(op.cmd.occupant, now, d.channel_free - now);
         channel.stalled += d.stalled;
         let u = &mut s.units[unit.index()];
-        if u.joined == 0 {
+        let ahead = ERRORS && s.sensing.attempts(id).ahead;
+        if ahead {
+            channel.out = NONE;
+        } else if u.joined == 0 {
             u.phase = Phase::Out;
             u.until = d.channel_free;
             u.awaited = !u.queues.waiting().is_empty() || u.suspended != 0;
@@ -218,6 +224,9 @@ impl<O: Observer> Flash<O> {
         self.observe(id, Step::ChannelOut, d.channel_free);
         if ERRORS {
             self.observe_from(id, Step::Decode, d.channel_free + d.waited, d.done);
+            if ahead {
+                self.keep_sensing(id, d.channel_free, d.done);
+            }
         }
         if d.done == d.channel_free {
             self.state.channels[number as usize].decoded = id;

@@ -19,6 +19,10 @@ pub(super) enum Phase {
     /// The operation's data are transferred out until `Unit::until`; the channel then releases the
     /// unit only if an operation waits or is suspended (`Unit::awaited`).
     Out,
+    /// The data of a further sense are transferred out and decoded, and the array senses the page again. If that
+    /// sense is not needed, the operation leaves at `Unit::until`, and the timer is set; else the sense ends then,
+    /// and the decoder's event is the next.
+    Ahead,
     /// The operation is in the array and continues to its suspend point; the timer is set.
     Stopping,
     /// The operation is being suspended; the timer is set.
@@ -113,7 +117,7 @@ pub(super) struct Unit {
     pub met_collection: bool,
     /// When an operation that a collection had delayed last left the unit, ns.
     pub met_until: u64,
-    /// End of phase `Array` or `Out`.
+    /// End of phase `Array`, `Out` or `Ahead`.
     pub until: u64,
     /// Whether the channel releases the unit at the end of phase `Out`.
     pub awaited: bool,

@@ -89,7 +89,7 @@ impl<O: Observer> Flash<O> {
                 let op = &s.ops[unit.holder];
                 let t = &self.fixed.timing;
                 let array = match op.cmd.kind {
-                    OpKind::Read => t.read_ns(op.cmd.page),
+                    OpKind::Read => self.sense_ns(unit.holder),
                     OpKind::Copyback if !op.second => t.read_ns(op.cmd.page),
                     OpKind::Program | OpKind::Copyback => t.program_ns(op.cmd.page),
                     OpKind::Erase => self.erase_ns(unit.holder),
@@ -99,7 +99,7 @@ impl<O: Observer> Flash<O> {
             Phase::Stopping | Phase::Suspending | Phase::Resuming => left(&unit.run),
             // A suspended program whose data are transferred again.
             Phase::Channel if unit.account.slot() == account::OVERHEAD => left(&unit.run),
-            Phase::Idle | Phase::Channel | Phase::Out => 0,
+            Phase::Idle | Phase::Channel | Phase::Out | Phase::Ahead => 0,
         };
         stopped + held
     }

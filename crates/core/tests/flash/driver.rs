@@ -144,7 +144,7 @@ impl Outcome {
         match e.step {
             Step::Granted => self.grants.push(e.at.0),
             Step::Returned => self.returned.push(e.at.0),
-            Step::Joined | Step::Decode => {}
+            Step::Joined | Step::Decode | Step::Ahead => {}
             Step::ChannelIn => self.inward.push(span),
             Step::Array => self.array.push(span),
             Step::ChannelOut => self.out = Some(span),
@@ -392,7 +392,7 @@ impl Stage {
                             op.ends += 1;
                             op.fails = e.step == QueueStep::Fails;
                         }
-                        QueueStep::Arrives | QueueStep::Leaves => {}
+                        QueueStep::Arrives | QueueStep::Leaves | QueueStep::SensesOn => {}
                     }
                 }
                 Event::Joins(_) | Event::Closing(..) | Event::Programs(..) => {}

@@ -88,7 +88,7 @@ fn old_data_are_sensed_again_as_each_member_says() {
     };
     let inferred = sentinel::Config { extra_read: false, ..sentinel };
     // The optimum is 5.9 steps away. The first entry leaves 400 errors of a codeword, the second 200.
-    let walk = walk::Config { stride: 1.5, entries: 30 };
+    let walk = walk::Config { stride: 1.5, ..Default::default() };
     let cases = [
         ("none", member("none"), 1, 0, 0, true),
         ("retry-ideal", member("retry-ideal"), 1, 0, 0, false),
@@ -126,6 +126,49 @@ fn old_data_are_sensed_again_as_each_member_says() {
         let uncorrectable = stage.flash.channel_time().uncorrectable;
         assert_eq!(uncorrectable, (again + u64::from(fails)) * PAGE - left_out, "{name}");
     }
+}
+
+/// The page needs three senses. The die begins the third when the second ends, and a fourth that is not needed.
+#[test]
+fn a_pipelined_walk_senses_while_data_are_transferred() {
+    // Decoding takes no time, or the data that fail are in the decoder for longer than a sense takes.
+    for (iteration, drop) in [(0, 1_000), (0, 500_000), (5_000, 1_000), (5_000, 500_000)] {
+        let walk = walk::Config { stride: 1.5, pipelined: true, drop: Span(drop), ..Default::default() };
+        let mut parts = parts(ReadRetryConfig::Walk(walk), 90, iteration);
+        parts.ecc.queue = 8;
+        let (stage, ids) = played(&parts, &[read(0)]);
+        let done = &stage[ids[0]];
+        let spent =
+            |name: &str| -> u64 { done.account().iter().filter(|(n, _)| n == name).map(|(_, ns)| ns).sum() };
+        let (failed, decoded) = (spent("retry.decode") / 2, spent("ecc_queue") + spent("decode"));
+        // The first sense is as ever.
+        let second = READ + failed + COMMAND + SENSE;
+        let third = second + SENSE.max(PAGE + failed);
+        assert_eq!(done.end(), third + PAGE + decoded);
+        assert_eq!(done.array.len(), 3, "one sense is dropped");
+        assert_eq!(spent("array") + spent("retry.array"), third - READ - 2 * failed - COMMAND - PAGE + SENSE);
+        let t = totals(&stage);
+        assert_eq!((t.pages, t.again, t.dropped), (3, 2, 1));
+        // The die is kept until the fourth sense has ended, or is dropped, after the data of the third are decoded.
+        let kept = done.end().max((third + SENSE).min(done.end() + drop));
+        assert_eq!(stage.flash.units_taken()[0], kept - failed, "{iteration} {drop}");
+        let sensed = stage.flash.planes_taken()[0];
+        assert_eq!(sensed, 3 * SENSE + SENSE.min(kept - third), "{iteration} {drop}");
+    }
+}
+
+/// Further senses of less time have more errors.
+#[test]
+fn a_shorter_sense_takes_less_time_and_has_more_errors() {
+    let of = |shorter: f64, more_errors: f64| {
+        let walk = walk::Config { stride: 1.5, shorter, more_errors, ..Default::default() };
+        let (stage, ids) = played(&parts(ReadRetryConfig::Walk(walk), 90, 0), &[read(0)]);
+        (stage[ids[0]].end(), totals(&stage).pages)
+    };
+    assert_eq!(of(0.25, 0.0), (3 * READ - 2 * (SENSE / 4), 3));
+    // 200 errors of a codeword of 4.5 KiB, and of the limit of 300, after the third sense.
+    assert_eq!(of(0.25, 10.0).1, 3);
+    assert!(of(0.25, 40.0).1 > 3);
 }
 
 /// A codeword that fails takes all iterations, and one that is not decoded none.

@@ -159,6 +159,7 @@ impl Watch {
                 waits.channel += at - waits.asked.take().expect("it asked for the channel");
             }
             Step::Joined | Step::Decode => {}
+            Step::Ahead => die.until = Some(until),
             Step::ChannelIn | Step::ChannelOut => {
                 let channel = &mut self.channels[e.channel as usize];
                 assert!(at >= channel.busy_until, "at {at}: a channel moves one thing at a time");
@@ -175,6 +176,9 @@ impl Watch {
                 }
             }
             Step::Array => {
+                if e.kind == OpKind::Read && die.until.is_some() {
+                    die.take(at, "a read is sensed on");
+                }
                 if die.suspended.last() == Some(&op) {
                     die.suspended.pop();
                     die.take(at, "an operation continues");
@@ -247,6 +251,10 @@ impl Watch {
                     let queues = &mut self.dies[e.unit.index()].queues;
                     queues.entry(e.occupant as usize).or_default().push_back(op);
                 }
+            }
+            QueueStep::SensesOn => {
+                let first = self.channels[e.channel as usize].decoding.pop_front();
+                assert_eq!(first, Some(op), "decoded as it came");
             }
             QueueStep::Ends | QueueStep::Fails => {
                 if e.kind == OpKind::Read {

@@ -142,8 +142,8 @@ impl<T: Tracks> Recorder<T> {
         }
         if let Some(holder) = holder_of(&mut self.units, e) {
             holder.phase(e);
-            // An array phase may be reported before the phase ahead of it has begun.
-            if e.step != Step::Array {
+            // These phases may be reported before the phase ahead of them has begun.
+            if !matches!(e.step, Step::Array | Step::Ahead) {
                 holder.write(&mut self.pen, e.at.0);
             }
         }
@@ -209,8 +209,8 @@ impl<T: Tracks> Observer for Recorder<T> {
         if self.closed || e.step == Step::Decode {
             return;
         }
-        // An array phase is reported before its time.
-        if e.step != Step::Array && e.at.0 >= self.pen.to {
+        // These phases are reported before their time.
+        if !matches!(e.step, Step::Array | Step::Ahead) && e.at.0 >= self.pen.to {
             return self.close(self.pen.to);
         }
         self.latest = self.latest.max(e.until.0);
@@ -227,7 +227,7 @@ impl<T: Tracks> Observer for Recorder<T> {
                 self.pen.transfer(e);
                 self.phase(e);
             }
-            Step::Array => self.phase(e),
+            Step::Array | Step::Ahead => self.phase(e),
             Step::Stopping => self.interrupt(e, "stopping"),
             Step::Suspending => self.interrupt(e, "suspending"),
             Step::Suspended => self.suspend(e),

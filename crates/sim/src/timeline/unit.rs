@@ -128,6 +128,7 @@ impl Holder {
     pub fn phase(&mut self, e: &StepEvent) {
         let name = match (e.step, e.kind) {
             (Step::ChannelIn | Step::ChannelOut, _) => TRANSFERS[transfer(e)],
+            (Step::Ahead, _) => "senses ahead",
             (_, OpKind::Read) => "sense",
             (_, OpKind::Copyback) if !self.sensed => "sense",
             (_, OpKind::Program | OpKind::Copyback) => "program",

@@ -155,18 +155,19 @@ impl Replay {
     }
 
     fn array_step(&mut self, e: &StepEvent) -> Result<(), String> {
-        let Some(nominal) = self.ops.get_mut(&e.op).expect("it has arrived").array(e, &self.shape)? else {
-            return Ok(());
-        };
+        let further = self.with_joined(e.op).iter().all(|id| self.ops[id].senses > 0);
+        let op = self.ops.get_mut(&e.op).expect("it has arrived");
+        let Some(nominal) = op.array(e, further, &self.shape)? else { return Ok(()) };
         let senses = e.occupant != Occupant::GcProgram && matches!(e.kind, OpKind::Read | OpKind::Copyback);
         let second = e.kind == OpKind::Copyback && !senses;
         let ids = if second { vec![e.op] } else { self.with_joined(e.op) };
-        let in_die = sense_in_die(&self.shape, nominal);
+        let whole = self.shape.timing.read_ns(e.page);
+        let in_die = sense_in_die(&self.shape, whole);
         for id in ids {
             let op = self.op(id);
             op.sensed_or_pulsed(e.at.0, nominal);
             if e.kind == OpKind::Read {
-                op.sensed_beyond(e.until.0 - e.at.0 - nominal, nominal, in_die);
+                op.sensed_beyond(e.until.0, e.until.0 - e.at.0 - nominal, whole, in_die);
             }
             if senses {
                 op.wait_for_channel(e.until.0);
@@ -214,7 +215,7 @@ impl Replay {
                 op.queued = Some(now);
                 op.joined.clear();
             }
-            QueueStep::Retries => {
+            QueueStep::Retries | QueueStep::SensesOn => {
                 let predict = self.predict;
                 self.op(e.op).retries(*e, predict)?;
             }

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::history::History;
 use super::write::Placed;
-use tailcut_core::device::{OpKind, QueueEvent, Shape, Step, StepEvent};
+use tailcut_core::device::{OpKind, QueueEvent, QueueStep, Shape, Step, StepEvent};
 use tailcut_core::nand::loops::MOST_LOOPS;
 use tailcut_core::policy::read_retry::Place;
 use tailcut_units::{Cause, Occupant};
@@ -28,11 +28,17 @@ pub struct Operation {
     /// ns.
     array: (u64, u64),
     /// Senses that the controller has ordered.
-    senses: u32,
+    pub senses: u32,
+    /// End of the last of them, ns.
+    sensed: u64,
+    /// If the die has begun the next sense: until when it is kept after the last transfer, ns.
+    ahead: Option<u64>,
     /// End of the data transfer out, ns.
     out: u64,
     /// What the last codeword of a page with raw bit errors took in the decoder, ns.
     decode: Option<u64>,
+    /// When it is decoded, ns.
+    decoded: u64,
     /// Time at which the operation ended, ns.
     pub ended: Option<u64>,
     /// The write unit that the operation programs.
@@ -54,8 +60,11 @@ impl Operation {
             resuming: 0,
             array: (0, 0),
             senses: 0,
+            sensed: 0,
+            ahead: None,
             out: 0,
             decode: None,
+            decoded: 0,
             ended: None,
             placed,
             account: Account::default(),
@@ -99,24 +108,38 @@ impl Operation {
                 self.out = e.until.0;
             }
             Step::Decode => self.decodes(e, shape)?,
+            Step::Ahead => self.senses_ahead(e, shape)?,
             _ => {}
         }
         Ok(())
     }
 
     /// Apply an array step. Returns `None` if the operation resumes. If the operation enters
-    /// the array, checks the length of the step and returns it: the nominal array time, ns.
-    pub fn array(&mut self, e: &StepEvent, shape: &Shape) -> Result<Option<u64>, String> {
+    /// the array, checks the length of the step and returns it: the nominal array time, ns. `further`: no page of
+    /// a read is sensed for the first time.
+    pub fn array(&mut self, e: &StepEvent, further: bool, shape: &Shape) -> Result<Option<u64>, String> {
         if std::mem::take(&mut self.suspended) {
             return Ok(None);
         }
         let t = &shape.timing;
         let nominal = match e.kind {
             OpKind::Read => {
-                let beyond =
-                    (e.until.0 - e.at.0).checked_sub(t.read_ns(e.page)).ok_or("a sense is too short")?;
-                self.check_beyond(beyond, t.read_ns(e.page), shape)?;
-                return Ok(Some(t.read_ns(e.page)));
+                let whole = t.read_ns(e.page);
+                let sense = match &shape.senses {
+                    Some(senses) if further => senses.further_ns(whole),
+                    _ => whole,
+                };
+                if let Some(kept) = self.ahead.take() {
+                    // It began when the last sense ended.
+                    let rest = (self.sensed + sense).saturating_sub(kept);
+                    return match (e.at.0, e.until.0 - e.at.0) == (kept, rest) {
+                        true => Ok(Some(rest)),
+                        false => Err(format!("{e:?} should take {rest} ns from {kept} on")),
+                    };
+                }
+                let beyond = (e.until.0 - e.at.0).checked_sub(sense).ok_or("a sense is too short")?;
+                self.check_beyond(beyond, whole, shape)?;
+                return Ok(Some(sense));
             }
             OpKind::Copyback if e.occupant == Occupant::GcRead => t.read_ns(e.page),
             OpKind::Copyback | OpKind::Program => t.program_ns(e.page),
@@ -142,9 +165,10 @@ impl Operation {
     }
 
     /// Charge what the senses of the read took beyond one, which takes `sense`, and `in_die` one that the die
-    /// makes by itself.
-    pub fn sensed_beyond(&mut self, beyond: u64, sense: u64, in_die: u64) {
+    /// makes by itself. It has them at `sensed`.
+    pub fn sensed_beyond(&mut self, sensed: u64, beyond: u64, sense: u64, in_die: u64) {
         self.senses += 1;
+        self.sensed = sensed;
         // The die senses again only what it has predicted to fail.
         let again = if beyond == in_die { sense } else { 0 };
         self.account.add(Cause::RETRY_ARRAY, again);
@@ -159,15 +183,38 @@ impl Operation {
         let decode = took.checked_sub(predict).ok_or("a prediction is too short")?;
         self.account.add(Cause::PREDICT, predict);
         self.decode = Some(decode);
+        self.decoded = e.until.0;
         Ok(())
     }
 
-    /// The data could not be decoded, and the read is queued again.
+    /// The die has begun the next sense when the last one ended, and is kept until the data of the last are decoded,
+    /// or until it has dropped the next.
+    fn senses_ahead(&mut self, e: &StepEvent, shape: &Shape) -> Result<(), String> {
+        let senses = shape.senses.as_ref().ok_or("a drive without raw bit errors senses ahead")?;
+        let dropped = senses.dropped_at(self.sensed, shape.timing.read_ns(e.page), self.decoded);
+        if self.senses < 2 || e.at.0 != self.out || ![self.decoded, dropped].contains(&e.until.0) {
+            return Err(format!("{e:?}: decoded at {}, dropped at {dropped}", self.decoded));
+        }
+        self.ahead = Some(e.until.0);
+        Ok(())
+    }
+
+    /// The data could not be decoded, and the read is queued again, or sensed on by its die.
     pub fn retries(&mut self, e: QueueEvent, predict: u64) -> Result<(), String> {
         let now = e.at.0;
         self.charge_decoding(now, 0, predict)?;
         self.account = self.account.retried();
         self.told = QueueEvent { at: self.told.at, ..e };
+        if e.step == QueueStep::SensesOn {
+            return self
+                .ahead
+                .filter(|&kept| kept == now)
+                .map(|_| ())
+                .ok_or("nothing is sensed ahead".into());
+        }
+        if self.ahead.is_some() {
+            return Err("it is queued again, and its die has begun to sense it".into());
+        }
         (self.queued, self.started) = (Some(now), None);
         self.joined.clear();
         Ok(())

@@ -87,7 +87,7 @@ impl Unit {
     pub fn step(&mut self, e: &StepEvent, resumes: bool) {
         let at = e.at.0;
         // These are reported before their time.
-        if !matches!(e.step, Step::Array | Step::Decode) {
+        if !matches!(e.step, Step::Array | Step::Decode | Step::Ahead) {
             self.pass(at);
         }
         let mine = Cause::die_wait(e.occupant);
@@ -98,7 +98,8 @@ impl Unit {
             }
             Step::Joined | Step::ChannelIn | Step::Decode => {}
             Step::Array => {
-                if resumes {
+                // A read that is sensed again after another sense was begun ahead has never left its unit.
+                if resumes || e.kind == OpKind::Read && self.end.is_some() {
                     self.pass(at);
                     self.held = true;
                     self.history.change(at, Some(mine));
@@ -112,7 +113,7 @@ impl Unit {
                 };
             }
             Step::ChannelOut if self.along > 0 => self.along -= 1,
-            Step::ChannelOut => self.end = Some((e.until.0, Next::Free)),
+            Step::ChannelOut | Step::Ahead => self.end = Some((e.until.0, Next::Free)),
             Step::Stopping => self.under_way(at, Cause::SUSPEND_POINT),
             Step::Suspending | Step::Resuming => self.under_way(at, Cause::SUSPEND_OVERHEAD),
             Step::Suspended => {

@@ -110,6 +110,10 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
     c.ecc.engines = one_of(s, &[None, None, Some(2), Some(5)]);
     match &mut c.policy.read_retry {
+        ReadRetryConfig::Walk(m) => {
+            (m.pipelined, m.drop) = (chance(s, 2), Span(one_of(s, &[0, 5_000, 300_000])));
+            m.shorter = one_of(s, &[0.0, 0.25, 0.9]);
+        }
         ReadRetryConfig::Sentinel(m) => m.extra_read = chance(s, 2),
         ReadRetryConfig::SwiftReadPlus(m) => m.group = one_of(s, &[1, 3, 65_536]),
         ReadRetryConfig::Rif(m) => m.overlap = chance(s, 2),

@@ -293,9 +293,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
     /// Read every byte of the drive, if it can fail for good or the medium holds data, and check for faults of
     /// the medium. If no failure passes, the reads that end without data are those of data that are told as lost.
     fn read_all(&mut self) -> Result<(), String> {
-        // A page whose raw bit errors were too many may be decoded by another sense.
-        let passes = self.oracle().failures_pass() || self.case.config.errors.is_some();
-        let exact = self.device.block_report().is_some() && !passes;
+        let exact = self.device.block_report().is_some() && !self.oracle().failures_pass();
         if self.bytes.is_none() && !exact {
             return Ok(());
         }

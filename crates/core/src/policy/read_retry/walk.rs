@@ -1,21 +1,29 @@
 //! Walk: V_REF moves step by step through a table until the data can be decoded.
 //!
 //! **What it does.** Each further sense has V_REF one entry of the table away from the sense before. After the
-//! last entry the data are given up.
+//! last entry the data are given up. Two options make the senses after the first faster. With `pipelined` the die
+//! begins the next one as soon as one has ended, while its data are transferred and decoded; the sense that is
+//! under way when the data are decoded is dropped. With `shorter` each takes less time, and has more errors.
 //!
 //! **Why it matters for the tail.** What drives do without a better way: old data need many senses, each with a
 //! transfer and the longest decoding.
 //!
 //! **Parameters and source.** `stride`: the distance of two entries, in steps of `errors.step`. `entries`: their
-//! number. Tables of vendors are not published: both are assumptions.
+//! number. Tables of vendors are not published: both are assumptions. `pipelined` and `drop`: pipelined read-retry
+//! (PR²) of Park et al. (ASPLOS'21), by CACHE READ and RESET. `shorter` and `more_errors`: their adaptive
+//! read-retry (AR²), by SET FEATURE; the share is theirs for the worst conditions, and all that it may add is the
+//! margin that the last sense of a walk has.
 //!
-//! **Left out.** Tables with entries that differ by boundary.
+//! **Left out.** Tables with entries that differ by boundary. The commands of further senses that the die begins
+//! ahead, and those that shorten senses: they take less than 1 us. A sense that other reads have joined is not
+//! followed by one ahead, and is shorter only if all of them are further senses.
 //!
 //! **Checked by** `senses` of `core`.
 
-use super::{Aim, FailedView, ReadRetry, Sense, parts};
+use super::{Aim, FailedView, Faster, ReadRetry, Sense, parts};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
+use tailcut_units::{Span, quantity};
 
 /// The table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,11 +37,35 @@ pub struct Config {
     ///
     /// - Range: 1 to 60
     pub entries: u32,
+    /// Whether the die begins the next sense while the data of one are transferred and decoded, from the second
+    /// sense on.
+    pub pipelined: bool,
+    /// Time in which the die drops a sense that is not needed. Only with `pipelined`.
+    ///
+    /// - Range: 0ns to 1s
+    #[serde(with = "quantity::time")]
+    pub drop: Span,
+    /// The share of a sense's time that is left out, from the second sense on.
+    ///
+    /// - Range: 0% to 90%
+    #[serde(with = "quantity::fraction")]
+    pub shorter: f64,
+    /// Raw bit errors of a KiB that a shorter sense adds. Only with `shorter`.
+    ///
+    /// - Range: 0 to 1000
+    pub more_errors: f64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { stride: 1.0, entries: 30 }
+        Config {
+            stride: 1.0,
+            entries: 30,
+            pipelined: false,
+            drop: Span(5_000),
+            shorter: 0.0,
+            more_errors: 7.0,
+        }
     }
 }
 
@@ -42,6 +74,7 @@ impl Default for Config {
 pub struct Policy {
     stride: u16,
     entries: u32,
+    faster: Faster,
 }
 
 impl Policy {
@@ -50,11 +83,30 @@ impl Policy {
         if !(1..=60).contains(&c.entries) {
             return Err(format!("policy.read_retry.walk.entries = {}: 1 to 60", c.entries));
         }
-        Ok(Policy { stride: parts("walk.stride", c.stride)?, entries: c.entries })
+        if c.drop.0 > 1_000_000_000 {
+            return Err(format!("policy.read_retry.walk.drop = {}: 0ns to 1s", c.drop));
+        }
+        if !(0.0..=0.9).contains(&c.shorter) {
+            return Err(format!("policy.read_retry.walk.shorter = {}%: 0% to 90%", 100.0 * c.shorter));
+        }
+        if !(0.0..=1000.0).contains(&c.more_errors) {
+            return Err(format!("policy.read_retry.walk.more_errors = {}: 0 to 1000", c.more_errors));
+        }
+        let more_errors = if c.shorter > 0.0 { c.more_errors } else { 0.0 };
+        let faster = Faster {
+            ahead: c.pipelined.then_some(c.drop.0),
+            shorter: libm::round(c.shorter * 1e6) as u32,
+            errors: libm::round(more_errors * 16.0) as u32,
+        };
+        Ok(Policy { stride: parts("walk.stride", c.stride)?, entries: c.entries, faster })
     }
 }
 
 impl ReadRetry for Policy {
+    #[inline]
+    fn faster(&self) -> Faster {
+        self.faster
+    }
     #[inline]
     fn next(&self, view: &FailedView) -> Option<Sense> {
         let moved = (u32::from(self.stride) * view.senses).min(u32::from(u16::MAX)) as u16;
