@@ -22,7 +22,7 @@
 //! and blocks alone (`tailcut lifetime` without a workload) have no host whose writes wait: all erases there are at
 //! the lower voltage.
 //!
-//! **Checked by** `erase` of `testkit`, `flash` of `core`.
+//! **Checked by** `erase` and `voltage` of `testkit`, `flash` of `core`.
 
 use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView, WriteLoad};
 use crate::policy::PolicyContext;
