@@ -79,6 +79,15 @@ fn blocks_live_longer_under_shorter_pulses() {
     let of = |name: &str| stages.iter().map(|stage| stage[name].as_f64().unwrap()).collect::<Vec<_>>();
     assert!(of("cycles_mean").is_sorted() && of("pulse_ns").is_sorted() && stages.len() >= 3, "{text}");
     assert!(of("spare_extents").iter().rev().is_sorted() && of("grown_bad").last() > Some(&0.0), "{text}");
+    // Blocks alone meet no writes that wait.
+    let slack = "policy.erase_scheme.dpes.mode=slack";
+    let of = |set: &[&str]| {
+        let args = ["lifetime", "tlc-3d", "--scheme", "dpes", "--json"];
+        tailcut(&[&args[..], set].concat())
+    };
+    let chooses = of(&["--set", slack]);
+    assert_eq!(chooses.ok(), of(&[]).ok());
+    assert!(of(&["--set", slack]).err.contains("lower voltage"));
     tailcut(&["lifetime", "tiny", "--scheme", "baseline"]).refused(&["baseline", "tlc-3d"]);
     tailcut(&["lifetime", "tiny"]).refused(&["ispe", "erase"]);
     tailcut(&["lifetime", "tlc-3d", "--fault", "die=0"]).refused(&["--fault", "--workload"]);

@@ -232,6 +232,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "age.reads=1",
         "suspend.erase.keep_last_loop=true",
         "policy.erase_scheme.aero={ always_shallow=true }",
+        "policy.erase_scheme.dpes={ mode='slack' }",
         "policy.erase_scheme.aero-cons={ always_shallow=true }",
         "policy.read_retry.rif={ threshold=200 }",
         "policy.read_retry.rp-controller={ threshold=200 }",

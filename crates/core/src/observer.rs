@@ -2,7 +2,7 @@
 //! collections that close dies to the host, and the waits of host requests and write units.
 
 use crate::address::BusyUnit;
-use crate::nand::OpKind;
+use crate::nand::{ErasePart, OpKind};
 use strum::{IntoStaticStr, VariantNames};
 use tailcut_units::{Command, Occupant, SimTime};
 
@@ -123,8 +123,10 @@ pub struct QueueEvent {
     pub extent: u32,
     /// Channel.
     pub channel: u32,
-    /// Number of planes addressed.
+    /// Planes of the die that are addressed, as a mask.
     pub planes: u32,
+    /// Erases: which loops it makes.
+    pub part: ErasePart,
     /// Number of codewords moved on the channel.
     pub codewords: u32,
     /// Bytes for the host; 0 for a read that serves a reconstruction alone.

@@ -21,6 +21,9 @@ pub struct ErasePulses {
     pub too_long_ns: u64,
     /// Erases that left fail bits.
     pub incomplete: u64,
+    /// Erases at the full voltage, of a scheme that chooses between two; absent for other schemes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_voltage: Option<u64>,
     /// Mean wear of a block, as program/erase cycles of full pulses.
     pub wear_mean: f64,
     /// Largest wear of a block.
@@ -37,6 +40,8 @@ pub fn erases(schemes: &[Scheme]) -> String {
     let mut grid = Grid::with_widths(&[9]);
     let mut head: Vec<String> = ["scheme", "blocks", "mean pulses", "pulse time"].map(String::from).to_vec();
     head.extend((1..=levels).map(|level| format!("level {level}")));
+    let chooses = schemes.iter().any(|s| s.erase_pulses.as_ref().is_some_and(|e| e.full_voltage.is_some()));
+    head.extend(chooses.then(|| "full voltage".to_string()));
     head.extend(["too short", "incomplete", "mean wear", "max wear"].map(String::from));
     let columns = head.len();
     grid.row(head);
@@ -49,6 +54,7 @@ pub fn erases(schemes: &[Scheme]) -> String {
                 row.extend([grouped(e.blocks), format!("{:.2}", e.pulses), duration(e.pulse_ns)]);
                 let level = |i: usize| e.by_level.get(i).copied().unwrap_or(0);
                 row.extend((0..levels).map(|i| grouped(level(i))));
+                row.extend(chooses.then(|| e.full_voltage.map_or("-".to_string(), grouped)));
                 row.extend([grouped(e.too_short), grouped(e.incomplete)]);
                 row.extend([e.wear_mean, e.wear_max].map(|wear| format!("{wear:.1}")));
             }
@@ -72,12 +78,13 @@ mod tests {
             too_short: 3,
             too_long_ns: 500_000,
             incomplete: 700,
+            full_voltage: None,
             wear_mean: 501.25,
             wear_max: 540.0,
         };
         let of = |name: &str, erase_pulses| Scheme { name: name.into(), erase_pulses, ..Scheme::default() };
         assert_eq!(erases(&[of("baseline", None)]), "");
-        let table = erases(&[of("aero", Some(pulses)), of("baseline", None)]);
+        let table = erases(&[of("aero", Some(pulses.clone())), of("baseline", None)]);
         let want = "
 Erases of blocks, by the voltage level of their last pulse
   scheme     blocks  mean pulses  pulse time  level 1  level 2  too short  incomplete  mean wear  max wear
@@ -86,5 +93,7 @@ Erases of blocks, by the voltage level of their last pulse
   baseline        -            -           -        -        -          -           -          -         -
 ";
         assert_eq!(table, want);
+        let table = erases(&[of("dpes", Some(ErasePulses { full_voltage: Some(9), ..pulses }))]);
+        assert!(table.contains("level 2  full voltage  too short") && table.contains("    9    "), "{table}");
     }
 }

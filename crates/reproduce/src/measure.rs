@@ -146,15 +146,18 @@ pub enum OfPulses {
     Count,
     /// Share of the erases that left fail bits.
     Incomplete,
+    /// Share of the erases that were at the full voltage, of a scheme that chooses between two.
+    FullVoltage,
     /// Mean wear of the blocks at the end, as program/erase cycles of full pulses.
     Wear,
 }
 
 /// Figures of erases by name.
-const PULSES: [(&str, OfPulses); 4] = [
+const PULSES: [(&str, OfPulses); 5] = [
     ("erase.pulse_time", OfPulses::Time),
     ("erase.pulses", OfPulses::Count),
     ("erase.incomplete", OfPulses::Incomplete),
+    ("erase.full_voltage", OfPulses::FullVoltage),
     ("erase.wear", OfPulses::Wear),
 ];
 
@@ -234,7 +237,7 @@ const GIB: f64 = 1_073_741_824.0;
 const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, \
-     erase.pulse_time, erase.pulses, erase.incomplete, erase.wear, channel.useful, channel.uncorrectable, \
+     erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
      channel.ecc_wait, channel.wasted, channel.idle, pages.again, pages.retries, pages.accuracy, pages.needless, \
      pages.missed, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
      blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, refresh, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
@@ -470,6 +473,7 @@ impl OfPulses {
             OfPulses::Time => erases.pulse_ns,
             OfPulses::Count => erases.pulses,
             OfPulses::Incomplete => erases.incomplete as f64 / erases.blocks as f64,
+            OfPulses::FullVoltage => erases.full_voltage.unwrap_or(0) as f64 / erases.blocks as f64,
             OfPulses::Wear => erases.wear_mean,
         }
     }

@@ -42,6 +42,9 @@ pub struct Stage {
     pub read_p99_99_ns: Option<u64>,
     /// Mean pulse time of the erases of the stage, ns.
     pub pulse_ns: Option<f64>,
+    /// Share of the erases of the stage at the full voltage, of a scheme that chooses between two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_voltage: Option<f64>,
     /// Write amplification of the stage.
     pub waf: Option<f64>,
 }
@@ -162,6 +165,8 @@ fn stage(device: &Device, written: u64, reads: &Population) -> Stage {
         read_p99_9_ns: percentile(99.9),
         read_p99_99_ns: percentile(99.99),
         pulse_ns: (erases.blocks > 0).then(|| erases.pulse_ns as f64 / erases.blocks as f64),
+        full_voltage: (erases.blocks > 0 && device.shape().slow_programs.is_some())
+            .then(|| erases.full_voltage as f64 / erases.blocks as f64),
         waf: (by_host > 0).then(|| counters.programs() as f64 / by_host as f64),
     }
 }

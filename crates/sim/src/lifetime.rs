@@ -44,7 +44,8 @@ struct End {
     incomplete: u64,
 }
 
-/// Age blocks until their errors are more than `requirement` bits of a KiB.
+/// Age blocks until their errors are more than `requirement` bits of a KiB. There is no host whose writes wait:
+/// a scheme that chooses the voltage by their load takes the lower one in every erase.
 pub fn lifetime(eraser: &Eraser, requirement: u32) -> Lifetime {
     let of_block = |block| end_of(eraser, &eraser.chip().nature(BlockId(block)), requirement);
     let ends: Vec<End> = (0..BLOCKS).map(of_block).collect();
@@ -84,6 +85,7 @@ fn end_of(eraser: &Eraser, nature: &Nature, requirement: u32) -> End {
             pulses: u32::from(after.pulses),
             shallow: after.shallow,
             left: u32::from(after.left),
+            full_voltage: false,
         };
     }
     end

@@ -154,6 +154,7 @@ fn erase_pulses(o: &RunOutcome) -> Option<ErasePulses> {
         too_short: e.too_short,
         too_long_ns: e.too_long * wear.step_ns,
         incomplete: e.incomplete,
+        full_voltage: wear.chooses_voltage.then_some(e.full_voltage),
         wear_mean: wear.mean,
         wear_max: wear.most,
     })

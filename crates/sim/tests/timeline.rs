@@ -7,7 +7,9 @@ use common::{experiment, job};
 use std::sync::{Arc, Mutex};
 use tailcut_config::resolve;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Change, Device, Observer, OpKind, QueueEvent, QueueStep, RequestEvent};
+use tailcut_core::device::{
+    Change, Device, ErasePart, Observer, OpKind, QueueEvent, QueueStep, RequestEvent,
+};
 use tailcut_core::device::{RequestStep, Shape, Step, StepEvent};
 use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackId};
 use tailcut_sim::host::Host;
@@ -363,6 +365,7 @@ fn failures_are_marked_on_the_track_of_the_drive() {
         extent: 0,
         channel: 0,
         planes: 1,
+        part: ErasePart::Whole,
         codewords: 1,
         bytes: 0,
         step: QueueStep::Fails,

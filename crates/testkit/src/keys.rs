@@ -300,6 +300,8 @@ const CHANGES: &[Change] = &[
         &[("age.pe_cycles", "2000"), ("erase.reading", "'stress'"), ("erase.stress_exponent", "3.0")],
     ),
     ("policy.erase_scheme.dpes.longer_programs", "'30%'", &[]),
+    ("policy.erase_scheme.dpes.mode", "'slack'", &[]),
+    ("policy.erase_scheme.dpes.full_above", "'0%'", &[("policy.erase_scheme.dpes.mode", "'slack'")]),
     ("policy.erase_scheme.aero-cons.shallow", "'1500us'", &[]),
     ("policy.erase_scheme.aero.shallow", "'1500us'", &[]),
     ("policy.erase_scheme.aero-cons.always_shallow", "true", &[("age.pe_cycles", "2000")]),

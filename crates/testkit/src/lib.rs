@@ -3,6 +3,7 @@
 mod amplification;
 pub mod bytes;
 mod configs;
+pub mod erases;
 mod host;
 pub mod keys;
 mod load;

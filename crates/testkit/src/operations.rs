@@ -202,7 +202,7 @@ pub fn waveform(
     for (i, op) in ops.iter().enumerate() {
         let rounds = op.inward.len().max(op.array.len());
         // A single transfer is in the last row.
-        let before = if op.outward.len() > 1 { 0 } else { rounds - 1 };
+        let before = if op.outward.len() > 1 { 0 } else { rounds.saturating_sub(1) };
         for r in 0..rounds {
             let cell = |list: &[Stretch]| list.get(r).map(span).unwrap_or_default();
             let out = r.checked_sub(before).map(|r| op.outward.get(r).map(span).unwrap_or_default());

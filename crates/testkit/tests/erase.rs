@@ -230,6 +230,7 @@ proptest! {
                     pulses: u32::from(after.pulses),
                     shallow: after.shallow,
                     left: u32::from(after.left),
+                    full_voltage: false,
                 };
             }
         }

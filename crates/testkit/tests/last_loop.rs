@@ -90,6 +90,7 @@ fn planned_totals(device: &Device, cycles: &[u32], deferred: &[u32], width: usiz
                             pulses: u32::from(after.pulses),
                             shallow: after.shallow,
                             left: u32::from(after.left),
+                            full_voltage: false,
                         };
                     }
                 }

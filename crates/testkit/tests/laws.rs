@@ -11,6 +11,7 @@ use tailcut_core::device::{Device, Shape, Step, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, SuspendedData};
 use tailcut_core::nand::faults::config::FaultKind;
+use tailcut_testkit::replay::program_ns;
 use tailcut_testkit::swarm::{self, Case};
 use tailcut_testkit::{Host, Stretch, operations, small_drive};
 use tailcut_units::random::mix;
@@ -156,7 +157,7 @@ impl Stack {
         if e.step == Step::Array {
             stay.passes += 1;
             let t = &shape.timing;
-            if stay.spent == 0 {
+            if stay.spent == 0 || copyback && last == Step::ChannelIn {
                 stay.planned = until - at;
             }
             let nominal = match e.occupant {
@@ -165,7 +166,7 @@ impl Stack {
                 // The die may predict, and sense again.
                 o if is_read(o) && shape.senses.is_some() => stay.planned,
                 o if is_read(o) => t.read_ns(e.page),
-                _ => t.program_ns(e.page),
+                _ => program_ns(shape, e.page, stay.planned),
             };
             let first = matches!(last, Step::ChannelIn) && stay.progress == 0 && stay.spent == 0;
             if copyback && last == Step::ChannelIn {

@@ -8,7 +8,7 @@ use tailcut_core::device::Shape;
 use tailcut_core::policy::background::{BackgroundConfig, BackgroundPolicy};
 use tailcut_core::policy::buffer::{Acknowledge, BufferConfig, BufferPolicy};
 use tailcut_core::policy::erase_scheme::{
-    BlockView, EraseSchemeConfig, EraseSchemePolicy, Pulse, VerifyView,
+    BlockView, EraseSchemeConfig, EraseSchemePolicy, Pulse, VerifyView, WriteLoad,
 };
 use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushView};
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView, TOKEN};
@@ -158,6 +158,9 @@ fn erase_scheme(name: &str, x: &PolicyContext) {
     let without = PolicyContext { erase: None, ..x.clone() };
     assert_eq!(EraseSchemePolicy::new(&config, &without).is_err(), name != "fixed", "{name}");
     assert_eq!(p.rows(), (name != "fixed").then_some(name), "its rows are its own");
+    // The default of no member chooses, and a scheme that does not choose is never at the full voltage.
+    let busy = WriteLoad { in_flight: 9, room: 9, waits: true };
+    assert!(!p.chooses_voltage() && !p.at_full_voltage(&busy), "{name}");
     if name == "fixed" {
         return;
     }

@@ -4,7 +4,7 @@ mod under_workload;
 
 use crate::args::LifetimeArgs;
 use crate::error::CliError;
-use crate::terminal::{print, print_json};
+use crate::terminal::{Terminal, print, print_json};
 use serde::Serialize;
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
@@ -73,6 +73,11 @@ fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
         };
         // All schemes must meet what the first must.
         let bits = *requirement.get_or_insert(erase.worn_errors);
+        if eraser.chooses_voltage() {
+            Terminal::new(args.json).warn(&format!(
+                "{name}: without a workload no host write waits, so that all erases are at the lower voltage"
+            ));
+        }
         let life = lifetime(eraser, bits);
         let first = schemes.first().map_or(life.mean, |row| row.life.mean);
         schemes.push(Row { scheme: name.to_string(), against_first: life.mean / first.max(1.0), life });

@@ -23,6 +23,7 @@ use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
+use crate::nand::blocks::Blocks;
 use crate::nand::erase::chip::CYCLE;
 use crate::observer::Observer;
 use crate::policy::schedule::SchedulePolicy;
@@ -116,6 +117,8 @@ pub struct PulseWear {
     pub levels: u32,
     /// The unit of pulse time, ns.
     pub step_ns: u64,
+    /// Whether some erases are at the full voltage, and others at a lower one.
+    pub chooses_voltage: bool,
 }
 
 /// Current levels, for series over time.
@@ -178,6 +181,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ops: limits.ops,
             commands: shape.host.queue_depth,
             timing: shape.timing.clone(),
+            slow_programs: shape.slow_programs.clone(),
             suspend: shape.suspend.clone(),
             ecc: config.ecc.clone(),
             joins: joins(config),
@@ -227,9 +231,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.reset_counters();
     }
 
+    /// What each block of the flash remembers.
+    pub fn blocks(&self) -> &Blocks {
+        self.flash.blocks()
+    }
+
     /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
-        let chip = self.flash.eraser()?.chip();
+        let eraser = self.flash.eraser()?;
+        let chip = eraser.chip();
         let (mean, most) = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
         let cycles = |wear: f64| wear / f64::from(CYCLE);
         Some(PulseWear {
@@ -237,6 +247,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             most: cycles(f64::from(most)),
             levels: chip.levels,
             step_ns: chip.step_ns,
+            chooses_voltage: eraser.chooses_voltage(),
         })
     }
 

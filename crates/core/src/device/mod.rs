@@ -37,8 +37,8 @@ mod usage;
 mod write;
 
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
-pub use crate::nand::OpKind;
 pub use crate::nand::blocks::BlockCounts;
+pub use crate::nand::{ErasePart, OpKind};
 pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
 pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;

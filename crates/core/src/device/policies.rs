@@ -51,6 +51,8 @@ impl Policies {
 pub(super) struct Fixed {
     /// Whether operations of the flash can fail.
     pub may_fail: bool,
+    /// Whether all operations say which block they are on.
+    pub names_blocks: bool,
     pub write_path: WritePath,
     /// Whether a write is acknowledged when the buffer holds it, and not when it is programmed.
     pub acknowledge_held: bool,
@@ -87,6 +89,7 @@ impl Fixed {
         let per_erase = shape.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
         Fixed {
             may_fail: shape.faults.is_some(),
+            names_blocks: shape.faults.is_some() || shape.slow_programs.is_some(),
             write_path: if shape.has_parity() { WritePath::Stripes } else { WritePath::Rows },
             acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: p.buffer.overwrites_in_place(),

@@ -46,6 +46,8 @@ pub struct Shape {
     pub xor_ns: u64,
     /// Array and transfer times.
     pub timing: Timing,
+    /// The same for programs of blocks that were erased at the lower of two voltages, if the erase scheme chooses.
+    pub slow_programs: Option<Timing>,
     /// Capacity arithmetic.
     pub capacity: Capacity,
     /// By lane: the rows of its extents, in whole extents.
@@ -175,12 +177,17 @@ impl Shape {
         let senses = senses(c, &context, row_bytes, seed)?;
         let timing =
             Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
-        let timing = match &eraser {
+        let (timing, slow_programs) = match &eraser {
             Some(eraser) => {
                 let erase_ns = eraser.mean_ns(c.age.past().cycles, timing.loops.others());
-                timing.with_scheme(erase_ns, eraser.program_time())
+                let slow = timing.clone().with_scheme(erase_ns, eraser.program_time());
+                if eraser.chooses_voltage() {
+                    (timing.with_scheme(erase_ns, 1.0), Some(slow))
+                } else {
+                    (slow, None)
+                }
             }
-            None => timing,
+            None => (timing, None),
         };
         Ok(Shape {
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
@@ -201,6 +208,7 @@ impl Shape {
             deaths: deaths(c, seed),
             rewrite_ns: c.faults.rebuild_rate.map_or(0, |rate| Span::transfer(unit, rate).0),
             timing,
+            slow_programs,
             fill,
             stripes,
             most_stripes,

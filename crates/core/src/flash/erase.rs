@@ -5,15 +5,16 @@
 //! plane has its own plan, and the erase takes the loops of its slowest plane.
 
 use super::join::joined;
-use super::op::{ErasePart, FlashCommand, OpId};
+use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::address::BlockId;
+use crate::nand::ErasePart;
 use crate::nand::blocks::{Blocks, Worn};
 use crate::nand::erase::chip::{CYCLE, Chip, Nature};
 use crate::nand::erase::config::{EraseConfig, Reading};
 use crate::nand::erase::requirement::{CLASSES, Requirement};
 use crate::nand::loops::{Loops, MOST_LOOPS};
-use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyView};
+use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyView, WriteLoad};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -72,6 +73,8 @@ pub struct EraseTotals {
     pub too_long: u64,
     /// Erases that left fail bits.
     pub incomplete: u64,
+    /// Erases at the full voltage, of a scheme that has a lower one too.
+    pub full_voltage: u64,
 }
 
 /// The pulses for one block, and what they leave.
@@ -87,6 +90,8 @@ pub struct Plan {
     pub too_long: u32,
     /// Whether a short first pulse can help the next erase.
     pub shallow: bool,
+    /// Whether the pulses are at the full voltage, of a scheme that has a lower one too.
+    pub full_voltage: bool,
 }
 
 impl Plan {
@@ -114,6 +119,8 @@ pub struct Known {
     pub shallow: bool,
     /// Steps that its last erase has left.
     pub left: u32,
+    /// Whether the erase is at the full voltage, of a scheme that has a lower one too.
+    pub full_voltage: bool,
 }
 
 impl Eraser {
@@ -164,9 +171,19 @@ impl Eraser {
         self.scheme.rows().unwrap_or_default()
     }
 
-    /// How much longer a program takes under the scheme: a factor.
+    /// How much longer a program takes of a block that was erased at the scheme's voltage: a factor.
     pub fn program_time(&self) -> f64 {
         self.scheme.program_time()
+    }
+
+    /// Whether some erases are at the voltage of full pulses, and others at a lower one.
+    pub fn chooses_voltage(&self) -> bool {
+        self.scheme.chooses_voltage()
+    }
+
+    /// Whether an erase that is ordered under this load is at the voltage of full pulses.
+    pub fn at_full_voltage(&self, load: &WriteLoad) -> bool {
+        self.scheme.at_full_voltage(load)
     }
 
     /// The wear of a block of a class by its cycles, in steps of `EVERY`.
@@ -211,10 +228,13 @@ impl Eraser {
         }
     }
 
-    /// The steps that erase a block of this class and turn.
-    fn needed(&self, nature: &Nature, cycles: u32, wear: u32) -> u32 {
-        let row = self.row(cycles, wear);
+    /// The steps that erase a block of this nature.
+    fn needed(&self, nature: &Nature, known: &Known) -> u32 {
+        let row = self.row(known.cycles, known.wear);
         let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, row);
+        if known.full_voltage {
+            return of(&self.full);
+        }
         self.with_intent(of(&self.need), self.need.by_row(nature.class, row), of(&self.full))
     }
 
@@ -235,7 +255,7 @@ impl Eraser {
     /// wear matters by the errors that are expected.
     fn steady_plan(&self, needed: u32, wear: u32) -> Plan {
         let nature = self.chip.typical(0);
-        let new = Known { cycles: 0, wear, pulses: 0, shallow: true, left: 0 };
+        let new = Known { cycles: 0, wear, pulses: 0, shallow: true, left: 0, full_voltage: false };
         let first = self.run(&nature, &new, needed, 0, false);
         let then = Known { pulses: first.count as u32, shallow: first.shallow, ..new };
         self.run(&nature, &then, needed, 0, false)
@@ -243,7 +263,8 @@ impl Eraser {
 
     /// The stress of a plan.
     pub fn stress(&self, plan: &Plan) -> u64 {
-        plan.pulses().iter().map(|pulse| self.chip.stress(pulse.level, pulse.steps)).sum()
+        let of = |pulse: &Pulse| self.chip.stress(plan.full_voltage, pulse.level, pulse.steps);
+        plan.pulses().iter().map(of).sum()
     }
 
     /// The wear of a block of this nature that the scheme has always erased.
@@ -258,16 +279,17 @@ impl Eraser {
     /// What is known of a block that the scheme has always erased, without noise.
     pub fn lived(&self, nature: &Nature, cycles: u32) -> Known {
         let wear = self.wear_after(nature, cycles);
+        let new = Known { cycles, wear, pulses: 0, shallow: true, left: 0, full_voltage: false };
         if cycles == 0 {
-            return Known { cycles, wear, pulses: 0, shallow: true, left: 0 };
+            return new;
         }
-        let plan = self.steady_plan(self.needed(nature, cycles, wear), wear);
-        Known { cycles, wear, pulses: plan.count as u32, shallow: plan.shallow, left: plan.left }
+        let plan = self.steady_plan(self.needed(nature, &new), wear);
+        Known { pulses: plan.count as u32, shallow: plan.shallow, left: plan.left, ..new }
     }
 
     /// The pulses for a block.
     pub fn plan(&self, nature: &Nature, known: &Known) -> Plan {
-        let needed = self.needed(nature, known.cycles, known.wear);
+        let needed = self.needed(nature, known);
         let more = self.scheme.predicts() && self.chip.is_mispredicted(nature, known.cycles);
         self.run(nature, known, needed, u32::from(more), true)
     }
@@ -289,6 +311,7 @@ impl Eraser {
             too_short: 0,
             too_long: 0,
             shallow: known.shallow,
+            full_voltage: known.full_voltage,
         };
         let (mut left, mut level, mut used) = (needed + hidden, 0, 0);
         let mut hidden = hidden;
@@ -339,6 +362,7 @@ impl Eraser {
             left: plan.left.min(255) as u8,
             pulses: plan.count as u8,
             shallow: plan.shallow,
+            full_voltage: plan.full_voltage,
         }
     }
 
@@ -356,10 +380,14 @@ impl Eraser {
         let nature = self.chip.nature(block);
         let cycles = self.cycles(blocks, plane, index);
         let known = match blocks.worn(block) {
-            Some(Worn { wear, pulses, shallow, left }) => {
-                Known { cycles, wear, pulses: u32::from(pulses), shallow, left: u32::from(left) }
+            Some(Worn { wear, pulses, shallow, left, full_voltage }) => {
+                let (pulses, left) = (u32::from(pulses), u32::from(left));
+                Known { cycles, wear, pulses, shallow, left, full_voltage }
             }
-            None => self.lived(&nature, cycles),
+            None => {
+                let full_voltage = blocks.is_at_full_voltage(block);
+                Known { full_voltage, ..self.lived(&nature, cycles) }
+            }
         };
         (block, nature, known)
     }
@@ -407,7 +435,7 @@ impl Eraser {
         for class in 0..CLASSES {
             let nature = self.chip.typical(class);
             let known = self.lived(&nature, cycles);
-            let plan = self.steady_plan(self.needed(&nature, cycles, known.wear), known.wear);
+            let plan = self.steady_plan(self.needed(&nature, &known), known.wear);
             let pulses_made = &plan.pulses()[..plan.count - usize::from(self.defers_last_loop)];
             steps += pulses_made.iter().map(|pulse| u64::from(pulse.steps)).sum::<u64>();
             pulses += pulses_made.len() as u64;
@@ -508,8 +536,9 @@ impl<O> Flash<O> {
     /// Note an erase without duration of the block at an index of a plane. The totals do not contain it.
     pub fn erase_at_once(&mut self, plane: u32, index: u32) {
         let s = &mut self.state;
-        // A block that no erase of a duration has touched is as its cycles say.
-        let touched = s.blocks.worn(s.blocks.id(plane, index)).is_some();
+        // A block that no erase of a duration has touched, nor one at another voltage, is as its cycles say.
+        let block = s.blocks.id(plane, index);
+        let touched = s.blocks.worn(block).is_some() || s.blocks.is_at_full_voltage(block);
         if let Some(eraser) = self.fixed.eraser.as_ref().filter(|_| touched) {
             eraser.erase(&mut s.blocks, plane, index);
         }
@@ -527,5 +556,6 @@ impl EraseTotals {
         self.too_short += u64::from(plan.too_short);
         self.too_long += u64::from(plan.too_long);
         self.incomplete += u64::from(plan.left > 0);
+        self.full_voltage += u64::from(plan.full_voltage);
     }
 }

@@ -34,6 +34,7 @@ mod suspend;
 mod transfer;
 mod unit;
 mod usage;
+mod voltage;
 
 pub use account::{Held, SLOTS};
 pub use commands::Met;
@@ -41,7 +42,7 @@ pub use counters::{FlashCounters, Suspension};
 pub use dispatch::{HostOpEnded, Submitted};
 pub use events::Fact;
 pub use join::Joins;
-pub use op::{ErasePart, FlashCommand, Op, OpId, Owner};
+pub use op::{FlashCommand, Op, OpId, Owner};
 pub use senses::{SenseTotals, Senses};
 pub use state::{Flash, FlashState, Setup};
 pub use unit::HostLoad;

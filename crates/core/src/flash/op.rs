@@ -3,7 +3,7 @@
 use super::account::SLOTS;
 use crate::address::{BusyUnit, Ppa};
 use crate::containers::NONE;
-use crate::nand::OpKind;
+use crate::nand::{ErasePart, OpKind};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
@@ -45,18 +45,6 @@ pub enum Owner {
     Mend(u32),
 }
 
-/// Which loops of an erase an operation makes. The two parts of an erase are two operations, of which the
-/// first is left out if the erase has one loop. No other erase of the blocks comes between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ErasePart {
-    /// All loops.
-    Whole,
-    /// All but the last. The blocks are not erased yet.
-    AllButLast,
-    /// The last.
-    Last,
-}
-
 /// A command of the controller to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlashCommand {
@@ -77,7 +65,7 @@ pub struct FlashCommand {
     /// Number of codewords moved on the channel.
     pub codewords: u32,
     /// Index of the block in its plane, the same in all planes addressed. It is needed for erases,
-    /// and for all operations if the flash has faults.
+    /// for programs if their time depends on it, and for all operations if the flash has faults.
     pub block: u32,
     /// The extent addressed. The flash carries it for the controller, which counts readers and rows of
     /// extents. An erase may cover only a part of it.
@@ -88,7 +76,7 @@ pub struct FlashCommand {
     pub to: Ppa,
     /// Copyback: the page that is programmed.
     pub to_page: u32,
-    /// Copyback: the index of the block that is programmed, if the flash has faults.
+    /// Copyback: the index of the block that is programmed, if `block` is needed.
     pub to_block: u32,
     /// Reads of a collection: mask of the units from `ppa` on that were valid. Reads of single units:
     /// the unit. 0 for reads of a host command's own data.

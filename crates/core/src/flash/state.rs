@@ -48,6 +48,8 @@ pub struct Setup {
     pub commands: u32,
     /// Array and transfer times.
     pub timing: Timing,
+    /// The times of programs of blocks that were erased at the lower of two voltages, if a scheme chooses.
+    pub slow_programs: Option<Timing>,
     /// Costs and limits of suspension.
     pub suspend: SuspendConfig,
     /// Parameters of the decoders.
@@ -65,6 +67,7 @@ pub struct Setup {
 /// The constants of the flash.
 pub(super) struct Fixed {
     pub timing: Timing,
+    pub slow_programs: Option<Timing>,
     pub suspend: SuspendConfig,
     pub joins: Joins,
     /// Number of planes of a die, and of a busy unit.
@@ -136,6 +139,7 @@ impl<O> Flash<O> {
             first_on_channel: Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect(),
             reads_close_channel: schedule.reads_close_channel(),
             timing: setup.timing,
+            slow_programs: setup.slow_programs,
             suspend: setup.suspend,
             joins: setup.joins,
             planes: setup.planes,

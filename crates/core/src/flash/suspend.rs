@@ -7,16 +7,16 @@
 
 use super::account;
 use super::counters::Suspension;
-use super::op::{ErasePart, FlashCommand};
+use super::op::FlashCommand;
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
 use crate::address::BusyUnit;
 use crate::containers::NONE;
-use crate::nand::OpKind;
 use crate::nand::config::{SuspendLimits, SuspendedData};
 use crate::nand::course::Course;
 use crate::nand::loops::Loops;
 use crate::nand::suspend::Stop;
+use crate::nand::{ErasePart, OpKind};
 use crate::observer::{Observer, Step};
 use crate::policy::schedule::QueueView;
 use crate::policy::suspend_erase::{EraseStop, EraseView, Serve};
@@ -110,14 +110,15 @@ impl<O: Observer> Flash<O> {
     fn stop(&self, run: &Run, from: u64) -> Stop {
         let cmd = &self.state.ops[run.op].cmd;
         let at = run.course.progress(from);
-        let t = &self.fixed.timing;
         if cmd.kind != OpKind::Erase {
+            let t = self.program_timing(run.op);
             return match self.fixed.suspend_program {
                 Some(ProgramStop::AfterPhase) => t.program_end_phase(cmd.page, at),
                 Some(ProgramStop::CancelPhase) => t.program_cancel_phase(cmd.page, at),
                 None => unreachable!("nothing interrupts a program that is never suspended"),
             };
         }
+        let t = &self.fixed.timing;
         match self.fixed.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
             EraseStop::AtOnce => t.erase_stop_exactly(&run.course.loops, at),
             EraseStop::AtOnceFree => t.erase_stop_free(at),

@@ -103,16 +103,16 @@ impl<O: Observer> Flash<O> {
         self.start(id, None, 0);
     }
 
-    /// Start an erase whose pulses a scheme chooses.
+    /// Start an erase or a program whose time depends on its blocks.
     #[cold]
     #[inline(never)]
-    fn start_planned_erase(&mut self, id: u32) {
-        self.start(id, Some(self.erase_ns(id)), 0);
+    fn start_planned(&mut self, id: u32) {
+        self.start(id, Some(self.planned_ns(id)), 0);
     }
 
-    /// Send the command and start the array operation. `planned` is the time of a planned erase or sense, and
-    /// `beyond` what the senses of a read take beyond one. (Compiled several times, so that other operations do
-    /// not pay for these.)
+    /// Send the command and start the array operation. `planned` is the time of a sense, an erase or a program
+    /// that depends on its pages or blocks, and `beyond` what the senses of a read take beyond one. (Compiled several
+    /// times, so that other operations do not pay for these.)
     #[inline(always)]
     fn start(&mut self, id: u32, planned: Option<u64>, beyond: u64) {
         let s = &mut self.state;
@@ -125,13 +125,21 @@ impl<O: Observer> Flash<O> {
         let command = t.command_ns * u64::from(planes);
         let (data, array) = match kind {
             OpKind::Read => (0, planned.unwrap_or_else(|| t.read_ns(page))),
-            OpKind::Program => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
+            OpKind::Program => match planned {
+                Some(ns) => (t.transfer_codewords_ns(codewords), ns),
+                None if self.fixed.slow_programs.is_some() => return self.start_planned(id),
+                None => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
+            },
             OpKind::Erase => match planned {
                 Some(ns) => (0, ns),
-                None if self.fixed.eraser.is_some() => return self.start_planned_erase(id),
+                None if self.fixed.eraser.is_some() => return self.start_planned(id),
                 None => (0, t.erase_ns),
             },
-            OpKind::Copyback if op.second => (0, t.program_ns(page)),
+            OpKind::Copyback if op.second => match planned {
+                Some(ns) => (0, ns),
+                None if self.fixed.slow_programs.is_some() => return self.start_planned(id),
+                None => (0, t.program_ns(page)),
+            },
             OpKind::Copyback => (0, t.read_ns(page)),
         };
         op.started = now;

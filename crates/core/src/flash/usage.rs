@@ -91,7 +91,9 @@ impl<O: Observer> Flash<O> {
                 let array = match op.cmd.kind {
                     OpKind::Read => self.sense_ns(unit.holder),
                     OpKind::Copyback if !op.second => t.read_ns(op.cmd.page),
-                    OpKind::Program | OpKind::Copyback => t.program_ns(op.cmd.page),
+                    OpKind::Program | OpKind::Copyback => {
+                        self.program_timing(unit.holder).program_ns(op.cmd.page)
+                    }
                     OpKind::Erase => self.erase_ns(unit.holder),
                 };
                 unit.until.saturating_sub(s.now).min(array) * planes(unit.holder)

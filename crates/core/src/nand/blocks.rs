@@ -7,6 +7,7 @@
 
 use super::config::GeometryConfig;
 use super::faults::config::{FaultConfig, FaultKind};
+use super::loops::MOST_LOOPS;
 use crate::address::BlockId;
 use crate::containers::big::prefetch;
 use serde::{Deserialize, Serialize};
@@ -89,29 +90,46 @@ pub struct Worn {
     pub pulses: u8,
     /// Whether a short first pulse can help.
     pub shallow: bool,
+    /// Whether its last erase was at the full voltage, of a scheme that has a lower one too.
+    pub full_voltage: bool,
 }
 
-/// A [`Worn`] in 6 bytes; all 0: no erase since the run began.
+/// A [`Worn`] in 6 bytes; no wear: no erase since the run began.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PackedWorn {
     wear: [u16; 2],
     left: u8,
-    /// The pulses, and the flag in the highest bit.
+    /// The pulses, `SHALLOW` and `FULL_VOLTAGE`.
     pulses: u8,
 }
+
+const SHALLOW: u8 = 0x80;
+const FULL_VOLTAGE: u8 = 0x40;
+const _: () = assert!(MOST_LOOPS < FULL_VOLTAGE as usize);
 
 impl PackedWorn {
     const NOT_YET: PackedWorn = PackedWorn { wear: [0; 2], left: 0, pulses: 0 };
 
     fn of(worn: Worn) -> PackedWorn {
-        let Worn { wear, left, pulses, shallow } = worn;
-        PackedWorn { wear: [wear as u16, (wear >> 16) as u16], left, pulses: pulses | u8::from(shallow) << 7 }
+        let Worn { wear, left, pulses, shallow, full_voltage } = worn;
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        PackedWorn {
+            wear: [wear as u16, (wear >> 16) as u16],
+            left,
+            pulses: pulses | flag(shallow, SHALLOW) | flag(full_voltage, FULL_VOLTAGE),
+        }
     }
 
     fn worn(self) -> Worn {
         let PackedWorn { wear, left, pulses } = self;
         let wear = u32::from(wear[1]) << 16 | u32::from(wear[0]);
-        Worn { wear, left, pulses: pulses & 0x7F, shallow: pulses & 0x80 != 0 }
+        Worn {
+            wear,
+            left,
+            pulses: pulses & !(SHALLOW | FULL_VOLTAGE),
+            shallow: pulses & SHALLOW != 0,
+            full_voltage: pulses & FULL_VOLTAGE != 0,
+        }
     }
 }
 
@@ -241,6 +259,21 @@ impl Blocks {
         if let Some(worn) = &mut self.worn {
             worn[block.index()] = PackedWorn::of(after);
         }
+    }
+
+    /// Note at which voltage the erase of a block is that is ordered now.
+    pub fn ordered_at(&mut self, block: BlockId, full_voltage: bool) {
+        if let Some(worn) = &mut self.worn {
+            let flags = &mut worn[block.index()].pulses;
+            *flags = *flags & !FULL_VOLTAGE | if full_voltage { FULL_VOLTAGE } else { 0 };
+        }
+    }
+
+    /// Whether the last erase of a block that was ordered is at the full voltage, of a scheme that has a lower one
+    /// too. No erase of this run: the lower one.
+    #[inline]
+    pub fn is_at_full_voltage(&self, block: BlockId) -> bool {
+        self.worn.as_ref().is_some_and(|worn| worn[block.index()].pulses & FULL_VOLTAGE != 0)
     }
 
     /// What every block has behind it.

@@ -12,4 +12,4 @@ pub mod op;
 pub mod suspend;
 pub mod timing;
 
-pub use op::OpKind;
+pub use op::{ErasePart, OpKind};

@@ -1,4 +1,4 @@
-//! The kinds of array operations.
+//! The kinds of array operations, and the parts of an erase.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
@@ -14,4 +14,16 @@ pub enum OpKind {
     Copyback,
     /// Erase a block on each plane.
     Erase,
+}
+
+/// Which loops of an erase an operation makes. The two parts of an erase are two operations, of which the
+/// first is left out if the erase has one loop. No other erase of the blocks comes between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErasePart {
+    /// All loops.
+    Whole,
+    /// All but the last. The blocks are not erased yet.
+    AllButLast,
+    /// The last.
+    Last,
 }

@@ -5,14 +5,15 @@ use crate::parts::*;
 use tailcut_core::address::BlockId;
 use tailcut_core::flash::FlashCommand;
 use tailcut_core::flash::erase::{Eraser, Plan};
+use tailcut_core::nand::OpKind;
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::nand::erase::requirement::Row;
 use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::erase_scheme::{
-    EraseContext, EraseSchemeConfig, EraseSchemePolicy, aero, aero_cons,
+    EraseContext, EraseSchemeConfig, EraseSchemePolicy, aero, aero_cons, dpes,
 };
 use tailcut_core::policy::suspend_erase::SuspendEraseConfig;
-use tailcut_units::{Occupant, Span, Stream};
+use tailcut_units::{Cause, Occupant, Span, Stream};
 
 /// Ramp-up, recovery and verify of a loop of `parts`.
 const OTHERS: u64 = RAMP + (RECOVERY - EXECUTION) + (LOOP - RECOVERY);
@@ -66,6 +67,7 @@ pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
         ..Parts::new().context()
     };
     let shallow = Span(2 * step_ns);
+    let slack = dpes::Config { mode: dpes::Mode::Slack, ..Default::default() };
     let config = match scheme {
         "aero" => EraseSchemeConfig::Aero(aero::Config {
             shallow,
@@ -73,13 +75,14 @@ pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
             ..Default::default()
         }),
         "aero-cons" => EraseSchemeConfig::AeroCons(aero_cons::Config { shallow, ..Default::default() }),
+        "dpes-slack" => EraseSchemeConfig::Dpes(slack),
         other => member(other),
     };
     let scheme = EraseSchemePolicy::new(&config, &x).expect("it fits the array");
     Eraser::new(&table, scheme, 0.0, 7).expect("it has rows").expect("it chooses pulses")
 }
 
-pub const SCHEMES: [&str; 5] = ["ispe", "i-ispe", "dpes", "aero-cons", "aero"];
+pub const SCHEMES: [&str; 6] = ["ispe", "i-ispe", "dpes", "dpes-slack", "aero-cons", "aero"];
 
 /// The plans of a block that has had so many erases.
 fn plans(eraser: &Eraser, block: BlockId, erases: u32) -> Vec<Plan> {
@@ -165,6 +168,72 @@ fn suspended_erases_apply_the_same_pulses() {
             let got = (stage.flash.counters().erases.clone(), worn);
             assert_eq!(got.0.blocks, 40);
             assert_eq!(first.get_or_insert_with(|| got.clone()), &got, "{scheme}, {member}");
+        }
+    }
+}
+
+/// The pulses of a block at the full voltage are those of `ispe`, and at the lower one those of `dpes`. The block
+/// wears by the voltage of each erase.
+#[test]
+fn an_erase_is_at_the_voltage_that_was_ordered() {
+    let [choice, low, full] = ["dpes-slack", "dpes", "ispe"].map(|scheme| eraser(scheme, STEP_NS));
+    let parts = Parts { eraser: Some(choice), ..Parts::new() };
+    let mut stage = Stage::new(&parts);
+    let (block, mut at) = (stage.flash.blocks().id(0, 0), 0);
+    let nature = low.chip().nature(block);
+    let mut known = low.lived(&nature, 0);
+    for full_voltage in [false, true, true, false, true] {
+        stage.flash.orders_erase_at(0, 0, full_voltage);
+        let id = stage.ask(at, erase(0));
+        stage.play();
+        let alone = if full_voltage { &full } else { &low };
+        let plan = alone.plan(&nature, &known);
+        let after = alone.after(&nature, &known, &plan);
+        let time = u64::from(plan.steps()) * STEP_NS + plan.pulses().len() as u64 * OTHERS;
+        assert_eq!(stage[id].end() - at, COMMAND + time);
+        let worn = stage.flash.blocks().worn(block).expect("it was erased");
+        assert_eq!((worn.wear, worn.full_voltage), (after.wear, full_voltage));
+        (known.cycles, known.wear) = (known.cycles + 1, after.wear);
+        at = stage[id].end();
+    }
+    assert_eq!(stage.flash.counters().erases.full_voltage, 3);
+}
+
+/// A program takes longer if one of its blocks was erased at the lower voltage, also if it is suspended.
+#[test]
+fn programs_take_the_time_of_their_slowest_block() {
+    let suspended = Parts::under("read-priority", "never", "inter-phase");
+    for (parts, reads) in [(Parts::new(), false), (suspended, true)] {
+        let parts = Parts { eraser: Some(eraser("dpes-slack", STEP_NS)), ..parts };
+        let mut stage = Stage::new(&parts);
+        stage.flash.orders_erase_at(0, 1, true);
+        stage.flash.orders_erase_at(1, 1, true);
+        stage.flash.orders_erase_at(0, 2, true);
+        let mut at = 0;
+        let at_block = |planes, block| FlashCommand { planes, block, ..program(0) };
+        let to = |to_block| FlashCommand { to_block, to_page: 0, ..copyback(0) };
+        let slow = PROGRAM * 6 / 5;
+        for (cmd, array) in [
+            (at_block(0b11, 0), slow),
+            (at_block(0b11, 1), PROGRAM),
+            (at_block(0b11, 2), slow),
+            (at_block(0b01, 2), PROGRAM),
+            (at_block(0b10, 2), slow),
+            (to(1), SENSE + PROGRAM),
+            (to(3), SENSE + slow),
+        ] {
+            let id = stage.ask(at, cmd);
+            let suspends = reads && cmd.kind == OpKind::Program;
+            if suspends {
+                stage.ask(at + 40_000, read(0));
+            }
+            stage.play();
+            assert_eq!(stage[id].ledger.get(Cause::ARRAY), array, "{cmd:?}");
+            assert_eq!(stage[id].suspended.len(), usize::from(suspends));
+            // A phase ends before a suspension: nothing is repeated.
+            let spent: u64 = stage[id].array.iter().map(|&(from, until)| until - from).sum();
+            assert_eq!(spent, array, "{cmd:?}");
+            at = stage[id].end() + 100_000;
         }
     }
 }

@@ -9,6 +9,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
+use tailcut_core::flash::erase::Eraser;
 use tailcut_core::flash::{Flash, FlashCommand, FlashState, Joins, Suspension};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::config::*;
@@ -199,6 +200,7 @@ fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> Fl
         to_page: draw.page + 1,
         codewords: if cmd.codewords == 0 { 0 } else { draw.codewords },
         block: draw.unit % BLOCKS,
+        to_block: (draw.unit + 1) % BLOCKS,
         tag: if host && draw.tag < COMMANDS { draw.tag } else { u32::MAX },
         bytes: if host { 4_096 } else { 0 },
         rebuild: if host && draw.tag.is_multiple_of(5) { draw.tag } else { u32::MAX },
@@ -209,6 +211,12 @@ fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> Fl
 /// The script of these draws. It opens again what it closes, at the latest at the end.
 fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     let mut stage = Stage::new(parts);
+    if parts.slow_programs().is_some() {
+        // Where a scheme chooses the voltage, every second block is at the full one.
+        for (plane, index) in (0..parts.units * parts.planes).flat_map(|p| [(p, 1), (p, 3)]) {
+            stage.flash.orders_erase_at(plane, index, true);
+        }
+    }
     let mut at = 0;
     let mut asked = Vec::new();
     let mut closed: Vec<(BusyUnit, bool)> = Vec::new();
@@ -291,12 +299,14 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     (stage, asked)
 }
 
-/// The array time of an operation that is not interrupted. Where a scheme chooses the pulses of an erase, it
-/// is what the erase was charged.
+/// The array time of an operation that is not interrupted. Where a scheme chooses the pulses of an erase or the
+/// time of a program, it is what the operation was charged.
 fn array_ns(stage: &Stage, op: &Outcome) -> u64 {
     let (t, cmd) = (stage.flash.timing(), &op.cmd);
+    let chooses_voltage = stage.flash.eraser().is_some_and(Eraser::chooses_voltage);
     match cmd.kind {
         OpKind::Erase if stage.flash.eraser().is_some() => op.ledger.get(Cause::ARRAY),
+        OpKind::Program | OpKind::Copyback if chooses_voltage => op.ledger.get(Cause::ARRAY),
         OpKind::Read => t.read_ns(cmd.page),
         OpKind::Program => t.program_ns(cmd.page),
         OpKind::Erase => t.erase_ns,

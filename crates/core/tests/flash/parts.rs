@@ -169,7 +169,8 @@ impl Parts {
             senses: self.senses.as_ref().map(|(senses, _)| senses.clone()),
             ops: OPS,
             commands: COMMANDS,
-            timing: Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64),
+            timing: self.timing(),
+            slow_programs: self.slow_programs(),
             suspend: self.suspend.clone(),
             ecc: self.ecc.clone(),
             joins: self.joins,
@@ -177,6 +178,18 @@ impl Parts {
             suspend_erase: SuspendErasePolicy::new(&self.suspend_erase, &x).expect("a rule for erases"),
             suspend_program: SuspendProgramPolicy::new(&self.suspend_program, &x).expect("one for programs"),
         }
+    }
+
+    pub fn timing(&self) -> Timing {
+        Timing::new(&self.timing, &self.suspend, &self.channel, &self.ecc, 64)
+    }
+
+    /// The times of programs of blocks that were erased at the lower voltage, if erases differ in it.
+    pub fn slow_programs(&self) -> Option<Timing> {
+        let eraser = self.eraser.as_ref().filter(|eraser| eraser.chooses_voltage())?;
+        let timing = self.timing();
+        let erase_ns = timing.erase_ns;
+        Some(timing.with_scheme(erase_ns, eraser.program_time()))
     }
 
     fn geometry(&self) -> GeometryConfig {

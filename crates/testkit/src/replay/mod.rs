@@ -16,4 +16,5 @@ mod write;
 
 pub use account::Account;
 pub use observer::Replay;
+pub use operation::program_ns;
 pub use reached::Reached;

@@ -138,7 +138,7 @@ impl Replay {
             return Ok(());
         }
         let t = &self.shape.timing;
-        let planes: u32 = ids.iter().map(|id| self.ops[id].told.planes).sum();
+        let planes: u32 = ids.iter().map(|id| self.ops[id].told.planes.count_ones()).sum();
         let codewords: u32 = ids.iter().map(|id| self.ops[id].told.codewords).sum();
         let command = t.command_ns * u64::from(planes);
         let data = if e.kind == OpKind::Program { t.transfer_codewords_ns(codewords) } else { 0 };

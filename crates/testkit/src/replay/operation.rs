@@ -142,7 +142,7 @@ impl Operation {
                 return Ok(Some(sense));
             }
             OpKind::Copyback if e.occupant == Occupant::GcRead => t.read_ns(e.page),
-            OpKind::Copyback | OpKind::Program => t.program_ns(e.page),
+            OpKind::Copyback | OpKind::Program => program_ns(shape, e.page, e.until.0 - e.at.0),
             OpKind::Erase => match &shape.eraser {
                 None => t.erase_ns,
                 Some(eraser) => planned(e.until.0 - e.at.0, t.loops.others(), eraser.chip().step_ns),
@@ -264,8 +264,14 @@ pub fn sense_in_die(shape: &Shape, sense: u64) -> u64 {
     if overlaps { sense } else { predict_ns(shape, Place::Die) + sense }
 }
 
+/// The time of a program, if it can take `ns`. Where a scheme chooses the voltage of erases, there are two times.
+pub fn program_ns(shape: &Shape, page: u32, ns: u64) -> u64 {
+    let slow = shape.slow_programs.as_ref().map(|t| t.program_ns(page));
+    slow.filter(|&slow| slow == ns).unwrap_or(shape.timing.program_ns(page))
+}
+
 /// The time of an erase whose pulses a scheme chooses, if it can be this one: some whole steps, and what
-/// belongs to each pulse. Else the time of one step.
+/// belongs to each pulse. Else the time of one step. ([`crate::erases`] computes it from the blocks.)
 fn planned(ns: u64, others: u64, step_ns: u64) -> u64 {
     let whole = |pulses: u64| {
         ns.checked_sub(pulses * others)

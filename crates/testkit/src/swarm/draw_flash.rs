@@ -9,7 +9,7 @@ use tailcut_core::nand::erase::config::Reading;
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorModel};
 use tailcut_core::nand::faults::config::FaultsConfig;
 use tailcut_core::policy::background::{BackgroundConfig, refresh};
-use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
+use tailcut_core::policy::erase_scheme::{EraseSchemeConfig, dpes};
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::read_retry::ReadRetryConfig;
 use tailcut_core::policy::schedule::ScheduleConfig;
@@ -77,6 +77,11 @@ pub(super) fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
     if chance(s, 4) {
         c.faults.worn = one_of(s, &[None, Some(21), Some(40)]);
         c.faults.correctable = one_of(s, &[None, Some(22), Some(45)]);
+    }
+    if let EraseSchemeConfig::Dpes(m) = &mut c.policy.erase_scheme {
+        m.mode = if chance(s, 4) { dpes::Mode::Always } else { dpes::Mode::Slack };
+        m.full_above = one_of(s, &[0.0, 0.2, 0.5]);
+        m.longer_programs = one_of(s, &[0.0, 0.2, 1.0]);
     }
 }
 

@@ -10,4 +10,4 @@ mod draw_flash;
 mod run;
 
 pub use draw::{Case, Plan, draw, draw_with_faults, member};
-pub use run::{Faults, Outcome, observe, run, run_over, whole_stripes};
+pub use run::{Faults, Outcome, observe, run, run_over, watch, whole_stripes};

@@ -158,8 +158,25 @@ pub fn observe<O: Observer>(case: &Case, observer: O) -> Result<(Outcome, Device
     work(case, observer, |_, _| Ok(()), NoData)
 }
 
+/// Run a case with an observer, and look at the device after every event, from the first command on; returns the
+/// device in its final state.
+pub fn watch<O: Observer>(
+    case: &Case,
+    observer: O,
+    look: Look<'_, O, NoData>,
+) -> Result<(Outcome, Device<O>), String> {
+    let device = Device::new(&case.config, case.seed, observer).map_err(|e| e.to_string())?;
+    let mut run = Run::new(case, device, |_, _| Ok(()));
+    run.look = Some(look);
+    run.work()?;
+    Ok((run.outcome, run.device))
+}
+
 /// An observer's check of a command that ended.
 type Judge<O> = fn(&mut O, &Ended) -> Result<(), String>;
+
+/// A check of the device after an event.
+type Look<'a, O, M> = &'a mut dyn FnMut(&mut Device<O, M>) -> Result<(), String>;
 
 fn work<O: Observer, M: Medium>(
     case: &Case,
@@ -168,8 +185,7 @@ fn work<O: Observer, M: Medium>(
     medium: M,
 ) -> Result<(Outcome, Device<O, M>), String> {
     let device = Device::with_medium(&case.config, case.seed, observer, medium).map_err(|e| e.to_string())?;
-    let outcome = Outcome::default();
-    let mut run = Run { device, judge, oracle: None, bytes: None, outcome, silent: 0, now: 0, case };
+    let mut run = Run::new(case, device, judge);
     run.work()?;
     Ok((run.outcome, run.device))
 }
@@ -196,6 +212,7 @@ pub fn whole_stripes(shape: &Shape, bytes: u64) -> u64 {
 struct Run<'a, O: Observer, M: Medium> {
     device: Device<O, M>,
     judge: Judge<O>,
+    look: Option<Look<'a, O, M>>,
     oracle: Option<Oracle>,
     /// Present only if the medium holds data.
     bytes: Option<Bytes>,
@@ -206,7 +223,12 @@ struct Run<'a, O: Observer, M: Medium> {
     case: &'a Case,
 }
 
-impl<O: Observer, M: Medium> Run<'_, O, M> {
+impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
+    fn new(case: &'a Case, device: Device<O, M>, judge: Judge<O>) -> Run<'a, O, M> {
+        let outcome = Outcome::default();
+        Run { device, judge, look: None, oracle: None, bytes: None, outcome, silent: 0, now: 0, case }
+    }
+
     fn oracle(&mut self) -> &mut Oracle {
         self.oracle.as_mut().expect("made before the first command")
     }
@@ -318,6 +340,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
                     let held = bytes.as_mut().map_or(Ok(()), |bytes| of_bytes(bytes, c));
                     ended = Some(held.map(|()| c.status));
                 });
+                self.look()?;
             }
             let status = ended.unwrap_or(Ok(Status::Ok))?;
             if exact {
@@ -448,6 +471,10 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
         Ok(())
     }
 
+    fn look(&mut self) -> Result<(), String> {
+        self.look.as_mut().map_or(Ok(()), |look| look(&mut self.device))
+    }
+
     /// Advance to the next deadline and check what ended.
     fn step(&mut self) -> Result<(), String> {
         let due = self.device.next_deadline();
@@ -494,6 +521,7 @@ impl<O: Observer, M: Medium> Run<'_, O, M> {
             self.outcome.digest =
                 mix(self.outcome.digest ^ mix(e.index) ^ mix(e.completed.0.wrapping_mul(2) + status));
         }
+        self.look()?;
         // A drive that serves commands is audited often; a drive that only collects is audited
         // less often.
         let every = if self.silent > 10_000 { 50_000 } else { self.case.plan.audit_every };

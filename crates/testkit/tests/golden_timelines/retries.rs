@@ -33,12 +33,13 @@ fn a_page_that_fails_under_each_retry_scheme() {
 #[test]
 fn a_pipelined_walk_with_shorter_senses() {
     let mut c = old("walk");
+    c.errors.as_mut().expect("it has raw bit errors").iteration = Span(100);
     c.policy.read_retry = read_retry::ReadRetryConfig::Walk(read_retry::walk::Config {
         pipelined: true,
         shorter: 0.25,
         ..Default::default()
     });
-    let script = [(0, Read, 0, UNIT), (100_000, Read, 1, UNIT)];
+    let script = [(0, Read, 0, UNIT), (150_000, Read, 8, UNIT)];
     let question = "A page needs several senses. From the second on each begins when the one before it has ended, and is\n\
         shorter; the last is dropped. The second read waits for the die until then.";
     check("a_pipelined_walk_with_shorter_senses", question, &c, &[], &script, 8_000);

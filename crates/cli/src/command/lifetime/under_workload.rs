@@ -157,11 +157,14 @@ fn stages(lives: &Lives) -> String {
             "p99.99",
             "WAF",
         ];
-        grid.row(head.map(String::from));
+        let chooses = row.life.stages.iter().any(|stage| stage.full_voltage.is_some());
+        let mut head = head.map(String::from).to_vec();
+        head.extend(chooses.then(|| "full voltage".to_string()));
+        grid.row(head);
         grid.rule();
         let time = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| duration(ns as f64));
         for stage in &row.life.stages {
-            grid.row([
+            let mut cells = vec![
                 format!("{:.0}", stage.cycles_mean),
                 stage.cycles_min.to_string(),
                 stage.cycles_max.to_string(),
@@ -172,7 +175,10 @@ fn stages(lives: &Lives) -> String {
                 time(stage.read_p99_9_ns),
                 time(stage.read_p99_99_ns),
                 stage.waf.map_or("-".to_string(), |waf| format!("{waf:.2}")),
-            ]);
+            ];
+            let share = |part: f64| format!("{:.1} %", 100.0 * part);
+            cells.extend(chooses.then(|| stage.full_voltage.map_or("-".to_string(), share)));
+            grid.row(cells);
         }
         text += &format!("\n{}\n{}", row.scheme, grid.render());
     }

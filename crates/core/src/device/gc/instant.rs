@@ -58,7 +58,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Erase the victim of a lane in no time.
     pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
-        self.count_erases_of(self.state.gc.collections[lane as usize].victim);
+        let victim = self.state.gc.collections[lane as usize].victim;
+        self.choose_voltage(victim);
+        self.count_erases_of(victim);
         self.victim_erased(lane);
     }
 }

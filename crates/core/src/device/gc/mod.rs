@@ -12,4 +12,5 @@ pub(super) mod pace;
 pub(super) mod scope;
 pub(super) mod space;
 pub(super) mod state;
+mod voltage;
 pub(super) mod wake;

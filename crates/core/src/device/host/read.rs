@@ -160,10 +160,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The index of an extent's blocks, for operations that can fail.
+    /// The index of an extent's blocks, for operations whose end or time depends on their blocks.
     #[inline]
     pub(in crate::device) fn block_of(&self, extent: u32) -> u32 {
-        if self.fixed.may_fail { self.shape.layout.lane_of(extent).1 } else { NONE }
+        if self.fixed.names_blocks { self.shape.layout.lane_of(extent).1 } else { NONE }
     }
 
     /// Reserve a read. Its extent is not erased before the read is sensed; if reads can fail, not

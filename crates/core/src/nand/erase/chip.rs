@@ -151,10 +151,11 @@ impl Chip {
         fail_bits <= self.pass
     }
 
-    /// The stress of a pulse.
+    /// The stress of a pulse: at the scheme's voltage, or at that of full pulses.
     #[inline]
-    pub fn stress(&self, level: u32, steps: u32) -> u64 {
-        self.weights[level as usize] * u64::from(steps)
+    pub fn stress(&self, full_voltage: bool, level: u32, steps: u32) -> u64 {
+        let weights = if full_voltage { &self.full_weights } else { &self.weights };
+        weights[level as usize] * u64::from(steps)
     }
 
     /// The stress of the full pulses, level after level, that a block takes which needs so many steps.
@@ -278,7 +279,7 @@ pub(crate) mod tests {
         (0..20_000).for_each(|block| count[chip.nature(BlockId(block)).class as usize] += 1);
         // Each has 100: Poisson.
         assert!(count.iter().all(|n| (55..150).contains(n)), "{count:?}");
-        assert_eq!((chip.stress(1, 7), chip.stress(3, 7)), (7 * 4096, 21 * 4096));
+        assert_eq!((chip.stress(false, 1, 7), chip.stress(true, 3, 7)), (7 * 4096, 21 * 4096));
         assert_eq!((chip.full_stress(7), chip.full_stress(10)), (7 * 4096, (7 + 2 * 7) * 4096));
         assert_eq!((chip.expected_errors(0), chip.expected_errors(5300 * CYCLE)), (320, 63 * 16));
         assert_eq!((chip.residual_errors(100), chip.residual_errors(5500)), (0, 176));

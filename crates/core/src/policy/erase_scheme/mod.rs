@@ -51,6 +51,17 @@ pub struct VerifyView {
     pub fail_bits: u32,
 }
 
+/// How the host's writes load the drive when an erase is ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteLoad {
+    /// Mapping units in the write buffer that are on their way to flash; 0 without a buffer.
+    pub in_flight: u32,
+    /// Mapping units for which the buffer has room beside its dirty ones; 0 without a buffer.
+    pub room: u32,
+    /// Whether a host write waits: for the buffer or, without a buffer, for its program.
+    pub waits: bool,
+}
+
 /// A pulse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulse {
@@ -61,7 +72,8 @@ pub struct Pulse {
 }
 
 /// The contract: `first` and `next` return pulses of at least one step that fit into their level. `next` is
-/// asked while the block is not erased; `None` leaves it as it is. All other answers never change.
+/// asked while the block is not erased; `None` leaves it as it is. `at_full_voltage` is asked when an erase is
+/// ordered, and is false for a scheme that does not choose. All other answers never change.
 pub trait EraseScheme {
     /// The scheme whose rows in `erase.rows` tell what blocks need. `None`: every erase takes the configured
     /// loops, and nothing below is asked.
@@ -83,9 +95,18 @@ pub trait EraseScheme {
     fn voltage(&self) -> f64 {
         1.0
     }
-    /// The program time, against that of a drive without the scheme.
+    /// The time of a program of a block that was erased at this voltage, against that of a drive without the
+    /// scheme.
     fn program_time(&self) -> f64 {
         1.0
+    }
+    /// Whether some erases are at the voltage of full pulses instead, as `at_full_voltage` says.
+    fn chooses_voltage(&self) -> bool {
+        false
+    }
+    /// Whether an erase that is ordered under this load is at the voltage of full pulses.
+    fn at_full_voltage(&self, _load: &WriteLoad) -> bool {
+        false
     }
 }
 
@@ -112,5 +133,7 @@ family! {
         fn predicts() -> bool;
         fn voltage() -> f64;
         fn program_time() -> f64;
+        fn chooses_voltage() -> bool;
+        fn at_full_voltage(load: &WriteLoad) -> bool;
     }
 }

@@ -1,0 +1,38 @@
+//! The voltage of an erase, where a scheme chooses between two.
+//!
+//! The choice is made when the erase of an extent is ordered, once for all its blocks, which remember it.
+
+use crate::device::drive::Device;
+use crate::device::medium::Medium;
+use crate::observer::Observer;
+use crate::policy::erase_scheme::WriteLoad;
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Choose the voltage of the erase of an extent, which is ordered now.
+    pub(super) fn choose_voltage(&mut self, extent: u32) {
+        let Some(eraser) = self.flash.eraser().filter(|eraser| eraser.chooses_voltage()) else { return };
+        let full_voltage = eraser.at_full_voltage(&self.write_load());
+        let layout = &self.shape.layout;
+        let (lane, index) = layout.lane_of(extent);
+        for plane in layout.planes_of(lane) {
+            let (_, part) = layout.part_of_plane(plane);
+            if !self.state.extents.is_hole(layout, extent, part) {
+                self.flash.orders_erase_at(plane, index, full_voltage);
+            }
+        }
+    }
+
+    /// How the host's writes load the drive.
+    fn write_load(&self) -> WriteLoad {
+        let s = &self.state;
+        let b = &s.write.buffer;
+        if !self.fixed.acknowledge_held {
+            return WriteLoad { in_flight: 0, room: 0, waits: b.held() > 0 };
+        }
+        WriteLoad {
+            in_flight: b.held() - b.dirty(),
+            room: b.capacity() - b.dirty(),
+            waits: !s.host.room.is_empty() || s.write.queues.waiting() > 0,
+        }
+    }
+}
