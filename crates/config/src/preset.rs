@@ -33,7 +33,7 @@ pub const SCHEMES: &[Preset] = presets!("schemes":
     "baseline", "fifo", "rps",
     "es", "i-es", "d-es", "t-es", "ideal-es",
     "ips", "ipc", "wse", "per", "pe0",
-    "ispe", "i-ispe", "dpes", "aero-cons", "aero",
+    "ispe", "i-ispe", "dpes", "dpes-slack", "aero-cons", "aero",
     "retry-ideal", "retry-one", "walk", "pr2", "ar2", "pr2-ar2", "sentinel", "swift-read", "swift-read-plus", "rp-controller", "rif",
     "no-gc", "preemptive-gc", "ttflash-pb", "ttflash-pb-gtr", "ttflash", "ttflash-nogc",
 );

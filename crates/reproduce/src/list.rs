@@ -36,6 +36,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "asplos24/authors",
     "asplos24/tail",
     "asplos24/sensitivity",
+    "asplos24/dpes",
     "asplos21/retry",
     "hpca24/timeline",
     "hpca24/onset",
