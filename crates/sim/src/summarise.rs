@@ -162,8 +162,18 @@ fn erase_pulses(o: &RunOutcome) -> Option<ErasePulses> {
 
 /// The senses of pages with raw bit errors.
 fn page_senses(t: &SenseTotals) -> PageSenses {
-    let &SenseTotals { pages, again, in_die, dropped, uncorrectable, given_up, predicted, needless, missed } =
-        t;
+    let &SenseTotals {
+        pages,
+        again,
+        in_die,
+        dropped,
+        uncorrectable,
+        given_up,
+        predicted,
+        needless,
+        missed,
+        ..
+    } = t;
     PageSenses { pages, again, in_die, dropped, uncorrectable, given_up, predicted, needless, missed }
 }
 

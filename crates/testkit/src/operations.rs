@@ -100,7 +100,10 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             Step::Returned => op.stays.clear(),
             Step::ChannelIn => op.inward.push((at, until)),
             Step::Array => op.array.push((at, until)),
-            Step::ChannelOut => op.outward.push((at, until)),
+            Step::ChannelOut => {
+                op.outward.push((at, until));
+                op.ahead = None;
+            }
             Step::Ahead => op.ahead = Some(until),
             Step::Suspending => op.suspending.push((at, until)),
             Step::Resuming => op.resuming.push((at, until)),

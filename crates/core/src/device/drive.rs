@@ -313,6 +313,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let extra = |s: &Suspension, power| mj(s.overhead_ns + s.repeated_ns, power);
         let suspension = extra(&c.erase_suspension, p.erase) + extra(&c.program_suspension, p.program);
         let [read, program, erase] = c.array_ns;
+        let read = read + c.senses.ahead_ns;
         let nominal = mj(read, p.read) + mj(program, p.program) + mj(erase, p.erase);
         (nominal + suspension, suspension)
     }

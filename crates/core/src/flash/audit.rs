@@ -236,10 +236,16 @@ impl<O: Observer> Flash<O> {
                 law!(channel.has_waiters(), "unit {number} waits for a channel without waiters");
             }
             Phase::Ahead => {
+                let needed = u.holder != NONE;
+                law!(
+                    timer != needed,
+                    "unit {number} senses ahead for {}, and its timer is set: {timer}",
+                    u.holder
+                );
                 let attempts = s.sensing.attempts(u.holder);
                 law!(
-                    timer == (attempts.again == 0) && attempts.ahead,
-                    "unit {number} senses ahead: {attempts:?}, and its timer is set: {timer}"
+                    !needed || attempts.ahead && attempts.again != 0,
+                    "unit {number} senses ahead: {attempts:?}"
                 );
             }
             Phase::Out => {

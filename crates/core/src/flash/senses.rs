@@ -2,7 +2,8 @@
 //!
 //! The senses of a read are planned when it enters the array: all that they depend on is known of its pages.
 //! Each page of a multi-plane read, and of reads that were joined, succeeds or fails for itself. A read whose
-//! data cannot be decoded is queued at its die again, for the pages that failed.
+//! data cannot be decoded is queued at its die again, for the pages that failed, or the die has begun to sense them
+//! again.
 
 use super::dispatch::Submitted;
 use super::erase::{by_suspension, growth_of};
@@ -102,7 +103,7 @@ impl Senses {
     /// Until when the die is held by a sense that it has begun ahead at `begun`, and drops because the data of the
     /// last are decoded at `done`. `sense` is the time of the page's first sense.
     pub fn dropped_at(&self, begun: u64, sense: u64, done: u64) -> u64 {
-        let drop = self.faster.ahead.unwrap_or(0);
+        let drop = self.faster.drop.unwrap_or(0);
         done.max((begun + self.further_ns(sense)).min(done + drop))
     }
 
@@ -307,6 +308,9 @@ pub struct SenseTotals {
     pub in_die: u64,
     /// Pages that the die began to sense ahead, and that were not needed.
     pub dropped: u64,
+    /// Time of the arrays that senses ahead took until the data of the sense before were decoded, ns. It is not in
+    /// [`super::FlashCounters::array_ns`].
+    pub ahead_ns: u64,
     /// Pages whose data could not be decoded.
     pub uncorrectable: u64,
     /// Of these, pages that were given up.
@@ -340,19 +344,19 @@ impl<O: Observer> Flash<O> {
     pub(super) fn plan_senses(&mut self, head: u32) -> (u64, u64) {
         let in_die = self.senses().predictor_in(Place::Die);
         let mut again = false;
-        let mut first = false;
+        let first =
+            joined(&self.state.ops, head).any(|id| self.state.sensing.attempts[id as usize].senses == 0);
         let mut at = head;
         while at != NONE {
-            first |= self.state.sensing.attempts[at as usize].senses == 0;
-            again |= self.plan_senses_of(at);
+            again |= self.plan_senses_of(at, first);
             at = self.state.ops[at].joined;
         }
         // The die waits for the longest of its planes.
         let predict = in_die.filter(|p| first && !(again && p.overlaps)).map_or(0, |p| p.ns);
         let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
         let own = if first { whole } else { self.senses().further_ns(whole) };
-        if self.senses().faster.ahead.is_some() && self.state.ops[head].joined != NONE {
-            self.keep_for_transfers(head);
+        if self.senses().faster.drop.is_some() && self.state.ops[head].joined != NONE {
+            self.sense_nothing_ahead(head);
         }
         let sense = if again { whole } else { 0 };
         let mut at = head;
@@ -368,7 +372,7 @@ impl<O: Observer> Flash<O> {
     /// Let the die sense nothing ahead for reads that were sensed together: it keeps their data until all are
     /// transferred.
     #[cold]
-    fn keep_for_transfers(&mut self, head: u32) {
+    fn sense_nothing_ahead(&mut self, head: u32) {
         let mut at = head;
         while at != NONE {
             self.state.sensing.attempts[at as usize].ahead = false;
@@ -376,8 +380,9 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Plan the senses of one operation. Returns whether the die senses a page of it again by itself.
-    fn plan_senses_of(&mut self, id: u32) -> bool {
+    /// Plan the senses of one operation. `whole`: it, or one that it is sensed with, has its first sense, which takes
+    /// its whole time. Returns whether the die senses a page of it again by itself.
+    fn plan_senses_of(&mut self, id: u32, whole: bool) -> bool {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
         let cmd = s.ops[id].cmd;
@@ -400,7 +405,7 @@ impl<O: Observer> Flash<O> {
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let growth = growth_of(&s.blocks, found.block, senses.growth);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
-            let left = if number > 1 { left + senses.faster.errors } else { left };
+            let left = if whole { left } else { left + senses.faster.errors };
             let page_of = |sense: u32| {
                 let page = senses.errors.page(&found, cmd.page, sense);
                 if growth == 0 && left == 0 {
@@ -447,7 +452,7 @@ impl<O: Observer> Flash<O> {
                 draw = senses.errors.decode_draws(&page, u32::MAX)[0];
             }
         }
-        let ahead = number > 1 && senses.faster.ahead.is_some();
+        let ahead = number > 1 && senses.faster.drop.is_some();
         attempts.ahead = ahead && senses.retry.next(&FailedView { senses: number.into(), draw }).is_some();
         attempts.again = 0;
         if failed != 0 {
@@ -532,18 +537,25 @@ impl<O: Observer> Flash<O> {
         let sense = fixed.timing.read_ns(op.cmd.page);
         // The sense began when the one before it ended.
         let begun = u.until;
+        let mut ends = begun + senses.further_ns(sense);
         u.phase = Phase::Ahead;
         let mut kept = decoded;
-        if s.sensing.attempts(id).again != 0 {
-            u.until = begun + senses.further_ns(sense);
-        } else {
+        let (again, planes) = (s.sensing.attempts(id).again, op.cmd.plane_count());
+        if again == 0 {
             kept = senses.dropped_at(begun, sense, decoded);
-            u.until = kept;
-            let planes = op.cmd.plane_count();
-            u.plane_ns += (kept.min(begun + senses.further_ns(sense)) - begun) * u64::from(planes);
-            s.counters.senses.dropped += u64::from(planes);
+            ends = ends.min(kept);
             s.events.set(unit.index(), kept);
+            // The read ends before the unit is free.
+            u.holder = NONE;
+            u.until = kept;
+        } else {
+            u.until = ends;
         }
+        u.plane_ns += (ends - begun) * u64::from(planes);
+        s.counters.operations[op.cmd.occupant as usize] += 1;
+        s.counters.planes[op.cmd.occupant as usize] += u64::from(planes);
+        s.counters.senses.dropped += u64::from(planes - again.count_ones());
+        s.counters.senses.ahead_ns += ends.min(kept) - begun;
         self.observe_from(id, Step::Ahead, sent, kept);
     }
 
@@ -579,20 +591,16 @@ impl<O: Observer> Flash<O> {
     /// that ends.
     fn sensed_ahead(&mut self, id: u32) {
         self.observe_queue(id, QueueStep::SensesOn);
-        let (sense, _) = self.plan_senses(id);
+        self.plan_senses(id);
         let s = &mut self.state;
         let op = &mut s.ops[id];
-        let FlashCommand { unit, page, occupant, .. } = op.cmd;
-        let planes = u64::from(op.cmd.plane_count());
+        let FlashCommand { unit, page, .. } = op.cmd;
         let u = &mut s.units[unit.index()];
         // The end of the sense; its data wait if it is over.
         let end = u.until.max(s.now);
         (u.phase, u.until) = (Phase::Array, end);
-        u.plane_ns += sense * planes;
         op.ledger.charge(Cause::ARRAY, end - s.now);
         s.counters.array_ns[op.counted()] += end - s.now;
-        s.counters.operations[occupant as usize] += 1;
-        s.counters.planes[occupant as usize] += planes;
         self.observe(id, Step::Array, end);
         self.set_sensed(unit, self.fixed.timing.page_type(page), end);
     }

@@ -20,8 +20,8 @@ pub(super) enum Phase {
     /// unit only if an operation waits or is suspended (`Unit::awaited`).
     Out,
     /// The data of a further sense are transferred out and decoded, and the array senses the page again. If that
-    /// sense is not needed, the operation leaves at `Unit::until`, and the timer is set; else the sense ends then,
-    /// and the decoder's event is the next.
+    /// sense is not needed, the unit has no holder, and its timer releases it at `Unit::until`. Else the sense ends
+    /// then, and the end of the decoding leads on.
     Ahead,
     /// The operation is in the array and continues to its suspend point; the timer is set.
     Stopping,

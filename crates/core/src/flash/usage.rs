@@ -3,6 +3,7 @@
 use super::account;
 use super::state::Flash;
 use super::unit::{Phase, Run, Unit};
+use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use tailcut_units::Occupant;
@@ -101,6 +102,8 @@ impl<O: Observer> Flash<O> {
             Phase::Stopping | Phase::Suspending | Phase::Resuming => left(&unit.run),
             // A suspended program whose data are transferred again.
             Phase::Channel if unit.account.slot() == account::OVERHEAD => left(&unit.run),
+            Phase::Ahead if unit.holder != NONE => unit.until.saturating_sub(s.now) * planes(unit.holder),
+            // A sense that is dropped counts from the beginning of the transfer.
             Phase::Idle | Phase::Channel | Phase::Out | Phase::Ahead => 0,
         };
         stopped + held

@@ -1,8 +1,9 @@
 //! Reads of pages with raw bit errors: which senses follow under each member, and what they take.
 
-use crate::driver::{Stage, account};
+use crate::driver::{Act, Stage, account};
 use crate::parts::*;
 use crate::watch::Watch;
+use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, SenseTotals, Senses};
 use tailcut_core::nand::blocks::Past;
 use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
@@ -233,4 +234,38 @@ fn schemes_meet_the_same_errors() {
     };
     assert_eq!(failed("retry-one"), failed("swift-read"));
     assert_eq!(failed("retry-ideal"), 0);
+}
+
+/// A pipelined read above a suspended program: the unit is closed and opened while the die senses ahead, other reads
+/// get the number of the read while its last sense is being dropped, and the program resumes after all.
+#[test]
+fn a_pipelined_read_above_a_suspended_program() {
+    let walk = walk::Config { stride: 1.5, pipelined: true, drop: Span(500_000), ..Default::default() };
+    let old = parts(ReadRetryConfig::Walk(walk), 90, 0);
+    let parts =
+        Parts { senses: old.senses, ecc: old.ecc, ..Parts::under("read-priority", "never", "inter-phase") };
+    let mut stage = Stage::new(&parts);
+    let mut watch = Watch::new(parts.units, parts.channels, parts.joins);
+    let program = stage.ask(0, program(0));
+    let first = stage.ask(10_000, read(0));
+    let erases = false;
+    for (at, act) in [
+        (90_000, Act::Close { unit: BusyUnit(0), erases }),
+        (95_000, Act::Open { unit: BusyUnit(0), erases }),
+    ] {
+        stage.act(at, act);
+    }
+    // The data of the first read are decoded at 102,300: the next ones get its number, on this unit and another.
+    let later = [(103_000, 1), (103_000, 0), (104_000, 0)].map(|(at, unit)| stage.ask(at, read(unit)));
+    stage.play();
+    watch.look(&stage);
+    watch.conclude(&stage);
+    let end = stage[first].end();
+    assert!((98_000..103_000).contains(&end), "{end}");
+    assert!(
+        stage[later[1]].granted() >= stage[first].array.last().unwrap().1 + SENSE,
+        "the sense ahead has ended"
+    );
+    assert!(later.iter().all(|&read| stage[program].end() > stage[read].end()), "the program resumes last");
+    assert_eq!(totals(&stage).dropped, 4);
 }

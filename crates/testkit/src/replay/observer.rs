@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::history::History;
-use super::operation::{Operation, predict_ns, sense_in_die};
+use super::operation::{Further, Operation, predict_ns, sense_in_die};
 use super::reached::Reached;
 use super::request::{Front, Rebuild, Request};
 use super::unit::Unit;
@@ -23,6 +23,8 @@ pub struct Replay {
     decode: u64,
     /// What a prediction of the controller takes, ns.
     predict: u64,
+    /// The senses after the first.
+    further: Further,
     front: Front,
     units: Vec<Unit>,
     channels: Vec<History>,
@@ -58,6 +60,7 @@ impl Replay {
         Ok(Replay {
             decode: config.ecc.decode.0,
             predict: predict_ns(&shape, Place::Controller),
+            further: Further::of(config),
             front: Front::new(config, &shape),
             units: (0..shape.units).map(|_| Unit::default()).collect(),
             channels: (0..channels).map(|_| History::default()).collect(),
@@ -155,7 +158,7 @@ impl Replay {
     }
 
     fn array_step(&mut self, e: &StepEvent) -> Result<(), String> {
-        let further = self.with_joined(e.op).iter().all(|id| self.ops[id].senses > 0);
+        let further = self.with_joined(e.op).iter().all(|id| self.ops[id].senses > 0).then_some(self.further);
         let op = self.ops.get_mut(&e.op).expect("it has arrived");
         let Some(nominal) = op.array(e, further, &self.shape)? else { return Ok(()) };
         let senses = e.occupant != Occupant::GcProgram && matches!(e.kind, OpKind::Read | OpKind::Copyback);
@@ -190,8 +193,8 @@ impl Replay {
             Step::Array => self.array_step(e)?,
             _ => {}
         }
-        let shape = &self.shape;
-        self.ops.get_mut(&e.op).expect("it has arrived").step(e, shape)
+        let (shape, further) = (&self.shape, self.further);
+        self.ops.get_mut(&e.op).expect("it has arrived").step(e, further, shape)
     }
 
     fn try_turn(&mut self, e: &QueueEvent) -> Result<(), String> {

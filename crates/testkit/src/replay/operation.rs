@@ -3,10 +3,37 @@
 use super::account::Account;
 use super::history::History;
 use super::write::Placed;
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{OpKind, QueueEvent, QueueStep, Shape, Step, StepEvent};
 use tailcut_core::nand::loops::MOST_LOOPS;
-use tailcut_core::policy::read_retry::Place;
+use tailcut_core::policy::read_retry::{Place, ReadRetryConfig};
 use tailcut_units::{Cause, Occupant};
+
+/// The senses after the first, as a configuration has them.
+#[derive(Clone, Copy, Default)]
+pub struct Further {
+    /// The share of a sense's time that is left out.
+    shorter: f64,
+    /// The time in which one that was begun ahead is dropped, ns.
+    drop: Option<u64>,
+}
+
+impl Further {
+    /// Those of this drive.
+    pub fn of(config: &DeviceConfig) -> Further {
+        match &config.policy.read_retry {
+            ReadRetryConfig::Walk(walk) => {
+                Further { shorter: walk.shorter, drop: walk.pipelined.then_some(walk.drop.0) }
+            }
+            _ => Further::default(),
+        }
+    }
+
+    /// The time of one that would take `whole` as the first, ns.
+    fn ns(self, whole: u64) -> u64 {
+        (whole as f64 * (1.0 - self.shorter)).ceil() as u64
+    }
+}
 
 /// A flash operation, kept until its number is used again.
 pub struct Operation {
@@ -33,6 +60,8 @@ pub struct Operation {
     sensed: u64,
     /// If the die has begun the next sense: until when it is kept after the last transfer, ns.
     ahead: Option<u64>,
+    /// Until when it is kept if the sense is not needed, ns.
+    dropped: u64,
     /// End of the data transfer out, ns.
     out: u64,
     /// What the last codeword of a page with raw bit errors took in the decoder, ns.
@@ -62,6 +91,7 @@ impl Operation {
             senses: 0,
             sensed: 0,
             ahead: None,
+            dropped: 0,
             out: 0,
             decode: None,
             decoded: 0,
@@ -92,7 +122,7 @@ impl Operation {
     }
 
     /// Apply a step that concerns this operation and not those that joined it.
-    pub fn step(&mut self, e: &StepEvent, shape: &Shape) -> Result<(), String> {
+    pub fn step(&mut self, e: &StepEvent, further: Further, shape: &Shape) -> Result<(), String> {
         match e.step {
             Step::Suspended => self.suspended = true,
             Step::Resuming => self.waits = Some(e.at.0),
@@ -108,16 +138,21 @@ impl Operation {
                 self.out = e.until.0;
             }
             Step::Decode => self.decodes(e, shape)?,
-            Step::Ahead => self.senses_ahead(e, shape)?,
+            Step::Ahead => self.senses_ahead(e, further, shape)?,
             _ => {}
         }
         Ok(())
     }
 
     /// Apply an array step. Returns `None` if the operation resumes. If the operation enters
-    /// the array, checks the length of the step and returns it: the nominal array time, ns. `further`: no page of
-    /// a read is sensed for the first time.
-    pub fn array(&mut self, e: &StepEvent, further: bool, shape: &Shape) -> Result<Option<u64>, String> {
+    /// the array, checks the length of the step and returns it: the nominal array time, ns. `further`: that of the
+    /// drive if no page is sensed for the first time.
+    pub fn array(
+        &mut self,
+        e: &StepEvent,
+        further: Option<Further>,
+        shape: &Shape,
+    ) -> Result<Option<u64>, String> {
         if std::mem::take(&mut self.suspended) {
             return Ok(None);
         }
@@ -125,10 +160,7 @@ impl Operation {
         let nominal = match e.kind {
             OpKind::Read => {
                 let whole = t.read_ns(e.page);
-                let sense = match &shape.senses {
-                    Some(senses) if further => senses.further_ns(whole),
-                    _ => whole,
-                };
+                let sense = further.map_or(whole, |further| further.ns(whole));
                 if let Some(kept) = self.ahead.take() {
                     // It began when the last sense ended.
                     let rest = (self.sensed + sense).saturating_sub(kept);
@@ -189,11 +221,12 @@ impl Operation {
 
     /// The die has begun the next sense when the last one ended, and is kept until the data of the last are decoded,
     /// or until it has dropped the next.
-    fn senses_ahead(&mut self, e: &StepEvent, shape: &Shape) -> Result<(), String> {
-        let senses = shape.senses.as_ref().ok_or("a drive without raw bit errors senses ahead")?;
-        let dropped = senses.dropped_at(self.sensed, shape.timing.read_ns(e.page), self.decoded);
-        if self.senses < 2 || e.at.0 != self.out || ![self.decoded, dropped].contains(&e.until.0) {
-            return Err(format!("{e:?}: decoded at {}, dropped at {dropped}", self.decoded));
+    fn senses_ahead(&mut self, e: &StepEvent, further: Further, shape: &Shape) -> Result<(), String> {
+        let drop = further.drop.ok_or("a drive senses ahead that is not to")?;
+        let sensed = self.sensed + further.ns(shape.timing.read_ns(e.page));
+        self.dropped = self.decoded.max(sensed.min(self.decoded + drop));
+        if self.senses < 2 || e.at.0 != self.out || ![self.decoded, self.dropped].contains(&e.until.0) {
+            return Err(format!("{e:?}: decoded at {}, dropped at {}", self.decoded, self.dropped));
         }
         self.ahead = Some(e.until.0);
         Ok(())
@@ -239,6 +272,12 @@ impl Operation {
     pub fn end(&mut self, now: u64, decode: u64, predict: u64) -> Result<(), String> {
         self.ended = Some(now);
         if self.told.kind == OpKind::Read {
+            if self.ahead.is_some_and(|kept| kept != self.dropped) {
+                return Err(format!(
+                    "{:?} is kept until {:?} and not {}",
+                    self.told, self.ahead, self.dropped
+                ));
+            }
             self.charge_decoding(now, decode, predict)?;
         } else {
             let (begun, nominal) = self.array;

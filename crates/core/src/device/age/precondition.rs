@@ -398,6 +398,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !std::mem::replace(&mut pass.erased[victim as usize], true) {
             pass.erased_extents += 1;
         }
+        self.choose_lower_voltage(victim);
         self.count_erases_of(victim);
         self.extent_erased(victim);
     }

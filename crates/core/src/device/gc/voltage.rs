@@ -12,6 +12,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(super) fn choose_voltage(&mut self, extent: u32) {
         let Some(eraser) = self.flash.eraser().filter(|eraser| eraser.chooses_voltage()) else { return };
         let full_voltage = eraser.at_full_voltage(&self.write_load());
+        self.set_voltage(extent, full_voltage);
+    }
+
+    /// Let the next erase of an extent be at the lower voltage, where a scheme chooses: no host writes.
+    pub(in crate::device) fn choose_lower_voltage(&mut self, extent: u32) {
+        if self.flash.eraser().is_some_and(|eraser| eraser.chooses_voltage()) {
+            self.set_voltage(extent, false);
+        }
+    }
+
+    fn set_voltage(&mut self, extent: u32, full_voltage: bool) {
         let layout = &self.shape.layout;
         let (lane, index) = layout.lane_of(extent);
         for plane in layout.planes_of(lane) {

@@ -41,9 +41,9 @@ pub struct Sense {
 /// What makes the senses after the first faster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faster {
-    /// If the die begins the next sense while the data of the last are transferred and decoded: the time in which
-    /// it drops one that is not needed, ns.
-    pub ahead: Option<u64>,
+    /// The time in which the die drops a sense that is not needed, ns, if it begins the next one while the data of
+    /// the last are transferred and decoded.
+    pub drop: Option<u64>,
     /// The share of a sense's time that is left out, in millionths.
     pub shorter: u32,
     /// Raw bit errors of a KiB that a shorter sense adds, in sixteenths.

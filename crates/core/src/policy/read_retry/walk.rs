@@ -2,8 +2,8 @@
 //!
 //! **What it does.** Each further sense has V_REF one entry of the table away from the sense before. After the
 //! last entry the data are given up. Two options make the senses after the first faster. With `pipelined` the die
-//! begins the next one as soon as one has ended, while its data are transferred and decoded; the sense that is
-//! under way when the data are decoded is dropped. With `shorter` each takes less time, and has more errors.
+//! begins the next one while the data of one are transferred and decoded. Once data are decoded, it drops the sense
+//! that is under way. With `shorter` each takes less time, and has more errors.
 //!
 //! **Why it matters for the tail.** What drives do without a better way: old data need many senses, each with a
 //! transfer and the longest decoding.
@@ -11,10 +11,12 @@
 //! **Parameters and source.** `stride`: the distance of two entries, in steps of `errors.step`. `entries`: their
 //! number. Tables of vendors are not published: both are assumptions. `pipelined` and `drop`: pipelined read-retry
 //! (PR²) of Park et al. (ASPLOS'21), by CACHE READ and RESET. `shorter` and `more_errors`: their adaptive
-//! read-retry (AR²), by SET FEATURE; the share is theirs for the worst conditions, and all that it may add is the
-//! margin that the last sense of a walk has.
+//! read-retry (AR²), by SET FEATURE. The share of the scheme `ar2` is theirs for the worst conditions; that this adds 7
+//! errors of a KiB, a tenth of what their code corrects, is an assumption.
 //!
-//! **Left out.** Tables with entries that differ by boundary. The commands of further senses that the die begins
+//! **Left out.** Tables with entries that differ by boundary. A second sense ahead: the die begins another one only
+//! when the data of the one before have failed, also if it has long ended. A sense of the whole time after the last
+//! entry: a page within `more_errors` of the limit is given up. The commands of further senses that the die begins
 //! ahead, and those that shorten senses: they take less than 1 us. A sense that other reads have joined is not
 //! followed by one ahead, and is shorter only if all of them are further senses.
 //!
@@ -94,7 +96,7 @@ impl Policy {
         }
         let more_errors = if c.shorter > 0.0 { c.more_errors } else { 0.0 };
         let faster = Faster {
-            ahead: c.pipelined.then_some(c.drop.0),
+            drop: c.pipelined.then_some(c.drop.0),
             shorter: libm::round(c.shorter * 1e6) as u32,
             errors: libm::round(more_errors * 16.0) as u32,
         };
