@@ -105,6 +105,8 @@ pub struct Referee {
     rule: Rule,
     /// By block that was erased in the run.
     blocks: BTreeMap<BlockId, Record>,
+    /// By block whose erase has begun: whether it is at the full voltage.
+    ordered: BTreeMap<BlockId, bool>,
     /// By operation.
     erases: BTreeMap<u32, Erase>,
     /// What it has seen.
@@ -120,6 +122,7 @@ impl Referee {
             others: e.ramp_up.0 + e.recovery.0 + e.verify.0,
             rule: Rule::of(c),
             blocks: BTreeMap::new(),
+            ordered: BTreeMap::new(),
             erases: BTreeMap::new(),
             seen: Seen::default(),
         })
@@ -192,6 +195,17 @@ impl Referee {
             let mut of_op: Vec<u64> = Vec::new();
             for plane in (0..layout.planes).filter(|plane| told.planes >> plane & 1 == 1) {
                 let plan = self.plan(die * layout.planes + plane, index, device)?;
+                let (block, _, full_voltage) = plan;
+                let ordered = match told.part {
+                    ErasePart::Last => self.ordered.remove(&block),
+                    ErasePart::Whole | ErasePart::AllButLast => {
+                        self.ordered.insert(block, full_voltage);
+                        None
+                    }
+                };
+                if ordered.is_some_and(|ordered| ordered != full_voltage) {
+                    return Err(format!("the voltage of block {block:?} changes before its last loop"));
+                }
                 let loops = self.loops(&plan.1.pulses);
                 of_op = if total(&loops) >= total(&of_op) { loops } else { of_op };
                 self.erase(id)?.plans.push(plan);
