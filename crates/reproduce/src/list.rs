@@ -35,7 +35,6 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "asplos24/lifetime",
     "asplos24/authors",
     "asplos24/tail",
-    "asplos24/in-a-million",
     "asplos24/sensitivity",
     "asplos24/dpes",
     "asplos21/retry",

@@ -115,15 +115,12 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
     c.ecc.engines = one_of(s, &[None, None, Some(2), Some(5)]);
     match &mut c.policy.read_retry {
-        ReadRetryConfig::Walk(m) => {
-            (m.pipelined, m.drop) = (chance(s, 2), Span(one_of(s, &[0, 5_000, 300_000])));
-            m.shorter = one_of(s, &[0.0, 0.25, 0.9]);
-        }
         ReadRetryConfig::Sentinel(m) => m.extra_read = chance(s, 2),
         ReadRetryConfig::SwiftReadPlus(m) => m.group = one_of(s, &[1, 3, 65_536]),
         ReadRetryConfig::Rif(m) => m.overlap = chance(s, 2),
         _ => {}
     }
+    draw_walk(&mut s.clone(), c);
     let instant = matches!(c.policy.gc_schedule, GcScheduleConfig::Instant(_));
     if chance(s, 2) && !instant {
         c.policy.background = BackgroundConfig::Refresh(refresh::Config {
@@ -132,6 +129,20 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
         });
     }
     true
+}
+
+/// Walks have options of their own, and old data that need several senses. One drive with raw bit errors in three
+/// has a walk.
+fn draw_walk(s: &mut Stream, c: &mut DeviceConfig) {
+    if chance(s, 3) {
+        c.policy.read_retry = member("walk");
+    }
+    let ReadRetryConfig::Walk(m) = &mut c.policy.read_retry else { return };
+    m.stride = one_of(s, &[0.25, 1.0, 3.0]);
+    (m.pipelined, m.drop) = (!chance(s, 4), Span(one_of(s, &[0, 5_000, 300_000])));
+    m.shorter = one_of(s, &[0.0, 0.25, 0.9]);
+    let days = one_of(s, &[17, 30, 100]);
+    c.age.retention = c.age.retention.or(Some(Span(days * 86_400_000_000_000)));
 }
 
 fn draw_limits(s: &mut Stream) -> SuspendLimits {
