@@ -35,6 +35,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "asplos24/lifetime",
     "asplos24/authors",
     "asplos24/tail",
+    "asplos24/in-a-million",
     "asplos24/sensitivity",
     "asplos24/dpes",
     "asplos21/retry",
