@@ -13,6 +13,7 @@
 //! `suspend` interrupts programs and erases and resumes them.
 
 mod account;
+mod ahead;
 mod audit;
 mod channel;
 mod commands;

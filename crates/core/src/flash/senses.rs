@@ -10,13 +10,12 @@ use super::erase::{by_suspension, growth_of};
 use super::join::joined;
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
-use super::unit::Phase;
 use crate::address::BlockId;
 use crate::containers::NONE;
 use crate::nand::ecc::Decoding;
 use crate::nand::errors::decodings::{Certain, Decodings};
 use crate::nand::errors::draw::{Errors, Page, Vref};
-use crate::observer::{Observer, QueueStep, Step};
+use crate::observer::{Observer, QueueStep};
 use crate::policy::read_retry::{Aim, FailedView, Faster, Place, Predictor, ReadRetryPolicy, Sense};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -210,7 +209,7 @@ fn weight_at_limit(table: &Table) -> u32 {
 pub(super) struct SenseState {
     /// By operation: its senses. Empty if pages have no raw bit errors. (It is not in the operations, so that
     /// other drives do not hold it.)
-    attempts: Vec<Attempts>,
+    pub attempts: Vec<Attempts>,
     /// By operation and codeword: the iterations of its decoding.
     iterations: Vec<u8>,
     /// By group of blocks: V_REF as its distance from the default.
@@ -369,17 +368,6 @@ impl<O: Observer> Flash<O> {
         (own, predict + sense)
     }
 
-    /// Let the die sense nothing ahead for reads that were sensed together: it keeps their data until all are
-    /// transferred.
-    #[cold]
-    fn sense_nothing_ahead(&mut self, head: u32) {
-        let mut at = head;
-        while at != NONE {
-            self.state.sensing.attempts[at as usize].ahead = false;
-            at = self.state.ops[at].joined;
-        }
-    }
-
     /// Plan the senses of one operation. `whole`: it, or one that it is sensed with, has its first sense, which takes
     /// its whole time. Returns whether the die senses a page of it again by itself.
     fn plan_senses_of(&mut self, id: u32, whole: bool) -> bool {
@@ -453,10 +441,12 @@ impl<O: Observer> Flash<O> {
             }
         }
         let ahead = number > 1 && senses.faster.drop.is_some();
-        attempts.ahead = ahead && senses.retry.next(&FailedView { senses: number.into(), draw }).is_some();
+        let asks = ahead || failed != 0;
+        let next = asks.then(|| senses.retry.next(&FailedView { senses: number.into(), draw })).flatten();
+        attempts.ahead = ahead && next.is_some();
         attempts.again = 0;
         if failed != 0 {
-            match senses.retry.next(&FailedView { senses: number.into(), draw }) {
+            match next {
                 Some(Sense { aim, decoded }) => {
                     (attempts.again, attempts.aim, attempts.decoded) = (failed, aim, decoded)
                 }
@@ -524,41 +514,6 @@ impl<O: Observer> Flash<O> {
         (transfer, Decoding { predicted, done: d.done + predicted, ..d })
     }
 
-    /// Keep a unit whose data go out, and which has begun to sense the page again: until they are decoded, at
-    /// `decoded`, and if that sense is not needed until it is dropped.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn keep_sensing(&mut self, id: u32, sent: u64, decoded: u64) {
-        let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let op = &mut s.ops[id];
-        let unit = op.cmd.unit;
-        let u = &mut s.units[unit.index()];
-        let sense = fixed.timing.read_ns(op.cmd.page);
-        // The sense began when the one before it ended.
-        let begun = u.until;
-        let mut ends = begun + senses.further_ns(sense);
-        u.phase = Phase::Ahead;
-        let mut kept = decoded;
-        let (again, planes) = (s.sensing.attempts(id).again, op.cmd.plane_count());
-        if again == 0 {
-            kept = senses.dropped_at(begun, sense, decoded);
-            ends = ends.min(kept);
-            s.events.set(unit.index(), kept);
-            // The read ends before the unit is free.
-            u.holder = NONE;
-            u.until = kept;
-        } else {
-            u.until = ends;
-        }
-        u.plane_ns += (ends - begun) * u64::from(planes);
-        s.counters.operations[op.cmd.occupant as usize] += 1;
-        s.counters.planes[op.cmd.occupant as usize] += u64::from(planes);
-        s.counters.senses.dropped += u64::from(planes - again.count_ones());
-        s.counters.senses.ahead_ns += ends.min(kept) - begun;
-        self.observe_from(id, Step::Ahead, sent, kept);
-    }
-
     /// Go on with a read whose data could not be decoded: for the pages that failed, it is queued again, or its
     /// die has begun to sense them.
     #[cold]
@@ -585,24 +540,6 @@ impl<O: Observer> Flash<O> {
         if self.enqueue(id) == Submitted::Gathers {
             self.begin_gathered(unit);
         }
-    }
-
-    /// The data of a read could not be decoded, and its die has begun the next sense: the array has the read until
-    /// that ends.
-    fn sensed_ahead(&mut self, id: u32) {
-        self.observe_queue(id, QueueStep::SensesOn);
-        self.plan_senses(id);
-        let s = &mut self.state;
-        let op = &mut s.ops[id];
-        let FlashCommand { unit, page, .. } = op.cmd;
-        let u = &mut s.units[unit.index()];
-        // The end of the sense; its data wait if it is over.
-        let end = u.until.max(s.now);
-        (u.phase, u.until) = (Phase::Array, end);
-        op.ledger.charge(Cause::ARRAY, end - s.now);
-        s.counters.array_ns[op.counted()] += end - s.now;
-        self.observe(id, Step::Array, end);
-        self.set_sensed(unit, self.fixed.timing.page_type(page), end);
     }
 
     /// Give a read that was sensed again its whole command back.

@@ -1,0 +1,77 @@
+//! Reads whose die begins the next sense while the data of the last are transferred and decoded.
+//!
+//! Such a read keeps its unit from one sense to the next. If the data of the last are decoded after all, the die drops
+//! the sense that it has begun.
+
+use super::op::FlashCommand;
+use super::state::Flash;
+use super::unit::Phase;
+use crate::containers::NONE;
+use crate::observer::{Observer, QueueStep, Step};
+use tailcut_units::Cause;
+
+impl<O: Observer> Flash<O> {
+    /// Let the die sense nothing ahead for reads that were sensed together: it keeps their data until all are
+    /// transferred.
+    #[cold]
+    pub(super) fn sense_nothing_ahead(&mut self, head: u32) {
+        let mut at = head;
+        while at != NONE {
+            self.state.sensing.attempts[at as usize].ahead = false;
+            at = self.state.ops[at].joined;
+        }
+    }
+
+    /// Keep a unit whose data go out, and which has begun to sense the page again: until they are decoded, at
+    /// `decoded`, and if that sense is not needed until it is dropped.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn keep_sensing(&mut self, id: u32, sent: u64, decoded: u64) {
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let op = &mut s.ops[id];
+        let unit = op.cmd.unit;
+        let u = &mut s.units[unit.index()];
+        let sense = fixed.timing.read_ns(op.cmd.page);
+        // The sense began when the one before it ended.
+        let begun = u.until;
+        let mut ends = begun + senses.further_ns(sense);
+        u.phase = Phase::Ahead;
+        let mut kept = decoded;
+        let (again, planes) = (s.sensing.attempts(id).again, op.cmd.plane_count());
+        if again == 0 {
+            kept = senses.dropped_at(begun, sense, decoded);
+            ends = ends.min(kept);
+            s.events.set(unit.index(), kept);
+            // The read ends before the unit is free.
+            u.holder = NONE;
+            u.until = kept;
+        } else {
+            u.until = ends;
+        }
+        u.plane_ns += (ends - begun) * u64::from(planes);
+        s.counters.operations[op.cmd.occupant as usize] += 1;
+        s.counters.planes[op.cmd.occupant as usize] += u64::from(planes);
+        s.counters.senses.dropped += u64::from(planes - again.count_ones());
+        s.counters.senses.ahead_ns += ends.min(kept) - begun;
+        self.observe_from(id, Step::Ahead, sent, kept);
+    }
+
+    /// The data of a read could not be decoded, and its die has begun the next sense: the array has the read until
+    /// that ends.
+    pub(super) fn sensed_ahead(&mut self, id: u32) {
+        self.observe_queue(id, QueueStep::SensesOn);
+        self.plan_senses(id);
+        let s = &mut self.state;
+        let op = &mut s.ops[id];
+        let FlashCommand { unit, page, .. } = op.cmd;
+        let u = &mut s.units[unit.index()];
+        // The end of the sense; its data wait if it is over.
+        let end = u.until.max(s.now);
+        (u.phase, u.until) = (Phase::Array, end);
+        op.ledger.charge(Cause::ARRAY, end - s.now);
+        s.counters.array_ns[op.counted()] += end - s.now;
+        self.observe(id, Step::Array, end);
+        self.set_sensed(unit, self.fixed.timing.page_type(page), end);
+    }
+}
