@@ -52,6 +52,7 @@ pub fn by_suspension(growth: f64) -> u64 {
 }
 
 /// By how much the suspensions of a block's erases have raised its errors, of 2^32: `each` by one.
+#[inline]
 pub(super) fn growth_of(blocks: &Blocks, block: BlockId, each: u64) -> u64 {
     (u64::from(blocks.suspensions()[block.index()]) * each).min(1 << 38)
 }

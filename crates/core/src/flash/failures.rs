@@ -130,22 +130,28 @@ impl<O> Flash<O> {
 
     /// Decide whether a read of pages with raw bit errors fails. A fault strikes its first sense, and no
     /// further one helps.
-    #[inline(never)]
+    #[inline]
     fn judge_sense(&mut self, id: u32) {
-        let first = self.state.sensing.attempts(id).is_first();
         let may_fail = self.state.failures.some_dead
             || self.fixed.faults.as_ref().is_some_and(|faults| faults.may_fail_reads);
+        let attempts = &self.state.sensing.attempts[id as usize];
+        let (first, given_up) = (attempts.is_first(), attempts.given_up);
         let mut faulty = 0;
         if first && may_fail {
-            faulty = self.judge(id, Act::Read);
+            faulty = self.judge_first_sense(id);
         } else if first {
             self.count_reads(id);
         }
-        let s = &mut self.state;
-        s.ops[id].unread = faulty | s.sensing.attempts(id).given_up;
+        self.state.ops[id].unread = faulty | given_up;
+    }
+
+    #[inline(never)]
+    fn judge_first_sense(&mut self, id: u32) -> u32 {
+        let faulty = self.judge(id, Act::Read);
         if faulty != 0 {
-            s.sensing.give_up(id);
+            self.state.sensing.give_up(id);
         }
+        faulty
     }
 
     /// Count the reads of an operation on blocks whose reads do not fail.

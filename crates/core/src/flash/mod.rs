@@ -27,6 +27,7 @@ mod join;
 mod load;
 mod observe;
 mod op;
+mod plain;
 mod queue;
 mod queues;
 pub mod senses;

@@ -12,9 +12,10 @@ use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::address::BlockId;
 use crate::containers::NONE;
+use crate::nand::blocks::Found;
 use crate::nand::ecc::Decoding;
-use crate::nand::errors::decodings::{Certain, Decodings};
-use crate::nand::errors::draw::{Errors, Page, Vref};
+use crate::nand::errors::decodings::{At, Certain, Decodings};
+use crate::nand::errors::draw::{Aged, Errors, Page, Vref};
 use crate::observer::{Observer, QueueStep};
 use crate::policy::read_retry::{Aim, FailedView, Faster, Place, Predictor, ReadRetryPolicy, Sense};
 use serde::{Deserialize, Serialize};
@@ -31,24 +32,27 @@ const SKIPPED: u8 = u8::MAX;
 /// What senses give, and the scheme that reacts to failures.
 #[derive(Clone, Debug)]
 pub struct Senses {
-    errors: Errors,
+    pub(super) errors: Errors,
     outcomes: Outcomes,
-    decodings: Decodings,
-    retry: ReadRetryPolicy,
-    predictor: Option<Predictor>,
+    pub(super) decodings: Decodings,
+    pub(super) retry: ReadRetryPolicy,
+    pub(super) predictor: Option<Predictor>,
     faster: Faster,
     /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
     group: u32,
     /// The share of a page that its known cells are, in millionths.
     known_cells: u32,
-    /// The largest syndrome weight that the predictor takes as correctable.
+    /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without one.
     threshold: u32,
     /// Time of one iteration of the decoder, ns.
     iteration_ns: u64,
     /// By how much a suspension of a block's erases raises its errors, of 2^32.
-    growth: u64,
+    pub(super) growth: u64,
+    /// What a prediction takes in the die and in the controller, ns; 0 where there is none.
+    in_die_ns: u64,
+    in_controller_ns: u64,
     /// Codewords that one operation can move.
-    most_codewords: u32,
+    pub(super) most_codewords: u32,
 }
 
 impl Senses {
@@ -63,9 +67,10 @@ impl Senses {
         most_codewords: u32,
     ) -> Senses {
         let predictor = retry.predictor();
-        let threshold = predictor.map_or(0, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
+        let threshold = predictor.map_or(u32::MAX, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
         let decodings = Decodings::new(&errors, &outcomes, threshold);
+        let takes = |place| predictor.filter(|p| p.place == place).map_or(0, |p| p.ns);
         let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
         Senses {
             errors,
@@ -79,13 +84,19 @@ impl Senses {
             threshold,
             iteration_ns,
             growth: by_suspension(growth),
+            in_die_ns: takes(Place::Die),
+            in_controller_ns: takes(Place::Controller),
             most_codewords,
         }
     }
 
     /// What a prediction takes at a place, ns; 0 where there is none.
+    #[inline]
     pub fn predict_ns(&self, place: Place) -> u64 {
-        self.predictor_in(place).map_or(0, |p| p.ns)
+        match place {
+            Place::Die => self.in_die_ns,
+            Place::Controller => self.in_controller_ns,
+        }
     }
 
     /// Time in which the known cells of a page cross the channel, which takes `transfer` for all of it, ns.
@@ -129,8 +140,8 @@ impl Senses {
     /// Whether the syndrome weight of the first codeword of a page, which is sensed with this error rate, is above
     /// the threshold.
     #[inline]
-    fn is_predicted_to_fail(&self, page: &Page, rate: u64) -> bool {
-        match self.decodings.predicted(rate) {
+    fn is_predicted_to_fail(&self, page: &Page, rate: u64, at: At) -> bool {
+        match self.decodings.predicted(at) {
             Certain::All => true,
             Certain::None => false,
             Certain::Neither => {
@@ -141,21 +152,51 @@ impl Senses {
         }
     }
 
+    /// Sense a page with this error rate, and `again` if it is the first sense and the die expects the page to fail.
+    /// Returns whether its data can be decoded.
+    #[inline(never)]
+    fn sense_page(
+        &self,
+        page: &Page,
+        (rate, at): (u64, At),
+        (first, decoded): (bool, bool),
+        again: impl FnOnce() -> Page,
+        iterations: &mut [u8],
+        (seen, totals): (&mut Seen, &mut SenseTotals),
+    ) -> bool {
+        let predictor = self.predictor.filter(|_| first);
+        let fails = predictor.is_some() && self.is_predicted_to_fail(page, rate, at);
+        let mut decodes = self.decode(page, rate, at, iterations) && decoded;
+        if let Some(predictor) = predictor {
+            totals.needless += u64::from(fails && decodes);
+            totals.missed += u64::from(!fails && !decodes);
+            if fails && predictor.place == Place::Die {
+                seen.in_die = true;
+                totals.in_die += 1;
+                let page = again();
+                let rate = self.errors.rate(&page, self.vref(Aim::Optimum(predictor.deviation), &page, 0));
+                decodes = self.decode(&page, rate, self.decodings.at(rate), iterations);
+            } else if fails {
+                iterations.fill(SKIPPED);
+                decodes = false;
+            }
+        }
+        if !decoded {
+            iterations.fill(SKIPPED);
+        } else if !decodes {
+            totals.uncorrectable += 1;
+        }
+        seen.most = iterations.iter().copied().fold(seen.most, u8::max);
+        decodes
+    }
+
     /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. Returns
     /// whether all decode.
     #[inline]
-    fn decode(&self, page: &Page, rate: u64, iterations: &mut [u8]) -> bool {
-        match self.decodings.decodes(rate) {
+    fn decode(&self, page: &Page, rate: u64, at: At, iterations: &mut [u8]) -> bool {
+        match self.decodings.decodes(at) {
             Certain::All => {
-                let mut draw = page.draw();
-                // One draw has 16 bits for the distribution, and eight for each of six codewords.
-                for codewords in iterations.chunks_mut(6) {
-                    let table = self.decodings.iterations(rate, (draw >> 48) as u16);
-                    for (i, iterations) in codewords.iter_mut().enumerate() {
-                        *iterations = table[usize::from((draw >> (8 * i)) as u8)];
-                    }
-                    draw = mix(draw);
-                }
+                self.iterate(at, page.draw(), iterations);
                 true
             }
             Certain::None => {
@@ -164,6 +205,33 @@ impl Senses {
             }
             Certain::Neither => self.decode_each(page, rate, iterations),
         }
+    }
+
+    /// The place of the rate of the first sense of a page with V_REF at its default, and the draw of its iterations.
+    #[inline]
+    pub(super) fn first_sense(&self, aged: [u64; 2], found: &Found, page: u32) -> (At, u64) {
+        let page = self.errors.page_of(aged, found, page, 2);
+        (self.decodings.at(self.errors.rate(&page, Vref::Moved(0))), page.draw())
+    }
+
+    /// Draw the iterations of the codewords of a page at a rate at which all decode.
+    #[inline]
+    pub(super) fn iterate(&self, at: At, mut draw: u64, iterations: &mut [u8]) {
+        // One draw has 16 bits for the distribution, and eight for each of six codewords.
+        for codewords in iterations.chunks_mut(6) {
+            let table = self.decodings.iterations(at, (draw >> 48) as u16);
+            for (i, iterations) in codewords.iter_mut().enumerate() {
+                *iterations = table[usize::from((draw >> (8 * i)) as u8)];
+            }
+            draw = mix(draw);
+        }
+    }
+
+    /// The iterations that [`Senses::iterate`] draws for one codeword of a page.
+    #[inline]
+    pub(super) fn iterations_of(&self, at: At, draw: u64, number: u32) -> u8 {
+        let draw = (0..number / 6).fold(draw, |draw, _| mix(draw));
+        self.decodings.iterations(at, (draw >> 48) as u16)[usize::from((draw >> (8 * (number % 6))) as u8)]
     }
 
     #[inline(never)]
@@ -178,6 +246,13 @@ impl Senses {
         }
         all
     }
+}
+
+/// `codewords * i / planes`. (A division takes as long as all the rest of the plan of a page.)
+#[inline]
+pub(super) fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
+    let product = codewords * i;
+    if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes }
 }
 
 /// The codewords of plane number `i` of those that a read addresses: its codewords are divided over them.
@@ -211,18 +286,23 @@ pub(super) struct SenseState {
     /// other drives do not hold it.)
     pub attempts: Vec<Attempts>,
     /// By operation and codeword: the iterations of its decoding.
-    iterations: Vec<u8>,
+    pub iterations: Vec<u8>,
     /// By group of blocks: V_REF as its distance from the default.
     tracked: Vec<u16>,
     /// Blocks of a group.
     group: u32,
     /// The time of the channels that moved pages which did not decode, ns.
     pub uncorrectable_ns: u64,
+    /// The rates of the last block.
+    #[serde(skip)]
+    pub aged: Aged,
+    /// By operation and plane: what a plain read finds.
+    pub plain: Vec<Found>,
 }
 
 impl SenseState {
-    /// The state of a flash with these senses, operations and blocks.
-    pub fn new(senses: Option<&Senses>, ops: u32, blocks: usize) -> SenseState {
+    /// The state of a flash with these senses and blocks, whose operations have at most so many planes.
+    pub fn new(senses: Option<&Senses>, ops: u32, planes: u32, blocks: usize) -> SenseState {
         let Some(senses) = senses else { return SenseState::default() };
         let tracks = senses.retry.first() == Aim::Tracked;
         SenseState {
@@ -231,6 +311,8 @@ impl SenseState {
             tracked: vec![0; if tracks { blocks.div_ceil(senses.group as usize) } else { 0 }],
             group: senses.group,
             uncorrectable_ns: 0,
+            aged: Aged::default(),
+            plain: vec![Found::default(); ops as usize * planes as usize],
         }
     }
 
@@ -257,16 +339,34 @@ impl SenseState {
     }
 }
 
+/// What the pages of one operation have told.
+#[derive(Default)]
+struct Seen {
+    /// The most iterations of a codeword.
+    most: u8,
+    /// Whether the die senses one of them again by itself.
+    in_die: bool,
+    /// Planes whose pages cannot be decoded, as a mask; and a draw of the last one.
+    failed: u32,
+    draw: u32,
+}
+
 /// The senses of an operation so far, and what follows.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Attempts {
     /// Senses that the controller has ordered.
-    senses: u8,
+    pub senses: u8,
     /// Whether the data of the next sense are decoded, and where its V_REF stands.
     decoded: bool,
     aim: Aim,
     /// Whether only the known cells of this sense cross the channel.
     short: bool,
+    /// Whether this sense is of a plain read, whose iterations are not yet drawn.
+    pub plain: bool,
+    /// The most iterations that a codeword of this sense takes, and those of the last codeword.
+    pub most: u8,
+    /// See `most`.
+    pub last: u8,
     /// Planes whose pages are sensed again after this sense, as a mask.
     pub again: u32,
     /// Planes whose pages are given up after this sense.
@@ -284,6 +384,9 @@ impl Attempts {
         decoded: true,
         aim: Aim::Default,
         short: false,
+        plain: false,
+        most: 0,
+        last: 0,
         again: 0,
         given_up: 0,
         whole: (0, 0),
@@ -337,17 +440,20 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Plan the senses of a read, and of those that joined it, as it enters the array. Returns the time of one
-    /// sense. Charges what they take beyond it, and returns that too.
+    /// Plan the senses of a read that is not plain, or of several that have joined, as they enter the array. Returns
+    /// the time of one sense. Charges what they take beyond it, and returns that too.
     #[inline(never)]
     pub(super) fn plan_senses(&mut self, head: u32) -> (u64, u64) {
         let in_die = self.senses().predictor_in(Place::Die);
+        let alone = self.state.ops[head].joined == NONE;
         let mut again = false;
         let first =
             joined(&self.state.ops, head).any(|id| self.state.sensing.attempts[id as usize].senses == 0);
         let mut at = head;
         while at != NONE {
-            again |= self.plan_senses_of(at, first);
+            if alone || !self.plan_plainly(at) {
+                again |= self.plan_senses_of(at, first);
+            }
             at = self.state.ops[at].joined;
         }
         // The die waits for the longest of its planes.
@@ -374,90 +480,89 @@ impl<O: Observer> Flash<O> {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
         let cmd = s.ops[id].cmd;
-        let mut attempts = s.sensing.attempts(id);
+        let attempts = &mut s.sensing.attempts[id as usize];
         let aim = if attempts.senses == 0 { senses.retry.first() } else { attempts.aim };
         attempts.senses += 1;
-        attempts.short = !attempts.decoded;
+        (attempts.short, attempts.plain) = (!attempts.decoded, false);
         let (number, decoded) = (attempts.senses, attempts.decoded);
-        let predictor = if number == 1 { senses.predictor } else { None };
-        let place = senses.most_codewords as usize * id as usize;
-        let (mut failed, mut in_die) = (0, false);
-        let mut draw = 0;
+        let first = number == 1;
         let planes = cmd.plane_count();
+        let totals = &mut s.counters.senses;
+        totals.pages += u64::from(planes);
+        totals.again += if first { 0 } else { u64::from(planes) };
+        totals.predicted += if first && senses.predictor.is_some() { u64::from(planes) } else { 0 };
+        let place = senses.most_codewords as usize * id as usize;
+        let mut seen = Seen::default();
         let mut end = 0;
         for (i, plane) in (1..).zip(fixed.planes_of(&cmd)) {
             let start = end;
-            let product = cmd.codewords * i;
-            // A division takes as long as all the rest.
-            end = if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes };
+            end = part_of(cmd.codewords, i, planes);
             let found = s.blocks.finds(plane, cmd.block, s.now);
             let growth = growth_of(&s.blocks, found.block, senses.growth);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
             let left = if whole { left } else { left + senses.faster.errors };
-            let page_of = |sense: u32| {
-                let page = senses.errors.page(&found, cmd.page, sense);
-                if growth == 0 && left == 0 {
-                    page
-                } else {
-                    page.worsened(u64::from(left) << RATE_SHIFT, growth)
-                }
-            };
-            let page = page_of(2 * u32::from(number));
-            let totals = &mut s.counters.senses;
-            totals.pages += 1;
-            totals.again += u64::from(number > 1);
+            let besides = u64::from(left) << RATE_SHIFT;
+            let aged = senses.errors.aged_like(&mut s.sensing.aged, &found);
+            let page = senses.errors.page_of(aged, &found, cmd.page, 2 * u32::from(number));
+            let page = page.worsened(besides, growth);
             let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
             let rate = senses.errors.rate(&page, senses.vref(aim, &page, tracked));
             let iterations = &mut s.sensing.iterations[place + start as usize..place + end as usize];
-            let fails = predictor.is_some() && senses.is_predicted_to_fail(&page, rate);
-            let mut decodes = senses.decode(&page, rate, iterations) && decoded;
-            if let Some(predictor) = predictor {
-                totals.predicted += 1;
-                totals.needless += u64::from(fails && decodes);
-                totals.missed += u64::from(!fails && !decodes);
-                if fails && predictor.place == Place::Die {
-                    in_die = true;
-                    totals.in_die += 1;
-                    let page = page_of(2 * u32::from(number) + 1);
-                    let vref = senses.vref(Aim::Optimum(predictor.deviation), &page, 0);
-                    decodes = senses.decode(&page, senses.errors.rate(&page, vref), iterations);
-                } else if fails {
-                    iterations.fill(SKIPPED);
-                    decodes = false;
-                }
+            let at = senses.decodings.at(rate);
+            if first && rate < senses.decodings.plain_below() {
+                senses.iterate(at, page.draw(), iterations);
+                seen.most = senses.decodings.most_plain(at).max(seen.most);
+                continue;
             }
-            if !decoded {
-                iterations.fill(SKIPPED);
-            } else if !decodes {
-                totals.uncorrectable += 1;
-            } else if number > 1
+            let again = || {
+                senses
+                    .errors
+                    .page_of(aged, &found, cmd.page, 2 * u32::from(number) + 1)
+                    .worsened(besides, growth)
+            };
+            let decodes = senses.sense_page(
+                &page,
+                (rate, at),
+                (first, decoded),
+                again,
+                iterations,
+                (&mut seen, &mut s.counters.senses),
+            );
+            if decodes
+                && !first
                 && let Some(tracked) = s.sensing.tracked(found.block)
             {
                 *tracked = senses.errors.optimum(&page);
             }
             if !decodes {
-                failed |= 1 << (plane - fixed.first_plane(cmd.unit));
-                draw = senses.errors.decode_draws(&page, u32::MAX)[0];
+                seen.failed |= 1 << (plane - fixed.first_plane(cmd.unit));
+                seen.draw = senses.errors.decode_draws(&page, u32::MAX)[0];
             }
         }
-        let ahead = number > 1 && senses.faster.drop.is_some();
-        let asks = ahead || failed != 0;
-        let next = asks.then(|| senses.retry.next(&FailedView { senses: number.into(), draw })).flatten();
+        let attempts = &mut s.sensing.attempts[id as usize];
+        let codewords = &s.sensing.iterations[place..place + cmd.codewords as usize];
+        (attempts.most, attempts.last) = (seen.most, codewords.last().copied().unwrap_or(0));
+        if first && seen.failed == 0 {
+            return seen.in_die;
+        }
+        let ahead = !first && senses.faster.drop.is_some();
+        let asks = ahead || seen.failed != 0;
+        let view = FailedView { senses: number.into(), draw: seen.draw };
+        let next = asks.then(|| senses.retry.next(&view)).flatten();
         attempts.ahead = ahead && next.is_some();
         attempts.again = 0;
-        if failed != 0 {
+        if seen.failed != 0 {
             match next {
                 Some(Sense { aim, decoded }) => {
-                    (attempts.again, attempts.aim, attempts.decoded) = (failed, aim, decoded)
+                    (attempts.again, attempts.aim, attempts.decoded) = (seen.failed, aim, decoded)
                 }
                 None => {
-                    attempts.given_up = failed;
-                    s.counters.senses.given_up += u64::from(failed.count_ones());
+                    attempts.given_up = seen.failed;
+                    s.counters.senses.given_up += u64::from(seen.failed.count_ones());
                 }
             }
         }
-        s.sensing.attempts[id as usize] = attempts;
-        in_die
+        seen.in_die
     }
 
     /// Whether the data of a sensed read will not be decoded, so that the read is queued again.
@@ -473,8 +578,8 @@ impl<O: Observer> Flash<O> {
     pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding) {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let op = &mut s.ops[id];
-        let Attempts { senses: number, again, given_up, short, .. } = s.sensing.attempts(id);
+        let Attempts { senses: number, again, given_up, short, plain, most, last, .. } =
+            s.sensing.attempts[id as usize];
         if short {
             let transfer = senses.known_ns(transfer);
             s.sensing.uncorrectable_ns += transfer;
@@ -484,34 +589,48 @@ impl<O: Observer> Flash<O> {
                 Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 },
             );
         }
-        let first = senses.most_codewords as usize * id as usize;
-        let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
-        let decoder = &mut s.decoders[op.channel as usize];
-        let (codewords, most) = (iterations.len() as u32, iterations.iter().max().copied().unwrap_or(0));
+        let op = &s.ops[id];
+        let (codewords, decoder) = (op.cmd.codewords, &mut s.decoders[op.channel as usize]);
         let ns = |n: u8| u64::from(n) * senses.iteration_ns;
-        let apart = match iterations.last() {
-            Some(&last) if most != SKIPPED => {
-                decoder.transfer_apart(s.now, transfer, codewords, (ns(most), ns(last)))
-            }
-            _ => None,
+        let apart = match most {
+            SKIPPED => None,
+            _ => decoder.transfer_apart(s.now, transfer, codewords, (ns(most), ns(last))),
         };
-        let d = apart.unwrap_or_else(|| {
-            decoder.transfer_each(s.now, transfer, codewords, |base, number| {
-                match iterations[number as usize] {
-                    SKIPPED => 0,
-                    n => base + ns(n),
+        let d = match apart {
+            Some(decoding) => decoding,
+            None => {
+                if plain {
+                    self.draw_iterations(id);
                 }
-            })
-        });
+                self.transfer_each(id, transfer)
+            }
+        };
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let op = &mut s.ops[id];
         if again | given_up != 0 {
             let failed = u64::from(codewords_on(&op.cmd, again | given_up));
             s.sensing.uncorrectable_ns += transfer * failed / u64::from(op.cmd.codewords);
         }
         // A prediction behind the channel delays the data, and keeps no server.
-        let predictor = senses.predictor_in(Place::Controller).filter(|_| number == 1);
-        let predicted = predictor.map_or(0, |p| p.ns);
+        let predicted = if number == 1 { senses.predict_ns(Place::Controller) } else { 0 };
         op.ledger.charge(Cause::PREDICT, predicted);
         (transfer, Decoding { predicted, done: d.done + predicted, ..d })
+    }
+
+    /// The same of codewords that may wait for one another, from the iterations of each.
+    fn transfer_each(&mut self, id: u32, transfer: u64) -> Decoding {
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let op = &s.ops[id];
+        let first = senses.most_codewords as usize * id as usize;
+        let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
+        s.decoders[op.channel as usize].transfer_each(s.now, transfer, op.cmd.codewords, |base, number| {
+            match iterations[number as usize] {
+                SKIPPED => 0,
+                n => base + u64::from(n) * senses.iteration_ns,
+            }
+        })
     }
 
     /// Go on with a read whose data could not be decoded: for the pages that failed, it is queued again, or its

@@ -132,7 +132,7 @@ impl<O> Flash<O> {
         let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
         let schedule = setup.schedule;
         let planes = units * setup.unit_planes;
-        let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.blocks.count());
+        let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.planes, setup.blocks.count());
         let failures = Failures::new(setup.faults.as_ref(), planes);
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),

@@ -173,7 +173,7 @@ const _: () =
     assert!(size_of::<Record>() + size_of::<u32>() + size_of::<Health>() + size_of::<PackedWorn>() <= 32);
 
 /// What an operation finds at a block that can fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The block.
     pub block: BlockId,

@@ -56,6 +56,10 @@ struct Band {
     predicted: Certain,
 }
 
+/// A rate in the table.
+#[derive(Clone, Copy)]
+pub struct At(Between);
+
 /// The outcomes of decoding by rate.
 #[derive(Clone, Debug)]
 pub struct Decodings {
@@ -63,11 +67,15 @@ pub struct Decodings {
     bands: Vec<Band>,
     /// By point: quantiles of the iterations of a codeword, as far as all decode.
     iterations: Vec<[u8; QUANTILES]>,
+    /// See [`Decodings::plain_below`].
+    plain_below: u64,
+    /// By point below that rate: see [`Decodings::most_plain`].
+    most_plain: Vec<u8>,
 }
 
 impl Decodings {
     /// The decodings of codewords with these errors. A codeword is predicted to fail if its syndrome weight is
-    /// above `threshold`.
+    /// above `threshold`; none is with `u32::MAX`.
     pub fn new(errors: &Errors, outcomes: &Outcomes, threshold: u32) -> Decodings {
         let last = place(HALF).point + 1;
         let mut bands = Vec::with_capacity(last);
@@ -80,33 +88,58 @@ impl Decodings {
             let weights = counts.map(|errors| outcomes.first_weights(errors));
             let (lightest, heaviest) =
                 weights.fold((u32::MAX, 0), |(low, high), (a, b)| (low.min(a), high.max(b)));
-            bands.push(Band {
-                decodes: Certain::of(!hopeless, certain),
-                predicted: Certain::of(lightest > threshold, heaviest > threshold),
-            });
+            let decodes = Certain::of(!hopeless, certain);
+            let predicted = Certain::of(lightest > threshold, heaviest > threshold);
+            bands.push(Band { decodes, predicted });
         }
         let decoded = bands.iter().take_while(|band| band.decodes == Certain::All).count();
-        let iterations = (0..=decoded).map(|point| distribution(errors, outcomes, rate_at(point))).collect();
-        Decodings { bands, iterations }
+        let iterations: Vec<_> =
+            (0..=decoded).map(|point| distribution(errors, outcomes, rate_at(point))).collect();
+        let plain = |band: &&Band| band.decodes == Certain::All && band.predicted == Certain::None;
+        let plain = bands.iter().take_while(plain).count();
+        let mut most = 0;
+        let most_plain = iterations.windows(2).take(plain).map(|tables| {
+            most = tables.iter().map(|table| table[QUANTILES - 1]).fold(most, u8::max);
+            most
+        });
+        let (most_plain, plain_below) = (most_plain.collect(), if plain == 0 { 0 } else { rate_at(plain) });
+        Decodings { bands, iterations, plain_below, most_plain }
     }
 
-    /// Whether the codewords of a page that is sensed with this error rate decode.
+    /// The place of the error rate with which a page is sensed.
     #[inline]
-    pub fn decodes(&self, rate: u64) -> Certain {
-        self.bands[place(rate).point].decodes
+    pub fn at(&self, rate: u64) -> At {
+        At(place(rate))
+    }
+
+    /// Whether the codewords of a page decode.
+    #[inline]
+    pub fn decodes(&self, At(at): At) -> Certain {
+        self.bands[at.point].decodes
     }
 
     /// Whether its first codeword is predicted to fail.
     #[inline]
-    pub fn predicted(&self, rate: u64) -> Certain {
-        self.bands[place(rate).point].predicted
+    pub fn predicted(&self, At(at): At) -> Certain {
+        self.bands[at.point].predicted
+    }
+
+    /// Below this rate all codewords certainly decode, and none is predicted to fail.
+    #[inline]
+    pub fn plain_below(&self) -> u64 {
+        self.plain_below
+    }
+
+    /// The most iterations of a codeword at this rate, which is such a rate, or at a lower one.
+    #[inline]
+    pub fn most_plain(&self, At(at): At) -> u8 {
+        self.most_plain[at.point]
     }
 
     /// The distribution of the iterations of a codeword at a rate at which all decode: between two points it is
     /// mixed of theirs, by a draw of 16 bits.
     #[inline]
-    pub fn iterations(&self, rate: u64, draw: u16) -> &[u8; QUANTILES] {
-        let at = place(rate);
+    pub fn iterations(&self, At(at): At, draw: u16) -> &[u8; QUANTILES] {
         &self.iterations[at.point + usize::from(u64::from(draw) < at.share)]
     }
 }
@@ -127,7 +160,7 @@ fn distribution(errors: &Errors, outcomes: &Outcomes, rate: u64) -> [u8; QUANTIL
 #[cfg(test)]
 mod tests {
     use super::super::config::{ErrorModel, ErrorsConfig};
-    use super::super::draw::{Page, Vref};
+    use super::super::draw::{Aged, Page, Vref};
     use super::*;
     use crate::address::BlockId;
     use crate::nand::blocks::Found;
@@ -169,9 +202,32 @@ mod tests {
                     let [draw, own] = e.decode_draws(&page, number);
                     let (decodes, _) = outcomes.outcome(wrong, draw);
                     let heavy = outcomes.first_weight(wrong, draw, own) > THRESHOLD;
-                    for (certain, happens) in [(d.decodes(rate), decodes), (d.predicted(rate), heavy)] {
+                    let at = d.at(rate);
+                    for (certain, happens) in [(d.decodes(at), decodes), (d.predicted(at), heavy)] {
                         prop_assert!(certain == Certain::Neither || (certain == Certain::All) == happens);
                     }
+                    prop_assert!(rate >= d.plain_below() || decodes && !heavy);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// What [`crate::flash`] takes for plain from a block alone holds for each page of it.
+        #[test]
+        fn no_page_of_a_plain_block_exceeds_its_bounds(block in 0u32..100_000, cycles in 0u32..1500, hours in 0u64..300, number in 0u32..576) {
+            let e = errors(0.015);
+            let d = Decodings::new(&e, &Outcomes::new(&Table::shipped()), THRESHOLD);
+            let found = Found { block: BlockId(block), cycles, reads: 0, age: hours * DAY / 24 };
+            let factor = e.most_factor(number).unwrap();
+            let bound = e.most_rate(e.aged_like(&mut Aged::default(), &found), found.block, factor);
+            for reads in 0..20 {
+                let page = e.page(&Found { reads, ..found }, number, 2);
+                let rate = e.rate(&page, Vref::Moved(0));
+                prop_assert!(rate <= bound && bound <= rate * 5 / 4 + 2, "{rate}, {bound}");
+                if bound < d.plain_below() {
+                    let [low, high] = [0, u16::MAX].map(|draw| d.iterations(d.at(rate), draw)[QUANTILES - 1]);
+                    prop_assert!(low.max(high) <= d.most_plain(d.at(bound)));
                 }
             }
         }
@@ -185,7 +241,7 @@ mod tests {
         let mut certain = 0;
         for share in [1e-6, 1e-4, 5e-4, 1e-3, 2e-3, 3.3e-3, 4.1e-3, 5.2e-3, 5.6e-3] {
             let rate = (share * (1u64 << 40) as f64) as u64;
-            if d.decodes(rate) != Certain::All {
+            if d.decodes(d.at(rate)) != Certain::All {
                 continue;
             }
             certain += 1;
@@ -196,7 +252,7 @@ mod tests {
                     let [draw, other] = e.decode_draws(&page, number);
                     let wrong = e.codeword(&page, rate, number);
                     drawn[usize::from(outcomes.outcome(wrong, draw).1)] += 1;
-                    let table = d.iterations(rate, (other >> 16) as u16);
+                    let table = d.iterations(d.at(rate), (other >> 16) as u16);
                     told[usize::from(table[(draw >> 24) as usize])] += 1;
                 }
             }
@@ -215,10 +271,15 @@ mod tests {
     fn most_rates_are_certain() {
         let d = Decodings::new(&errors(0.015), &Outcomes::new(&Table::shipped()), THRESHOLD);
         let of = |share: f64| (share * (1u64 << 40) as f64) as u64;
-        assert_eq!(d.decodes(of(0.005)), Certain::All);
-        assert_eq!(d.decodes(of(0.0085)), Certain::Neither);
-        assert_eq!(d.decodes(of(0.013)), Certain::None);
-        assert_eq!(d.decodes(HALF), Certain::None);
-        assert_eq!((d.predicted(of(0.002)), d.predicted(of(0.02))), (Certain::None, Certain::All));
+        let decodes = |rate| d.decodes(d.at(rate));
+        assert_eq!(decodes(of(0.005)), Certain::All);
+        assert_eq!(decodes(of(0.0085)), Certain::Neither);
+        assert_eq!(decodes(of(0.013)), Certain::None);
+        assert_eq!(decodes(HALF), Certain::None);
+        let predicted = |share| d.predicted(d.at(of(share)));
+        assert_eq!((predicted(0.002), predicted(0.02)), (Certain::None, Certain::All));
+        assert!((of(0.002)..of(0.008)).contains(&d.plain_below()));
+        let most = |share| d.most_plain(d.at(of(share)));
+        assert!(0 < most(0.0) && most(0.0) < most(0.002));
     }
 }

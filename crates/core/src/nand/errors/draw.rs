@@ -7,6 +7,7 @@ use super::config::ErrorsConfig;
 use super::grid::Grid;
 use super::model::{PageState, Rates};
 use super::normal::{QUANTILES, quantiles};
+use crate::address::BlockId;
 use crate::nand::blocks::Found;
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
@@ -38,26 +39,32 @@ const FACTOR_SHIFT: u32 = 16;
 /// The largest factor of a page: with the largest rate it stays below 2^64.
 const MOST_FACTOR: u64 = 1 << 24;
 
-/// A table of factors by draw.
+/// A table of factors by draw, unless all are 1.
 #[derive(Clone, Debug)]
-struct Spread(Vec<u32>);
+struct Spread(Option<Box<[u32; QUANTILES]>>);
 
 impl Spread {
     /// Factors with this standard deviation of their logarithm; none if it is 0.
     fn new(deviation: f64, normal: &[f64]) -> Spread {
         if deviation == 0.0 {
-            return Spread(Vec::new());
+            return Spread(None);
         }
         let all: Vec<f64> = normal.iter().map(|z| libm::exp(deviation * z)).collect();
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let scale = f64::from(1u32 << FACTOR_SHIFT) / mean;
-        Spread(all.iter().map(|factor| libm::round(factor * scale) as u32).collect())
+        Spread(Some(Box::new(std::array::from_fn(|i| libm::round(all[i] * scale) as u32))))
+    }
+
+    /// The largest factor.
+    fn most(&self) -> u64 {
+        let most = self.0.as_ref().and_then(|factors| factors.iter().max().copied());
+        most.unwrap_or(1 << FACTOR_SHIFT).into()
     }
 
     #[inline]
     fn times(&self, rate: u64, draw: u64) -> u64 {
-        match self.0.get(draw as usize % QUANTILES) {
-            Some(&factor) => (rate * u64::from(factor)) >> FACTOR_SHIFT,
+        match &self.0 {
+            Some(factors) => (rate * u64::from(factors[draw as usize % QUANTILES])) >> FACTOR_SHIFT,
             None => rate,
         }
     }
@@ -72,6 +79,8 @@ pub struct Errors {
     read: Option<Grid<1>>,
     /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
     by_page: Vec<u32>,
+    /// The largest factor of the draw of a page.
+    most_page: u64,
     /// The rate that one step of V_REF adds.
     step: u64,
     /// Spreads over blocks, pages and codewords.
@@ -82,6 +91,23 @@ pub struct Errors {
     bits: u64,
     /// Standard normal draws, in 1/1024, and the skewness term of a binomial draw.
     normal: Vec<[i32; 2]>,
+}
+
+/// The rates of the mean page of blocks with these cycles and this age. Blocks that are read one after the other
+/// often have the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Aged {
+    cycles: u32,
+    age: u64,
+    /// At the optimum of V_REF, and what its default adds.
+    rates: [u64; 2],
+}
+
+impl Default for Aged {
+    /// Of no block.
+    fn default() -> Aged {
+        Aged { cycles: 0, age: u64::MAX, rates: [0; 2] }
+    }
 }
 
 /// The error rate of a page and its draws.
@@ -102,6 +128,9 @@ impl Page {
     /// The page with these errors besides, a rate, and with all of its own errors more by `growth`, of 2^32.
     #[inline]
     pub fn worsened(self, besides: u64, growth: u64) -> Page {
+        if besides | growth == 0 {
+            return self;
+        }
         let grown = |rate: u64| rate + ((u128::from(rate) * u128::from(growth)) >> 32) as u64;
         Page { best: (grown(self.best) + besides).min(HALF), excess: grown(self.excess).min(HALF), ..self }
     }
@@ -130,6 +159,8 @@ impl Errors {
             let layer = mix(layer_key ^ u64::from(page / layer_pages));
             layers.times(by_type[page as usize % page_types], layer) as u32
         };
+        let spreads = [c.block_spread, c.page_spread, c.codeword_spread]
+            .map(|deviation| Spread::new(deviation, &normal));
         Errors {
             aged: Grid::new([MOST[0], MOST[1]], |x, y| {
                 let rates = of(x, y, 0);
@@ -140,9 +171,9 @@ impl Errors {
                 .counts_reads()
                 .then(|| Grid::new([MOST[0], MOST[2]], |x, y| [units(excess(of(x, 0, y)) - base(x))])),
             by_page: (0..pages).map(of_page).collect(),
+            most_page: spreads[1].most(),
             step: units(c.step),
-            spreads: [c.block_spread, c.page_spread, c.codeword_spread]
-                .map(|deviation| Spread::new(deviation, &normal)),
+            spreads,
             keys: ["errors block", "errors page", "errors sense", "errors decoding"].map(key),
             bits,
             normal: normal
@@ -152,17 +183,62 @@ impl Errors {
         }
     }
 
-    /// A page as an operation finds it, for sense number `sense` of the operation.
-    #[inline]
+    /// [`Errors::page_of`], with the rates of the block.
+    #[cfg(test)]
     pub fn page(&self, found: &Found, page: u32, sense: u32) -> Page {
+        self.page_of(self.aged(found).rates, found, page, sense)
+    }
+
+    /// The rates of the mean page of a block, as an operation finds it.
+    #[inline(never)]
+    fn aged(&self, found: &Found) -> Aged {
+        let age = found.age >> AGE_SHIFT;
+        Aged { cycles: found.cycles, age, rates: self.aged.at(found.cycles.into(), age) }
+    }
+
+    /// The largest factor of a page of the mean block, whatever the draw of the page is; `None` where reads disturb,
+    /// so that more than the age of a block makes its rates.
+    #[inline]
+    pub fn most_factor(&self, page: u32) -> Option<u64> {
+        let undisturbed = self.read.is_none();
+        undisturbed.then(|| ((u64::from(self.by_page[page as usize]) * self.most_page) >> FACTOR_SHIFT) + 1)
+    }
+
+    /// A rate that a page of a block with these rates does not exceed with V_REF at its default. `factor` is
+    /// [`Errors::most_factor`].
+    #[inline]
+    pub fn most_rate(&self, [best, excess]: [u64; 2], block: BlockId, factor: u64) -> u64 {
+        // The factor of a page is rounded down twice, in another order.
+        let factor = (self.spreads[0].times(factor, self.block_draw(block)) + 1).min(MOST_FACTOR);
+        ((best + excess) * factor) >> FACTOR_SHIFT
+    }
+
+    /// The draw of a block's factor.
+    #[inline]
+    fn block_draw(&self, block: BlockId) -> u64 {
+        mix(self.keys[0] ^ u64::from(block.0))
+    }
+
+    /// The rates of the mean page of a block, looked up only if they are not those of the last block.
+    #[inline]
+    pub fn aged_like(&self, last: &mut Aged, found: &Found) -> [u64; 2] {
+        if (last.cycles, last.age) != (found.cycles, found.age >> AGE_SHIFT) {
+            *last = self.aged(found);
+        }
+        last.rates
+    }
+
+    /// A page as an operation finds it, for sense number `sense` of the operation. `rates` are those of its block
+    /// ([`Errors::aged_like`]).
+    #[inline]
+    pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
         let [blocks, pages, _] = &self.spreads;
-        let [block_key, page_key, sense_key, _] = self.keys;
-        let factor = blocks.times(self.by_page[page as usize].into(), mix(block_key ^ id));
+        let [_, page_key, sense_key, _] = self.keys;
+        let factor = blocks.times(self.by_page[page as usize].into(), self.block_draw(found.block));
         let of_page = mix(page_key ^ (id << 32 | u64::from(page)));
         let factor = pages.times(factor, of_page).min(MOST_FACTOR);
         let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
-        let [best, excess] = self.aged.at(cycles, found.age >> AGE_SHIFT);
         let disturb = self.read.as_ref().map_or(0, |read| read.at(cycles, found.reads.into())[0]);
         let sense = cycles << 40 | u64::from(found.reads) << 8 | u64::from(sense);
         let key = mix(of_page ^ sense_key ^ sense);
@@ -241,7 +317,6 @@ impl Errors {
 mod tests {
     use super::super::config::ErrorModel;
     use super::*;
-    use crate::address::BlockId;
 
     const DAY: u64 = 86_400_000_000_000;
 
