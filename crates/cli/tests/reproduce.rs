@@ -131,6 +131,7 @@ fn without_checks_it_is_a_comparison() {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
     assert!(!text.contains("| check |"), "{text}");
+    go(SMALL.to_string()).refused(&["test/small has published values and composed/small has none"]);
     go(format!("{head}{variants}{table}columns = [\"left.p42\"]")).refused(&["table `Both`", "left.p42"]);
     go(format!("{head}{variants}{table}columns = [\"waf @ max\"]")).refused(&["no run `max`"]);
 }

@@ -248,6 +248,24 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
     out
 }
 
+/// Whether the sections of these experiments, by id and whether they have published values, fit into the document
+/// `old`: a document counts checks against published values, or it has none.
+///
+/// # Errors
+/// If some have published values and some have none: says which.
+pub fn fits<'a>(old: Option<&str>, new: impl Iterator<Item = (&'a str, bool)>) -> Result<(), String> {
+    let of = |(id, text): (String, String)| (id, Tally::of_mark(mark(&text)).is_some());
+    let mut all: BTreeMap<String, bool> = old.map(split).unwrap_or_default().into_iter().map(of).collect();
+    all.extend(new.map(|(id, published)| (id.to_string(), published)));
+    let first = |published: bool| all.iter().find(|(_, of)| **of == published).map(|(id, _)| id);
+    match (first(true), first(false)) {
+        (Some(with), Some(without)) => Err(format!(
+            "{with} has published values and {without} has none: write them to two files (--report)"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The head of a document of comparisons.
 fn comparisons(order: &[String], sections: &BTreeMap<String, String>) -> String {
     let mut out = format!("{COMPARISONS}\n| experiment | result | model version |\n| --- | --- | --: |\n");
@@ -392,6 +410,22 @@ mod tests {
         ] {
             assert!(text.contains(needle), "{needle}\n{text}");
         }
+    }
+
+    #[test]
+    fn published_values_and_comparisons_have_documents_of_their_own() {
+        let mark = "values 1/0, orders 0/1, structural 0/0, not comparable 1, full size only 0";
+        let checks = document(None, &[part("atc19/fig4", mark, "")]);
+        let comparisons = document(None, &[part("hpca24/ultra-large", "8 of 9 expectations met", "")]);
+        let fits = |old: &str, new: &[(&str, bool)]| fits(Some(old), new.iter().copied());
+        assert_eq!(fits(&checks, &[("atc19/table2", true)]), Ok(()));
+        assert_eq!(fits(&comparisons, &[("composed/erases", false)]), Ok(()));
+        let told = fits(&checks, &[("composed/erases", false)]).unwrap_err();
+        assert!(told.contains("atc19/fig4 has published values and composed/erases has none"), "{told}");
+        assert!(fits(&comparisons, &[("atc19/fig4", true)]).is_err());
+        assert!(fits("", &[("atc19/fig4", true), ("composed/erases", false)]).is_err());
+        // An experiment that has got its first published value.
+        assert_eq!(fits(&comparisons, &[("hpca24/ultra-large", true)]), Ok(()));
     }
 
     #[test]

@@ -20,9 +20,13 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
     let terminal = Terminal::new(args.json);
     let experiments = chosen(&args.id)?;
-    // Read the report before anything runs: an unreadable file must not end hours of
-    // work.
-    args.report.as_deref().map(read).transpose()?;
+    // Read the report before anything runs: an unreadable file, or one of the other kind, must not end hours
+    // of work.
+    if let Some(path) = &args.report {
+        let new = experiments.iter().map(|e| (e.id.as_str(), e.judges()));
+        markdown::fits(read(path)?.as_deref(), new)
+            .map_err(|e| CliError::Input(format!("{}: {e}", path.display())))?;
+    }
     let options = Options {
         quick: args.quick,
         traces: args.traces.clone(),
