@@ -30,7 +30,7 @@ impl<O: Observer> Flash<O> {
         let (mut highest, mut last, mut pages) = (0, None, 0);
         for (plane, place) in fixed.planes_of(cmd).zip(&mut sensing.plain[place..]) {
             let found = s.blocks.finds(plane, cmd.block, s.now);
-            let aged = senses.errors.aged_like(&mut sensing.aged, &found);
+            let aged = senses.errors.aged_like(&mut sensing.aged[plane as usize % 4], &found);
             let rate = senses.errors.most_rate(aged, found.block, factor);
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
             if rate >= limit || left != 0 || growth_of(&s.blocks, found.block, senses.growth) != 0 {
@@ -73,7 +73,7 @@ impl<O: Observer> Flash<O> {
         let place = fixed.planes as usize * id as usize;
         for (i, found) in (0..pages).zip(&s.sensing.plain[place..]) {
             let [start, end] = [i, i + 1].map(|i| first + part_of(cmd.codewords, i, pages) as usize);
-            let aged = senses.errors.aged_like(&mut s.sensing.aged, found);
+            let aged = senses.errors.aged_like(&mut s.sensing.aged[0], found);
             let (at, draw) = senses.first_sense(aged, found, cmd.page);
             senses.iterate(at, draw, &mut s.sensing.iterations[start..end]);
         }

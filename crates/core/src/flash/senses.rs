@@ -154,7 +154,7 @@ impl Senses {
 
     /// Sense a page with this error rate, and `again` if it is the first sense and the die expects the page to fail.
     /// Returns whether its data can be decoded.
-    #[inline(never)]
+    #[inline(always)]
     fn sense_page(
         &self,
         page: &Page,
@@ -293,9 +293,9 @@ pub(super) struct SenseState {
     group: u32,
     /// The time of the channels that moved pages which did not decode, ns.
     pub uncorrectable_ns: u64,
-    /// The rates of the last block.
+    /// By plane, modulo 4: the rates of the last block.
     #[serde(skip)]
-    pub aged: Aged,
+    pub aged: [Aged; 4],
     /// By operation and plane: what a plain read finds.
     pub plain: Vec<Found>,
 }
@@ -311,7 +311,7 @@ impl SenseState {
             tracked: vec![0; if tracks { blocks.div_ceil(senses.group as usize) } else { 0 }],
             group: senses.group,
             uncorrectable_ns: 0,
-            aged: Aged::default(),
+            aged: Default::default(),
             plain: vec![Found::default(); ops as usize * planes as usize],
         }
     }
@@ -502,7 +502,7 @@ impl<O: Observer> Flash<O> {
             let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
             let left = if whole { left } else { left + senses.faster.errors };
             let besides = u64::from(left) << RATE_SHIFT;
-            let aged = senses.errors.aged_like(&mut s.sensing.aged, &found);
+            let aged = senses.errors.aged_like(&mut s.sensing.aged[plane as usize % 4], &found);
             let page = senses.errors.page_of(aged, &found, cmd.page, 2 * u32::from(number));
             let page = page.worsened(besides, growth);
             let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
