@@ -300,8 +300,9 @@ pub struct LifetimeArgs {
     /// blocks alone
     #[arg(long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
-    /// With a workload: program/erase cycles that each erase stands for
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "workload")]
+    /// With a workload: program/erase cycles that each erase stands for. With N a life takes N times less, but
+    /// the result differs
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "workload")]
     pub cycles_per_erase: u32,
     /// With a workload: a row for each so many program/erase cycles, on average over the blocks
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "workload")]
