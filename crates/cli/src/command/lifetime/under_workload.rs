@@ -131,11 +131,14 @@ fn summary(lives: &Lives) -> String {
         cells.extend(life.cycles.map(|n| n.to_string()));
         grid.row(cells);
     }
+    let stands_for = match lives.cycles_per_erase {
+        1 => String::new(),
+        n => format!("(an erase of the run stands for {n} cycles)\n"),
+    };
     format!(
         "Bytes written until a drive of {} is read-only, and the program/erase cycles of its blocks then\n\
-         (an erase of the run stands for {} cycles)\n{}",
+         {stands_for}{}",
         lives.device,
-        lives.cycles_per_erase,
         grid.render()
     )
 }
