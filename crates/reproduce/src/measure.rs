@@ -332,6 +332,9 @@ impl Of {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tailcut_report::faults::Faults;
+    use tailcut_report::senses::PageSenses;
+    use tailcut_report::summary::{Channel, Gc};
 
     #[test]
     fn names_are_read_or_refused_with_what_there_is() {
