@@ -342,7 +342,7 @@ impl SenseState {
 /// What the pages of one operation have told.
 #[derive(Default)]
 struct Seen {
-    /// The most iterations of a codeword.
+    /// No codeword takes more iterations.
     most: u8,
     /// Whether the die senses one of them again by itself.
     in_die: bool,
@@ -361,11 +361,11 @@ pub(super) struct Attempts {
     aim: Aim,
     /// Whether only the known cells of this sense cross the channel.
     short: bool,
-    /// Whether this sense is of a plain read, whose iterations are not yet drawn.
+    /// Whether this sense is of a plain read, whose iterations are drawn only if they are needed.
     pub plain: bool,
-    /// The most iterations that a codeword of this sense takes, and those of the last codeword.
+    /// No codeword of this sense takes more iterations; `SKIPPED` if one is not decoded.
     pub most: u8,
-    /// See `most`.
+    /// The iterations of the last codeword.
     pub last: u8,
     /// Planes whose pages are sensed again after this sense, as a mask.
     pub again: u32,

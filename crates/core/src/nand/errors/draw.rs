@@ -196,8 +196,8 @@ impl Errors {
         Aged { cycles: found.cycles, age, rates: self.aged.at(found.cycles.into(), age) }
     }
 
-    /// The largest factor of a page of the mean block, whatever the draw of the page is; `None` where reads disturb,
-    /// so that more than the age of a block makes its rates.
+    /// A factor that a page of the mean block does not exceed, whatever the draw of the page is; `None` where reads
+    /// disturb, so that more than the cycles and the age of a block make its rates.
     #[inline]
     pub fn most_factor(&self, page: u32) -> Option<u64> {
         let undisturbed = self.read.is_none();
@@ -210,7 +210,7 @@ impl Errors {
     pub fn most_rate(&self, [best, excess]: [u64; 2], block: BlockId, factor: u64) -> u64 {
         // The factor of a page is rounded down twice, in another order.
         let factor = (self.spreads[0].times(factor, self.block_draw(block)) + 1).min(MOST_FACTOR);
-        ((best + excess) * factor) >> FACTOR_SHIFT
+        ((best + excess).min(2 * HALF - 1) * factor) >> FACTOR_SHIFT
     }
 
     /// The draw of a block's factor.
