@@ -14,6 +14,7 @@
 
 mod account;
 mod ahead;
+mod attempts;
 mod audit;
 mod channel;
 mod commands;

@@ -5,24 +5,23 @@
 //! data cannot be decoded is queued at its die again, for the pages that failed, or the die has begun to sense them
 //! again.
 
+use super::attempts::Attempts;
 use super::dispatch::Submitted;
 use super::erase::{by_suspension, growth_of};
 use super::join::joined;
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
-use crate::address::BlockId;
 use crate::containers::NONE;
 use crate::nand::blocks::Found;
 use crate::nand::ecc::Decoding;
 use crate::nand::errors::decodings::{At, Certain, Decodings};
-use crate::nand::errors::draw::{Aged, Errors, Page, Vref};
+use crate::nand::errors::draw::{Errors, Page, Vref};
 use crate::observer::{Observer, QueueStep};
 use crate::policy::read_retry::{Aim, FailedView, Faster, Place, Predictor, ReadRetryPolicy, Sense};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 use tailcut_units::Cause;
-use tailcut_units::random::mix;
 
 /// From errors of a KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
 const RATE_SHIFT: u32 = 40 - 13 - 4;
@@ -39,7 +38,7 @@ pub struct Senses {
     pub(super) predictor: Option<Predictor>,
     faster: Faster,
     /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
-    group: u32,
+    pub(super) group: u32,
     /// The share of a page that its known cells are, in millionths.
     known_cells: u32,
     /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without one.
@@ -48,9 +47,6 @@ pub struct Senses {
     iteration_ns: u64,
     /// By how much a suspension of a block's erases raises its errors, of 2^32.
     pub(super) growth: u64,
-    /// What a prediction takes in the die and in the controller, ns; 0 where there is none.
-    in_die_ns: u64,
-    in_controller_ns: u64,
     /// Codewords that one operation can move.
     pub(super) most_codewords: u32,
 }
@@ -70,7 +66,6 @@ impl Senses {
         let threshold = predictor.map_or(u32::MAX, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
         let decodings = Decodings::new(&errors, &outcomes, threshold);
-        let takes = |place| predictor.filter(|p| p.place == place).map_or(0, |p| p.ns);
         let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
         Senses {
             errors,
@@ -84,8 +79,6 @@ impl Senses {
             threshold,
             iteration_ns,
             growth: by_suspension(growth),
-            in_die_ns: takes(Place::Die),
-            in_controller_ns: takes(Place::Controller),
             most_codewords,
         }
     }
@@ -93,10 +86,7 @@ impl Senses {
     /// What a prediction takes at a place, ns; 0 where there is none.
     #[inline]
     pub fn predict_ns(&self, place: Place) -> u64 {
-        match place {
-            Place::Die => self.in_die_ns,
-            Place::Controller => self.in_controller_ns,
-        }
+        self.predictor_in(place).map_or(0, |p| p.ns)
     }
 
     /// Time in which the known cells of a page cross the channel, which takes `transfer` for all of it, ns.
@@ -122,6 +112,7 @@ impl Senses {
         self.predictor_in(Place::Die).is_some_and(|p| p.overlaps)
     }
 
+    #[inline]
     fn predictor_in(&self, place: Place) -> Option<Predictor> {
         self.predictor.filter(|p| p.place == place)
     }
@@ -140,98 +131,69 @@ impl Senses {
     /// Whether the syndrome weight of the first codeword of a page, which is sensed with this error rate, is above
     /// the threshold.
     #[inline]
-    fn is_predicted_to_fail(&self, page: &Page, rate: u64, at: At) -> bool {
+    fn is_predicted_to_fail(&self, page: &Page, at: At) -> bool {
         match self.decodings.predicted(at) {
             Certain::All => true,
             Certain::None => false,
             Certain::Neither => {
-                let errors = self.errors.codeword(page, rate, 0);
+                let errors = self.errors.codeword(page, at.rate, 0);
                 let [outcome, own] = self.errors.decode_draws(page, 0);
                 self.outcomes.first_weight(errors, outcome, own) > self.threshold
             }
         }
     }
 
-    /// Sense a page with this error rate, and `again` if it is the first sense and the die expects the page to fail.
-    /// Returns whether its data can be decoded.
+    /// Sense a page with this error rate. If it is the first sense, `predictor` may expect the page to fail: the die
+    /// then senses it `again`. Returns whether its data can be decoded.
     #[inline(always)]
     fn sense_page(
         &self,
         page: &Page,
-        (rate, at): (u64, At),
-        (first, decoded): (bool, bool),
+        at: At,
+        predictor: Option<Predictor>,
         again: impl FnOnce() -> Page,
         iterations: &mut [u8],
-        (seen, totals): (&mut Seen, &mut SenseTotals),
+        seen: &mut Seen,
     ) -> bool {
-        let predictor = self.predictor.filter(|_| first);
-        let fails = predictor.is_some() && self.is_predicted_to_fail(page, rate, at);
-        let mut decodes = self.decode(page, rate, at, iterations) && decoded;
-        if let Some(predictor) = predictor {
-            totals.needless += u64::from(fails && decodes);
-            totals.missed += u64::from(!fails && !decodes);
-            if fails && predictor.place == Place::Die {
-                seen.in_die = true;
-                totals.in_die += 1;
-                let page = again();
-                let rate = self.errors.rate(&page, self.vref(Aim::Optimum(predictor.deviation), &page, 0));
-                decodes = self.decode(&page, rate, self.decodings.at(rate), iterations);
-            } else if fails {
-                iterations.fill(SKIPPED);
-                decodes = false;
-            }
+        let decodes = self.decode(page, at, iterations);
+        let Some(predictor) = predictor else { return decodes };
+        let fails = self.is_predicted_to_fail(page, at);
+        seen.needless += u64::from(fails && decodes);
+        seen.missed += u64::from(!fails && !decodes);
+        if !fails {
+            return decodes;
         }
-        if !decoded {
-            iterations.fill(SKIPPED);
-        } else if !decodes {
-            totals.uncorrectable += 1;
+        if predictor.place == Place::Die {
+            seen.in_die += 1;
+            let page = again();
+            let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
+            return self.decode(&page, self.at(&page, vref), iterations);
         }
-        seen.most = iterations.iter().copied().fold(seen.most, u8::max);
-        decodes
+        iterations.fill(SKIPPED);
+        false
+    }
+
+    /// The error rate of a page with V_REF at a place.
+    #[inline]
+    pub(super) fn at(&self, page: &Page, vref: Vref) -> At {
+        self.decodings.at(self.errors.rate(page, vref))
     }
 
     /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. Returns
     /// whether all decode.
     #[inline]
-    fn decode(&self, page: &Page, rate: u64, at: At, iterations: &mut [u8]) -> bool {
+    fn decode(&self, page: &Page, at: At, iterations: &mut [u8]) -> bool {
         match self.decodings.decodes(at) {
             Certain::All => {
-                self.iterate(at, page.draw(), iterations);
+                self.decodings.iterate(at, page.draw(), iterations);
                 true
             }
             Certain::None => {
                 iterations.fill(self.outcomes.limit());
                 false
             }
-            Certain::Neither => self.decode_each(page, rate, iterations),
+            Certain::Neither => self.decode_each(page, at.rate, iterations),
         }
-    }
-
-    /// The place of the rate of the first sense of a page with V_REF at its default, and the draw of its iterations.
-    #[inline]
-    pub(super) fn first_sense(&self, aged: [u64; 2], found: &Found, page: u32) -> (At, u64) {
-        let page = self.errors.page_of(aged, found, page, 2);
-        (self.decodings.at(self.errors.rate(&page, Vref::Moved(0))), page.draw())
-    }
-
-    /// Draw the iterations of the codewords of a page at a rate at which all decode.
-    #[inline]
-    pub(super) fn iterate(&self, at: At, mut draw: u64, iterations: &mut [u8]) {
-        // One draw has 16 bits for the distribution, and eight for each of six codewords.
-        for codewords in iterations.chunks_mut(6) {
-            let table = self.decodings.iterations(at, (draw >> 48) as u16);
-            for (i, iterations) in codewords.iter_mut().enumerate() {
-                *iterations = table[usize::from((draw >> (8 * i)) as u8)];
-            }
-            draw = mix(draw);
-        }
-    }
-
-    /// The iterations that [`Senses::iterate`] draws for one codeword of a page.
-    #[inline]
-    pub(super) fn iterations_of(&self, at: At, draw: u64, number: u32) -> u8 {
-        let draw = (0..number / 6).fold(draw, |draw, _| mix(draw));
-        self.decodings.iterations(at, (draw >> 48) as u16)[usize::from((draw >> (8 * (number % 6))) as u8)]
     }
 
     #[inline(never)]
@@ -250,15 +212,16 @@ impl Senses {
 
 /// `codewords * i / planes`. (A division takes as long as all the rest of the plan of a page.)
 #[inline]
-pub(super) fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
+fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
     let product = codewords * i;
     if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes }
 }
 
 /// The codewords of plane number `i` of those that a read addresses: its codewords are divided over them.
-fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<u32> {
-    let [start, end] = [i, i + 1].map(|i| cmd.codewords * i / cmd.plane_count());
-    start..end
+#[inline]
+pub(super) fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<usize> {
+    let planes = cmd.plane_count();
+    part_of(cmd.codewords, i, planes) as usize..part_of(cmd.codewords, i + 1, planes) as usize
 }
 
 /// The number of codewords of a read that are on these planes, a mask.
@@ -279,64 +242,15 @@ fn weight_at_limit(table: &Table) -> u32 {
     ((mean(before) * (width - part) + mean(next) * part) / (100 * width)) as u32
 }
 
-/// The senses under way, and what they have told.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct SenseState {
-    /// By operation: its senses. Empty if pages have no raw bit errors. (It is not in the operations, so that
-    /// other drives do not hold it.)
-    pub attempts: Vec<Attempts>,
-    /// By operation and codeword: the iterations of its decoding.
-    pub iterations: Vec<u8>,
-    /// By group of blocks: V_REF as its distance from the default.
-    tracked: Vec<u16>,
-    /// Blocks of a group.
-    group: u32,
-    /// The time of the channels that moved pages which did not decode, ns.
-    pub uncorrectable_ns: u64,
-    /// By plane, modulo 4: the rates of the last block.
-    #[serde(skip)]
-    pub aged: [Aged; 4],
-    /// By operation and plane: what a plain read finds.
-    pub plain: Vec<Found>,
-}
-
-impl SenseState {
-    /// The state of a flash with these senses and blocks, whose operations have at most so many planes.
-    pub fn new(senses: Option<&Senses>, ops: u32, planes: u32, blocks: usize) -> SenseState {
-        let Some(senses) = senses else { return SenseState::default() };
-        let tracks = senses.retry.first() == Aim::Tracked;
-        SenseState {
-            attempts: vec![Attempts::NONE; ops as usize],
-            iterations: vec![0; ops as usize * senses.most_codewords as usize],
-            tracked: vec![0; if tracks { blocks.div_ceil(senses.group as usize) } else { 0 }],
-            group: senses.group,
-            uncorrectable_ns: 0,
-            aged: Default::default(),
-            plain: vec![Found::default(); ops as usize * planes as usize],
-        }
-    }
-
-    /// An operation begins.
-    pub fn begin(&mut self, id: u32) {
-        self.attempts[id as usize] = Attempts::NONE;
-    }
-
-    /// The senses of an operation; [`Attempts::NONE`] if pages have no raw bit errors.
-    pub fn attempts(&self, id: u32) -> Attempts {
-        self.attempts.get(id as usize).copied().unwrap_or(Attempts::NONE)
-    }
-
-    /// Do not sense again for an operation.
-    pub fn give_up(&mut self, id: u32) {
-        self.attempts[id as usize].again = 0;
-    }
-
-    fn tracked(&mut self, block: BlockId) -> Option<&mut u16> {
-        if self.tracked.is_empty() {
-            return None;
-        }
-        self.tracked.get_mut((block.0 / self.group) as usize)
-    }
+/// A block as a sense finds it.
+pub(super) struct FoundBlock {
+    pub found: Found,
+    /// The rates of its mean page.
+    pub rates: [u64; 2],
+    /// Errors that its last erase has left, in 1/16 of a bit of a KiB.
+    pub left: u32,
+    /// By how much the suspensions of its erases have raised its errors, of 2^32.
+    pub growth: u64,
 }
 
 /// What the pages of one operation have told.
@@ -344,59 +258,14 @@ impl SenseState {
 struct Seen {
     /// No codeword takes more iterations.
     most: u8,
-    /// Whether the die senses one of them again by itself.
-    in_die: bool,
+    /// Pages that the die senses again by itself.
+    in_die: u64,
+    /// Pages that decode and were predicted to fail, and the opposite.
+    needless: u64,
+    missed: u64,
     /// Planes whose pages cannot be decoded, as a mask; and a draw of the last one.
     failed: u32,
     draw: u32,
-}
-
-/// The senses of an operation so far, and what follows.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Attempts {
-    /// Senses that the controller has ordered.
-    pub senses: u8,
-    /// Whether the data of the next sense are decoded, and where its V_REF stands.
-    decoded: bool,
-    aim: Aim,
-    /// Whether only the known cells of this sense cross the channel.
-    short: bool,
-    /// Whether this sense is of a plain read, whose iterations are drawn only if they are needed.
-    pub plain: bool,
-    /// No codeword of this sense takes more iterations; `SKIPPED` if one is not decoded.
-    pub most: u8,
-    /// The iterations of the last codeword.
-    pub last: u8,
-    /// Planes whose pages are sensed again after this sense, as a mask.
-    pub again: u32,
-    /// Planes whose pages are given up after this sense.
-    pub given_up: u32,
-    /// The planes and codewords of the command, if some of them are not sensed again.
-    whole: (u32, u32),
-    /// Whether the die keeps the read, and begins the next sense when this one ends.
-    pub ahead: bool,
-}
-
-impl Attempts {
-    /// Before the first sense.
-    pub const NONE: Attempts = Attempts {
-        senses: 0,
-        decoded: true,
-        aim: Aim::Default,
-        short: false,
-        plain: false,
-        most: 0,
-        last: 0,
-        again: 0,
-        given_up: 0,
-        whole: (0, 0),
-        ahead: false,
-    };
-
-    /// Whether this is the first sense.
-    pub fn is_first(&self) -> bool {
-        self.senses <= 1
-    }
 }
 
 /// Totals of the senses of pages.
@@ -425,8 +294,19 @@ pub struct SenseTotals {
     pub missed: u64,
 }
 
+impl SenseTotals {
+    /// Count the pages of an operation whose senses are planned. `first`: for the first time.
+    #[inline]
+    pub(super) fn count(&mut self, planes: u32, first: bool, predicted: bool) {
+        let pages = u64::from(planes);
+        self.pages += pages;
+        self.again += if first { 0 } else { pages };
+        self.predicted += if predicted { pages } else { 0 };
+    }
+}
+
 impl<O: Observer> Flash<O> {
-    fn senses(&self) -> &Senses {
+    pub(super) fn senses(&self) -> &Senses {
         self.fixed.senses.as_ref().expect("the caller has seen them")
     }
 
@@ -440,12 +320,24 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Plan the senses of a read that is not plain, or of several that have joined, as they enter the array. Returns
-    /// the time of one sense. Charges what they take beyond it, and returns that too.
-    #[inline(never)]
-    pub(super) fn plan_senses(&mut self, head: u32) -> (u64, u64) {
-        let in_die = self.senses().predictor_in(Place::Die);
+    /// Plan the senses of a read, and of those that joined it, as it enters the array. Returns the time of one sense
+    /// if it is not that of a first sense alone. Charges what the senses take beyond it, and returns that too.
+    #[inline]
+    pub(super) fn plan_senses(&mut self, head: u32) -> (Option<u64>, u64) {
         let alone = self.state.ops[head].joined == NONE;
+        if alone && self.plan_plainly(head) {
+            let predict = self.senses().predict_ns(Place::Die);
+            self.state.ops[head].ledger.charge(Cause::PREDICT, predict);
+            return (None, predict);
+        }
+        let (sense, beyond) = self.plan_with_draws(head, alone);
+        (Some(sense), beyond)
+    }
+
+    /// [`Flash::plan_senses`] of a read that is not plain, or of several that have joined.
+    #[inline(never)]
+    fn plan_with_draws(&mut self, head: u32, alone: bool) -> (u64, u64) {
+        let in_die = self.senses().predictor_in(Place::Die);
         let mut again = false;
         let first =
             joined(&self.state.ops, head).any(|id| self.state.sensing.attempts[id as usize].senses == 0);
@@ -474,77 +366,79 @@ impl<O: Observer> Flash<O> {
         (own, predict + sense)
     }
 
+    /// The block at an index of a plane, as a sense that begins now finds it.
+    #[inline(always)]
+    pub(super) fn finds(&mut self, plane: u32, index: u32) -> FoundBlock {
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let found = s.blocks.finds(plane, index, s.now);
+        FoundBlock {
+            rates: s.sensing.rates(senses, plane, &found),
+            left: fixed.eraser.as_ref().map_or(0, |eraser| eraser.left_errors(&s.blocks, plane, index)),
+            growth: growth_of(&s.blocks, found.block, senses.growth),
+            found,
+        }
+    }
+
     /// Plan the senses of one operation. `whole`: it, or one that it is sensed with, has its first sense, which takes
     /// its whole time. Returns whether the die senses a page of it again by itself.
     fn plan_senses_of(&mut self, id: u32, whole: bool) -> bool {
-        let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let cmd = s.ops[id].cmd;
-        let attempts = &mut s.sensing.attempts[id as usize];
-        let aim = if attempts.senses == 0 { senses.retry.first() } else { attempts.aim };
+        let cmd = self.state.ops[id].cmd;
+        let attempts = &mut self.state.sensing.attempts[id as usize];
         attempts.senses += 1;
         (attempts.short, attempts.plain) = (!attempts.decoded, false);
-        let (number, decoded) = (attempts.senses, attempts.decoded);
+        let (number, decoded, aim) = (attempts.senses, attempts.decoded, attempts.aim);
         let first = number == 1;
+        let aim = if first { self.senses().retry.first() } else { aim };
+        let predictor = self.senses().predictor.filter(|_| first);
+        let (mut seen, mut end) = (Seen::default(), 0);
+        let place = self.senses().most_codewords as usize * id as usize;
         let planes = cmd.plane_count();
-        let totals = &mut s.counters.senses;
-        totals.pages += u64::from(planes);
-        totals.again += if first { 0 } else { u64::from(planes) };
-        totals.predicted += if first && senses.predictor.is_some() { u64::from(planes) } else { 0 };
-        let place = senses.most_codewords as usize * id as usize;
-        let mut seen = Seen::default();
-        let mut end = 0;
-        for (i, plane) in (1..).zip(fixed.planes_of(&cmd)) {
+        for (i, plane) in (1..).zip(self.fixed.planes_of(&cmd)) {
             let start = end;
-            end = part_of(cmd.codewords, i, planes);
-            let found = s.blocks.finds(plane, cmd.block, s.now);
-            let growth = growth_of(&s.blocks, found.block, senses.growth);
-            let left = fixed.eraser.as_ref().map_or(0, |e| e.left_errors(&s.blocks, plane, cmd.block));
+            end = part_of(cmd.codewords, i, planes) as usize;
+            let FoundBlock { found, rates, left, growth } = self.finds(plane, cmd.block);
+            let Flash { fixed, state: s, .. } = self;
+            let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
-            let besides = u64::from(left) << RATE_SHIFT;
-            let aged = senses.errors.aged_like(&mut s.sensing.aged[plane as usize % 4], &found);
-            let page = senses.errors.page_of(aged, &found, cmd.page, 2 * u32::from(number));
-            let page = page.worsened(besides, growth);
+            let page_of = |sense| {
+                let page = senses.errors.page_of(rates, &found, cmd.page, sense);
+                page.worsened(u64::from(left) << RATE_SHIFT, growth)
+            };
+            let page = page_of(2 * u32::from(number));
             let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
-            let rate = senses.errors.rate(&page, senses.vref(aim, &page, tracked));
-            let iterations = &mut s.sensing.iterations[place + start as usize..place + end as usize];
-            let at = senses.decodings.at(rate);
-            if first && rate < senses.decodings.plain_below() {
-                senses.iterate(at, page.draw(), iterations);
+            let at = senses.at(&page, senses.vref(aim, &page, tracked));
+            let iterations = &mut s.sensing.iterations[place + start..place + end];
+            if first && at.rate < senses.decodings.plain_below() {
+                senses.decodings.iterate(at, page.draw(), iterations);
                 seen.most = senses.decodings.most_plain(at).max(seen.most);
                 continue;
             }
-            let again = || {
-                senses
-                    .errors
-                    .page_of(aged, &found, cmd.page, 2 * u32::from(number) + 1)
-                    .worsened(besides, growth)
-            };
-            let decodes = senses.sense_page(
-                &page,
-                (rate, at),
-                (first, decoded),
-                again,
-                iterations,
-                (&mut seen, &mut s.counters.senses),
-            );
-            if decodes
-                && !first
-                && let Some(tracked) = s.sensing.tracked(found.block)
-            {
-                *tracked = senses.errors.optimum(&page);
+            let again = || page_of(2 * u32::from(number) + 1);
+            let decodes = senses.sense_page(&page, at, predictor, again, iterations, &mut seen) && decoded;
+            if !decoded {
+                iterations.fill(SKIPPED);
+            } else if !decodes {
+                s.counters.senses.uncorrectable += 1;
             }
+            seen.most = iterations.iter().copied().fold(seen.most, u8::max);
             if !decodes {
                 seen.failed |= 1 << (plane - fixed.first_plane(cmd.unit));
                 seen.draw = senses.errors.decode_draws(&page, u32::MAX)[0];
+            } else if !first && let Some(tracked) = s.sensing.tracked(found.block) {
+                *tracked = senses.errors.optimum(&page);
             }
         }
+        let Flash { fixed, state: s, .. } = self;
+        let senses = fixed.senses.as_ref().expect("the caller has seen them");
+        let totals = &mut s.counters.senses;
+        totals.count(planes, first, predictor.is_some());
+        totals.in_die += seen.in_die;
+        totals.needless += seen.needless;
+        totals.missed += seen.missed;
         let attempts = &mut s.sensing.attempts[id as usize];
         let codewords = &s.sensing.iterations[place..place + cmd.codewords as usize];
         (attempts.most, attempts.last) = (seen.most, codewords.last().copied().unwrap_or(0));
-        if first && seen.failed == 0 {
-            return seen.in_die;
-        }
         let ahead = !first && senses.faster.drop.is_some();
         let asks = ahead || seen.failed != 0;
         let view = FailedView { senses: number.into(), draw: seen.draw };
@@ -562,7 +456,7 @@ impl<O: Observer> Flash<O> {
                 }
             }
         }
-        seen.in_die
+        seen.in_die > 0
     }
 
     /// Whether the data of a sensed read will not be decoded, so that the read is queued again.

@@ -1,5 +1,6 @@
 //! The parts of the flash, and the setup from which it is made.
 
+use super::attempts::SenseState;
 use super::channel::Channel;
 use super::commands::Commands;
 use super::counters::FlashCounters;
@@ -8,7 +9,7 @@ use super::failures::Failures;
 use super::join::Joins;
 use super::op::{FlashCommand, Op};
 use super::queues::Queues;
-use super::senses::{SenseState, Senses};
+use super::senses::Senses;
 use super::unit::Unit;
 use crate::address::BusyUnit;
 use crate::containers::event_queue::EventQueue;

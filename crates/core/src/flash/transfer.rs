@@ -96,16 +96,8 @@ impl<O: Observer> Flash<O> {
     /// Start an operation on a drive whose pages have raw bit errors.
     #[inline(never)]
     fn start_with_senses(&mut self, id: u32) {
-        let op = &self.state.ops[id];
-        let (reads, alone) = (op.cmd.kind == OpKind::Read, op.joined == NONE);
-        let (sense, beyond) = match (reads, alone) {
-            (false, _) => (None, 0),
-            (true, true) if self.plan_plainly(id) => (None, self.predict_in_die(id)),
-            (true, _) => {
-                let (sense, beyond) = self.plan_senses(id);
-                (Some(sense), beyond)
-            }
-        };
+        let reads = self.state.ops[id].cmd.kind == OpKind::Read;
+        let (sense, beyond) = if reads { self.plan_senses(id) } else { (None, 0) };
         self.start(id, sense, beyond);
     }
 

@@ -73,8 +73,6 @@ pub struct Blocks {
     cycles: Vec<u32>,
     /// Suspensions of erases.
     suspensions: Vec<u32>,
-    /// Whether one of them is not 0. (Most drives suspend none, and need not look.)
-    some_suspended: bool,
     /// What erases have made of each block, if a scheme chooses their pulses.
     worn: Option<Vec<PackedWorn>>,
     /// What blocks that can fail remember.
@@ -237,16 +235,7 @@ impl Blocks {
         let count = planes as usize * per_plane as usize;
         let past = Past::default();
         let (cycles, suspensions) = (vec![0; count], vec![0; count]);
-        Blocks {
-            per_plane,
-            past,
-            age_key: 0,
-            cycles,
-            suspensions,
-            some_suspended: false,
-            worn: None,
-            fallible: None,
-        }
+        Blocks { per_plane, past, age_key: 0, cycles, suspensions, worn: None, fallible: None }
     }
 
     /// Give every block this past. The seed decides which block has data of which age.
@@ -441,7 +430,6 @@ impl Blocks {
     #[inline]
     pub fn suspended(&mut self, block: BlockId) {
         self.suspensions[block.index()] += 1;
-        self.some_suspended = true;
     }
 
     /// Ask the processor to bring what a block that can fail remembers into its caches.
@@ -492,12 +480,6 @@ impl Blocks {
         }
     }
 
-    /// Erase suspensions of a block.
-    #[inline]
-    pub fn suspensions_of(&self, block: BlockId) -> u32 {
-        if self.some_suspended { self.suspensions[block.index()] } else { 0 }
-    }
-
     /// Erase suspensions by block.
     pub fn suspensions(&self) -> &[u32] {
         &self.suspensions
@@ -524,7 +506,6 @@ impl Blocks {
             plain.cycles[to] = self.cycles_at(self.place(plane, index)) - self.past.cycles;
             plain.suspensions[to] = self.suspensions[from];
         }
-        plain.some_suspended = self.some_suspended;
         plain
     }
 
@@ -537,7 +518,6 @@ impl Blocks {
         if lens(self) != lens(&aged) || !plain || counts().any(|&n| n > MOST_COUNTED) {
             return false;
         }
-        self.some_suspended = aged.suspensions.iter().any(|&n| n > 0);
         if self.fallible.is_none() {
             (self.cycles, self.suspensions) = (aged.cycles, aged.suspensions);
             return true;

@@ -8,6 +8,7 @@
 use super::draw::{Errors, HALF};
 use super::grid::{self, Between};
 use tailcut_ldpc::Outcomes;
+use tailcut_units::random::mix;
 
 /// Quantiles of a distribution of iterations.
 const QUANTILES: usize = 256;
@@ -56,9 +57,16 @@ struct Band {
     predicted: Certain,
 }
 
-/// A rate in the table.
+/// Codewords whose iterations one draw has: eight bits each, and 16 bits for the distribution.
+const PER_DRAW: usize = 6;
+
+/// An error rate, and its place in the table.
 #[derive(Clone, Copy)]
-pub struct At(Between);
+pub struct At {
+    /// The rate, of 2^40.
+    pub rate: u64,
+    between: Between,
+}
 
 /// The outcomes of decoding by rate.
 #[derive(Clone, Debug)]
@@ -109,19 +117,19 @@ impl Decodings {
     /// The place of the error rate with which a page is sensed.
     #[inline]
     pub fn at(&self, rate: u64) -> At {
-        At(place(rate))
+        At { rate, between: place(rate) }
     }
 
     /// Whether the codewords of a page decode.
     #[inline]
-    pub fn decodes(&self, At(at): At) -> Certain {
-        self.bands[at.point].decodes
+    pub fn decodes(&self, at: At) -> Certain {
+        self.bands[at.between.point].decodes
     }
 
     /// Whether its first codeword is predicted to fail.
     #[inline]
-    pub fn predicted(&self, At(at): At) -> Certain {
-        self.bands[at.point].predicted
+    pub fn predicted(&self, at: At) -> Certain {
+        self.bands[at.between.point].predicted
     }
 
     /// Below this rate all codewords certainly decode, and none is predicted to fail.
@@ -130,18 +138,43 @@ impl Decodings {
         self.plain_below
     }
 
+    /// Draw the iterations of the codewords of a page at a rate at which all decode.
+    #[inline]
+    pub fn iterate(&self, at: At, mut draw: u64, iterations: &mut [u8]) {
+        for codewords in iterations.chunks_mut(PER_DRAW) {
+            let table = self.distribution(at, draw);
+            for (i, iterations) in codewords.iter_mut().enumerate() {
+                *iterations = table[quantile(draw, i)];
+            }
+            draw = mix(draw);
+        }
+    }
+
+    /// The iterations that [`Decodings::iterate`] draws for codeword `number` of the page.
+    #[inline]
+    pub fn iterations_of(&self, at: At, draw: u64, number: usize) -> u8 {
+        let draw = (0..number / PER_DRAW).fold(draw, |draw, _| mix(draw));
+        self.distribution(at, draw)[quantile(draw, number % PER_DRAW)]
+    }
+
     /// At a rate below [`Decodings::plain_below`]: no codeword at it, or at a lower one, takes more iterations.
     #[inline]
-    pub fn most_plain(&self, At(at): At) -> u8 {
-        self.most_plain[at.point]
+    pub fn most_plain(&self, at: At) -> u8 {
+        self.most_plain[at.between.point]
     }
 
     /// The distribution of the iterations of a codeword at a rate at which all decode: between two points it is
-    /// mixed of theirs, by a draw of 16 bits.
+    /// mixed of theirs, by the highest 16 bits of a draw.
     #[inline]
-    pub fn iterations(&self, At(at): At, draw: u16) -> &[u8; QUANTILES] {
-        &self.iterations[at.point + usize::from(u64::from(draw) < at.share)]
+    fn distribution(&self, At { between, .. }: At, draw: u64) -> &[u8; QUANTILES] {
+        &self.iterations[between.point + usize::from(draw >> 48 < between.share)]
     }
+}
+
+/// The quantile that a draw has for codeword `i` of those whose draw it is.
+#[inline]
+fn quantile(draw: u64, i: usize) -> usize {
+    usize::from((draw >> (8 * i)) as u8)
 }
 
 /// The iterations of a codeword at a rate in order, from samples that lie evenly over the draws of its
@@ -160,7 +193,7 @@ fn distribution(errors: &Errors, outcomes: &Outcomes, rate: u64) -> [u8; QUANTIL
 #[cfg(test)]
 mod tests {
     use super::super::config::{ErrorModel, ErrorsConfig};
-    use super::super::draw::{Aged, Page, Vref};
+    use super::super::draw::{Page, Vref};
     use super::*;
     use crate::address::BlockId;
     use crate::nand::blocks::Found;
@@ -220,16 +253,30 @@ mod tests {
             let d = Decodings::new(&e, &Outcomes::new(&Table::shipped()), THRESHOLD);
             let found = Found { block: BlockId(block), cycles, reads: 0, age: hours * DAY / 24 };
             let factor = e.most_factor(number).unwrap();
-            let bound = e.most_rate(e.aged_like(&mut Aged::default(), &found), found.block, factor);
+            let bound = e.most_rate(e.rates(&found), found.block, factor);
             for reads in 0..20 {
                 let page = e.page(&Found { reads, ..found }, number, 2);
                 let rate = e.rate(&page, Vref::Moved(0));
                 prop_assert!(rate <= bound && bound <= rate * 3 / 2 + 2, "{rate}, {bound}");
                 if bound < d.plain_below() {
-                    let [low, high] = [0, u16::MAX].map(|draw| d.iterations(d.at(rate), draw)[QUANTILES - 1]);
+                    let [low, high] = [0, u64::MAX].map(|draw| d.distribution(d.at(rate), draw)[QUANTILES - 1]);
                     prop_assert!(low.max(high) <= d.most_plain(d.at(bound)));
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn one_codeword_is_drawn_as_all_are(draw in any::<u64>(), rate in 0u64..1 << 31, codewords in 1usize..40) {
+            let d = Decodings::new(&errors(0.015), &Outcomes::new(&Table::shipped()), THRESHOLD);
+            prop_assert!(rate < d.plain_below());
+            let at = d.at(rate);
+            let mut all = vec![0; codewords];
+            d.iterate(at, draw, &mut all);
+            let each: Vec<u8> = (0..codewords).map(|number| d.iterations_of(at, draw, number)).collect();
+            prop_assert_eq!(&all, &each);
+            prop_assert!(all.iter().all(|&n| n <= d.most_plain(at)));
         }
     }
 
@@ -252,7 +299,7 @@ mod tests {
                     let [draw, other] = e.decode_draws(&page, number);
                     let wrong = e.codeword(&page, rate, number);
                     drawn[usize::from(outcomes.outcome(wrong, draw).1)] += 1;
-                    let table = d.iterations(d.at(rate), (other >> 16) as u16);
+                    let table = d.distribution(d.at(rate), u64::from(other) << 32);
                     told[usize::from(table[(draw >> 24) as usize])] += 1;
                 }
             }

@@ -99,7 +99,6 @@ pub struct Errors {
 pub struct Aged {
     cycles: u32,
     age: u64,
-    /// At the optimum of V_REF, and what its default adds.
     rates: [u64; 2],
 }
 
@@ -186,14 +185,14 @@ impl Errors {
     /// [`Errors::page_of`], with the rates of the block.
     #[cfg(test)]
     pub fn page(&self, found: &Found, page: u32, sense: u32) -> Page {
-        self.page_of(self.aged(found).rates, found, page, sense)
+        self.page_of(self.rates(found), found, page, sense)
     }
 
-    /// The rates of the mean page of a block, as an operation finds it.
+    /// The rates of the mean page of a block, as an operation finds it: at the optimum of V_REF, and what its default
+    /// adds.
     #[inline(never)]
-    fn aged(&self, found: &Found) -> Aged {
-        let age = found.age >> AGE_SHIFT;
-        Aged { cycles: found.cycles, age, rates: self.aged.at(found.cycles.into(), age) }
+    pub fn rates(&self, found: &Found) -> [u64; 2] {
+        self.aged.at(found.cycles.into(), found.age >> AGE_SHIFT)
     }
 
     /// A factor that a page of the mean block does not exceed, whatever the draw of the page is; `None` where reads
@@ -219,17 +218,18 @@ impl Errors {
         mix(self.keys[0] ^ u64::from(block.0))
     }
 
-    /// The rates of the mean page of a block, looked up only if they are not those of the last block.
+    /// [`Errors::rates`], looked up only if they are not those of the last block.
     #[inline]
-    pub fn aged_like(&self, last: &mut Aged, found: &Found) -> [u64; 2] {
-        if (last.cycles, last.age) != (found.cycles, found.age >> AGE_SHIFT) {
-            *last = self.aged(found);
+    pub fn rates_like(&self, last: &mut Aged, found: &Found) -> [u64; 2] {
+        let (cycles, age) = (found.cycles, found.age >> AGE_SHIFT);
+        if (last.cycles, last.age) != (cycles, age) {
+            *last = Aged { cycles, age, rates: self.rates(found) };
         }
         last.rates
     }
 
     /// A page as an operation finds it, for sense number `sense` of the operation. `rates` are those of its block
-    /// ([`Errors::aged_like`]).
+    /// ([`Errors::rates`]).
     #[inline]
     pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
