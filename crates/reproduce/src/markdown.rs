@@ -225,22 +225,32 @@ fn some(labels: &[String], all: usize) -> String {
     if labels.len() == all { "all checks".to_string() } else { labels.join(", ") }
 }
 
-/// Builds the document from the new sections and the other sections of `old`. Sections of
-/// built-in experiments that no longer exist are dropped.
-pub fn document(old: Option<&str>, new: &[Section]) -> String {
-    let mut sections: BTreeMap<String, String> = old.map(split).unwrap_or_default();
+/// The sections of a document, without those of built-in experiments that no longer exist.
+fn kept(document: Option<&str>) -> BTreeMap<String, String> {
+    let mut sections: BTreeMap<String, String> = document.map(split).unwrap_or_default();
     let paper = |id: &str| id.split('/').next().unwrap_or_default().to_string();
     sections.retain(|id, _| {
         let mut known = EXPERIMENTS.iter().map(|(known, _)| *known);
         known.clone().any(|k| k == id) || !known.any(|k| paper(k) == paper(id))
     });
+    sections
+}
+
+/// Whether a section counts checks against published values.
+fn is_published(section: &str) -> bool {
+    Tally::of_mark(mark(section)).is_some()
+}
+
+/// Builds the document from the new sections and the other sections of `old`. Sections of
+/// built-in experiments that no longer exist are dropped.
+pub fn document(old: Option<&str>, new: &[Section]) -> String {
+    let mut sections = kept(old);
     sections.extend(new.iter().map(|s| (s.id.clone(), s.text.clone())));
     let known = EXPERIMENTS.iter().map(|(id, _)| id.to_string());
     let mut order: Vec<String> = known.filter(|id| sections.contains_key(id)).collect();
     let others: Vec<String> = sections.keys().filter(|id| !order.contains(id)).cloned().collect();
     order.extend(others);
-    let counts = |id: &String| Tally::of_mark(mark(&sections[id])).is_some();
-    let composed = !order.is_empty() && !order.iter().any(counts);
+    let composed = !order.is_empty() && !order.iter().any(|id| is_published(&sections[id]));
     let mut out = if composed { comparisons(&order, &sections) } else { judged(&order, &sections) };
     for id in &order {
         out.push_str(&format!("\n{}", sections[id]));
@@ -254,8 +264,8 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
 /// # Errors
 /// If some have published values and some have none: says which.
 pub fn fits<'a>(old: Option<&str>, new: impl Iterator<Item = (&'a str, bool)>) -> Result<(), String> {
-    let of = |(id, text): (String, String)| (id, Tally::of_mark(mark(&text)).is_some());
-    let mut all: BTreeMap<String, bool> = old.map(split).unwrap_or_default().into_iter().map(of).collect();
+    let mut all: BTreeMap<String, bool> =
+        kept(old).into_iter().map(|(id, text)| (id, is_published(&text))).collect();
     all.extend(new.map(|(id, published)| (id.to_string(), published)));
     let first = |published: bool| all.iter().find(|(_, of)| **of == published).map(|(id, _)| id);
     match (first(true), first(false)) {
@@ -424,6 +434,8 @@ mod tests {
         assert!(told.contains("atc19/fig4 has published values and composed/erases has none"), "{told}");
         assert!(fits(&comparisons, &[("atc19/fig4", true)]).is_err());
         assert!(fits("", &[("atc19/fig4", true), ("composed/erases", false)]).is_err());
+        let gone = document(None, &[part("atc19/fig44", mark, "")]);
+        assert_eq!(fits(&gone, &[("composed/erases", false)]), Ok(()), "the next write drops it");
         // An experiment that has got its first published value.
         assert_eq!(fits(&comparisons, &[("hpca24/ultra-large", true)]), Ok(()));
     }
