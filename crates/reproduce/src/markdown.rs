@@ -225,26 +225,14 @@ fn some(labels: &[String], all: usize) -> String {
     if labels.len() == all { "all checks".to_string() } else { labels.join(", ") }
 }
 
-/// The sections of a document, without those of built-in experiments that no longer exist.
-fn kept(document: Option<&str>) -> BTreeMap<String, String> {
-    let mut sections: BTreeMap<String, String> = document.map(split).unwrap_or_default();
-    let paper = |id: &str| id.split('/').next().unwrap_or_default().to_string();
-    sections.retain(|id, _| {
-        let mut known = EXPERIMENTS.iter().map(|(known, _)| *known);
-        known.clone().any(|k| k == id) || !known.any(|k| paper(k) == paper(id))
-    });
-    sections
-}
-
 /// Whether a section counts checks against published values.
 fn is_published(section: &str) -> bool {
     Tally::of_mark(mark(section)).is_some()
 }
 
-/// Builds the document from the new sections and the other sections of `old`. Sections of
-/// built-in experiments that no longer exist are dropped.
+/// Builds the document from the new sections and the other sections of `old`, which stay as they are.
 pub fn document(old: Option<&str>, new: &[Section]) -> String {
-    let mut sections = kept(old);
+    let mut sections: BTreeMap<String, String> = old.map(split).unwrap_or_default();
     sections.extend(new.iter().map(|s| (s.id.clone(), s.text.clone())));
     let known = EXPERIMENTS.iter().map(|(id, _)| id.to_string());
     let mut order: Vec<String> = known.filter(|id| sections.contains_key(id)).collect();
@@ -264,8 +252,9 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
 /// # Errors
 /// If some have published values and some have none: says which.
 pub fn fits<'a>(old: Option<&str>, new: impl Iterator<Item = (&'a str, bool)>) -> Result<(), String> {
+    let sections = old.map(split).unwrap_or_default();
     let mut all: BTreeMap<String, bool> =
-        kept(old).into_iter().map(|(id, text)| (id, is_published(&text))).collect();
+        sections.into_iter().map(|(id, text)| (id, is_published(&text))).collect();
     all.extend(new.map(|(id, published)| (id.to_string(), published)));
     let first = |published: bool| all.iter().find(|(_, of)| **of == published).map(|(id, _)| id);
     match (first(true), first(false)) {
@@ -400,8 +389,8 @@ mod tests {
         let again = document(Some(&both), &[part("atc19/fig4", "m", "new")]);
         assert_eq!(again, both.replace("old", "new"));
         assert_eq!(document(Some(&both), &[]), both);
-        let gone = document(None, &[part("atc19/fig4", "m", ""), part("atc19/fig44", "m", "gone")]);
-        assert!(gone.contains("gone") && !document(Some(&gone), &[]).contains("gone"), "renamed or removed");
+        let other = document(None, &[part("atc19/fig4", "m", ""), part("atc19/own", "m", "stays")]);
+        assert!(document(Some(&other), &[]).contains("stays"), "of no built-in experiment");
     }
 
     #[test]
@@ -434,8 +423,6 @@ mod tests {
         assert!(told.contains("atc19/fig4 has published values and composed/erases has none"), "{told}");
         assert!(fits(&comparisons, &[("atc19/fig4", true)]).is_err());
         assert!(fits("", &[("atc19/fig4", true), ("composed/erases", false)]).is_err());
-        let gone = document(None, &[part("atc19/fig44", mark, "")]);
-        assert_eq!(fits(&gone, &[("composed/erases", false)]), Ok(()), "the next write drops it");
         // An experiment that has got its first published value.
         assert_eq!(fits(&comparisons, &[("hpca24/ultra-large", true)]), Ok(()));
     }
