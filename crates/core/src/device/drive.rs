@@ -164,7 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         super::write::queues::check(&shape, policies.buffer.queue_limit())?;
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
-            problem: format!("the map of this drive does not fit in memory: {e}"),
+            problem: format!("there is no room for the map of this drive: {e}"),
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
         let fixed = Fixed::new(&policies, &shape);

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::random::mix;
 
 const TRIMMED: u32 = u32::MAX;
+/// A drive of more physical units has its reverse map in a temporary file: 8.6 GB and more. The forward map
+/// is read at random and needs memory. Of the reverse map, writes and collections need a row of an extent after
+/// the other.
+const UNITS_IN_MEMORY: u32 = 1 << 31;
 
 /// Where a logical unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +152,10 @@ impl Map {
         let parities = fill.stripes.as_ref().map_or(0, |s| s.count);
         Ok(Map {
             forward: BigArray::zeroed((layout.host_units + parities) as usize)?,
-            reverse: BigArray::zeroed(layout.units() as usize)?,
+            reverse: match layout.units() {
+                ..=UNITS_IN_MEMORY => BigArray::zeroed(layout.units() as usize)?,
+                _ => BigArray::in_file(layout.units() as usize)?,
+            },
             valid: BigArray::zeroed((layout.units() as usize).div_ceil(64))?,
             fill,
             last: layout.units(),
@@ -196,6 +203,11 @@ impl Map {
     #[inline]
     pub fn prefetch_owner(&self, ppa: Ppa) {
         self.reverse.prefetch(ppa.index());
+    }
+
+    /// Prepare the look-ups of the owners of an extent that is about to be collected.
+    pub fn fetch_owners(&self, first: Ppa, count: u32) {
+        self.reverse.fetch(first.index(), count as usize);
     }
 
     /// Prepare the end of a copy's validity.

@@ -362,6 +362,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let n = self.shape.layout.units_per_extent;
         let base = Ppa(victim * n);
         let mut moved = std::mem::take(&mut pass.moved);
+        self.map.fetch_owners(base, n);
         for line in 0..n.min(OWNERS_AHEAD) / OWNERS_A_LINE {
             self.map.prefetch_owner(base + line * OWNERS_A_LINE);
         }

@@ -138,6 +138,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         threads: usize,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> bool {
+        self.map.reverse.access_in_order(true);
         let dealt = if self.shape.pool_lanes > 1 { 0.2 } else { 0.0 };
         if dealt > 0.0 && !self.deal(threads, &mut |part| progress(dealt * part)) {
             return false;
@@ -157,6 +158,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !whole {
             return false;
         }
+        self.map.reverse.access_in_order(false);
         self.start_extents(lanes);
         self.data_adopted();
         true

@@ -274,6 +274,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let refreshes = self.fixed.refreshes && self.leaves_refresh(lane, victim);
         let dead = !self.state.faults.dead_parts.is_empty();
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
+        let units = self.shape.layout.units_per_extent;
+        self.map.fetch_owners(Ppa(victim * units), units);
         let s = &mut self.state;
         s.extents.begin_collection(victim);
         let valid = s.extents.valid(victim);
