@@ -7,7 +7,6 @@
 
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
-use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
@@ -130,7 +129,7 @@ impl<T: Pod> BigArray<T> {
 
 /// Give a new file its size, on Linux with the space for it, if the file system can reserve space.
 #[allow(clippy::disallowed_types)] // memory that the kernel may move to a disk
-fn reserve(file: &File, bytes: u64) -> std::io::Result<()> {
+fn reserve(file: &std::fs::File, bytes: u64) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
         Err(rustix::io::Errno::OPNOTSUPP) => {}
