@@ -60,6 +60,10 @@ impl<O: Observer> Flash<O> {
             u.load.rebuilds += u32::from(rebuilds);
             s.host_ops += 1;
         }
+        if self.fixed.senses.is_some() {
+            // A sense looks at its blocks when it begins.
+            self.prefetch_blocks(id);
+        }
         self.enqueue(id)
     }
 

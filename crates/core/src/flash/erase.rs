@@ -54,7 +54,8 @@ pub fn by_suspension(growth: f64) -> u64 {
 /// By how much the suspensions of a block's erases have raised its errors, of 2^32: `each` by one.
 #[inline]
 pub(super) fn growth_of(blocks: &Blocks, block: BlockId, each: u64) -> u64 {
-    (u64::from(blocks.suspensions()[block.index()]) * each).min(1 << 38)
+    // The look-up would miss the caches.
+    if each == 0 { 0 } else { (u64::from(blocks.suspensions()[block.index()]) * each).min(1 << 38) }
 }
 
 /// Totals of the erases of blocks, whose pulses a scheme chose.

@@ -162,7 +162,7 @@ impl<O: Observer> Flash<O> {
             along = self.state.ops[along].joined;
         }
         self.observe_from(id, Step::Array, begun, begun + array);
-        if self.fixed.faults.is_some() {
+        if self.fixed.faults.is_some() && self.fixed.senses.is_none() {
             self.prefetch_blocks(id);
         }
         if kind == OpKind::Read {
