@@ -304,6 +304,10 @@ pub struct LifetimeArgs {
     /// the result differs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "workload")]
     pub cycles_per_erase: u32,
+    /// With a workload: of N + 1 program/erase cycles measure one. One is a warm-up, and the others pass without
+    /// timing, by overwrites as the workload's: the blocks wear, and are retired in the next cycle of the run
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000), requires = "workload")]
+    pub untimed_cycles: u32,
     /// With a workload: a row for each so many program/erase cycles, on average over the blocks
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "workload")]
     pub stage: u32,

@@ -239,6 +239,43 @@ impl<S: Source> Host<S> {
         }
     }
 
+    /// Let all requests under way end, and issue no other. [`Host::go_on`] follows.
+    ///
+    /// # Errors
+    /// If the drive makes no progress.
+    pub fn drain<O: Observer>(
+        &mut self,
+        device: &mut Device<O>,
+        finished: &mut impl FnMut(&Sample<'_>, bool),
+    ) -> Result<(), RunError<S::Error>> {
+        while self.outstanding > 0 {
+            if device.next_deadline() != SimTime::NEVER {
+                // After one event no step is left, so that jobs set their timers and issue nothing.
+                self.steps = 1;
+                self.let_pass(device, SimTime::NEVER, finished)?;
+            } else if !self.queue.is_empty() && device.has_place() {
+                self.drain_queue(device);
+            } else {
+                return Err(RunError::Stuck { at: self.now, what: device.describe_waiting() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Go on at `now` as if no time had passed since `since`.
+    pub fn go_on(&mut self, since: SimTime, now: SimTime) {
+        let pause = now.0.saturating_sub(since.0);
+        self.now = now;
+        for job in 0..self.jobs.len() {
+            let j = &mut self.jobs[job];
+            j.shift = j.shift.saturating_add(pause);
+            if let Some(issue) = &mut j.next {
+                issue.earliest = SimTime(issue.earliest.0.saturating_add(pause));
+                self.schedule(job);
+            }
+        }
+    }
+
     /// Note that the host pauses after `steps` of work.
     #[cold]
     fn paused_after(&mut self, steps: u64) -> Result<(), RunError<S::Error>> {

@@ -3,13 +3,19 @@
 //! Each erase stands for `erase.cycles_per_erase` program/erase cycles of its block, so that a life takes that
 //! many times fewer writes. (The few erases of preconditioning count alike.) A block that has more expected
 //! errors than `faults.worn` is retired, and a drive without spare blocks is read-only.
+//!
+//! Most cycles can pass without timing: after a cycle that is simulated and measured the drive comes to rest, and is
+//! overwritten functionally. Blocks wear as in the run. They are retired at their next erase that is simulated.
+//! The rest leaves more free blocks than the run. So a cycle is simulated as a warm-up before the next one is
+//! measured. All count as many bytes as the one that is measured.
 
 use crate::experiment::{Common, Experiment, ExperimentError, Plan, broken};
-use crate::host::Host;
+use crate::host::{Host, RunError};
 use crate::measure::MeasureError;
+use crate::precondition::{ageing, overwrite};
 use crate::watch::Watch;
 use serde::Serialize;
-use tailcut_core::device::Device;
+use tailcut_core::device::{Counters, Device};
 use tailcut_stats::{Population, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
 use tailcut_workload::Workload;
@@ -69,6 +75,10 @@ pub struct DriveLife {
 struct Gathered {
     written: u64,
     reads: Population,
+    /// Programs of mapping units, those of them for the host, and erases of extents.
+    programs: u64,
+    by_host: u64,
+    erases: u64,
 }
 
 impl Gathered {
@@ -83,7 +93,8 @@ impl Gathered {
 
 impl Experiment<'_> {
     /// Run the workload on each scheme's drive until the drive is read-only. A stage ends when the blocks have
-    /// had `each` program/erase cycles more, in the mean. `None` for a scheme that was stopped.
+    /// had `each` program/erase cycles more, in the mean. Of `untimed` + 1 cycles one is measured, one is a
+    /// warm-up, and the others pass without timing; with 0 all are measured. `None` for a scheme that was stopped.
     ///
     /// # Errors
     /// The first failure; the others are stopped.
@@ -91,11 +102,12 @@ impl Experiment<'_> {
         &self,
         plan: &Plan,
         each: u32,
+        untimed: u32,
         watch: &dyn Watch,
     ) -> Result<Vec<Option<DriveLife>>, ExperimentError> {
         let common = self.common(plan)?;
         let order: Vec<usize> = (0..self.schemes.len()).collect();
-        let one = |scheme: usize, watch: &dyn Watch| self.life_of(scheme, &common, each, watch);
+        let one = |scheme: usize, watch: &dyn Watch| self.life_of(scheme, &common, (each, untimed), watch);
         self.in_parallel(&order, watch, &one)
     }
 
@@ -103,7 +115,7 @@ impl Experiment<'_> {
         &self,
         scheme: usize,
         common: &Common<'_>,
-        each: u32,
+        (each, untimed): (u32, u32),
         watch: &dyn Watch,
     ) -> Result<Option<DriveLife>, ExperimentError> {
         let spec = &self.schemes[scheme];
@@ -117,24 +129,76 @@ impl Experiment<'_> {
             DriveLife { written: 0, written_in_life: 0, ended: false, cycles: [0; 3], stages: Vec::new() };
         let per_erase = spec.config.erase.as_ref().map_or(1, |erase| erase.cycles_per_erase);
         let extents: u64 = device.shape().layout.usable.iter().map(|&n| u64::from(n)).sum();
-        let erases = (extents * u64::from(each) / u64::from(per_erase)).max(1);
+        // A part of a stage is measured: the whole stage if all cycles are.
+        let timed = if untimed == 0 { each } else { 1 };
+        let erases = (extents * u64::from(timed) / u64::from(per_erase)).max(1);
+        let (unit, filled) = (device.shape().layout.unit_bytes, (common.plan.capacity, common.plan.filled));
+        let mut writes = ageing(self.workload, filled, &spec.config, unit, self.seed.wrapping_add(1))?;
         let mut done = 0;
         let mut over = false;
-        while !over && !life.ended && !watch.stopped() {
-            let mut gathered = Gathered::default();
-            device.reset_counters();
-            while !over && !life.ended && device.counters().erases < erases && !watch.stopped() {
-                over = host
-                    .run_for(&mut device, SimTime::NEVER, STEPS, &mut |sample, _| {
-                        done += 1;
-                        gathered.take(sample);
-                    })
-                    .map_err(fail)?;
-                life.ended = device.read_only_since().is_some();
+        let mut run = |host: &mut Host<Workload>, device: &mut Device, to: u64, gathered: &mut Gathered| {
+            let mut ended = false;
+            let of = |c: &Counters| (c.programs(), c.programs_user, c.erases);
+            let before = of(device.counters());
+            while !over && !ended && device.counters().erases < to && !watch.stopped() {
+                over = host.run_for(device, SimTime::NEVER, STEPS, &mut |sample, _| {
+                    done += 1;
+                    gathered.take(sample);
+                })?;
+                ended = device.read_only_since().is_some();
                 watch.requests(scheme, done, host.now());
             }
+            let after = of(device.counters());
+            gathered.programs += after.0 - before.0;
+            gathered.by_host += after.1 - before.1;
+            gathered.erases += after.2 - before.2;
+            Ok((over || ended || watch.stopped(), ended))
+        };
+        let mut last = false;
+        while !last {
+            let mut gathered = Gathered::default();
+            device.reset_counters();
+            let mut cycles = 0;
+            // A part of a stage.
+            while !last && cycles < u64::from(each) {
+                let mut warm = Gathered::default();
+                let begun = device.counters().erases;
+                if untimed > 0 {
+                    let to = device.counters().erases + erases;
+                    (last, life.ended) = run(&mut host, &mut device, to, &mut warm).map_err(fail)?;
+                }
+                let (to, before) = (device.counters().erases + erases, (gathered.written, gathered.erases));
+                if !last {
+                    (last, life.ended) = run(&mut host, &mut device, to, &mut gathered).map_err(fail)?;
+                }
+                cycles += u64::from(timed + untimed);
+                if untimed == 0 {
+                    continue;
+                }
+                if last {
+                    life.written += warm.written;
+                    continue;
+                }
+                let (written, erased) = (gathered.written - before.0, gathered.erases - before.1);
+                let since = host.now();
+                host.drain(&mut device, &mut |sample, _| gathered.take(sample)).map_err(fail)?;
+                if !device.settle() {
+                    let stuck = RunError::Stuck { at: device.now(), what: device.describe_waiting() };
+                    life.ended = device.read_only_since().is_some();
+                    last = life.ended;
+                    if !last {
+                        return Err(fail(stuck));
+                    }
+                }
+                // All other erases stand for as many bytes as those that were measured.
+                let pass = erases * u64::from(untimed - 1);
+                let others = device.counters().erases - begun - erased + pass;
+                life.written += (written as f64 * others as f64 / erased.max(1) as f64) as u64;
+                overwrite(&mut device, &mut writes, pass, &mut |_| !watch.stopped())?;
+                host.go_on(since, device.now());
+            }
             life.written += gathered.written;
-            life.stages.push(stage(&device, life.written, &gathered.reads));
+            life.stages.push(stage(&device, life.written, &gathered));
         }
         let mut cycles = device.pe_cycles();
         cycles.sort_unstable();
@@ -146,13 +210,13 @@ impl Experiment<'_> {
 }
 
 /// What a drive is like at the end of a stage.
-fn stage(device: &Device, written: u64, reads: &Population) -> Stage {
+fn stage(device: &Device, written: u64, gathered: &Gathered) -> Stage {
+    let reads = &gathered.reads;
     let cycles = device.pe_cycles();
     let (least, most) = (cycles.iter().min(), cycles.iter().max());
     let blocks = device.block_report();
     let percentile = |percent: f64| (!reads.is_thin(percent)).then(|| reads.percentile(percent));
-    let (counters, erases) = (device.counters(), &device.flash_counters().erases);
-    let by_host = counters.programs_user;
+    let erases = &device.flash_counters().erases;
     Stage {
         written,
         cycles_mean: cycles.iter().map(|&n| u64::from(n)).sum::<u64>() as f64 / cycles.len().max(1) as f64,
@@ -167,6 +231,6 @@ fn stage(device: &Device, written: u64, reads: &Population) -> Stage {
         pulse_ns: (erases.blocks > 0).then(|| erases.pulse_ns as f64 / erases.blocks as f64),
         full_voltage: (erases.blocks > 0 && device.shape().slow_programs.is_some())
             .then(|| erases.full_voltage as f64 / erases.blocks as f64),
-        waf: (by_host > 0).then(|| counters.programs() as f64 / by_host as f64),
+        waf: (gathered.by_host > 0).then(|| gathered.programs as f64 / gathered.by_host as f64),
     }
 }

@@ -256,12 +256,9 @@ impl Past<'_> {
             return Ok(AgeReport::default());
         }
         self.fill(device);
-        let mut ageing = if self.is_uniform(factory.config) {
-            let bytes = device.shape().layout.unit_bytes as u32;
-            Ageing::Uniform { region: 0..self.filled, bytes }
-        } else {
-            self.workload.ageing(self.capacity, self.filled, factory.seed)?
-        };
+        let unit = device.shape().layout.unit_bytes;
+        let mut ageing =
+            ageing(self.workload, (self.capacity, self.filled), factory.config, unit, factory.seed)?;
         let report = match &mut ageing {
             Ageing::Uniform { region, bytes } => device.age_uniform(region.clone(), *bytes, &mut progress),
             Ageing::Jobs(writes) => device.age_replay(writes.as_mut(), &mut progress),
@@ -300,6 +297,46 @@ impl Past<'_> {
         }
         Ok(())
     }
+}
+
+/// The overwrites of a drive of `capacity` bytes with mapping units of `unit` bytes, of which `filled` hold data.
+///
+/// # Errors
+/// The workload cannot be read.
+pub fn ageing(
+    workload: &WorkloadSpec,
+    (capacity, filled): (u64, u64),
+    config: &DeviceConfig,
+    unit: u64,
+    seed: u64,
+) -> Result<Ageing, WorkloadError> {
+    match overwrites(workload, config) {
+        Overwrites::Uniform => Ok(Ageing::Uniform { region: 0..filled, bytes: unit as u32 }),
+        Overwrites::Workload => workload.ageing(capacity, filled, seed),
+    }
+}
+
+/// Overwrite a drive at rest as `ageing` says, in zero time, until `erases` more extents were erased.
+///
+/// # Errors
+/// A trace that cannot be read.
+pub fn overwrite(
+    device: &mut Device,
+    ageing: &mut Ageing,
+    erases: u64,
+    progress: &mut dyn FnMut(f64) -> bool,
+) -> Result<(), WorkloadError> {
+    match ageing {
+        Ageing::Uniform { region, bytes } => device.overwrite_uniform(erases, region, *bytes, progress),
+        Ageing::Jobs(writes) => device.overwrite_replay(erases, writes.as_mut(), progress),
+        Ageing::Trace(writes) => {
+            device.overwrite_replay(erases, writes.as_mut(), progress);
+            if let Some(error) = writes.failure() {
+                return Err(WorkloadError::Trace(error));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The overwrites of a filled drive before this workload. A job ages the drive with its own

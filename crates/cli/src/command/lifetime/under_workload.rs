@@ -35,6 +35,7 @@ struct Lives {
     device: String,
     workload: String,
     cycles_per_erase: u32,
+    untimed_cycles: u32,
     capacity_bytes: u64,
     seed: u64,
     schemes: Vec<Row>,
@@ -83,7 +84,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
     }
     catch_interrupts();
     let progress = Progress::new(&plan, experiment.schemes.len());
-    let lives = experiment.live(&plan, args.stage, &progress);
+    let lives = experiment.live(&plan, args.stage, args.untimed_cycles, &progress);
     progress.finish();
     let mut rows: Vec<Row> = Vec::new();
     for ((spec, requirement), life) in experiment.schemes.iter().zip(requirements).zip(lives?) {
@@ -102,6 +103,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         device: args.device.clone(),
         workload: text.to_string(),
         cycles_per_erase: args.cycles_per_erase,
+        untimed_cycles: args.untimed_cycles,
         capacity_bytes: plan.capacity,
         seed: args.seed,
         schemes: rows,
@@ -135,9 +137,13 @@ fn summary(lives: &Lives) -> String {
         1 => String::new(),
         n => format!("(an erase of the run stands for {n} cycles)\n"),
     };
+    let untimed = match lives.untimed_cycles {
+        0 => String::new(),
+        n => format!("(measured in one of {} cycles)\n", n + 1),
+    };
     format!(
         "Bytes written until a drive of {} is read-only, and the program/erase cycles of its blocks then\n\
-         {stands_for}{}",
+         {stands_for}{untimed}{}",
         lives.device,
         grid.render()
     )

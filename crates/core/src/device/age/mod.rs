@@ -6,3 +6,4 @@ pub(super) mod scatter;
 mod start;
 mod steady;
 mod threads;
+mod writes;

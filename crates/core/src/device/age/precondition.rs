@@ -16,7 +16,7 @@ use crate::observer::Observer;
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use tailcut_units::{Command, HostOp, Stream};
+use tailcut_units::Command;
 
 /// The result of preconditioning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,9 +44,18 @@ pub enum UniformStart {
     Analytic(usize),
 }
 
+/// Where overwrites end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// When write amplification is steady.
+    Steady,
+    /// When so many extents were erased since the drive was made.
+    Erases(u64),
+}
+
 /// Logical units drawn together. The map entry of a unit is fetched two batches before the unit is
 /// written, and the state of its old copy one batch before, so that memory has the time to answer.
-const BATCH: usize = 128;
+pub(super) const BATCH: usize = 128;
 /// Units of a victim whose map entries are fetched before the units are moved.
 const MOVES: usize = 64;
 /// Units of a victim whose owners are fetched before they are read: eight cache lines.
@@ -102,6 +111,8 @@ struct Pass {
     stripe: u32,
     /// Whether a lane could not collect up to its start level.
     out_of_reach: bool,
+    /// The difference of erases at which a lane is levelled, if it is.
+    erase_gap: Option<u32>,
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -125,22 +136,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
         bytes: u32,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
-        let unit = self.shape.layout.unit_bytes;
-        let per_write = u64::from(bytes).div_ceil(unit).max(1);
-        let first = region.start / unit;
-        let end = (region.end / unit).min(u64::from(self.shape.layout.host_units));
-        let places = end.saturating_sub(first) / per_write;
-        if places == 0 {
-            return AgeReport::default();
-        }
+        let Some(mut writes) = self.uniform_writes(&region, bytes) else { return AgeReport::default() };
         let threads = match start {
             UniformStart::Fill => 0,
             UniformStart::Analytic(threads) => threads,
             UniformStart::BySize if self.shape.layout.units() < ANALYTIC_MIN => 0,
             UniformStart::BySize => threads::available(),
         };
+        let unit = self.shape.layout.unit_bytes;
         // The last mapping unit may lie in the region only in part.
-        let all = per_write == 1 && first == 0 && end + 1 >= u64::from(self.map.state.filled);
+        let end = (region.end / unit).min(u64::from(self.shape.layout.host_units));
+        let all =
+            u64::from(bytes) <= unit && region.start < unit && end + 1 >= u64::from(self.map.state.filled);
         let plan = if all && threads > 0 { self.plan_start() } else { None };
         let analytic = plan.is_some();
         if let Some(lanes) = plan
@@ -148,21 +155,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             return AgeReport { analytic, ..AgeReport::default() };
         }
-        // A second pass on the same drive must not write the same addresses again.
-        let mut stream = Stream::new(self.shape.context.seed, "age", self.state.extents.serial);
-        let (mut at, mut left) = (0, 0);
-        self.age(analytic, progress, &mut |batch| {
-            for lpn in batch.iter_mut() {
-                if left == 0 {
-                    at = first + stream.below(places) * per_write;
-                    left = per_write;
-                }
-                *lpn = Lpn(at as u32);
-                at += 1;
-                left -= 1;
-            }
-            BATCH
-        })
+        self.age(analytic, End::Steady, progress, &mut writes)
     }
 
     /// Overwrite as `writes` says, in order, until steady or until `writes` ends. Commands other
@@ -172,39 +165,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
         writes: &mut impl Iterator<Item = Command>,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
-        let unit = self.shape.layout.unit_bytes;
-        let most = u64::from(self.shape.layout.host_units);
-        let mut pending = 0..0;
-        self.age(false, progress, &mut |batch| {
-            let mut filled = 0;
-            while filled < BATCH {
-                if pending.is_empty() {
-                    let Some(command) = writes.find(|c| c.op == HostOp::Write) else { break };
-                    let end = (command.offset + u64::from(command.bytes)).div_ceil(unit).min(most);
-                    pending = command.offset / unit..end;
-                    continue;
-                }
-                batch[filled] = Lpn(pending.start as u32);
-                pending.start += 1;
-                filled += 1;
-            }
-            filled
-        })
+        let mut writes = self.replayed_writes(writes);
+        self.age(false, End::Steady, progress, &mut writes)
     }
 
-    /// The common loop, from an analytic start or from a fill. `next` fills a batch with logical
-    /// units and returns how many.
-    fn age(
+    /// The common loop, from an analytic start or from the drive as it is. `next` fills a batch with logical
+    /// units and returns how many. Ends when there are no more, and at the latest at `end`.
+    pub(super) fn age(
         &mut self,
         analytic: bool,
+        end: End,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
         // A run must not depend on whether its aged drive came from a snapshot, which holds no
         // state of policies.
         let policies = self.state.policies.clone();
+        let levelled_at = self.state.gc.levelled_at.clone();
         self.finish_last_loops();
         let mut pass = Pass::new(self);
+        // Before a run the blocks of a lane have been erased alike, and an aged state has no levelling.
+        pass.erase_gap = if end == End::Steady { None } else { self.fixed.erase_gap };
         if analytic {
             // No extent of the fill is left to be erased.
             pass.extents = 0;
@@ -219,7 +200,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut batches = [[Lpn(0); BATCH]; 3];
         let mut filled = [next(&mut batches[0]), next(&mut batches[1]), 0];
         let mut at = 0;
-        while pass.programs < BOUND * raw && filled[at] > 0 {
+        let goes_on = |device: &Self, pass: &Pass| match end {
+            End::Steady => pass.programs < BOUND * raw,
+            End::Erases(most) => device.state.extents.erases < most,
+        };
+        while goes_on(self, &pass) && filled[at] > 0 {
             let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
             filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
             for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
@@ -231,7 +216,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             at = soon;
             if pass.programs - pass.window_start.1 >= pass.window_units {
                 steady = pass.end_window();
-                if steady {
+                if steady && end == End::Steady {
                     break;
                 }
             }
@@ -253,6 +238,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.end_stripe(&mut pass);
         self.end_pass(&mut pass);
         self.state.policies = policies;
+        self.state.gc.levelled_at = levelled_at;
         AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach, analytic }
     }
 
@@ -326,6 +312,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             if let Some(ppa) = row {
                 pass.written[lane as usize] += 1;
+                if pass.erase_gap.is_some() {
+                    self.state.gc.levelled_at[lane as usize] = u64::MAX;
+                }
                 if attempt > 0 {
                     pass.load[lanes].fill(0);
                 }
@@ -358,6 +347,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Move a victim's valid units and erase it, in zero time.
     fn collect_functionally(&mut self, pass: &mut Pass, lane: u32, victim: u32) {
         pass.collections += 1;
+        if self.state.gc.coldest.get(lane as usize) == Some(&victim) {
+            // Not again before the host has written to the lane.
+            self.state.gc.levelled_at[lane as usize] = self.state.counters.programs_user;
+        }
         self.state.extents.begin_collection(victim);
         let n = self.shape.layout.units_per_extent;
         let base = Ppa(victim * n);
@@ -402,6 +395,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.choose_lower_voltage(victim);
         self.count_erases_of(victim);
         self.extent_erased(victim);
+        if let Some(gap) = pass.erase_gap {
+            self.note_coldest(lane, gap);
+        }
     }
 
     #[inline]
@@ -494,6 +490,7 @@ impl Pass {
             moved: Vec::with_capacity(2 * MOVES + 64),
             stripe: NONE,
             out_of_reach: false,
+            erase_gap: None,
         }
     }
 
