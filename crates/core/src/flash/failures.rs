@@ -89,8 +89,8 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Bring what the blocks of an operation remember into the caches: it is looked at when the operation
-    /// ends.
+    /// Bring what the blocks of an operation remember into the caches: it is looked at when the operation ends, and
+    /// when a sense of pages with raw bit errors begins.
     #[inline]
     pub(super) fn prefetch_blocks(&self, id: u32) {
         let cmd = &self.state.ops[id].cmd;
