@@ -7,7 +7,8 @@
 //! Most cycles can pass without timing: after a cycle that is simulated and measured the drive comes to rest, and is
 //! overwritten functionally. Blocks wear as in the run. They are retired at their next erase that is simulated.
 //! The rest leaves more free blocks than the run. So a cycle is simulated as a warm-up before the next one is
-//! measured. All count as many bytes as the one that is measured.
+//! measured. All count as many bytes as the one that is measured,
+//! until the last cycles of the life.
 
 use crate::experiment::{Common, Experiment, ExperimentError, Plan, broken};
 use crate::host::{Host, RunError};
@@ -182,13 +183,15 @@ impl Experiment<'_> {
                 let (written, erased) = (gathered.written - before.0, gathered.erases - before.1);
                 let since = host.now();
                 host.drain(&mut device, &mut |sample, _| gathered.take(sample)).map_err(fail)?;
-                if !device.settle() {
+                let rests = device.settle();
+                if device.read_only_since().is_some() {
+                    (last, life.ended) = (true, true);
+                    life.written += warm.written;
+                    continue;
+                }
+                if !rests {
                     let stuck = RunError::Stuck { at: device.now(), what: device.describe_waiting() };
-                    life.ended = device.read_only_since().is_some();
-                    last = life.ended;
-                    if !last {
-                        return Err(fail(stuck));
-                    }
+                    return Err(fail(stuck));
                 }
                 // All other erases stand for as many bytes as those that were measured.
                 let pass = erases * u64::from(untimed - 1);

@@ -62,9 +62,9 @@ impl<T: Pod> BigArray<T> {
         };
         let file = tempfile::tempfile().map_err(told)?;
         reserve(&file, bytes as u64).map_err(told)?;
-        // SAFETY: the file has no name, and its handle ends here, so that nothing else changes or
-        // shortens it.
-        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
+        // SAFETY: the file is temporary, and its handle ends here. No other program is expected to open
+        // it, so that nothing else changes or shortens it.
+        let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file) }.map_err(told)?;
         let array = Self::over(map, len, true);
         array.access_in_order(false);
         Ok(array)

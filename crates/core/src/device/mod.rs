@@ -1,6 +1,7 @@
 //! A drive: the controller above the flash, as one state machine.
 //!
-//! [`Device`] has no clock, thread or I/O; only the start of an aged state may use threads. A driver
+//! [`Device`] has no clock, thread or I/O; only the start of an aged state may use threads, and the reverse map of a
+//! very large drive a temporary file as its memory. A driver
 //! submits the host's commands with their times ([`Device::submit`]), lets time pass
 //! ([`Device::advance`]) and asks when the next timer fires ([`Device::next_deadline`]).
 //!

@@ -15,8 +15,7 @@ use tailcut_units::random::mix;
 
 const TRIMMED: u32 = u32::MAX;
 /// A drive of more physical units has its reverse map in a temporary file: 8.6 GB and more. The forward map
-/// is read at random and needs memory. Of the reverse map, writes and collections need a row of an extent after
-/// the other.
+/// is read at random and needs memory. Writes and collections use the reverse map of an extent in order.
 const UNITS_IN_MEMORY: u32 = 1 << 31;
 
 /// Where a logical unit is.
