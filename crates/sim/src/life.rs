@@ -16,10 +16,10 @@ use crate::measure::MeasureError;
 use crate::precondition::{ageing, overwrite};
 use crate::watch::Watch;
 use serde::Serialize;
-use tailcut_core::device::{Counters, Device};
+use tailcut_core::device::{Counters, Device, Until};
 use tailcut_stats::{Population, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
-use tailcut_workload::Workload;
+use tailcut_workload::{Ageing, Source, Workload};
 
 /// Events of the drive between two looks at what has been written.
 const STEPS: u64 = 1 << 14;
@@ -120,95 +120,125 @@ impl Experiment<'_> {
         watch: &dyn Watch,
     ) -> Result<Option<DriveLife>, ExperimentError> {
         let spec = &self.schemes[scheme];
-        let Some((mut device, _)) = self.prepared(scheme, self.seed, common, (scheme, watch))? else {
+        let Some((device, _)) = self.prepared(scheme, self.seed, common, (scheme, watch))? else {
             return Ok(None);
         };
-        let fail = |e| broken(&spec.name, MeasureError::Run(e));
-        let workload = self.workload.open(common.plan.capacity, common.plan.filled, self.seed)?;
-        let mut host: Host<Workload> = Host::new(workload).map_err(fail)?;
-        let mut life =
-            DriveLife { written: 0, written_in_life: 0, ended: false, cycles: [0; 3], stages: Vec::new() };
+        let Plan { capacity, filled, .. } = *common.plan;
+        let workload = self.workload.open(capacity, filled, self.seed)?;
+        let host = Host::new(workload).map_err(|e| broken(&spec.name, MeasureError::Run(e)))?;
+        let unit = device.shape().layout.unit_bytes;
+        let writes =
+            ageing(self.workload, (capacity, filled), &spec.config, unit, self.seed.wrapping_add(1))?;
         let per_erase = spec.config.erase.as_ref().map_or(1, |erase| erase.cycles_per_erase);
         let extents: u64 = device.shape().layout.usable.iter().map(|&n| u64::from(n)).sum();
-        // A part of a stage is measured: the whole stage if all cycles are.
-        let timed = if untimed == 0 { each } else { 1 };
-        let erases = (extents * u64::from(timed) / u64::from(per_erase)).max(1);
-        let (unit, filled) = (device.shape().layout.unit_bytes, (common.plan.capacity, common.plan.filled));
-        let mut writes = ageing(self.workload, filled, &spec.config, unit, self.seed.wrapping_add(1))?;
-        let mut done = 0;
-        let mut over = false;
-        let mut run = |host: &mut Host<Workload>, device: &mut Device, to: u64, gathered: &mut Gathered| {
-            let mut ended = false;
-            let of = |c: &Counters| (c.programs(), c.programs_user, c.erases);
-            let before = of(device.counters());
-            while !over && !ended && device.counters().erases < to && !watch.stopped() {
-                over = host.run_for(device, SimTime::NEVER, STEPS, &mut |sample, _| {
-                    done += 1;
-                    gathered.take(sample);
-                })?;
-                ended = device.read_only_since().is_some();
-                watch.requests(scheme, done, host.now());
-            }
-            let after = of(device.counters());
-            gathered.programs += after.0 - before.0;
-            gathered.by_host += after.1 - before.1;
-            gathered.erases += after.2 - before.2;
-            Ok((over || ended || watch.stopped(), ended))
-        };
-        let mut last = false;
-        while !last {
+        let erases = |cycles: u32| (extents * u64::from(cycles) / u64::from(per_erase)).max(1);
+        let mut living =
+            Living { name: &spec.name, scheme, watch, host, device, writes, done: 0, over: false };
+        let mut life =
+            DriveLife { written: 0, written_in_life: 0, ended: false, cycles: [0; 3], stages: Vec::new() };
+        loop {
             let mut gathered = Gathered::default();
-            device.reset_counters();
-            let mut cycles = 0;
-            // A part of a stage.
-            while !last && cycles < u64::from(each) {
-                let mut warm = Gathered::default();
-                let begun = device.counters().erases;
-                if untimed > 0 {
-                    let to = device.counters().erases + erases;
-                    (last, life.ended) = run(&mut host, &mut device, to, &mut warm).map_err(fail)?;
+            living.device.reset_counters();
+            if untimed == 0 {
+                living.run(erases(each), &mut gathered)?;
+            } else {
+                for _ in 0..each.div_ceil(1 + untimed) {
+                    life.written += living.part(erases(1), untimed, &mut gathered)?;
+                    if living.is_over() {
+                        break;
+                    }
                 }
-                let (to, before) = (device.counters().erases + erases, (gathered.written, gathered.erases));
-                if !last {
-                    (last, life.ended) = run(&mut host, &mut device, to, &mut gathered).map_err(fail)?;
-                }
-                cycles += u64::from(timed + untimed);
-                if untimed == 0 {
-                    continue;
-                }
-                if last {
-                    life.written += warm.written;
-                    continue;
-                }
-                let (written, erased) = (gathered.written - before.0, gathered.erases - before.1);
-                let since = host.now();
-                host.drain(&mut device, &mut |sample, _| gathered.take(sample)).map_err(fail)?;
-                let rests = device.settle();
-                if device.read_only_since().is_some() {
-                    (last, life.ended) = (true, true);
-                    life.written += warm.written;
-                    continue;
-                }
-                if !rests {
-                    let stuck = RunError::Stuck { at: device.now(), what: device.describe_waiting() };
-                    return Err(fail(stuck));
-                }
-                // All other erases stand for as many bytes as those that were measured.
-                let pass = erases * u64::from(untimed - 1);
-                let others = device.counters().erases - begun - erased + pass;
-                life.written += (written as f64 * others as f64 / erased.max(1) as f64) as u64;
-                overwrite(&mut device, &mut writes, pass, &mut |_| !watch.stopped())?;
-                host.go_on(since, device.now());
             }
             life.written += gathered.written;
-            life.stages.push(stage(&device, life.written, &gathered));
+            life.stages.push(stage(&living.device, life.written, &gathered));
+            if living.is_over() {
+                break;
+            }
         }
-        let mut cycles = device.pe_cycles();
+        life.ended = living.device.read_only_since().is_some();
+        let mut cycles = living.device.pe_cycles();
         cycles.sort_unstable();
         let at = |percent: usize| cycles.get(cycles.len() * percent / 100).copied().unwrap_or(0);
         life.cycles = [at(1), at(50), at(99)];
         life.written_in_life = life.written.saturating_mul(u64::from(per_erase));
         Ok(Some(life))
+    }
+}
+
+/// A drive that lives.
+struct Living<'a> {
+    name: &'a str,
+    scheme: usize,
+    watch: &'a dyn Watch,
+    host: Host<Workload>,
+    device: Device,
+    /// The writes that pass without timing.
+    writes: Ageing,
+    /// Requests that have ended.
+    done: u64,
+    /// Whether the workload is.
+    over: bool,
+}
+
+impl Living<'_> {
+    fn is_over(&self) -> bool {
+        self.over || self.device.read_only_since().is_some() || self.watch.stopped()
+    }
+
+    fn broken(&self, error: RunError<<Workload as Source>::Error>) -> ExperimentError {
+        broken(self.name, MeasureError::Run(error))
+    }
+
+    /// Run the workload until `erases` more extents were erased.
+    fn run(&mut self, erases: u64, gathered: &mut Gathered) -> Result<(), ExperimentError> {
+        let of = |c: &Counters| (c.programs(), c.programs_user, c.erases);
+        let before = of(self.device.counters());
+        while !self.is_over() && self.device.counters().erases - before.2 < erases {
+            let Living { host, device, done, .. } = self;
+            let over = host.run_for(device, SimTime::NEVER, STEPS, &mut |sample, _| {
+                *done += 1;
+                gathered.take(sample);
+            });
+            self.over = over.map_err(|e| self.broken(e))?;
+            self.watch.requests(self.scheme, self.done, self.host.now());
+        }
+        let after = of(self.device.counters());
+        gathered.programs += after.0 - before.0;
+        gathered.by_host += after.1 - before.1;
+        gathered.erases += after.2 - before.2;
+        Ok(())
+    }
+
+    /// Let one cycle of `erases` erases be a warm-up, measure one, and let the others of `untimed` pass without
+    /// timing. Returns the bytes that are written besides those that are gathered.
+    fn part(&mut self, erases: u64, untimed: u32, gathered: &mut Gathered) -> Result<u64, ExperimentError> {
+        let begun = self.device.counters().erases;
+        let mut warm = Gathered::default();
+        self.run(erases, &mut warm)?;
+        let before = (gathered.written, gathered.erases);
+        self.run(erases, gathered)?;
+        let (written, erased) = (gathered.written - before.0, gathered.erases - before.1);
+        if self.is_over() {
+            return Ok(warm.written);
+        }
+        let since = self.host.now();
+        let drained = self.host.drain(&mut self.device, &mut |sample, _| gathered.take(sample));
+        drained.map_err(|e| self.broken(e))?;
+        let rests = self.device.settle();
+        if self.is_over() {
+            return Ok(warm.written);
+        }
+        if !rests {
+            let what = self.device.describe_waiting();
+            return Err(self.broken(RunError::Stuck { at: self.device.now(), what }));
+        }
+        // All other erases stand for as many bytes as those that were measured.
+        let pass = erases * u64::from(untimed - 1);
+        let others = self.device.counters().erases - begun - erased + pass;
+        let watch = self.watch;
+        overwrite(&mut self.device, &mut self.writes, Until::Erases(pass), &mut |_| !watch.stopped())?;
+        self.host.go_on(since, self.device.now());
+        Ok((written as f64 * others as f64 / erased.max(1) as f64) as u64)
     }
 }
 

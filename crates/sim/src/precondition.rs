@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::PoisonError;
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
-use tailcut_core::device::{AgeReport, ConfigProblem, Device, SnapshotError, aged_key};
+use tailcut_core::device::{AgeReport, ConfigProblem, Device, SnapshotError, Until, aged_key};
 use tailcut_units::quantity::Level;
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
@@ -259,17 +259,7 @@ impl Past<'_> {
         let unit = device.shape().layout.unit_bytes;
         let mut ageing =
             ageing(self.workload, (self.capacity, self.filled), factory.config, unit, factory.seed)?;
-        let report = match &mut ageing {
-            Ageing::Uniform { region, bytes } => device.age_uniform(region.clone(), *bytes, &mut progress),
-            Ageing::Jobs(writes) => device.age_replay(writes.as_mut(), &mut progress),
-            Ageing::Trace(writes) => device.age_replay(writes.as_mut(), &mut progress),
-        };
-        if let Ageing::Trace(writes) = &mut ageing
-            && let Some(error) = writes.failure()
-        {
-            return Err(WorkloadError::Trace(error).into());
-        }
-        Ok(report)
+        Ok(overwrite(device, &mut ageing, Until::Steady, &mut progress)?)
     }
 
     fn save(
@@ -316,27 +306,27 @@ pub fn ageing(
     }
 }
 
-/// Overwrite a drive at rest as `ageing` says, in zero time, until `erases` more extents were erased.
+/// Overwrite a drive at rest as `ageing` says, in zero time.
 ///
 /// # Errors
 /// A trace that cannot be read.
 pub fn overwrite(
     device: &mut Device,
     ageing: &mut Ageing,
-    erases: u64,
+    until: Until,
     progress: &mut dyn FnMut(f64) -> bool,
-) -> Result<(), WorkloadError> {
-    match ageing {
-        Ageing::Uniform { region, bytes } => device.overwrite_uniform(erases, region, *bytes, progress),
-        Ageing::Jobs(writes) => device.overwrite_replay(erases, writes.as_mut(), progress),
-        Ageing::Trace(writes) => {
-            device.overwrite_replay(erases, writes.as_mut(), progress);
-            if let Some(error) = writes.failure() {
-                return Err(WorkloadError::Trace(error));
-            }
-        }
+) -> Result<AgeReport, WorkloadError> {
+    let report = match ageing {
+        Ageing::Uniform { region, bytes } => device.overwrite_uniform(until, region, *bytes, progress),
+        Ageing::Jobs(writes) => device.overwrite_replay(until, writes.as_mut(), progress),
+        Ageing::Trace(writes) => device.overwrite_replay(until, writes.as_mut(), progress),
+    };
+    if let Ageing::Trace(writes) = ageing
+        && let Some(error) = writes.failure()
+    {
+        return Err(WorkloadError::Trace(error));
     }
-    Ok(())
+    Ok(report)
 }
 
 /// The overwrites of a filled drive before this workload. A job ages the drive with its own

@@ -1,6 +1,6 @@
 //! A host that lets the drive come to rest goes on as if no time had passed.
 
-use tailcut_core::device::Device;
+use tailcut_core::device::{Device, Until};
 use tailcut_sim::host::Host;
 use tailcut_sim::precondition::{ageing, overwrite};
 use tailcut_testkit::small_drive;
@@ -35,7 +35,7 @@ fn a_pause_delays_no_request_and_loses_none() {
                 let since = host.now();
                 host.drain(&mut device, &mut |sample, _| seen(sample.latency_ns())).unwrap();
                 assert!(device.settle());
-                overwrite(&mut device, &mut writes, 20, &mut |_| true).unwrap();
+                overwrite(&mut device, &mut writes, Until::Erases(20), &mut |_| true).unwrap();
                 host.go_on(since, device.now());
                 rests += 1;
             }

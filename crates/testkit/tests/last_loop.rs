@@ -2,7 +2,7 @@
 
 use tailcut_core::address::BlockId;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{AgeReport, Device, Observer, OpKind, Step, StepEvent};
+use tailcut_core::device::{AgeReport, Device, Observer, OpKind, Step, StepEvent, Until};
 use tailcut_core::flash::erase::{Known, Plan};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::nand::config::BusyKind;
@@ -121,7 +121,7 @@ fn every_block_gets_the_same_pulses() {
             let wanted = planned_totals(device, &device.pe_cycles(), &deferred, width);
             assert_eq!(found, wanted, "{name}");
             // With the last loops made, each block has lived as often as its extent became free.
-            device.age_replay(&mut std::iter::empty(), &mut |_| true);
+            device.overwrite_replay(Until::Steady, &mut std::iter::empty(), &mut |_| true);
             device.audit().unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(device.last_loops().0.count(), 0, "{name}");
             let lived: u64 = device.pe_cycles().iter().map(|&n| u64::from(n - PAST)).sum();

@@ -5,7 +5,7 @@
 //! workload on an aged drive.
 
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
-use tailcut_core::device::{Capacity, Device, SuspensionWear};
+use tailcut_core::device::{Capacity, Device, SuspensionWear, Until};
 use tailcut_testkit::keys::{Changed, changed_keys, members};
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
@@ -41,7 +41,7 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
             Overwrites::Workload => {
                 let offsets = (0..).map(|i: u64| i * 4096 % (9 << 20));
                 let mut writes = offsets.map(|offset| Command { op: HostOp::Write, offset, bytes: 4096 });
-                device.age_replay(&mut writes, &mut |_| true)
+                device.overwrite_replay(Until::Steady, &mut writes, &mut |_| true)
             }
         };
     }

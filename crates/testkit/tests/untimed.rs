@@ -2,8 +2,8 @@
 //! blocks are erased and levelled, and it goes on.
 
 use std::ops::Range;
-use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::{Device, Until};
 use tailcut_core::policy::wear::{WearConfig, static_threshold};
 use tailcut_testkit::{closed_loop, parity_drive, small_drive};
 use tailcut_units::{Command, HostOp, Stream};
@@ -26,7 +26,7 @@ fn rounds(config: &DeviceConfig, written: &Range<u64>, erases: u64) -> Vec<u32> 
         assert!(device.settle() && device.is_quiescent());
         device.audit().expect("every law holds at rest");
         let before: u32 = device.pe_cycles().iter().sum();
-        device.overwrite_uniform(erases, written, unit as u32, &mut |_| true);
+        device.overwrite_uniform(Until::Erases(erases), written, unit as u32, &mut |_| true);
         device.audit().expect("every law holds after overwrites");
         let planes = device.shape().layout.planes_of(0).len() as u64;
         let after: u32 = device.pe_cycles().iter().sum();

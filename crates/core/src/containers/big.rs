@@ -74,11 +74,13 @@ impl<T: Pod> BigArray<T> {
     /// access to an absent page of memory reads what follows, too. Otherwise, as at first, it reads one page.
     pub fn access_in_order(&self, in_order: bool) {
         #[cfg(unix)]
-        if let Some(memory) = self.memory.as_ref().filter(|_| self.in_file) {
+        if let Some(memory) = self.file() {
             use memmap2::Advice::{Normal, Random};
             // If it is refused, only speed is lost.
             let _ = memory.advise(if in_order { Normal } else { Random });
         }
+        #[cfg(not(unix))]
+        let _ = in_order;
     }
 
     fn bytes_of(len: usize) -> std::io::Result<usize> {
@@ -99,21 +101,21 @@ impl<T: Pod> BigArray<T> {
     }
 
     /// Ask for elements that are needed soon, if they lie in a file.
-    #[inline]
     pub fn fetch(&self, from: usize, count: usize) {
-        if self.in_file {
-            self.fetch_from_file(from, count);
-        }
-    }
-
-    #[cold]
-    fn fetch_from_file(&self, from: usize, count: usize) {
         #[cfg(unix)]
-        if let Some(memory) = &self.memory {
+        if let Some(memory) = self.file() {
             let (at, bytes) = (from * size_of::<T>(), count * size_of::<T>());
             // If it is refused, only speed is lost.
             let _ = memory.advise_range(memmap2::Advice::WillNeed, at, bytes);
         }
+        #[cfg(not(unix))]
+        let _ = (from, count);
+    }
+
+    /// The memory, if it is that of a file.
+    #[cfg(unix)]
+    fn file(&self) -> Option<&MmapMut> {
+        self.memory.as_ref().filter(|_| self.in_file)
     }
 
     /// The raw bytes, for snapshots.

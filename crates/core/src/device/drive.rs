@@ -33,6 +33,9 @@ use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
+/// A drive that has not come to rest after so many events never does.
+const SETTLE_EVENTS_MAX: u64 = 100_000_000;
+
 /// The timers above the flash.
 pub(super) const TIMER_READ_DONE: usize = 0;
 pub(super) const TIMER_WRITE_DONE: usize = 1;
@@ -393,6 +396,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if until != SimTime::NEVER {
             self.pass(self.state.now.max(until.0));
         }
+    }
+
+    /// Let the drive come to rest: program what its buffer holds, and end what is under way. Returns whether
+    /// nothing is left; without room, data stay in the buffer. No command may be under way.
+    pub fn settle(&mut self) -> bool {
+        debug_assert_eq!(self.outstanding(), 0);
+        for _ in 0..SETTLE_EVENTS_MAX {
+            self.flush_all();
+            if !self.state.deferred.is_empty() {
+                self.run_deferred();
+            }
+            if self.is_quiescent() {
+                return self.state.write.buffer.held() == 0;
+            }
+            self.advance_to_completion(SimTime::NEVER, 1, &mut |_| {});
+        }
+        false
     }
 
     /// Fire the timers due at or before `until` in order, but stop when a command has ended and all

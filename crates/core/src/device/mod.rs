@@ -51,7 +51,7 @@ pub use faults::retire::BlockReport;
 pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
 
-pub use age::precondition::{AgeReport, UniformStart, aged_key};
+pub use age::precondition::{AgeReport, UniformStart, Until, aged_key};
 pub use gc::group_time::GroupTime;
 pub use shape::Shape;
 pub use snapshot::SnapshotError;

@@ -16,7 +16,6 @@ use crate::observer::Observer;
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use tailcut_units::Command;
 
 /// The result of preconditioning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,12 +43,12 @@ pub enum UniformStart {
     Analytic(usize),
 }
 
-/// Where overwrites end.
+/// Where overwrites end, if their writes do not end before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub enum Until {
     /// When write amplification is steady.
     Steady,
-    /// When so many extents were erased since the drive was made.
+    /// When so many more extents were erased.
     Erases(u64),
 }
 
@@ -155,26 +154,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             return AgeReport { analytic, ..AgeReport::default() };
         }
-        self.age(analytic, End::Steady, progress, &mut writes)
-    }
-
-    /// Overwrite as `writes` says, in order, until steady or until `writes` ends. Commands other
-    /// than writes are skipped; an endless iterator must contain writes.
-    pub fn age_replay(
-        &mut self,
-        writes: &mut impl Iterator<Item = Command>,
-        progress: &mut dyn FnMut(f64) -> bool,
-    ) -> AgeReport {
-        let mut writes = self.replayed_writes(writes);
-        self.age(false, End::Steady, progress, &mut writes)
+        self.age(analytic, Until::Steady, progress, &mut writes)
     }
 
     /// The common loop, from an analytic start or from the drive as it is. `next` fills a batch with logical
-    /// units and returns how many. Ends when there are no more, and at the latest at `end`.
+    /// units and returns how many.
     pub(super) fn age(
         &mut self,
         analytic: bool,
-        end: End,
+        until: Until,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
@@ -185,7 +173,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.finish_last_loops();
         let mut pass = Pass::new(self);
         // Before a run the blocks of a lane have been erased alike, and an aged state has no levelling.
-        pass.erase_gap = if end == End::Steady { None } else { self.fixed.erase_gap };
+        pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
         if analytic {
             // No extent of the fill is left to be erased.
             pass.extents = 0;
@@ -200,9 +188,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut batches = [[Lpn(0); BATCH]; 3];
         let mut filled = [next(&mut batches[0]), next(&mut batches[1]), 0];
         let mut at = 0;
-        let goes_on = |device: &Self, pass: &Pass| match end {
-            End::Steady => pass.programs < BOUND * raw,
-            End::Erases(most) => device.state.extents.erases < most,
+        let erased = self.state.extents.erases;
+        let goes_on = |device: &Self, pass: &Pass| match until {
+            Until::Steady => pass.programs < BOUND * raw,
+            Until::Erases(more) => device.state.extents.erases - erased < more,
         };
         while goes_on(self, &pass) && filled[at] > 0 {
             let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
@@ -216,7 +205,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             at = soon;
             if pass.programs - pass.window_start.1 >= pass.window_units {
                 steady = pass.end_window();
-                if steady && end == End::Steady {
+                if steady && until == Until::Steady {
                     break;
                 }
             }

@@ -1,59 +1,43 @@
 //! Writes that overwrite a drive without the timing model.
 
-use super::precondition::{BATCH, End};
+use super::precondition::{AgeReport, BATCH, Until};
 use crate::address::Lpn;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
 use std::ops::Range;
-use tailcut_units::{Command, HostOp, SimTime, Stream};
-
-/// A drive that has not come to rest after so many events never does.
-const EVENTS_MAX: u64 = 100_000_000;
+use tailcut_units::{Command, HostOp, Stream};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Let the drive come to rest: program what its buffer holds, and end what is under way. Returns whether
-    /// nothing is left; without room, data stay in the buffer. No command may be under way.
-    pub fn settle(&mut self) -> bool {
-        debug_assert_eq!(self.outstanding(), 0);
-        for _ in 0..EVENTS_MAX {
-            self.flush_all();
-            if !self.state.deferred.is_empty() {
-                self.run_deferred();
-            }
-            if self.next_deadline() == SimTime::NEVER {
-                return self.state.write.buffer.held() == 0;
-            }
-            self.advance_to_completion(SimTime::NEVER, 1, &mut |_| {});
-        }
-        false
-    }
-
-    /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time, until `erases` more extents
-    /// were erased. Erases have their effect on blocks, and do not fail. The drive must be at rest
-    /// ([`Device::settle`]). `progress` stops the pass by returning false.
+    /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time: [`Device::age_uniform`] is
+    /// this until steady. The drive must be at rest ([`Device::settle`]). Erases have their effect on blocks, and do
+    /// not fail.
     pub fn overwrite_uniform(
         &mut self,
-        erases: u64,
+        until: Until,
         region: &Range<u64>,
         bytes: u32,
         progress: &mut dyn FnMut(f64) -> bool,
-    ) {
-        if let Some(mut writes) = self.uniform_writes(region, bytes) {
-            self.age(false, End::Erases(self.state.extents.erases + erases), progress, &mut writes);
+    ) -> AgeReport {
+        if until == Until::Steady {
+            return self.age_uniform(region.clone(), bytes, progress);
+        }
+        match self.uniform_writes(region, bytes) {
+            Some(mut writes) => self.age(false, until, progress, &mut writes),
+            None => AgeReport::default(),
         }
     }
 
-    /// As [`Device::overwrite_uniform`], with the writes among these commands.
+    /// As [`Device::overwrite_uniform`], with the writes among these commands, in order. An endless iterator must
+    /// contain writes.
     pub fn overwrite_replay(
         &mut self,
-        erases: u64,
+        until: Until,
         writes: &mut impl Iterator<Item = Command>,
         progress: &mut dyn FnMut(f64) -> bool,
-    ) {
-        let end = End::Erases(self.state.extents.erases + erases);
+    ) -> AgeReport {
         let mut writes = self.replayed_writes(writes);
-        self.age(false, end, progress, &mut writes);
+        self.age(false, until, progress, &mut writes)
     }
 
     /// Uniform writes of `bytes` bytes each inside `region`; `None` if none fits.
