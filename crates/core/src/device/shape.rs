@@ -259,7 +259,8 @@ impl Shape {
     }
 
     fn blocks_without_fault(&self) -> Blocks {
-        Blocks::new(self.bad.len() as u32, self.blocks).with_past(self.past, self.seed)
+        let planes = self.layout.planes;
+        Blocks::new(self.bad.len() as u32 / planes, planes, self.blocks).with_past(self.past, self.seed)
     }
 
     /// The busy unit of a die and plane.

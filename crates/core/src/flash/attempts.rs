@@ -24,13 +24,11 @@ pub(super) struct SenseState {
     /// By plane, modulo their number: the rates of the last block.
     #[serde(skip)]
     aged: [Aged; 4],
-    /// By operation and plane: what a plain read finds.
-    pub plain: Vec<Found>,
 }
 
 impl SenseState {
-    /// The state of a flash with these senses and blocks, whose operations have at most so many planes.
-    pub fn new(senses: Option<&Senses>, ops: u32, planes: u32, blocks: usize) -> SenseState {
+    /// The state of a flash with these senses and blocks.
+    pub fn new(senses: Option<&Senses>, ops: u32, blocks: usize) -> SenseState {
         let Some(senses) = senses else { return SenseState::default() };
         let tracks = senses.retry.first() == Aim::Tracked;
         SenseState {
@@ -40,7 +38,6 @@ impl SenseState {
             group: senses.group,
             uncorrectable_ns: 0,
             aged: Default::default(),
-            plain: vec![Found::default(); ops as usize * planes as usize],
         }
     }
 
@@ -85,7 +82,8 @@ pub(super) struct Attempts {
     pub aim: Aim,
     /// Whether only the known cells of this sense cross the channel.
     pub short: bool,
-    /// Whether this sense is of a plain read, whose iterations are drawn only if they are needed.
+    /// Whether this sense is of a plain read: its read is counted, and its iterations are drawn only if they are
+    /// needed.
     pub plain: bool,
     /// No codeword of this sense takes more iterations; `SKIPPED` if one is not decoded.
     pub most: u8,

@@ -94,13 +94,31 @@ impl<O> Flash<O> {
     #[inline]
     pub(super) fn prefetch_blocks(&self, id: u32) {
         let cmd = &self.state.ops[id].cmd;
-        self.fixed.planes_of(cmd).for_each(|plane| self.state.blocks.prefetch(plane, cmd.block));
+        self.state.blocks.prefetch(self.fixed.first_plane(cmd.unit), cmd.planes, cmd.block);
     }
 
     /// Decide which of the reads fail that were sensed together.
-    #[inline(never)]
+    #[inline]
     pub(super) fn judge_reads(&mut self, head: u32) {
+        if self.fixed.senses.is_none() {
+            self.judge_faulty_reads(head);
+        } else if !self.is_plain(head) {
+            self.judge_senses(head);
+        }
+    }
+
+    #[inline(never)]
+    fn judge_faulty_reads(&mut self, head: u32) {
         self.judge_each(head, Act::Read);
+    }
+
+    #[inline(never)]
+    fn judge_senses(&mut self, head: u32) {
+        let mut at = Some(head);
+        while let Some(id) = at {
+            self.judge_sense(id);
+            at = OpId::of_link(self.state.ops[id].joined).map(OpId::number);
+        }
     }
 
     /// Decide which of the operations fail that have ended together.
@@ -117,13 +135,9 @@ impl<O> Flash<O> {
     fn judge_each(&mut self, head: u32, act: Act) {
         let mut at = Some(head);
         while let Some(id) = at {
-            if act == Act::Read && self.fixed.senses.is_some() {
-                self.judge_sense(id);
-            } else {
-                let mask = self.judge(id, act);
-                let op = &mut self.state.ops[id];
-                *(if act == Act::Read { &mut op.unread } else { &mut op.failed }) = mask;
-            }
+            let mask = self.judge(id, act);
+            let op = &mut self.state.ops[id];
+            *(if act == Act::Read { &mut op.unread } else { &mut op.failed }) = mask;
             at = OpId::of_link(self.state.ops[id].joined).map(OpId::number);
         }
     }
@@ -132,35 +146,40 @@ impl<O> Flash<O> {
     /// further one helps.
     #[inline]
     fn judge_sense(&mut self, id: u32) {
-        let may_fail = self.state.failures.some_dead
-            || self.fixed.faults.as_ref().is_some_and(|faults| faults.may_fail_reads);
+        let faults = self.fixed.faults.as_ref();
+        let may_fail = self.some_dead() || faults.is_some_and(|faults| faults.may_fail_reads);
         let attempts = &self.state.sensing.attempts[id as usize];
-        let (first, given_up) = (attempts.is_first(), attempts.given_up);
+        let (first, plain, given_up) = (attempts.is_first(), attempts.plain, attempts.given_up);
         let mut faulty = 0;
         if first && may_fail {
             faulty = self.judge_first_sense(id);
-        } else if first {
-            self.count_reads(id);
+        } else if first && !plain {
+            let cmd = &self.state.ops[id].cmd;
+            let first = self.fixed.first_plane(cmd.unit);
+            self.state.blocks.count_reads(first, cmd.planes, cmd.block);
         }
         self.state.ops[id].unread = faulty | given_up;
     }
 
+    /// Whether a plane is dead.
+    #[inline]
+    pub(super) fn some_dead(&self) -> bool {
+        self.state.failures.some_dead
+    }
+
     #[inline(never)]
     fn judge_first_sense(&mut self, id: u32) -> u32 {
+        if self.state.sensing.attempts[id as usize].plain {
+            // A plane has died during the sense of a plain read, which is counted.
+            let cmd = &self.state.ops[id].cmd;
+            let first = self.fixed.first_plane(cmd.unit);
+            self.state.blocks.uncount_reads(first, cmd.planes, cmd.block);
+        }
         let faulty = self.judge(id, Act::Read);
         if faulty != 0 {
             self.state.sensing.give_up(id);
         }
         faulty
-    }
-
-    /// Count the reads of an operation on blocks whose reads do not fail.
-    #[inline]
-    fn count_reads(&mut self, id: u32) {
-        let Flash { fixed, state, .. } = self;
-        let FlashState { ops, blocks, .. } = state;
-        let cmd = &ops[id].cmd;
-        fixed.planes_of(cmd).for_each(|plane| blocks.count_read(plane, cmd.block));
     }
 
     /// The planes of an operation's die on which it fails, as a mask.

@@ -1,19 +1,27 @@
 //! Reads of pages with raw bit errors that are plain: whatever is drawn for their pages, all codewords decode after
 //! the first sense, and none is predicted to fail.
 //!
-//! Most reads of most drives are plain. The rates of their blocks tell, without the draws of their pages. What
-//! is left to be drawn is how long the decoding of the last codeword takes. The other codewords are decoded before
-//! the next ones arrive; if this is not certain, their iterations are drawn too. All draws are those that
-//! [`super::senses`] makes.
+//! Most reads of most drives are plain. The rates of a block tell of which pages, without their draws; the block
+//! remembers it for some time. What is left to be drawn is how long the decoding of the last codeword
+//! takes. The other codewords are decoded before the next ones arrive; if this is not certain, their iterations are
+//! drawn too. All draws are those that [`super::senses`] makes.
 
-use super::op::FlashCommand;
-use super::senses::{FoundBlock, Senses, codewords_of};
+use super::attempts::Attempts;
+use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::Flash;
+use crate::containers::NONE;
 use crate::nand::blocks::Found;
+use crate::nand::ecc::Decoding;
 use crate::nand::errors::decodings::At;
-use crate::nand::errors::draw::Vref;
+use crate::nand::errors::draw::{PageFactor, Vref};
 use crate::observer::Observer;
-use crate::policy::read_retry::Aim;
+use crate::policy::read_retry::Place;
+use tailcut_units::Cause;
+
+/// What is known of plain reads holds for this time, ns.
+const AHEAD: u64 = 1 << 40;
+/// A block with more reads is not plain, so that their number has room to grow.
+const MOST_READS: u32 = 1 << 31;
 
 impl Senses {
     /// The rate of the first sense of a page with V_REF at its default, and the draw of its iterations. `rates` are
@@ -23,57 +31,117 @@ impl Senses {
         let page = self.errors.page_of(rates, found, page, 2);
         (self.at(&page, Vref::Moved(0)), page.draw())
     }
+
+    /// The pages of a block whose reads are plain, of which `aged` are the rates when it is oldest.
+    fn plain_pages(&self, block: &FoundBlock, aged: [u64; 2]) -> PageFactor {
+        let FoundBlock { found, left, growth, .. } = block;
+        if *left != 0 || *growth != 0 || found.reads >= MOST_READS {
+            return PageFactor::NONE;
+        }
+        self.errors.largest_bound(aged, found.block, self.plain_below)
+    }
+}
+
+impl<O> Flash<O> {
+    /// Whether nothing is to be judged of a read: it is plain, no other was sensed with it, and no plane is dead.
+    #[inline]
+    pub(super) fn is_plain(&self, id: u32) -> bool {
+        let s = &self.state;
+        s.sensing.attempts[id as usize].plain && s.ops[id].joined == NONE && !self.some_dead()
+    }
 }
 
 impl<O: Observer> Flash<O> {
-    /// Plan the senses of a read if it is plain. Returns false, and has planned nothing, if that is not certain.
+    /// Plan the senses of a read if it is plain, and count its reads. Returns false, and has planned nothing, if
+    /// that is not certain.
     #[inline]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
-        let senses = self.senses();
-        if self.state.sensing.attempts[id as usize].senses != 0 || senses.retry.first() != Aim::Default {
+        let some_dead = self.some_dead();
+        let Flash { fixed, state: s, .. } = self;
+        let Some(senses) = &fixed.senses else { return false };
+        if !senses.plain || some_dead || s.sensing.attempts[id as usize].senses != 0 {
             return false;
         }
-        let FlashCommand { block: index, page, .. } = self.state.ops[id].cmd;
-        let Some(factor) = senses.errors.most_factor(page) else { return false };
-        let limit = senses.decodings.plain_below();
-        let place = self.fixed.planes as usize * id as usize;
-        let (mut highest, mut last, mut pages) = (0, None, 0);
-        for plane in self.fixed.planes_of(&self.state.ops[id].cmd) {
-            let FoundBlock { found, rates, left, growth } = self.finds(plane, index);
-            let rate = self.senses().errors.most_rate(rates, found.block, factor);
-            if rate >= limit || left != 0 || growth != 0 {
-                return false;
-            }
-            self.state.sensing.plain[place + pages as usize] = found;
-            pages += 1;
-            highest = rate.max(highest);
-            last = Some((found, rates));
+        let cmd = &s.ops[id].cmd;
+        let (index, page, planes) = (cmd.block, cmd.page, cmd.planes);
+        let first = fixed.first_plane(cmd.unit);
+        let bound = senses.errors.bound(page);
+        if !s.blocks.are_plain((first, planes, index), bound, s.now) && !self.become_plain(id, bound) {
+            return false;
         }
-        let Some((found, rates)) = last else { return false };
         let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let (at, draw) = senses.first_sense(rates, &found, page);
-        let codewords = codewords_of(&s.ops[id].cmd, pages - 1).len();
+        let Some(senses) = &fixed.senses else { return false };
+        let (last, found) = s.blocks.read_plainly((first, planes, index), s.now);
+        let (at, draw) = senses.first_sense(s.sensing.rates(senses, last, &found), &found, page);
+        let op = &mut s.ops[id];
+        op.unread = 0;
+        // Counting bits takes longer.
+        let pages = if planes == fixed.all_planes { fixed.planes } else { op.cmd.plane_count() };
+        let before_last = part_of(op.cmd.codewords, pages - 1, pages);
+        let codewords = op.cmd.codewords - before_last;
         let attempts = &mut s.sensing.attempts[id as usize];
         (attempts.senses, attempts.plain) = (1, true);
-        attempts.most = senses.decodings.most_plain(senses.decodings.at(highest));
-        attempts.last = senses.decodings.iterations_of(at, draw, codewords - 1);
+        attempts.last = senses.decodings.iterations_of(at, draw, codewords as usize - 1);
         s.counters.senses.count(pages, true, senses.predictor.is_some());
         true
     }
 
-    /// Draw the iterations of all codewords of a plain read.
+    /// Whether a read of which nothing is known is plain, that of pages with this bound.
+    #[inline(never)]
+    fn become_plain(&mut self, id: u32, bound: PageFactor) -> bool {
+        let now = self.state.now;
+        self.state.blocks.forget_plain(now, AHEAD);
+        let cmd = &self.state.ops[id].cmd;
+        let index = cmd.block;
+        self.fixed.planes_of(cmd).all(|plane| {
+            let known = self.state.blocks.plain(plane, index);
+            let most = if known == PageFactor::UNKNOWN { self.look_at(plane, index) } else { known };
+            most >= bound
+        })
+    }
+
+    /// Find out which pages of the block at an index of a plane have plain reads.
+    fn look_at(&mut self, plane: u32, index: u32) -> PageFactor {
+        let block = self.finds(plane, index);
+        let ahead = self.state.blocks.plain_until() - self.state.now;
+        let age = block.found.age.saturating_add(ahead);
+        let senses = self.senses();
+        let most = senses.plain_pages(&block, senses.errors.rates(&Found { age, ..block.found }));
+        self.state.blocks.set_plain(plane, index, most);
+        most
+    }
+
+    /// Begin the transfer of a plain read, if no codeword waits for another in the decoder.
+    #[inline(always)]
+    pub(super) fn transfer_plainly(&mut self, id: u32, transfer: u64) -> Option<Decoding> {
+        let Flash { fixed, state: s, .. } = self;
+        let Some(senses) = &fixed.senses else { return None };
+        let Attempts { plain: true, last, .. } = s.sensing.attempts[id as usize] else { return None };
+        let ns = |n: u8| u64::from(n) * senses.iteration_ns;
+        let op = &mut s.ops[id];
+        let decoder = &mut s.decoders[op.channel as usize];
+        let times = (ns(senses.most_plain), ns(last));
+        let d = decoder.transfer_apart(s.now, transfer, op.cmd.codewords, times)?;
+        let predicted = senses.predict_ns(Place::Controller);
+        op.ledger.charge(Cause::PREDICT, predicted);
+        Some(Decoding { predicted, done: d.done + predicted, ..d })
+    }
+
+    /// Draw the iterations of all codewords of a plain read, whose sense began when it was started.
     #[cold]
     pub(super) fn draw_iterations(&mut self, id: u32) {
         let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let cmd = &s.ops[id].cmd;
+        let Some(senses) = &fixed.senses else { return };
+        let (cmd, started) = (&s.ops[id].cmd, s.ops[id].started);
         let first = senses.most_codewords as usize * id as usize;
         let iterations = &mut s.sensing.iterations[first..first + cmd.codewords as usize];
-        let place = fixed.planes as usize * id as usize;
-        for (i, found) in (0..cmd.plane_count()).zip(&s.sensing.plain[place..]) {
-            let (at, draw) = senses.first_sense(senses.errors.rates(found), found, cmd.page);
+        for (i, plane) in (0..).zip(fixed.planes_of(cmd)) {
+            let found = s.blocks.finds(plane, cmd.block, started);
+            // Its own read is counted; no other reads a plane that it holds.
+            let found = Found { reads: found.reads - 1, ..found };
+            let (at, draw) = senses.first_sense(senses.errors.rates(&found), &found, cmd.page);
             senses.decodings.iterate(at, draw, &mut iterations[codewords_of(cmd, i)]);
         }
+        debug_assert_eq!(iterations.last(), Some(&s.sensing.attempts[id as usize].last));
     }
 }

@@ -39,12 +39,18 @@ pub struct Senses {
     faster: Faster,
     /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
     pub(super) group: u32,
+    /// Whether a read can be plain.
+    pub(super) plain: bool,
+    /// The rate below which reads are taken for plain, and how many iterations no codeword exceeds there.
+    pub(super) plain_below: u64,
+    /// See `plain_below`.
+    pub(super) most_plain: u8,
     /// The share of a page that its known cells are, in millionths.
     known_cells: u32,
     /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without one.
     threshold: u32,
     /// Time of one iteration of the decoder, ns.
-    iteration_ns: u64,
+    pub(super) iteration_ns: u64,
     /// By how much a suspension of a block's erases raises its errors, of 2^32.
     pub(super) growth: u64,
     /// Codewords that one operation can move.
@@ -66,6 +72,8 @@ impl Senses {
         let threshold = predictor.map_or(u32::MAX, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
         let decodings = Decodings::new(&errors, &outcomes, threshold);
+        let (plain_below, most_plain) = decodings.plain_within(u64::MAX);
+        let plain = errors.has_bounds() && retry.first() == Aim::Default;
         let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
         Senses {
             errors,
@@ -75,12 +83,23 @@ impl Senses {
             predictor,
             faster,
             group,
+            plain,
+            plain_below,
+            most_plain,
             known_cells,
             threshold,
             iteration_ns,
             growth: by_suspension(growth),
             most_codewords,
         }
+    }
+
+    /// Take reads for plain only if they do not fail by other faults (`may_fail`), and at rates at which each codeword
+    /// is decoded within `ns`, the time between two codewords on the channel, if there are such rates.
+    pub(super) fn on_drive(self, may_fail: bool, ns: u64) -> Senses {
+        let most = ns.checked_div(self.iteration_ns).unwrap_or(u64::MAX);
+        let (plain_below, most_plain) = self.decodings.plain_within(most);
+        Senses { plain: self.plain && !may_fail, plain_below, most_plain, ..self }
     }
 
     /// What a prediction takes at a place, ns; 0 where there is none.
@@ -212,7 +231,7 @@ impl Senses {
 
 /// `codewords * i / planes`. (A division takes as long as all the rest of the plan of a page.)
 #[inline]
-fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
+pub(super) fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
     let product = codewords * i;
     if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes }
 }
@@ -411,7 +430,7 @@ impl<O: Observer> Flash<O> {
             let iterations = &mut s.sensing.iterations[place + start..place + end];
             if first && at.rate < senses.decodings.plain_below() {
                 senses.decodings.iterate(at, page.draw(), iterations);
-                seen.most = senses.decodings.most_plain(at).max(seen.most);
+                seen.most = iterations.iter().copied().fold(seen.most, u8::max);
                 continue;
             }
             let again = || page_of(2 * u32::from(number) + 1);
@@ -465,7 +484,7 @@ impl<O: Observer> Flash<O> {
         self.state.sensing.attempts(id).again != 0
     }
 
-    /// Begin the transfer of a sensed page, which takes `transfer` if it is whole. Its codewords take different
+    /// Begin the transfer of a sensed page, which does not go as that of a plain one, and takes `transfer` if it is whole. Its codewords take different
     /// times in the decoder. Returns the time of the transfer and its end. The end of the decoding includes the
     /// time of a prediction.
     #[inline(never)]
@@ -487,6 +506,7 @@ impl<O: Observer> Flash<O> {
         let (codewords, decoder) = (op.cmd.codewords, &mut s.decoders[op.channel as usize]);
         let ns = |n: u8| u64::from(n) * senses.iteration_ns;
         let apart = match most {
+            _ if plain => None,
             SKIPPED => None,
             _ => decoder.transfer_apart(s.now, transfer, codewords, (ns(most), ns(last))),
         };

@@ -133,7 +133,9 @@ impl<O> Flash<O> {
         let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
         let schedule = setup.schedule;
         let planes = units * setup.unit_planes;
-        let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.planes, setup.blocks.count());
+        let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.blocks.count());
+        let may_fail = setup.faults.as_ref().is_some_and(|faults| faults.may_fail_reads);
+        let codeword = setup.timing.transfer_codewords_ns(1).saturating_sub(setup.ecc.decode.0);
         let failures = Failures::new(setup.faults.as_ref(), planes);
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
@@ -150,7 +152,7 @@ impl<O> Flash<O> {
             suspend_program: setup.suspend_program.stop(),
             faults: setup.faults,
             eraser: setup.eraser,
-            senses: setup.senses,
+            senses: setup.senses.map(|senses| senses.on_drive(may_fail, codeword)),
         };
         let state = FlashState {
             now: 0,

@@ -6,6 +6,7 @@
 //! blocks, since a spare block takes over the index of a bad one.
 
 use super::config::GeometryConfig;
+use super::errors::draw::PageFactor;
 use super::faults::config::{FaultConfig, FaultKind};
 use super::loops::MOST_LOOPS;
 use crate::address::BlockId;
@@ -66,6 +67,8 @@ impl Past {
 pub struct Blocks {
     /// Number of blocks of a plane.
     per_plane: u32,
+    /// Number of planes of a die.
+    planes: u32,
     past: Past,
     /// The key of the ages of blocks.
     age_key: u64,
@@ -138,8 +141,12 @@ impl PackedWorn {
 struct Fallible {
     /// By block.
     health: Vec<Health>,
-    /// By plane and index.
+    /// By die, index and plane: those of a multi-plane operation lie side by side.
     records: Vec<Record>,
+    /// In the same order: the pages whose reads are plain before `plain_until`, as their largest factor.
+    plain: Vec<PageFactor>,
+    /// See `plain`, ns.
+    plain_until: u64,
     /// By plane: good blocks without an index, erased, with their program/erase cycles.
     spares: Vec<Vec<(u32, u32)>>,
 }
@@ -168,9 +175,16 @@ impl Record {
     }
 }
 
-// A block that can fail and wears takes at most 32 bytes: its record, suspensions, health and wear.
-const _: () =
-    assert!(size_of::<Record>() + size_of::<u32>() + size_of::<Health>() + size_of::<PackedWorn>() <= 32);
+// A block that can fail and wears takes at most 32 bytes: its record, suspensions, health, wear and plain
+// pages.
+const _: () = assert!(
+    size_of::<Record>()
+        + size_of::<u32>()
+        + size_of::<Health>()
+        + size_of::<PackedWorn>()
+        + size_of::<PageFactor>()
+        <= 32
+);
 
 /// What an operation finds at a block that can fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,12 +244,26 @@ pub fn factory_bad(g: &GeometryConfig, places: &[FaultConfig], seed: u64) -> Vec
 }
 
 impl Blocks {
-    /// Create tables for `planes` planes of `per_plane` blocks without a past.
-    pub fn new(planes: u32, per_plane: u32) -> Blocks {
-        let count = planes as usize * per_plane as usize;
+    /// Create tables for `dies` dies of `planes` planes of `per_plane` blocks without a past.
+    pub fn new(dies: u32, planes: u32, per_plane: u32) -> Blocks {
+        let count = dies as usize * planes as usize * per_plane as usize;
         let past = Past::default();
         let (cycles, suspensions) = (vec![0; count], vec![0; count]);
-        Blocks { per_plane, past, age_key: 0, cycles, suspensions, worn: None, fallible: None }
+        Blocks { per_plane, planes, past, age_key: 0, cycles, suspensions, worn: None, fallible: None }
+    }
+
+    /// Where the records of the blocks with this index begin, of the die whose first plane is `first`.
+    #[inline]
+    fn side_by_side(&self, first: u32, index: u32) -> usize {
+        debug_assert!(index < self.per_plane && first.is_multiple_of(self.planes));
+        (first * self.per_plane + index * self.planes) as usize
+    }
+
+    /// The place of the record of the block with this index of a plane.
+    #[inline]
+    fn record_at(&self, plane: u32, index: u32) -> usize {
+        let in_die = plane % self.planes;
+        self.side_by_side(plane - in_die, index) + in_die as usize
     }
 
     /// Give every block this past. The seed decides which block has data of which age.
@@ -287,7 +315,9 @@ impl Blocks {
         let count = std::mem::take(&mut self.cycles).len();
         let mut f = Fallible {
             health: vec![Health::Good; count],
-            records: Vec::with_capacity(count),
+            records: vec![Record::erased(u32::MAX, self.past.cycles); count],
+            plain: vec![PageFactor::UNKNOWN; count],
+            plain_until: 0,
             spares: Vec::with_capacity(bad.len()),
         };
         for (plane, bad) in (0..).zip(bad) {
@@ -298,9 +328,9 @@ impl Blocks {
             let is_good = |&block: &u32| f.health[(first + block) as usize] == Health::Good;
             let good: Vec<u32> = (0..self.per_plane).filter(is_good).collect();
             let (used, spare) = good.split_at(used(plane) as usize);
-            let new = |block: &u32| Record::erased(*block, self.past.cycles);
-            f.records.extend(used.iter().map(new));
-            f.records.resize((first + self.per_plane) as usize, new(&u32::MAX));
+            for (index, &block) in (0..).zip(used) {
+                f.records[self.record_at(plane, index)].block = block;
+            }
             // The spare with the lowest number is taken first.
             f.spares.push(spare.iter().rev().map(|&block| (block, self.past.cycles)).collect());
         }
@@ -330,7 +360,7 @@ impl Blocks {
         match &self.fallible {
             None => BlockId(first + index),
             Some(f) => {
-                let block = f.records[(first + index) as usize].block;
+                let block = f.records[self.record_at(plane, index)].block;
                 debug_assert_ne!(block, u32::MAX, "an index out of use has no block");
                 BlockId(first + block)
             }
@@ -340,7 +370,10 @@ impl Blocks {
     /// The place of the block with this index of a plane.
     #[inline]
     pub fn place(&self, plane: u32, index: u32) -> BlockPlace {
-        BlockPlace(plane * self.per_plane + index)
+        match self.fallible {
+            None => BlockPlace(plane * self.per_plane + index),
+            Some(_) => BlockPlace(self.record_at(plane, index) as u32),
+        }
     }
 
     /// Count an erase of the block at a place.
@@ -352,15 +385,15 @@ impl Blocks {
         };
         let Record { block, cycles, .. } = f.records[at as usize];
         f.records[at as usize] = Record::erased(block, cycles + 1);
+        f.plain[at as usize] = PageFactor::UNKNOWN;
     }
 
-    /// The record of the block with this index of a plane, which can fail, and what it says at `now`.
+    /// A record, that of a block of a plane, which can fail, and what it says at `now`.
     #[inline(always)]
-    fn found(&mut self, plane: u32, index: u32, now: u64) -> (&mut Record, Found) {
-        debug_assert!(index < self.per_plane);
+    fn found(&mut self, plane: u32, at: usize, now: u64) -> (&mut Record, Found) {
         let (first, past, key) = (plane * self.per_plane, self.past, self.age_key);
         let f = self.fallible.as_mut().expect("only blocks that can fail are judged");
-        let record = &mut f.records[(first + index) as usize];
+        let record = &mut f.records[at];
         debug_assert_ne!(record.block, u32::MAX, "an index out of use has no block");
         let block = BlockId(first + record.block);
         let age = past.age_at(record, block, key, now);
@@ -378,14 +411,14 @@ impl Blocks {
     /// What an operation finds at `now` at the block with this index of a plane, which can fail.
     #[inline]
     pub fn finds(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        self.found(plane, index, now).1
+        self.found(plane, self.record_at(plane, index), now).1
     }
 
     /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
     pub fn age(&self, plane: u32, index: u32, now: u64) -> u64 {
         let first = plane * self.per_plane;
         let f = self.fallible.as_ref().expect("only blocks that can fail remember the time");
-        let record = &f.records[(first + index) as usize];
+        let record = &f.records[self.record_at(plane, index)];
         self.past.age_at(record, BlockId(first + record.block), self.age_key, now)
     }
 
@@ -393,9 +426,10 @@ impl Blocks {
     /// Returns what the block was before.
     #[inline]
     pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let (record, found) = self.found(plane, index, now);
+        let (record, found) = self.found(plane, self.record_at(plane, index), now);
         if record.programmed() == BEFORE {
             record.programmed = [now as u32, (now >> 32) as u32];
+            self.set_plain(plane, index, PageFactor::UNKNOWN);
         }
         found
     }
@@ -404,17 +438,90 @@ impl Blocks {
     /// what the block was before.
     #[inline]
     pub fn read(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let (record, found) = self.found(plane, index, now);
+        let (record, found) = self.found(plane, self.record_at(plane, index), now);
         record.reads = record.reads.saturating_add(1);
         found
     }
 
-    /// Count a read of the block with this index of a plane, which can fail.
+    /// Whether reads of pages with this bound are known to be plain at `now`, of blocks of one die: of the die whose
+    /// first plane is `first`, those with this index on `planes`, a mask. They can fail.
     #[inline]
-    pub fn count_read(&mut self, plane: u32, index: u32) {
-        let at = (plane * self.per_plane + index) as usize;
-        let f = self.fallible.as_mut().expect("only blocks that can fail count reads");
-        f.records[at].reads = f.records[at].reads.saturating_add(1);
+    pub fn are_plain(
+        &self,
+        (first, mut planes, index): (u32, u32, u32),
+        bound: PageFactor,
+        now: u64,
+    ) -> bool {
+        let at = self.side_by_side(first, index);
+        let Some(f) = self.fallible.as_ref().filter(|f| now < f.plain_until) else { return false };
+        let plain = &f.plain[at..at + self.planes as usize];
+        let mut all = true;
+        while planes != 0 {
+            all &= plain[planes.trailing_zeros() as usize] >= bound;
+            planes &= planes - 1;
+        }
+        all
+    }
+
+    /// Count plain reads, which begin at `now`, of blocks as in [`Blocks::are_plain`]. Returns the last plane, and what
+    /// its block was before.
+    #[inline(always)]
+    pub fn read_plainly(&mut self, (first, planes, index): (u32, u32, u32), now: u64) -> (u32, Found) {
+        let last = first + planes.ilog2();
+        let (_, found) = self.found(last, self.side_by_side(first, index) + planes.ilog2() as usize, now);
+        self.count_reads(first, planes, index);
+        (last, found)
+    }
+
+    /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.
+    pub fn forget_plain(&mut self, now: u64, ahead: u64) {
+        let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
+        if now >= f.plain_until {
+            f.plain_until = now.saturating_add(ahead);
+            f.plain.fill(PageFactor::UNKNOWN);
+        }
+    }
+
+    /// The largest factor of the pages whose reads are plain, of the block with this index of a plane, which can fail.
+    pub fn plain(&self, plane: u32, index: u32) -> PageFactor {
+        let at = self.record_at(plane, index);
+        self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.plain[at])
+    }
+
+    /// Note the largest factor of the pages whose reads are plain before [`Blocks::plain_until`], of the block with
+    /// this index of a plane, which can fail.
+    #[inline]
+    pub fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
+        let at = self.record_at(plane, index);
+        self.fallible.as_mut().expect("only blocks that can fail have plain reads").plain[at] = most;
+    }
+
+    /// Until when what is known of plain reads holds, ns.
+    pub fn plain_until(&self) -> u64 {
+        self.fallible.as_ref().map_or(0, |f| f.plain_until)
+    }
+
+    /// Count a read of the blocks with this index of some planes, a mask, of the die whose first plane is `first`.
+    /// The blocks can fail.
+    #[inline]
+    pub fn count_reads(&mut self, first: u32, planes: u32, index: u32) {
+        self.each_record(first, planes, index, |record| record.reads = record.reads.saturating_add(1));
+    }
+
+    /// Take back [`Blocks::count_reads`].
+    pub fn uncount_reads(&mut self, first: u32, planes: u32, index: u32) {
+        self.each_record(first, planes, index, |record| record.reads -= 1);
+    }
+
+    #[inline(always)]
+    fn each_record(&mut self, first: u32, mut planes: u32, index: u32, mut f: impl FnMut(&mut Record)) {
+        let at = self.side_by_side(first, index);
+        let fallible = self.fallible.as_mut().expect("only blocks that can fail count reads");
+        let records = &mut fallible.records[at..at + self.planes as usize];
+        while planes != 0 {
+            f(&mut records[planes.trailing_zeros() as usize]);
+            planes &= planes - 1;
+        }
     }
 
     /// Program/erase cycles of the block at a place, with those of its past.
@@ -432,11 +539,15 @@ impl Blocks {
         self.suspensions[block.index()] += 1;
     }
 
-    /// Ask the processor to bring what a block that can fail remembers into its caches.
+    /// Ask the processor to bring what the blocks with this index of some planes, a mask, of the die whose first
+    /// plane is `first` remember into its caches, if they can fail.
     #[inline]
-    pub fn prefetch(&self, plane: u32, index: u32) {
+    pub fn prefetch(&self, first: u32, planes: u32, index: u32) {
         if let Some(f) = &self.fallible {
-            prefetch(&f.records, (plane * self.per_plane + index) as usize);
+            // At most four records are in two lines.
+            let at = self.side_by_side(first, index);
+            prefetch(&f.records, at + planes.trailing_zeros() as usize);
+            prefetch(&f.records, at + (u32::BITS - planes.leading_zeros()) as usize);
         }
     }
 
@@ -463,17 +574,19 @@ impl Blocks {
     /// # Panics
     /// If the plane has no spare block.
     pub fn replace(&mut self, plane: u32, index: u32) {
+        let at = self.record_at(plane, index);
         let f = self.fallible.as_mut().expect("only fallible blocks are replaced");
         let (spare, cycles) =
             f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
-        f.records[(plane * self.per_plane + index) as usize] = Record::erased(spare, cycles);
+        f.records[at] = Record::erased(spare, cycles);
+        f.plain[at] = PageFactor::UNKNOWN;
     }
 
     /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
     pub fn retire(&mut self, plane: u32, index: u32) {
-        let first = plane * self.per_plane;
+        let (at, first) = (self.record_at(plane, index), plane * self.per_plane);
         let f = self.fallible.as_mut().expect("only fallible blocks are retired");
-        let record = &mut f.records[(first + index) as usize];
+        let record = &mut f.records[at];
         let (block, cycles) = (std::mem::replace(&mut record.block, u32::MAX), record.cycles);
         if f.health[(first + block) as usize] == Health::Good {
             f.spares[plane as usize].push((block, cycles));
@@ -500,7 +613,8 @@ impl Blocks {
     /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
     /// which serves drives with and without faults.
     pub fn by_index(&self) -> Blocks {
-        let mut plain = Blocks::new(self.suspensions.len() as u32 / self.per_plane, self.per_plane);
+        let dies = self.suspensions.len() as u32 / (self.per_plane * self.planes);
+        let mut plain = Blocks::new(dies, self.planes, self.per_plane);
         for (plane, index) in self.indices() {
             let (to, from) = (plain.id(plane, index).index(), self.id(plane, index).index());
             plain.cycles[to] = self.cycles_at(self.place(plane, index)) - self.past.cycles;
@@ -511,7 +625,7 @@ impl Blocks {
 
     /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
     pub fn take_counts(&mut self, aged: Blocks) -> bool {
-        let lens = |blocks: &Blocks| (blocks.per_plane, blocks.suspensions.len());
+        let lens = |blocks: &Blocks| (blocks.per_plane, blocks.planes, blocks.suspensions.len());
         let counts = || aged.cycles.iter().chain(&aged.suspensions);
         let plain = aged.fallible.is_none() && aged.worn.is_none();
         let plain = plain && aged.cycles.len() == aged.suspensions.len();
@@ -525,18 +639,18 @@ impl Blocks {
         for (plane, index) in self.indices().collect::<Vec<_>>() {
             let (to, from) = (self.id(plane, index).index(), aged.id(plane, index).index());
             self.suspensions[to] = aged.suspensions[from];
+            let at = self.record_at(plane, index);
             let f = self.fallible.as_mut().expect("seen just now");
-            f.records[(plane * self.per_plane + index) as usize].cycles =
-                self.past.cycles + aged.cycles[from];
+            f.records[at].cycles = self.past.cycles + aged.cycles[from];
+            f.plain[at] = PageFactor::UNKNOWN;
         }
         true
     }
 
     /// The indices that have a block, with their planes.
     fn indices(&self) -> impl Iterator<Item = (u32, u32)> {
-        let has = |at: &usize| self.fallible.as_ref().is_none_or(|f| f.records[*at].block != u32::MAX);
         let split = |at: usize| (at as u32 / self.per_plane, at as u32 % self.per_plane);
-        (0..self.suspensions.len()).filter(has).map(split)
+        (0..self.suspensions.len()).map(split).filter(|&(plane, index)| self.has(plane, index))
     }
 
     /// By index of a plane: whether it has had the same block since the drive was made. `in_place`: each
@@ -546,15 +660,13 @@ impl Blocks {
         let first = plane * self.per_plane;
         let had = |&block: &u32| in_place || f.health[(first + block) as usize] != Health::Bad;
         let mut at_first = (0..self.per_plane).filter(had);
-        let now = &f.records[first as usize..(first + self.per_plane) as usize];
-        now.iter().map(|record| at_first.next() == Some(record.block)).collect()
+        let now = (0..self.per_plane).map(|index| f.records[self.record_at(plane, index)].block);
+        now.map(|block| at_first.next() == Some(block)).collect()
     }
 
     /// Whether an index of a plane has a block: whether its extent is not retired.
     pub fn has(&self, plane: u32, index: u32) -> bool {
-        self.fallible
-            .as_ref()
-            .is_none_or(|f| f.records[(plane * self.per_plane + index) as usize].block != u32::MAX)
+        self.fallible.as_ref().is_none_or(|f| f.records[self.record_at(plane, index)].block != u32::MAX)
     }
 
     /// Audit: check that each index in use has a block of its own, that no spare is bad or in use, and
@@ -565,7 +677,7 @@ impl Blocks {
             let first = plane * self.per_plane;
             let mut taken = vec![false; self.per_plane as usize];
             let used = (0..self.per_plane).filter(|&index| in_use(plane, index)).map(|index| {
-                let block = f.records[(first + index) as usize].block;
+                let block = f.records[self.record_at(plane, index)].block;
                 (block, true)
             });
             for (block, is_used) in used.chain(spares.iter().map(|&(block, _)| (block, false))) {

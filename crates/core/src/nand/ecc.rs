@@ -120,7 +120,8 @@ impl Ecc {
             let end = now + transfer;
             return Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 };
         }
-        self.transfer_each(now, transfer, codewords, |decode, _| decode)
+        let apart = self.transfer_apart(now, transfer, codewords, (0, 0));
+        apart.unwrap_or_else(|| self.transfer_each(now, transfer, codewords, |decode, _| decode))
     }
 
     /// The same for codewords of which none takes longer than the configured time and `most`, and the last one
@@ -269,7 +270,7 @@ mod tests {
             for n in 1..20 {
                 // The decoder never stalls the channel, and decodes each codeword at once.
                 let mut ecc = ecc(1, 64);
-                let d = ecc.transfer(1_000_000, n, transfer);
+                let d = ecc.transfer_each(1_000_000, transfer, n, |decode, _| decode);
                 assert_eq!(d.channel_free, 1_000_000 + transfer, "{transfer} in {n}");
                 let ends = (1..=u64::from(n)).map(|i| (transfer * i).div_ceil(n.into()));
                 let mut free = 0;

@@ -147,7 +147,7 @@ impl Parts {
 
     pub fn build(&self) -> Setup {
         let x = self.context();
-        let mut blocks = Blocks::new(self.units * self.planes, BLOCKS);
+        let mut blocks = Blocks::new(self.units, self.planes, BLOCKS);
         if self.eraser.is_some() {
             blocks.let_wear();
         }

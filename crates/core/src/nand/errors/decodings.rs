@@ -77,7 +77,7 @@ pub struct Decodings {
     iterations: Vec<[u8; QUANTILES]>,
     /// See [`Decodings::plain_below`].
     plain_below: u64,
-    /// By point below that rate: see [`Decodings::most_plain`].
+    /// By point below that rate: no codeword takes more iterations from there to the next point, and below.
     most_plain: Vec<u8>,
 }
 
@@ -157,10 +157,12 @@ impl Decodings {
         self.distribution(at, draw)[quantile(draw, number % PER_DRAW)]
     }
 
-    /// At a rate below [`Decodings::plain_below`]: no codeword at it, or at a lower one, takes more iterations.
-    #[inline]
-    pub fn most_plain(&self, at: At) -> u8 {
-        self.most_plain[at.between.point]
+    /// The rate, at most [`Decodings::plain_below`], below which no codeword takes more iterations than `most`, and
+    /// how many none exceeds there. If there is no such rate, it is that of `plain_below`.
+    pub fn plain_within(&self, most: u64) -> (u64, u8) {
+        let within = self.most_plain.iter().take_while(|&&n| u64::from(n) <= most).count();
+        let points = if within == 0 { self.most_plain.len() } else { within };
+        points.checked_sub(1).map_or((0, 0), |last| (rate_at(points), self.most_plain[last]))
     }
 
     /// The distribution of the iterations of a codeword at a rate at which all decode: between two points it is
@@ -246,21 +248,24 @@ mod tests {
     }
 
     proptest! {
-        /// What [`crate::flash`] takes for plain from a block alone holds for each page of it.
+        /// What [`crate::flash`] takes for plain from a block alone holds for each page of it, until it is older.
         #[test]
-        fn no_page_of_a_plain_block_exceeds_its_bounds(block in 0u32..100_000, cycles in 0u32..1500, hours in 0u64..300, number in 0u32..576) {
+        fn no_page_of_a_plain_block_exceeds_its_bounds(block in 0u32..100_000, cycles in 0u32..1500, hours in 0u64..300, number in 0u32..576, younger in 0u64..300) {
             let e = errors(0.015);
             let d = Decodings::new(&e, &Outcomes::new(&Table::shipped()), THRESHOLD);
             let found = Found { block: BlockId(block), cycles, reads: 0, age: hours * DAY / 24 };
-            let factor = e.most_factor(number).unwrap();
-            let bound = e.most_rate(e.rates(&found), found.block, factor);
+            let limit = d.plain_below();
+            let is_plain = e.bound(number) <= e.largest_bound(e.rates(&found), found.block, limit);
+            let before = Found { age: found.age.saturating_sub(younger * DAY / 24), ..found };
             for reads in 0..20 {
-                let page = e.page(&Found { reads, ..found }, number, 2);
-                let rate = e.rate(&page, Vref::Moved(0));
-                prop_assert!(rate <= bound && bound <= rate * 3 / 2 + 2, "{rate}, {bound}");
-                if bound < d.plain_below() {
+                let rate_of = |found| e.rate(&e.page(&Found { reads, ..found }, number, 2), Vref::Moved(0));
+                let (rate, younger) = (rate_of(found), rate_of(before));
+                // The bounds are not far from the rates.
+                prop_assert!(is_plain || rate * 3 / 2 > limit, "{rate}");
+                if is_plain {
+                    prop_assert!(rate < limit && younger < limit, "{rate}, {younger}");
                     let [low, high] = [0, u64::MAX].map(|draw| d.distribution(d.at(rate), draw)[QUANTILES - 1]);
-                    prop_assert!(low.max(high) <= d.most_plain(d.at(bound)));
+                    prop_assert!(low.max(high) <= d.plain_within(u64::MAX).1);
                 }
             }
         }
@@ -276,7 +281,14 @@ mod tests {
             d.iterate(at, draw, &mut all);
             let each: Vec<u8> = (0..codewords).map(|number| d.iterations_of(at, draw, number)).collect();
             prop_assert_eq!(&all, &each);
-            prop_assert!(all.iter().all(|&n| n <= d.most_plain(at)));
+            prop_assert!(all.iter().all(|&n| n <= d.plain_within(u64::MAX).1));
+            // A lower rate has fewer iterations at most.
+            let most = d.plain_within(0).1 / 2;
+            let (limit, found) = d.plain_within(most.into());
+            prop_assert!(found <= most && limit < d.plain_below());
+            let mut all = vec![0; codewords];
+            d.iterate(d.at(rate % limit), draw, &mut all);
+            prop_assert!(all.iter().all(|&n| n <= found));
         }
     }
 
@@ -326,7 +338,7 @@ mod tests {
         let predicted = |share| d.predicted(d.at(of(share)));
         assert_eq!((predicted(0.002), predicted(0.02)), (Certain::None, Certain::All));
         assert!((of(0.002)..of(0.008)).contains(&d.plain_below()));
-        let most = |share| d.most_plain(d.at(of(share)));
-        assert!(0 < most(0.0) && most(0.0) < most(0.002));
+        let (limit, most) = d.plain_within(u64::MAX);
+        assert!(limit == d.plain_below() && most > 0 && d.plain_within(0) == (limit, most));
     }
 }

@@ -9,6 +9,7 @@ use super::model::{PageState, Rates};
 use super::normal::{QUANTILES, quantiles};
 use crate::address::BlockId;
 use crate::nand::blocks::Found;
+use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
@@ -79,8 +80,9 @@ pub struct Errors {
     read: Option<Grid<1>>,
     /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
     by_page: Vec<u32>,
-    /// The largest factor of the draw of a page.
-    most_page: u64,
+    /// By page: what it does not exceed, whatever its draw is. Empty where more than the cycles and the age of a
+    /// block make its rates, since reads disturb, or where rates fall with the age.
+    bounds_by_page: Vec<PageFactor>,
     /// The rate that one step of V_REF adds.
     step: u64,
     /// Spreads over blocks, pages and codewords.
@@ -91,6 +93,29 @@ pub struct Errors {
     bits: u64,
     /// Standard normal draws, in 1/1024, and the skewness term of a binomial draw.
     normal: Vec<[i32; 2]>,
+}
+
+/// A factor of the rate of a page against that of the mean page of its block, in a byte: in steps of 1/64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PageFactor(u8);
+
+impl PageFactor {
+    /// None is known.
+    pub const UNKNOWN: PageFactor = PageFactor(0);
+    /// No page has so small a factor.
+    pub const NONE: PageFactor = PageFactor(1);
+    /// From a factor of [`FACTOR_SHIFT`].
+    const SHIFT: u32 = FACTOR_SHIFT - 6;
+
+    /// The factor of a page rounded up. A very large one is above all that [`PageFactor::down`] gives.
+    fn up(factor: u64) -> PageFactor {
+        PageFactor(((factor >> PageFactor::SHIFT) + 1).clamp(2, 255) as u8)
+    }
+
+    /// A factor rounded down.
+    fn down(factor: u64) -> PageFactor {
+        PageFactor((factor >> PageFactor::SHIFT).clamp(1, 254) as u8)
+    }
 }
 
 /// The rates of the mean page of blocks with these cycles and this age. Blocks that are read one after the other
@@ -160,17 +185,23 @@ impl Errors {
         };
         let spreads = [c.block_spread, c.page_spread, c.codeword_spread]
             .map(|deviation| Spread::new(deviation, &normal));
+        let aged = Grid::new([MOST[0], MOST[1]], |x, y| {
+            let rates = of(x, y, 0);
+            [units(rates.best), units(excess(rates))]
+        });
+        let by_page: Vec<u32> = (0..pages).map(of_page).collect();
+        let bounded = aged.grows_along() && !c.model.counts_reads();
+        let bound =
+            |factor: &u32| PageFactor::up(((u64::from(*factor) * spreads[1].most()) >> FACTOR_SHIFT) + 1);
+        let bounds_by_page = if bounded { by_page.iter().map(bound).collect() } else { Vec::new() };
         Errors {
-            aged: Grid::new([MOST[0], MOST[1]], |x, y| {
-                let rates = of(x, y, 0);
-                [units(rates.best), units(excess(rates))]
-            }),
+            aged,
             read: c
                 .model
                 .counts_reads()
                 .then(|| Grid::new([MOST[0], MOST[2]], |x, y| [units(excess(of(x, 0, y)) - base(x))])),
-            by_page: (0..pages).map(of_page).collect(),
-            most_page: spreads[1].most(),
+            by_page,
+            bounds_by_page,
             step: units(c.step),
             spreads,
             keys: ["errors block", "errors page", "errors sense", "errors decoding"].map(key),
@@ -195,21 +226,24 @@ impl Errors {
         self.aged.at(found.cycles.into(), found.age >> AGE_SHIFT)
     }
 
-    /// A factor that a page of the mean block does not exceed, whatever the draw of the page is; `None` where reads
-    /// disturb, so that more than the cycles and the age of a block make its rates.
-    #[inline]
-    pub fn most_factor(&self, page: u32) -> Option<u64> {
-        let undisturbed = self.read.is_none();
-        undisturbed.then(|| ((u64::from(self.by_page[page as usize]) * self.most_page) >> FACTOR_SHIFT) + 1)
+    /// Whether pages have bounds ([`Errors::bound`]).
+    pub fn has_bounds(&self) -> bool {
+        !self.bounds_by_page.is_empty()
     }
 
-    /// A rate that a page of a block with these rates does not exceed with V_REF at its default. `factor` is
-    /// [`Errors::most_factor`].
+    /// A factor that a page does not exceed against the mean page of its block, whatever its draw is.
     #[inline]
-    pub fn most_rate(&self, [best, excess]: [u64; 2], block: BlockId, factor: u64) -> u64 {
-        // The factor of a page is rounded down twice, in another order.
-        let factor = (self.spreads[0].times(factor, self.block_draw(block)) + 1).min(MOST_FACTOR);
-        ((best + excess).min(2 * HALF - 1) * factor) >> FACTOR_SHIFT
+    pub fn bound(&self, page: u32) -> PageFactor {
+        self.bounds_by_page[page as usize]
+    }
+
+    /// The largest bound of pages whose rates are below `limit`, with V_REF at its default, in a block with these
+    /// rates, and in a younger one.
+    pub fn largest_bound(&self, [best, excess]: [u64; 2], block: BlockId, limit: u64) -> PageFactor {
+        // The factors of a page are rounded down twice, in another order.
+        let of_page = ((limit << FACTOR_SHIFT).saturating_sub(1) / (best + excess).max(1)).min(MOST_FACTOR);
+        let of_block = self.spreads[0].times(1 << FACTOR_SHIFT, self.block_draw(block)).max(1);
+        PageFactor::down((of_page << FACTOR_SHIFT).saturating_sub(1) / of_block)
     }
 
     /// The draw of a block's factor.

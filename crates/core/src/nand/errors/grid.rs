@@ -64,6 +64,12 @@ impl<const N: usize> Grid<N> {
         Grid { most, width, values }
     }
 
+    /// Whether no value falls as the second number grows.
+    pub fn grows_along(&self) -> bool {
+        let grows = |pair: &[[u64; N]]| pair[0].iter().zip(&pair[1]).all(|(low, high)| low <= high);
+        self.values.chunks(self.width).all(|row| row.windows(2).all(grows))
+    }
+
     /// The values at two numbers.
     #[inline]
     pub fn at(&self, x: u64, y: u64) -> [u64; N] {
