@@ -133,9 +133,13 @@ impl<T: Pod> BigArray<T> {
 #[allow(clippy::disallowed_types)] // memory that the kernel may move to a disk
 fn reserve(file: &std::fs::File, bytes: u64) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
-        Err(rustix::io::Errno::OPNOTSUPP) => {}
-        other => other?,
+    loop {
+        use rustix::io::Errno;
+        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
+            Err(Errno::INTR) => continue,
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => break,
+            other => break other?,
+        }
     }
     file.set_len(bytes)
 }

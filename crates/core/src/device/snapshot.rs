@@ -25,7 +25,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(super) const VERSION: u32 = 27;
+pub(super) const VERSION: u32 = 28;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error, drop the device that was being
@@ -195,16 +195,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let state = postcard::to_stdvec(state).map_err(|e| damaged(&e.to_string()))?;
         out.put(&(state.len() as u64).to_le_bytes())?;
         out.put(&state)?;
-        for array in [self.map.forward.bytes(), self.map.reverse.bytes(), self.map.valid.bytes()] {
-            out.put(&(array.len() as u64).to_le_bytes())?;
-            for chunk in array.chunks(CHUNK) {
-                let present = chunk.iter().any(|&b| b != 0);
-                out.put(&[u8::from(present)])?;
-                if present {
-                    out.put(chunk)?;
-                }
-            }
-        }
+        let arrays = [self.map.forward.bytes(), self.map.reverse.bytes(), self.map.valid.bytes()];
+        self.map.reverse.access_in_order(true);
+        let put = arrays.into_iter().try_for_each(|array| out.array(array));
+        self.map.reverse.access_in_order(false);
+        put?;
         let sum = out.hash.digest();
         out.inner.write_all(&sum.to_le_bytes())?;
         Ok(())
@@ -230,10 +225,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return Err(SnapshotError::OtherDrive { found, wanted: key });
         }
         let state = input.state()?;
-        for array in [self.map.forward.bytes_mut(), self.map.reverse.bytes_mut(), self.map.valid.bytes_mut()]
-        {
-            input.array(array)?;
-        }
+        let map = &mut self.map;
+        map.reverse.access_in_order(true);
+        let arrays = [map.forward.bytes_mut(), map.reverse.bytes_mut(), map.valid.bytes_mut()];
+        let got = arrays.into_iter().try_for_each(|array| input.array(array));
+        map.reverse.access_in_order(false);
+        got?;
         let sum = input.hash.digest();
         let mut stored = [0; 8];
         input.inner.read_exact(&mut stored).map_err(cut_short)?;
@@ -267,6 +264,18 @@ impl Hashed<&mut dyn Write> {
     fn put(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.hash.update(bytes);
         Ok(self.inner.write_all(bytes)?)
+    }
+
+    fn array(&mut self, array: &[u8]) -> Result<(), SnapshotError> {
+        self.put(&(array.len() as u64).to_le_bytes())?;
+        for chunk in array.chunks(CHUNK) {
+            let present = chunk.iter().any(|&b| b != 0);
+            self.put(&[u8::from(present)])?;
+            if present {
+                self.put(chunk)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -174,14 +174,12 @@ impl Senses {
         iterations: &mut [u8],
         seen: &mut Seen,
     ) -> bool {
-        let decodes = self.decode(page, at, iterations);
-        let Some(predictor) = predictor else { return decodes };
-        let fails = self.is_predicted_to_fail(page, at);
-        seen.needless += u64::from(fails && decodes);
-        seen.missed += u64::from(!fails && !decodes);
-        if !fails {
+        let Some(predictor) = predictor.filter(|_| self.is_predicted_to_fail(page, at)) else {
+            let decodes = self.decode(page, at, iterations);
+            seen.missed += u64::from(predictor.is_some() && !decodes);
             return decodes;
-        }
+        };
+        seen.needless += u64::from(self.would_decode(page, at, iterations.len()));
         if predictor.place == Place::Die {
             seen.in_die += 1;
             let page = again();
@@ -215,13 +213,30 @@ impl Senses {
         }
     }
 
+    /// Whether all codewords of a page decode that are not decoded.
+    #[inline]
+    fn would_decode(&self, page: &Page, at: At, codewords: usize) -> bool {
+        match self.decodings.decodes(at) {
+            Certain::All => true,
+            Certain::None => false,
+            // Most that are predicted to fail fail in the first.
+            Certain::Neither => (0..codewords as u32).all(|number| self.decode_one(page, at.rate, number).0),
+        }
+    }
+
+    /// Whether a codeword decodes, and after how many iterations.
+    #[inline]
+    fn decode_one(&self, page: &Page, rate: u64, number: u32) -> (bool, u8) {
+        let errors = self.errors.codeword(page, rate, number);
+        let [draw, _] = self.errors.decode_draws(page, number);
+        self.outcomes.outcome(errors, draw)
+    }
+
     #[inline(never)]
     fn decode_each(&self, page: &Page, rate: u64, iterations: &mut [u8]) -> bool {
         let mut all = true;
         for (number, iterations) in (0..).zip(iterations) {
-            let errors = self.errors.codeword(page, rate, number);
-            let [draw, _] = self.errors.decode_draws(page, number);
-            let (decoded, taken) = self.outcomes.outcome(errors, draw);
+            let (decoded, taken) = self.decode_one(page, rate, number);
             all &= decoded;
             *iterations = taken;
         }

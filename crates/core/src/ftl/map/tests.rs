@@ -127,11 +127,15 @@ proptest! {
     fn the_map_is_what_the_model_says_after_any_steps(
         order in order(),
         filled in prop_oneof![Just(0), (0..=100u32).prop_map(|stripes| 3 * stripes)],
+        in_file in any::<bool>(),
         steps in prop::collection::vec(step(), 0..60),
         masks in prop::collection::vec((0..960u32, 1..=64u32), 20),
     ) {
         let (l, fill, stripes) = drive(true, 1, &order);
         let mut map = Map::new(&l, fill).unwrap();
+        if in_file {
+            map.reverse = BigArray::in_file(960).unwrap();
+        }
         map.filled(filled);
         let mut places = vec![Place::Unmapped; 400];
         let mut owners = vec![None; 960];
@@ -163,6 +167,9 @@ proptest! {
                     valid[ppa.index()] = false;
                 }
                 Step::Range { start, count } => {
+                    // How the owners are going to be accessed changes nothing.
+                    map.fetch_owners(start, count);
+                    map.reverse.access_in_order(count % 2 == 0);
                     map.set_valid_range(start, count);
                     valid[start.index()..][..count as usize].fill(true);
                 }
