@@ -455,12 +455,10 @@ impl Blocks {
         let at = self.side_by_side(first, index);
         let Some(f) = self.fallible.as_ref().filter(|f| now < f.plain_until) else { return false };
         let plain = &f.plain[at..at + self.planes as usize];
-        let mut all = true;
-        while planes != 0 {
-            all &= plain[planes.trailing_zeros() as usize] >= bound;
+        while planes != 0 && plain[planes.trailing_zeros() as usize] >= bound {
             planes &= planes - 1;
         }
-        all
+        planes == 0
     }
 
     /// Count plain reads, which begin at `now`, of blocks as in [`Blocks::are_plain`]. Returns the last plane, and what

@@ -153,8 +153,10 @@ impl Decodings {
     /// The iterations that [`Decodings::iterate`] draws for codeword `number` of the page.
     #[inline]
     pub fn iterations_of(&self, at: At, draw: u64, number: usize) -> u8 {
-        let draw = (0..number / PER_DRAW).fold(draw, |draw, _| mix(draw));
-        self.distribution(at, draw)[quantile(draw, number % PER_DRAW)]
+        if number >= PER_DRAW {
+            return self.iterations_of(at, mix(draw), number - PER_DRAW);
+        }
+        self.distribution(at, draw)[quantile(draw, number)]
     }
 
     /// The rate, at most [`Decodings::plain_below`], below which no codeword takes more iterations than `most`, and

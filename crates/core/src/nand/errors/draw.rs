@@ -273,7 +273,7 @@ impl Errors {
         let of_page = mix(page_key ^ (id << 32 | u64::from(page)));
         let factor = pages.times(factor, of_page).min(MOST_FACTOR);
         let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
-        let disturb = self.read.as_ref().map_or(0, |read| read.at(cycles, found.reads.into())[0]);
+        let disturb = self.read.as_ref().map_or(0, |read| disturb(read, found));
         let sense = cycles << 40 | u64::from(found.reads) << 8 | u64::from(sense);
         let key = mix(of_page ^ sense_key ^ sense);
         Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key }
@@ -345,6 +345,12 @@ impl Errors {
         // sqrt is exact on every machine.
         ((page.excess as f64 / self.step as f64).sqrt() * 16.0) as u16
     }
+}
+
+/// What reads have added to a block. (Not inlined: most drives do not have it.)
+#[inline(never)]
+fn disturb(read: &Grid<1>, found: &Found) -> u64 {
+    read.at(found.cycles.into(), found.reads.into())[0]
 }
 
 #[cfg(test)]
