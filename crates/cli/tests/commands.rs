@@ -92,8 +92,12 @@ fn blocks_live_longer_under_shorter_pulses() {
         assert!(life["ended"] == true, "{text}");
         (life["written"].as_f64().unwrap(), life["cycles"][1].as_f64().unwrap())
     };
-    let (all, few) = (lives("0"), lives("4"));
-    assert!((few.0 / all.0 - 1.0).abs() < 0.2 && (few.1 / all.1 - 1.0).abs() < 0.05, "{all:?}, {few:?}");
+    let all = lives("0");
+    // With one of two cycles, the other one is the warm-up, and none is left to pass without timing.
+    for untimed in ["1", "4"] {
+        let few = lives(untimed);
+        assert!((few.0 / all.0 - 1.0).abs() < 0.2 && (few.1 / all.1 - 1.0).abs() < 0.05, "{all:?}, {few:?}");
+    }
     // Blocks alone meet no writes that wait.
     let slack = "policy.erase_scheme.dpes.mode=slack";
     let of = |set: &[&str]| {

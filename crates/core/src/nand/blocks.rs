@@ -546,6 +546,7 @@ impl Blocks {
             let at = self.side_by_side(first, index);
             prefetch(&f.records, at + planes.trailing_zeros() as usize);
             prefetch(&f.records, at + (u32::BITS - planes.leading_zeros()) as usize);
+            prefetch(&f.plain, at);
         }
     }
 
