@@ -133,13 +133,9 @@ impl<T: Pod> BigArray<T> {
 #[allow(clippy::disallowed_types)] // memory that the kernel may move to a disk
 fn reserve(file: &std::fs::File, bytes: u64) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
-    loop {
-        use rustix::io::Errno;
-        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
-            Err(Errno::INTR) => continue,
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => break,
-            other => break other?,
-        }
+    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+        other => other?,
     }
     file.set_len(bytes)
 }
@@ -158,15 +154,26 @@ impl BigArray<u32> {
 /// element need not exist.
 #[inline]
 pub fn prefetch<T>(table: &[T], index: usize) {
+    prefetch_at(table.as_ptr().wrapping_add(index).cast());
+}
+
+/// [`prefetch`] of the last byte of an element, which may lie in another line of the caches than the first.
+#[inline]
+pub fn prefetch_end<T>(table: &[T], index: usize) {
+    prefetch_at(table.as_ptr().wrapping_add(index + 1).cast::<i8>().wrapping_sub(1));
+}
+
+#[inline]
+fn prefetch_at(byte: *const i8) {
     // SAFETY: a prefetch reads and writes nothing that the program can see, and it does not fail
     // for any address.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().wrapping_add(index).cast());
+        _mm_prefetch::<_MM_HINT_T0>(byte);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, index);
+    let _ = byte;
 }
 
 impl<T: Pod> Deref for BigArray<T> {

@@ -82,9 +82,10 @@ pub(super) struct Attempts {
     pub aim: Aim,
     /// Whether only the known cells of this sense cross the channel.
     pub short: bool,
-    /// Whether this sense is of a plain read: its read is counted, and its iterations are drawn only if they are
-    /// needed.
+    /// Whether this sense is of a plain read, whose iterations are drawn only if they are needed.
     pub plain: bool,
+    /// Whether its reads are counted.
+    pub counted: bool,
     /// No codeword of this sense takes more iterations; `SKIPPED` if one is not decoded.
     pub most: u8,
     /// The iterations of the last codeword.
@@ -107,6 +108,7 @@ impl Attempts {
         aim: Aim::Default,
         short: false,
         plain: false,
+        counted: false,
         most: 0,
         last: 0,
         again: 0,

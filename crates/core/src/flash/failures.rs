@@ -146,14 +146,13 @@ impl<O> Flash<O> {
     /// further one helps.
     #[inline]
     fn judge_sense(&mut self, id: u32) {
-        let faults = self.fixed.faults.as_ref();
-        let may_fail = self.some_dead() || faults.is_some_and(|faults| faults.may_fail_reads);
+        let may_fail = self.reads_may_fail();
         let attempts = &self.state.sensing.attempts[id as usize];
-        let (first, plain, given_up) = (attempts.is_first(), attempts.plain, attempts.given_up);
+        let (first, counted, given_up) = (attempts.is_first(), attempts.counted, attempts.given_up);
         let mut faulty = 0;
         if first && may_fail {
             faulty = self.judge_first_sense(id);
-        } else if first && !plain {
+        } else if first && !counted {
             let cmd = &self.state.ops[id].cmd;
             let first = self.fixed.first_plane(cmd.unit);
             self.state.blocks.count_reads(first, cmd.planes, cmd.block);
@@ -161,16 +160,16 @@ impl<O> Flash<O> {
         self.state.ops[id].unread = faulty | given_up;
     }
 
-    /// Whether a plane is dead.
+    /// Whether a read can fail that decodes.
     #[inline]
-    pub(super) fn some_dead(&self) -> bool {
-        self.state.failures.some_dead
+    pub(super) fn reads_may_fail(&self) -> bool {
+        self.state.failures.some_dead || self.fixed.senses.as_ref().is_some_and(|senses| senses.may_fail)
     }
 
     #[inline(never)]
     fn judge_first_sense(&mut self, id: u32) -> u32 {
-        if self.state.sensing.attempts[id as usize].plain {
-            // A plane has died during the sense of a plain read, which is counted.
+        if self.state.sensing.attempts[id as usize].counted {
+            // A plane has died during the sense of a plain read.
             let cmd = &self.state.ops[id].cmd;
             let first = self.fixed.first_plane(cmd.unit);
             self.state.blocks.uncount_reads(first, cmd.planes, cmd.block);

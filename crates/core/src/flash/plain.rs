@@ -1,8 +1,8 @@
 //! Reads of pages with raw bit errors that are plain: whatever is drawn for their pages, all codewords decode after
 //! the first sense, and none is predicted to fail.
 //!
-//! Most reads of most drives are plain. The rates of a block tell of which pages, without their draws; the block
-//! remembers it for some time. What is left to be drawn is how long the decoding of the last codeword
+//! Most reads of most drives are plain. The rates of a block tell which pages have plain reads, without the draws of
+//! the pages; the block remembers it for some time. What is left to be drawn is how long the decoding of the last codeword
 //! takes. The other codewords are decoded before the next ones arrive; if this is not certain, their iterations are
 //! drawn too. All draws are those that [`super::senses`] makes.
 
@@ -32,34 +32,33 @@ impl Senses {
         (self.at(&page, Vref::Moved(0)), page.draw())
     }
 
-    /// The pages of a block whose reads are plain, of which `aged` are the rates when it is oldest.
-    fn plain_pages(&self, block: &FoundBlock, aged: [u64; 2]) -> PageFactor {
-        let FoundBlock { found, left, growth, .. } = block;
-        if *left != 0 || *growth != 0 || found.reads >= MOST_READS {
+    /// The pages of a block whose reads are plain now and as long as it is not older than `oldest` says.
+    fn plain_pages(&self, FoundBlock { left, growth, .. }: &FoundBlock, oldest: &Found) -> PageFactor {
+        if *left != 0 || *growth != 0 || oldest.reads >= MOST_READS {
             return PageFactor::NONE;
         }
-        self.errors.largest_bound(aged, found.block, self.plain_below)
+        self.errors.largest_bound(oldest, self.plain_below)
     }
 }
 
 impl<O> Flash<O> {
-    /// Whether nothing is to be judged of a read: it is plain, no other was sensed with it, and no plane is dead.
+    /// Whether nothing is to be judged of a read: it is plain, no other was sensed with it, and none may fail.
     #[inline]
     pub(super) fn is_plain(&self, id: u32) -> bool {
         let s = &self.state;
-        s.sensing.attempts[id as usize].plain && s.ops[id].joined == NONE && !self.some_dead()
+        s.sensing.attempts[id as usize].plain && s.ops[id].joined == NONE && !self.reads_may_fail()
     }
 }
 
 impl<O: Observer> Flash<O> {
-    /// Plan the senses of a read if it is plain, and count its reads. Returns false, and has planned nothing, if
-    /// that is not certain.
+    /// Plan the senses of a read if it is plain, and count its reads unless they may fail. Returns false, and has
+    /// planned nothing, if it is not certain that the read is plain.
     #[inline]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
-        let some_dead = self.some_dead();
+        let counted = !self.reads_may_fail();
         let Flash { fixed, state: s, .. } = self;
         let Some(senses) = &fixed.senses else { return false };
-        if !senses.plain || some_dead || s.sensing.attempts[id as usize].senses != 0 {
+        if !senses.plain || s.sensing.attempts[id as usize].senses != 0 {
             return false;
         }
         let cmd = &s.ops[id].cmd;
@@ -71,7 +70,11 @@ impl<O: Observer> Flash<O> {
         }
         let Flash { fixed, state: s, .. } = self;
         let Some(senses) = &fixed.senses else { return false };
-        let (last, found) = s.blocks.read_plainly((first, planes, index), s.now);
+        let last = first + planes.ilog2();
+        let found = s.blocks.finds_beside(first, last, index, s.now);
+        if counted {
+            s.blocks.count_reads(first, planes, index);
+        }
         let (at, draw) = senses.first_sense(s.sensing.rates(senses, last, &found), &found, page);
         let op = &mut s.ops[id];
         op.unread = 0;
@@ -80,7 +83,7 @@ impl<O: Observer> Flash<O> {
         let before_last = part_of(op.cmd.codewords, pages - 1, pages);
         let codewords = op.cmd.codewords - before_last;
         let attempts = &mut s.sensing.attempts[id as usize];
-        (attempts.senses, attempts.plain) = (1, true);
+        (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
         attempts.last = senses.decodings.iterations_of(at, draw, codewords as usize - 1);
         s.counters.senses.count(pages, true, senses.predictor.is_some());
         true
@@ -105,8 +108,7 @@ impl<O: Observer> Flash<O> {
         let block = self.finds(plane, index);
         let ahead = self.state.blocks.plain_until() - self.state.now;
         let age = block.found.age.saturating_add(ahead);
-        let senses = self.senses();
-        let most = senses.plain_pages(&block, senses.errors.rates(&Found { age, ..block.found }));
+        let most = self.senses().plain_pages(&block, &Found { age, ..block.found });
         self.state.blocks.set_plain(plane, index, most);
         most
     }
@@ -137,7 +139,7 @@ impl<O: Observer> Flash<O> {
         let iterations = &mut s.sensing.iterations[first..first + cmd.codewords as usize];
         for (i, plane) in (0..).zip(fixed.planes_of(cmd)) {
             let found = s.blocks.finds(plane, cmd.block, started);
-            // Its own read is counted; no other reads a plane that it holds.
+            // Its own read is counted by now; no other reads a plane that it holds.
             let found = Found { reads: found.reads - 1, ..found };
             let (at, draw) = senses.first_sense(senses.errors.rates(&found), &found, cmd.page);
             senses.decodings.iterate(at, draw, &mut iterations[codewords_of(cmd, i)]);

@@ -41,6 +41,8 @@ pub struct Senses {
     pub(super) group: u32,
     /// Whether a read can be plain.
     pub(super) plain: bool,
+    /// Whether reads can fail that decode.
+    pub(super) may_fail: bool,
     /// The rate below which reads are taken for plain, and how many iterations no codeword exceeds there.
     pub(super) plain_below: u64,
     /// See `plain_below`.
@@ -84,6 +86,7 @@ impl Senses {
             faster,
             group,
             plain,
+            may_fail: false,
             plain_below,
             most_plain,
             known_cells,
@@ -94,12 +97,13 @@ impl Senses {
         }
     }
 
-    /// Take reads for plain only if they do not fail by other faults (`may_fail`), and at rates at which each codeword
-    /// is decoded within `ns`, the time between two codewords on the channel, if there are such rates.
+    /// The senses of a drive, whose reads may fail by other faults too (`may_fail`). Reads are taken for plain only at
+    /// rates at which each codeword is decoded within `ns`, the time between two codewords on the channel, if there
+    /// are such rates.
     pub(super) fn on_drive(self, may_fail: bool, ns: u64) -> Senses {
         let most = ns.checked_div(self.iteration_ns).unwrap_or(u64::MAX);
         let (plain_below, most_plain) = self.decodings.plain_within(most);
-        Senses { plain: self.plain && !may_fail, plain_below, most_plain, ..self }
+        Senses { may_fail, plain_below, most_plain, ..self }
     }
 
     /// What a prediction takes at a place, ns; 0 where there is none.
@@ -499,9 +503,9 @@ impl<O: Observer> Flash<O> {
         self.state.sensing.attempts(id).again != 0
     }
 
-    /// Begin the transfer of a sensed page, which does not go as that of a plain one, and takes `transfer` if it is whole. Its codewords take different
-    /// times in the decoder. Returns the time of the transfer and its end. The end of the decoding includes the
-    /// time of a prediction.
+    /// Begin the transfer of sensed pages for which [`Flash::transfer_plainly`] does not answer. It takes `transfer`
+    /// if it is whole. Its codewords take different times in the decoder. Returns the time of the transfer and its
+    /// end. The end of the decoding includes the time of a prediction.
     #[inline(never)]
     pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding) {
         let Flash { fixed, state: s, .. } = self;

@@ -10,7 +10,7 @@ use super::errors::draw::PageFactor;
 use super::faults::config::{FaultConfig, FaultKind};
 use super::loops::MOST_LOOPS;
 use crate::address::BlockId;
-use crate::containers::big::prefetch;
+use crate::containers::big::{prefetch, prefetch_end};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
@@ -187,7 +187,7 @@ const _: () = assert!(
 );
 
 /// What an operation finds at a block that can fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The block.
     pub block: BlockId,
@@ -388,7 +388,7 @@ impl Blocks {
         f.plain[at as usize] = PageFactor::UNKNOWN;
     }
 
-    /// A record, that of a block of a plane, which can fail, and what it says at `now`.
+    /// The record at a place, which is that of a block of this plane that can fail, and what it says at `now`.
     #[inline(always)]
     fn found(&mut self, plane: u32, at: usize, now: u64) -> (&mut Record, Found) {
         let (first, past, key) = (plane * self.per_plane, self.past, self.age_key);
@@ -412,6 +412,13 @@ impl Blocks {
     #[inline]
     pub fn finds(&mut self, plane: u32, index: u32, now: u64) -> Found {
         self.found(plane, self.record_at(plane, index), now).1
+    }
+
+    /// [`Blocks::finds`], for a plane of the die whose first plane is `first`.
+    #[inline(always)]
+    pub(crate) fn finds_beside(&mut self, first: u32, plane: u32, index: u32, now: u64) -> Found {
+        let at = self.side_by_side(first, index) + (plane - first) as usize;
+        self.found(plane, at, now).1
     }
 
     /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
@@ -446,7 +453,7 @@ impl Blocks {
     /// Whether reads of pages with this bound are known to be plain at `now`, of blocks of one die: of the die whose
     /// first plane is `first`, those with this index on `planes`, a mask. They can fail.
     #[inline]
-    pub fn are_plain(
+    pub(crate) fn are_plain(
         &self,
         (first, mut planes, index): (u32, u32, u32),
         bound: PageFactor,
@@ -461,18 +468,8 @@ impl Blocks {
         planes == 0
     }
 
-    /// Count plain reads, which begin at `now`, of blocks as in [`Blocks::are_plain`]. Returns the last plane, and what
-    /// its block was before.
-    #[inline(always)]
-    pub fn read_plainly(&mut self, (first, planes, index): (u32, u32, u32), now: u64) -> (u32, Found) {
-        let last = first + planes.ilog2();
-        let (_, found) = self.found(last, self.side_by_side(first, index) + planes.ilog2() as usize, now);
-        self.count_reads(first, planes, index);
-        (last, found)
-    }
-
     /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.
-    pub fn forget_plain(&mut self, now: u64, ahead: u64) {
+    pub(crate) fn forget_plain(&mut self, now: u64, ahead: u64) {
         let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
         if now >= f.plain_until {
             f.plain_until = now.saturating_add(ahead);
@@ -481,7 +478,7 @@ impl Blocks {
     }
 
     /// The largest factor of the pages whose reads are plain, of the block with this index of a plane, which can fail.
-    pub fn plain(&self, plane: u32, index: u32) -> PageFactor {
+    pub(crate) fn plain(&self, plane: u32, index: u32) -> PageFactor {
         let at = self.record_at(plane, index);
         self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.plain[at])
     }
@@ -489,25 +486,25 @@ impl Blocks {
     /// Note the largest factor of the pages whose reads are plain before [`Blocks::plain_until`], of the block with
     /// this index of a plane, which can fail.
     #[inline]
-    pub fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
+    pub(crate) fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
         let at = self.record_at(plane, index);
         self.fallible.as_mut().expect("only blocks that can fail have plain reads").plain[at] = most;
     }
 
     /// Until when what is known of plain reads holds, ns.
-    pub fn plain_until(&self) -> u64 {
+    pub(crate) fn plain_until(&self) -> u64 {
         self.fallible.as_ref().map_or(0, |f| f.plain_until)
     }
 
     /// Count a read of the blocks with this index of some planes, a mask, of the die whose first plane is `first`.
     /// The blocks can fail.
     #[inline]
-    pub fn count_reads(&mut self, first: u32, planes: u32, index: u32) {
+    pub(crate) fn count_reads(&mut self, first: u32, planes: u32, index: u32) {
         self.each_record(first, planes, index, |record| record.reads = record.reads.saturating_add(1));
     }
 
     /// Take back [`Blocks::count_reads`].
-    pub fn uncount_reads(&mut self, first: u32, planes: u32, index: u32) {
+    pub(crate) fn uncount_reads(&mut self, first: u32, planes: u32, index: u32) {
         self.each_record(first, planes, index, |record| record.reads -= 1);
     }
 
@@ -531,7 +528,8 @@ impl Blocks {
         }
     }
 
-    /// Count a suspension of a block's erase.
+    /// Count a suspension of a block's erase. (What is known of its plain reads stays: the end of the erase forgets it,
+    /// and there is no read before.)
     #[inline]
     pub fn suspended(&mut self, block: BlockId) {
         self.suspensions[block.index()] += 1;
@@ -542,10 +540,13 @@ impl Blocks {
     #[inline]
     pub fn prefetch(&self, first: u32, planes: u32, index: u32) {
         if let Some(f) = &self.fallible {
-            // At most four records are in two lines.
             let at = self.side_by_side(first, index);
-            prefetch(&f.records, at + planes.trailing_zeros() as usize);
-            prefetch(&f.records, at + (u32::BITS - planes.leading_zeros()) as usize);
+            let last = at + planes.ilog2() as usize;
+            // Three records are shorter than a line.
+            (at + planes.trailing_zeros() as usize..last + 1)
+                .step_by(3)
+                .for_each(|at| prefetch(&f.records, at));
+            prefetch_end(&f.records, last);
             prefetch(&f.plain, at);
         }
     }

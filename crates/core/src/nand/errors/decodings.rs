@@ -257,7 +257,7 @@ mod tests {
             let d = Decodings::new(&e, &Outcomes::new(&Table::shipped()), THRESHOLD);
             let found = Found { block: BlockId(block), cycles, reads: 0, age: hours * DAY / 24 };
             let limit = d.plain_below();
-            let is_plain = e.bound(number) <= e.largest_bound(e.rates(&found), found.block, limit);
+            let is_plain = e.bound(number) <= e.largest_bound(&found, limit);
             let before = Found { age: found.age.saturating_sub(younger * DAY / 24), ..found };
             for reads in 0..20 {
                 let rate_of = |found| e.rate(&e.page(&Found { reads, ..found }, number, 2), Vref::Moved(0));

@@ -4,7 +4,7 @@
 //! it by factors whose logarithms are normal and whose mean is 1.
 
 use super::config::ErrorsConfig;
-use super::grid::Grid;
+use super::grid::{Grid, Growth};
 use super::model::{PageState, Rates};
 use super::normal::{QUANTILES, quantiles};
 use crate::address::BlockId;
@@ -80,9 +80,11 @@ pub struct Errors {
     read: Option<Grid<1>>,
     /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
     by_page: Vec<u32>,
-    /// By page: what it does not exceed, whatever its draw is. Empty where more than the cycles and the age of a
-    /// block make its rates, since reads disturb, or where rates fall with the age.
+    /// See [`Errors::bound`]. Empty where reads disturb, so that more than the cycles and the age of a block make its
+    /// rates.
     bounds_by_page: Vec<PageFactor>,
+    /// Up to which age rates grow with it, by cycles.
+    growth: Growth,
     /// The rate that one step of V_REF adds.
     step: u64,
     /// Spreads over blocks, pages and codewords.
@@ -190,11 +192,12 @@ impl Errors {
             [units(rates.best), units(excess(rates))]
         });
         let by_page: Vec<u32> = (0..pages).map(of_page).collect();
-        let bounded = aged.grows_along() && !c.model.counts_reads();
         let bound =
             |factor: &u32| PageFactor::up(((u64::from(*factor) * spreads[1].most()) >> FACTOR_SHIFT) + 1);
-        let bounds_by_page = if bounded { by_page.iter().map(bound).collect() } else { Vec::new() };
+        let bounded = if c.model.counts_reads() { &[][..] } else { &by_page[..] };
+        let bounds_by_page = bounded.iter().map(bound).collect();
         Errors {
+            growth: aged.growth(),
             aged,
             read: c
                 .model
@@ -237,12 +240,16 @@ impl Errors {
         self.bounds_by_page[page as usize]
     }
 
-    /// The largest bound of pages whose rates are below `limit`, with V_REF at its default, in a block with these
-    /// rates, and in a younger one.
-    pub fn largest_bound(&self, [best, excess]: [u64; 2], block: BlockId, limit: u64) -> PageFactor {
+    /// The largest bound of pages whose rates are below `limit`, with V_REF at its default, in a block that is found
+    /// so, and in the same block when it was younger.
+    pub fn largest_bound(&self, oldest: &Found, limit: u64) -> PageFactor {
+        if oldest.age >> AGE_SHIFT > self.growth.until(oldest.cycles.into()) {
+            return PageFactor::NONE;
+        }
+        let [best, excess] = self.rates(oldest);
         // The factors of a page are rounded down twice, in another order.
         let of_page = ((limit << FACTOR_SHIFT).saturating_sub(1) / (best + excess).max(1)).min(MOST_FACTOR);
-        let of_block = self.spreads[0].times(1 << FACTOR_SHIFT, self.block_draw(block)).max(1);
+        let of_block = self.spreads[0].times(1 << FACTOR_SHIFT, self.block_draw(oldest.block)).max(1);
         PageFactor::down((of_page << FACTOR_SHIFT).saturating_sub(1) / of_block)
     }
 
@@ -399,6 +406,20 @@ mod tests {
                 assert!((rate / exact - 1.0).abs() < 3e-3, "{cycles}, {days}: {rate}, {exact}");
             }
         }
+    }
+
+    #[test]
+    fn blocks_tell_which_pages_have_plain_reads() {
+        let limit = 5 << 30; // a share of 0.0049
+        for model in [ErrorModel::Fitted, ErrorModel::ThresholdVoltage] {
+            let e = Errors::new(&ErrorsConfig { model, ..config(0.05) }, 3, 576, 36_864, 7);
+            let most = |days| e.largest_bound(&found(1, 100, days), limit);
+            let pages = |days| (0..576).filter(|&page| e.bound(page) <= most(days)).count();
+            assert_eq!((pages(0), pages(60)), (576, 0), "{model:?}");
+            assert!((0..60).any(|days| (1..576).contains(&pages(days))), "{model:?}");
+        }
+        let disturbed = ErrorsConfig { model: ErrorModel::PowerLaw, ..config(0.05) };
+        assert!(!Errors::new(&disturbed, 3, 576, 36_864, 7).has_bounds());
     }
 
     #[test]

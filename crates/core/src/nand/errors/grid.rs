@@ -54,6 +54,23 @@ pub struct Grid<const N: usize> {
     values: Vec<[u64; N]>,
 }
 
+/// Up to which second number no value of a [`Grid`] falls as it grows.
+#[derive(Clone, Debug)]
+pub struct Growth {
+    most: u64,
+    /// By point of the first number.
+    until: Vec<u64>,
+}
+
+impl Growth {
+    /// The second number, for this first number.
+    pub fn until(&self, x: u64) -> u64 {
+        // The values lie between those of two points.
+        let Between { point, .. } = place::<PER_OCTAVE>(x.min(self.most));
+        self.until[point].min(self.until[point + 1])
+    }
+}
+
 impl<const N: usize> Grid<N> {
     /// The table of `f` for numbers up to `most`; beyond them it stays as it is there.
     pub fn new(most: [u64; 2], f: impl Fn(u64, u64) -> [u64; N]) -> Grid<N> {
@@ -64,10 +81,11 @@ impl<const N: usize> Grid<N> {
         Grid { most, width, values }
     }
 
-    /// Whether no value falls as the second number grows.
-    pub fn grows_along(&self) -> bool {
-        let grows = |pair: &[[u64; N]]| pair[0].iter().zip(&pair[1]).all(|(low, high)| low <= high);
-        self.values.chunks(self.width).all(|row| row.windows(2).all(grows))
+    /// Up to which second number the values grow.
+    pub fn growth(&self) -> Growth {
+        let falls = |pair: &[[u64; N]]| pair[0].iter().zip(&pair[1]).any(|(low, high)| low > high);
+        let until = |row: &[[u64; N]]| row.windows(2).position(falls).map_or(u64::MAX, number::<PER_OCTAVE>);
+        Growth { most: self.most[0], until: self.values.chunks(self.width).map(until).collect() }
     }
 
     /// The values at two numbers.
@@ -101,6 +119,13 @@ mod tests {
             let found = place::<PER_OCTAVE>(number(point));
             assert_eq!((found.point, found.share), (point, 0));
         }
+    }
+
+    #[test]
+    fn a_function_grows_until_it_falls() {
+        let growth = Grid::new([20, 1000], |x, y| [if x == 10 { 2000 - y.abs_diff(40) } else { y }]).growth();
+        let until = [0, 8, 9, 10, 11, 20, 21].map(|x| growth.until(x));
+        assert_eq!(until, [u64::MAX, u64::MAX, 40, 40, u64::MAX, u64::MAX, u64::MAX]);
     }
 
     proptest! {
