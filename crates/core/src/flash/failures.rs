@@ -94,7 +94,7 @@ impl<O> Flash<O> {
     #[inline]
     pub(super) fn prefetch_blocks(&self, id: u32) {
         let cmd = &self.state.ops[id].cmd;
-        self.state.blocks.prefetch(self.fixed.blocks_of(cmd));
+        self.state.blocks.prefetch(self.fixed.first_plane(cmd.unit), cmd.planes, cmd.block);
     }
 
     /// Decide which of the reads fail that were sensed together.
@@ -114,14 +114,9 @@ impl<O> Flash<O> {
 
     #[inline(never)]
     fn judge_senses(&mut self, head: u32) {
-        self.each_joined(head, Flash::judge_sense);
-    }
-
-    #[inline(always)]
-    fn each_joined(&mut self, head: u32, judge: impl Fn(&mut Self, u32)) {
         let mut at = Some(head);
         while let Some(id) = at {
-            judge(self, id);
+            self.judge_sense(id);
             at = OpId::of_link(self.state.ops[id].joined).map(OpId::number);
         }
     }
@@ -138,11 +133,13 @@ impl<O> Flash<O> {
     /// Compiled once for each caller, whose act is known.
     #[inline(always)]
     fn judge_each(&mut self, head: u32, act: Act) {
-        self.each_joined(head, |flash, id| {
-            let mask = flash.judge(id, act);
-            let op = &mut flash.state.ops[id];
+        let mut at = Some(head);
+        while let Some(id) = at {
+            let mask = self.judge(id, act);
+            let op = &mut self.state.ops[id];
             *(if act == Act::Read { &mut op.unread } else { &mut op.failed }) = mask;
-        });
+            at = OpId::of_link(self.state.ops[id].joined).map(OpId::number);
+        }
     }
 
     /// Decide whether a read of pages with raw bit errors fails. A fault strikes its first sense, and no
@@ -156,8 +153,9 @@ impl<O> Flash<O> {
         if first && may_fail {
             faulty = self.judge_first_sense(id);
         } else if first && !counted {
-            let blocks = self.fixed.blocks_of(&self.state.ops[id].cmd);
-            self.state.blocks.count_reads(blocks);
+            let cmd = &self.state.ops[id].cmd;
+            let first = self.fixed.first_plane(cmd.unit);
+            self.state.blocks.count_reads(first, cmd.planes, cmd.block);
         }
         self.state.ops[id].unread = faulty | given_up;
     }
@@ -165,16 +163,16 @@ impl<O> Flash<O> {
     /// Whether a read can fail that decodes.
     #[inline]
     pub(super) fn reads_may_fail(&self) -> bool {
-        self.state.failures.some_dead
-            || self.fixed.faults.as_ref().is_some_and(|faults| faults.may_fail_reads)
+        self.state.failures.some_dead || self.fixed.senses.as_ref().is_some_and(|senses| senses.may_fail)
     }
 
     #[inline(never)]
     fn judge_first_sense(&mut self, id: u32) -> u32 {
         if self.state.sensing.attempts[id as usize].counted {
             // A plane has died during the sense of a plain read.
-            let blocks = self.fixed.blocks_of(&self.state.ops[id].cmd);
-            self.state.blocks.uncount_reads(blocks);
+            let cmd = &self.state.ops[id].cmd;
+            let first = self.fixed.first_plane(cmd.unit);
+            self.state.blocks.uncount_reads(first, cmd.planes, cmd.block);
         }
         let faulty = self.judge(id, Act::Read);
         if faulty != 0 {

@@ -19,7 +19,6 @@ mod audit;
 mod channel;
 mod commands;
 mod counters;
-mod decode;
 mod dispatch;
 pub mod erase;
 mod events;
