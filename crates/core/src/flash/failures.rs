@@ -94,7 +94,7 @@ impl<O> Flash<O> {
     #[inline]
     pub(super) fn prefetch_blocks(&self, id: u32) {
         let cmd = &self.state.ops[id].cmd;
-        self.state.blocks.prefetch(self.fixed.first_plane(cmd.unit), cmd.planes, cmd.block);
+        self.state.blocks.prefetch(self.fixed.blocks_of(cmd));
     }
 
     /// Decide which of the reads fail that were sensed together.
@@ -153,9 +153,8 @@ impl<O> Flash<O> {
         if first && may_fail {
             faulty = self.judge_first_sense(id);
         } else if first && !counted {
-            let cmd = &self.state.ops[id].cmd;
-            let first = self.fixed.first_plane(cmd.unit);
-            self.state.blocks.count_reads(first, cmd.planes, cmd.block);
+            let blocks = self.fixed.blocks_of(&self.state.ops[id].cmd);
+            self.state.blocks.count_reads(blocks);
         }
         self.state.ops[id].unread = faulty | given_up;
     }
@@ -163,16 +162,16 @@ impl<O> Flash<O> {
     /// Whether a read can fail that decodes.
     #[inline]
     pub(super) fn reads_may_fail(&self) -> bool {
-        self.state.failures.some_dead || self.fixed.senses.as_ref().is_some_and(|senses| senses.may_fail)
+        self.state.failures.some_dead
+            || self.fixed.faults.as_ref().is_some_and(|faults| faults.may_fail_reads)
     }
 
     #[inline(never)]
     fn judge_first_sense(&mut self, id: u32) -> u32 {
         if self.state.sensing.attempts[id as usize].counted {
             // A plane has died during the sense of a plain read.
-            let cmd = &self.state.ops[id].cmd;
-            let first = self.fixed.first_plane(cmd.unit);
-            self.state.blocks.uncount_reads(first, cmd.planes, cmd.block);
+            let blocks = self.fixed.blocks_of(&self.state.ops[id].cmd);
+            self.state.blocks.uncount_reads(blocks);
         }
         let faulty = self.judge(id, Act::Read);
         if faulty != 0 {

@@ -19,6 +19,7 @@ mod audit;
 mod channel;
 mod commands;
 mod counters;
+mod decode;
 mod dispatch;
 pub mod erase;
 mod events;

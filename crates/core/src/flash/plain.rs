@@ -6,17 +6,13 @@
 //! takes. The other codewords are decoded before the next ones arrive; if this is not certain, their iterations are
 //! drawn too. All draws are those that [`super::senses`] makes.
 
-use super::attempts::Attempts;
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::Flash;
 use crate::containers::NONE;
 use crate::nand::blocks::Found;
-use crate::nand::ecc::Decoding;
 use crate::nand::errors::decodings::At;
 use crate::nand::errors::draw::{PageFactor, Vref};
 use crate::observer::Observer;
-use crate::policy::read_retry::Place;
-use tailcut_units::Cause;
 
 /// What is known of plain reads holds for this time, ns.
 const AHEAD: u64 = 1 << 40;
@@ -62,28 +58,27 @@ impl<O: Observer> Flash<O> {
             return false;
         }
         let cmd = &s.ops[id].cmd;
-        let (index, page, planes) = (cmd.block, cmd.page, cmd.planes);
-        let first = fixed.first_plane(cmd.unit);
+        let (blocks, page) = (fixed.blocks_of(cmd), cmd.page);
         let bound = senses.errors.bound(page);
-        if !s.blocks.are_plain((first, planes, index), bound, s.now) && !self.become_plain(id, bound) {
+        if !s.blocks.are_plain(blocks, bound, s.now) && !self.become_plain(id, bound) {
             return false;
         }
         let Flash { fixed, state: s, .. } = self;
         let Some(senses) = &fixed.senses else { return false };
-        let last = first + planes.ilog2();
-        let found = s.blocks.finds_beside(first, last, index, s.now);
+        let (last, found) = s.blocks.finds_last(blocks, s.now);
         if counted {
-            s.blocks.count_reads(first, planes, index);
+            s.blocks.count_reads(blocks);
         }
         let (at, draw) = senses.first_sense(s.sensing.rates(senses, last, &found), &found, page);
         let op = &mut s.ops[id];
         op.unread = 0;
         // Counting bits takes longer.
-        let pages = if planes == fixed.all_planes { fixed.planes } else { op.cmd.plane_count() };
+        let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { op.cmd.plane_count() };
         let before_last = part_of(op.cmd.codewords, pages - 1, pages);
         let codewords = op.cmd.codewords - before_last;
         let attempts = &mut s.sensing.attempts[id as usize];
         (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
+        attempts.most = senses.most_plain;
         attempts.last = senses.decodings.iterations_of(at, draw, codewords as usize - 1);
         s.counters.senses.count(pages, true, senses.predictor.is_some());
         true
@@ -111,22 +106,6 @@ impl<O: Observer> Flash<O> {
         let most = self.senses().plain_pages(&block, &Found { age, ..block.found });
         self.state.blocks.set_plain(plane, index, most);
         most
-    }
-
-    /// Begin the transfer of a plain read, if no codeword waits for another in the decoder.
-    #[inline(always)]
-    pub(super) fn transfer_plainly(&mut self, id: u32, transfer: u64) -> Option<Decoding> {
-        let Flash { fixed, state: s, .. } = self;
-        let Some(senses) = &fixed.senses else { return None };
-        let Attempts { plain: true, last, .. } = s.sensing.attempts[id as usize] else { return None };
-        let ns = |n: u8| u64::from(n) * senses.iteration_ns;
-        let op = &mut s.ops[id];
-        let decoder = &mut s.decoders[op.channel as usize];
-        let times = (ns(senses.most_plain), ns(last));
-        let d = decoder.transfer_apart(s.now, transfer, op.cmd.codewords, times)?;
-        let predicted = senses.predict_ns(Place::Controller);
-        op.ledger.charge(Cause::PREDICT, predicted);
-        Some(Decoding { predicted, done: d.done + predicted, ..d })
     }
 
     /// Draw the iterations of all codewords of a plain read, whose sense began when it was started.

@@ -5,7 +5,6 @@
 //! data cannot be decoded is queued at its die again, for the pages that failed, or the die has begun to sense them
 //! again.
 
-use super::attempts::Attempts;
 use super::dispatch::Submitted;
 use super::erase::{by_suspension, growth_of};
 use super::join::joined;
@@ -13,7 +12,6 @@ use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::containers::NONE;
 use crate::nand::blocks::Found;
-use crate::nand::ecc::Decoding;
 use crate::nand::errors::decodings::{At, Certain, Decodings};
 use crate::nand::errors::draw::{Errors, Page, Vref};
 use crate::observer::{Observer, QueueStep};
@@ -26,7 +24,7 @@ use tailcut_units::Cause;
 /// From errors of a KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
 const RATE_SHIFT: u32 = 40 - 13 - 4;
 /// In place of a number of iterations: a codeword that is not decoded.
-const SKIPPED: u8 = u8::MAX;
+pub(super) const SKIPPED: u8 = u8::MAX;
 
 /// What senses give, and the scheme that reacts to failures.
 #[derive(Clone, Debug)]
@@ -41,8 +39,6 @@ pub struct Senses {
     pub(super) group: u32,
     /// Whether a read can be plain.
     pub(super) plain: bool,
-    /// Whether reads can fail that decode.
-    pub(super) may_fail: bool,
     /// The rate below which reads are taken for plain, and how many iterations no codeword exceeds there.
     pub(super) plain_below: u64,
     /// See `plain_below`.
@@ -86,7 +82,6 @@ impl Senses {
             faster,
             group,
             plain,
-            may_fail: false,
             plain_below,
             most_plain,
             known_cells,
@@ -97,13 +92,12 @@ impl Senses {
         }
     }
 
-    /// The senses of a drive, whose reads may fail by other faults too (`may_fail`). Reads are taken for plain only at
-    /// rates at which each codeword is decoded within `ns`, the time between two codewords on the channel, if there
-    /// are such rates.
-    pub(super) fn on_drive(self, may_fail: bool, ns: u64) -> Senses {
+    /// Take reads for plain only at rates at which each codeword is decoded within `ns`, the time between two
+    /// codewords on the channel, if there are such rates.
+    pub(super) fn with_codewords_every(self, ns: u64) -> Senses {
         let most = ns.checked_div(self.iteration_ns).unwrap_or(u64::MAX);
         let (plain_below, most_plain) = self.decodings.plain_within(most);
-        Senses { may_fail, plain_below, most_plain, ..self }
+        Senses { plain_below, most_plain, ..self }
     }
 
     /// What a prediction takes at a place, ns; 0 where there is none.
@@ -263,7 +257,7 @@ pub(super) fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<usize> {
 }
 
 /// The number of codewords of a read that are on these planes, a mask.
-fn codewords_on(cmd: &FlashCommand, planes: u32) -> u32 {
+pub(super) fn codewords_on(cmd: &FlashCommand, planes: u32) -> u32 {
     let all = (0..u32::BITS).filter(|bit| cmd.planes >> bit & 1 == 1);
     let these = (0..).zip(all).filter(|(_, bit)| planes >> bit & 1 == 1);
     these.map(|(i, _)| codewords_of(cmd, i).len() as u32).sum()
@@ -501,69 +495,6 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub fn senses_again(&self, OpId(id): OpId) -> bool {
         self.state.sensing.attempts(id).again != 0
-    }
-
-    /// Begin the transfer of sensed pages for which [`Flash::transfer_plainly`] does not answer. It takes `transfer`
-    /// if it is whole. Its codewords take different times in the decoder. Returns the time of the transfer and its
-    /// end. The end of the decoding includes the time of a prediction.
-    #[inline(never)]
-    pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding) {
-        let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let Attempts { senses: number, again, given_up, short, plain, most, last, .. } =
-            s.sensing.attempts[id as usize];
-        if short {
-            let transfer = senses.known_ns(transfer);
-            s.sensing.uncorrectable_ns += transfer;
-            let end = s.now + transfer;
-            return (
-                transfer,
-                Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 },
-            );
-        }
-        let op = &s.ops[id];
-        let (codewords, decoder) = (op.cmd.codewords, &mut s.decoders[op.channel as usize]);
-        let ns = |n: u8| u64::from(n) * senses.iteration_ns;
-        let apart = match most {
-            _ if plain => None,
-            SKIPPED => None,
-            _ => decoder.transfer_apart(s.now, transfer, codewords, (ns(most), ns(last))),
-        };
-        let d = match apart {
-            Some(decoding) => decoding,
-            None => {
-                if plain {
-                    self.draw_iterations(id);
-                }
-                self.transfer_each(id, transfer)
-            }
-        };
-        let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let op = &mut s.ops[id];
-        if again | given_up != 0 {
-            let failed = u64::from(codewords_on(&op.cmd, again | given_up));
-            s.sensing.uncorrectable_ns += transfer * failed / u64::from(op.cmd.codewords);
-        }
-        // A prediction behind the channel delays the data, and keeps no server.
-        let predicted = if number == 1 { senses.predict_ns(Place::Controller) } else { 0 };
-        op.ledger.charge(Cause::PREDICT, predicted);
-        (transfer, Decoding { predicted, done: d.done + predicted, ..d })
-    }
-
-    /// The same of codewords that may wait for one another, from the iterations of each.
-    fn transfer_each(&mut self, id: u32, transfer: u64) -> Decoding {
-        let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let op = &s.ops[id];
-        let first = senses.most_codewords as usize * id as usize;
-        let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
-        s.decoders[op.channel as usize].transfer_each(s.now, transfer, op.cmd.codewords, |base, number| {
-            match iterations[number as usize] {
-                SKIPPED => 0,
-                n => base + u64::from(n) * senses.iteration_ns,
-            }
-        })
     }
 
     /// Go on with a read whose data could not be decoded: for the pages that failed, it is queued again, or its

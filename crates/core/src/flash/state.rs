@@ -14,7 +14,7 @@ use super::unit::Unit;
 use crate::address::BusyUnit;
 use crate::containers::event_queue::EventQueue;
 use crate::containers::slab::Slab;
-use crate::nand::blocks::Blocks;
+use crate::nand::blocks::{Blocks, SideBySide};
 use crate::nand::config::{EccConfig, SuspendConfig};
 use crate::nand::ecc::Ecc;
 use crate::nand::faults::Faults;
@@ -134,7 +134,6 @@ impl<O> Flash<O> {
         let schedule = setup.schedule;
         let planes = units * setup.unit_planes;
         let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.blocks.count());
-        let may_fail = setup.faults.as_ref().is_some_and(|faults| faults.may_fail_reads);
         let codeword = setup.timing.transfer_codewords_ns(1).saturating_sub(setup.ecc.decode.0);
         let failures = Failures::new(setup.faults.as_ref(), planes);
         let fixed = Fixed {
@@ -152,7 +151,7 @@ impl<O> Flash<O> {
             suspend_program: setup.suspend_program.stop(),
             faults: setup.faults,
             eraser: setup.eraser,
-            senses: setup.senses.map(|senses| senses.on_drive(may_fail, codeword)),
+            senses: setup.senses.map(|senses| senses.with_codewords_every(codeword)),
         };
         let state = FlashState {
             now: 0,
@@ -221,6 +220,12 @@ impl Fixed {
             mask &= mask.wrapping_sub(1);
             plane
         })
+    }
+
+    /// The blocks that an operation addresses.
+    #[inline]
+    pub fn blocks_of(&self, cmd: &FlashCommand) -> SideBySide {
+        SideBySide { first: self.first_plane(cmd.unit), planes: cmd.planes, index: cmd.block }
     }
 
     /// The first plane, counted over the drive, of the die that a busy unit is on.

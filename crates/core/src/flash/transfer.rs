@@ -195,10 +195,7 @@ impl<O: Observer> Flash<O> {
         let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
         let number = op.channel;
         let (transfer, d) = if ERRORS {
-            match self.transfer_plainly(id, transfer) {
-                Some(decoding) => (transfer, decoding),
-                None => self.transfer_to_decoder(id, transfer),
-            }
+            self.transfer_to_decoder(id, transfer)
         } else {
             (transfer, s.decoders[number as usize].transfer(now, op.cmd.codewords, transfer))
         };

@@ -8,12 +8,17 @@
 use super::config::GeometryConfig;
 use super::errors::draw::PageFactor;
 use super::faults::config::{FaultConfig, FaultKind};
-use super::loops::MOST_LOOPS;
 use crate::address::BlockId;
 use crate::containers::big::{prefetch, prefetch_end};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
+
+mod plain;
+mod worn;
+
+use worn::PackedWorn;
+pub use worn::Worn;
 
 /// Whether a block can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,60 +85,6 @@ pub struct Blocks {
     worn: Option<Vec<PackedWorn>>,
     /// What blocks that can fail remember.
     fallible: Option<Fallible>,
-}
-
-/// What erases have made of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Worn {
-    /// Its stress, as parts of a cycle of full pulses.
-    pub wear: u32,
-    /// Steps that its last erase has left: they are its residual fail bits.
-    pub left: u8,
-    /// Pulses of its last erase.
-    pub pulses: u8,
-    /// Whether a short first pulse can help.
-    pub shallow: bool,
-    /// Whether its last erase was at the full voltage, of a scheme that has a lower one too.
-    pub full_voltage: bool,
-}
-
-/// A [`Worn`] in 6 bytes; no wear: no erase since the run began.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct PackedWorn {
-    wear: [u16; 2],
-    left: u8,
-    /// The pulses, `SHALLOW` and `FULL_VOLTAGE`.
-    pulses: u8,
-}
-
-const SHALLOW: u8 = 0x80;
-const FULL_VOLTAGE: u8 = 0x40;
-const _: () = assert!(MOST_LOOPS < FULL_VOLTAGE as usize);
-
-impl PackedWorn {
-    const NOT_YET: PackedWorn = PackedWorn { wear: [0; 2], left: 0, pulses: 0 };
-
-    fn of(worn: Worn) -> PackedWorn {
-        let Worn { wear, left, pulses, shallow, full_voltage } = worn;
-        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        PackedWorn {
-            wear: [wear as u16, (wear >> 16) as u16],
-            left,
-            pulses: pulses | flag(shallow, SHALLOW) | flag(full_voltage, FULL_VOLTAGE),
-        }
-    }
-
-    fn worn(self) -> Worn {
-        let PackedWorn { wear, left, pulses } = self;
-        let wear = u32::from(wear[1]) << 16 | u32::from(wear[0]);
-        Worn {
-            wear,
-            left,
-            pulses: pulses & !(SHALLOW | FULL_VOLTAGE),
-            shallow: pulses & SHALLOW != 0,
-            full_voltage: pulses & FULL_VOLTAGE != 0,
-        }
-    }
 }
 
 /// Tables of blocks that can fail.
@@ -203,6 +154,17 @@ pub struct Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPlace(u32);
 
+/// The blocks with one index on some planes of a die. Their records lie side by side.
+#[derive(Clone, Copy, Debug)]
+pub struct SideBySide {
+    /// The first plane of the die, counted over the drive.
+    pub first: u32,
+    /// Planes of the die, as a mask; at least one.
+    pub planes: u32,
+    /// The index.
+    pub index: u32,
+}
+
 /// More cycles or suspensions of a block than this are those of no drive.
 const MOST_COUNTED: u32 = u32::MAX / 4;
 
@@ -269,39 +231,6 @@ impl Blocks {
     /// Give every block this past. The seed decides which block has data of which age.
     pub fn with_past(self, past: Past, seed: u64) -> Blocks {
         Blocks { past, age_key: Stream::new(seed, "block age", 0).next_u64(), ..self }
-    }
-
-    /// Let erases change blocks.
-    pub fn let_wear(&mut self) {
-        self.worn = Some(vec![PackedWorn::NOT_YET; self.suspensions.len()]);
-    }
-
-    /// What erases of this run have made of a block; `None` if there was none.
-    pub fn worn(&self, block: BlockId) -> Option<Worn> {
-        let worn = self.worn.as_ref()?[block.index()].worn();
-        (worn.wear > 0).then_some(worn)
-    }
-
-    /// Note what an erase has made of a block.
-    pub fn wears(&mut self, block: BlockId, after: Worn) {
-        if let Some(worn) = &mut self.worn {
-            worn[block.index()] = PackedWorn::of(after);
-        }
-    }
-
-    /// Note at which voltage the erase of a block is that is ordered now.
-    pub fn ordered_at(&mut self, block: BlockId, full_voltage: bool) {
-        if let Some(worn) = &mut self.worn {
-            let flags = &mut worn[block.index()].pulses;
-            *flags = *flags & !FULL_VOLTAGE | if full_voltage { FULL_VOLTAGE } else { 0 };
-        }
-    }
-
-    /// Whether the last erase of a block that was ordered is at the full voltage, of a scheme that has a lower one
-    /// too. No erase of this run: the lower one.
-    #[inline]
-    pub fn is_at_full_voltage(&self, block: BlockId) -> bool {
-        self.worn.as_ref().is_some_and(|worn| worn[block.index()].pulses & FULL_VOLTAGE != 0)
     }
 
     /// What every block has behind it.
@@ -414,11 +343,16 @@ impl Blocks {
         self.found(plane, self.record_at(plane, index), now).1
     }
 
-    /// [`Blocks::finds`], for a plane of the die whose first plane is `first`.
+    /// The plane of the last of these blocks, which can fail, and what an operation finds there at `now`.
     #[inline(always)]
-    pub(crate) fn finds_beside(&mut self, first: u32, plane: u32, index: u32, now: u64) -> Found {
-        let at = self.side_by_side(first, index) + (plane - first) as usize;
-        self.found(plane, at, now).1
+    pub(crate) fn finds_last(
+        &mut self,
+        SideBySide { first, planes, index }: SideBySide,
+        now: u64,
+    ) -> (u32, Found) {
+        let last = planes.ilog2();
+        let at = self.side_by_side(first, index) + last as usize;
+        (first + last, self.found(first + last, at, now).1)
     }
 
     /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
@@ -450,66 +384,20 @@ impl Blocks {
         found
     }
 
-    /// Whether reads of pages with this bound are known to be plain at `now`, of blocks of one die: of the die whose
-    /// first plane is `first`, those with this index on `planes`, a mask. They can fail.
+    /// Count a read of each of these blocks, which can fail.
     #[inline]
-    pub(crate) fn are_plain(
-        &self,
-        (first, mut planes, index): (u32, u32, u32),
-        bound: PageFactor,
-        now: u64,
-    ) -> bool {
-        let at = self.side_by_side(first, index);
-        let Some(f) = self.fallible.as_ref().filter(|f| now < f.plain_until) else { return false };
-        let plain = &f.plain[at..at + self.planes as usize];
-        while planes != 0 && plain[planes.trailing_zeros() as usize] >= bound {
-            planes &= planes - 1;
-        }
-        planes == 0
-    }
-
-    /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.
-    pub(crate) fn forget_plain(&mut self, now: u64, ahead: u64) {
-        let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
-        if now >= f.plain_until {
-            f.plain_until = now.saturating_add(ahead);
-            f.plain.fill(PageFactor::UNKNOWN);
-        }
-    }
-
-    /// The largest factor of the pages whose reads are plain, of the block with this index of a plane, which can fail.
-    pub(crate) fn plain(&self, plane: u32, index: u32) -> PageFactor {
-        let at = self.record_at(plane, index);
-        self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.plain[at])
-    }
-
-    /// Note the largest factor of the pages whose reads are plain before [`Blocks::plain_until`], of the block with
-    /// this index of a plane, which can fail.
-    #[inline]
-    pub(crate) fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
-        let at = self.record_at(plane, index);
-        self.fallible.as_mut().expect("only blocks that can fail have plain reads").plain[at] = most;
-    }
-
-    /// Until when what is known of plain reads holds, ns.
-    pub(crate) fn plain_until(&self) -> u64 {
-        self.fallible.as_ref().map_or(0, |f| f.plain_until)
-    }
-
-    /// Count a read of the blocks with this index of some planes, a mask, of the die whose first plane is `first`.
-    /// The blocks can fail.
-    #[inline]
-    pub(crate) fn count_reads(&mut self, first: u32, planes: u32, index: u32) {
-        self.each_record(first, planes, index, |record| record.reads = record.reads.saturating_add(1));
+    pub(crate) fn count_reads(&mut self, blocks: SideBySide) {
+        self.each_record(blocks, |record| record.reads = record.reads.saturating_add(1));
     }
 
     /// Take back [`Blocks::count_reads`].
-    pub(crate) fn uncount_reads(&mut self, first: u32, planes: u32, index: u32) {
-        self.each_record(first, planes, index, |record| record.reads -= 1);
+    pub(crate) fn uncount_reads(&mut self, blocks: SideBySide) {
+        self.each_record(blocks, |record| record.reads -= 1);
     }
 
     #[inline(always)]
-    fn each_record(&mut self, first: u32, mut planes: u32, index: u32, mut f: impl FnMut(&mut Record)) {
+    fn each_record(&mut self, blocks: SideBySide, mut f: impl FnMut(&mut Record)) {
+        let SideBySide { first, mut planes, index } = blocks;
         let at = self.side_by_side(first, index);
         let fallible = self.fallible.as_mut().expect("only blocks that can fail count reads");
         let records = &mut fallible.records[at..at + self.planes as usize];
@@ -535,10 +423,9 @@ impl Blocks {
         self.suspensions[block.index()] += 1;
     }
 
-    /// Ask the processor to bring what the blocks with this index of some planes, a mask, of the die whose first
-    /// plane is `first` remember into its caches, if they can fail.
+    /// Ask the processor to bring what these blocks remember into its caches, if they can fail.
     #[inline]
-    pub fn prefetch(&self, first: u32, planes: u32, index: u32) {
+    pub fn prefetch(&self, SideBySide { first, planes, index }: SideBySide) {
         if let Some(f) = &self.fallible {
             let at = self.side_by_side(first, index);
             let last = at + planes.ilog2() as usize;

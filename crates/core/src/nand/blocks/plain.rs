@@ -1,0 +1,47 @@
+//! The pages of blocks whose reads are plain ([`crate::flash`] says what that is), as the blocks remember them.
+
+use super::{Blocks, SideBySide};
+use crate::nand::errors::draw::PageFactor;
+
+impl Blocks {
+    /// Whether reads of pages with this bound are known to be plain at `now`, of these blocks, which can fail.
+    #[inline]
+    pub(crate) fn are_plain(&self, blocks: SideBySide, bound: PageFactor, now: u64) -> bool {
+        let SideBySide { first, mut planes, index } = blocks;
+        let at = self.side_by_side(first, index);
+        let Some(f) = self.fallible.as_ref().filter(|f| now < f.plain_until) else { return false };
+        let plain = &f.plain[at..at + self.planes as usize];
+        while planes != 0 && plain[planes.trailing_zeros() as usize] >= bound {
+            planes &= planes - 1;
+        }
+        planes == 0
+    }
+
+    /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.
+    pub(crate) fn forget_plain(&mut self, now: u64, ahead: u64) {
+        let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
+        if now >= f.plain_until {
+            f.plain_until = now.saturating_add(ahead);
+            f.plain.fill(PageFactor::UNKNOWN);
+        }
+    }
+
+    /// The largest factor of the pages whose reads are plain, of the block with this index of a plane, which can fail.
+    pub(crate) fn plain(&self, plane: u32, index: u32) -> PageFactor {
+        let at = self.record_at(plane, index);
+        self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.plain[at])
+    }
+
+    /// Note the largest factor of the pages whose reads are plain before [`Blocks::plain_until`], of the block with
+    /// this index of a plane, which can fail.
+    #[inline]
+    pub(crate) fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
+        let at = self.record_at(plane, index);
+        self.fallible.as_mut().expect("only blocks that can fail have plain reads").plain[at] = most;
+    }
+
+    /// Until when what is known of plain reads holds, ns.
+    pub(crate) fn plain_until(&self) -> u64 {
+        self.fallible.as_ref().map_or(0, |f| f.plain_until)
+    }
+}
