@@ -209,8 +209,9 @@ impl Extents {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
     }
 
+    /// Units of an extent that are in holes.
     #[inline]
-    fn units_in_holes(&self, extent: u32) -> u32 {
+    pub fn units_in_holes(&self, extent: u32) -> u32 {
         self.holes.as_ref().map_or(0, |holes| holes.units()[extent as usize])
     }
 

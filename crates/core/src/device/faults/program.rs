@@ -83,9 +83,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             row.is_some() || self.fixed.may_fail,
             "host data always leave an extent to collect into"
         );
+        self.state.gc.collections[lane as usize].gain.taken += 1;
         if row.is_none() {
-            self.state.faults.full.insert(lane);
-            self.become_read_only(ReadOnlyReason::NoFreeRow);
+            self.lane_is_full(lane);
         }
         self.note_space(lane);
         row
@@ -126,10 +126,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let fits = s.extents.rows_left(&self.shape.layout, lane, Writer::Collection) >= wanted;
         if !fits {
-            s.faults.full.insert(lane);
-            self.become_read_only(ReadOnlyReason::NoFreeRow);
+            self.lane_is_full(lane);
         }
         fits
+    }
+
+    /// Note that collections gain no row in a lane any more: the drive becomes read-only.
+    pub(in crate::device) fn lane_is_full(&mut self, lane: u32) {
+        self.state.faults.full.insert(lane);
+        self.become_read_only(ReadOnlyReason::NoFreeRow);
     }
 
     /// Number of valid units of an extent that its collection moves. It drops those that nothing gives any

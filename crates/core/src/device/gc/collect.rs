@@ -3,6 +3,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
+use crate::device::gc::gain::Gain;
 use crate::device::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::gc_schedule::TOKEN;
@@ -56,6 +57,8 @@ pub(in crate::device) struct Collection {
     /// Valid units of the victim when the collection began, and the tokens that it has.
     valid: u32,
     pub(super) tokens: i64,
+    /// What this collection and those before it have gained.
+    pub(in crate::device) gain: Gain,
     /// When the collection ends, as predicted when it began, ns.
     pub ends: u64,
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
@@ -84,6 +87,7 @@ impl Collection {
             wins: 0,
             valid: 0,
             tokens: 0,
+            gain: Gain::default(),
             ends: 0,
             waiting: false,
             closes: false,
@@ -166,6 +170,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
+        }
+        if self.fixed.may_fail && self.due_extent(lane).is_none() && self.gains_nothing(lane, &view) {
+            return self.set_waiting(lane, false);
         }
         if self.scope_is_taken(lane) {
             return self.set_waiting(lane, true);
@@ -298,6 +305,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
         c.valid = valid;
         c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
+        c.gain.taken = 0;
         self.count_collection(lane, true);
     }
 
@@ -424,7 +432,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.gc.pace.collected(took, c.wins);
         s.counters.collecting_ns += took;
         s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
-        let victim = c.victim;
+        let (victim, aim) = (c.victim, c.aim);
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);
@@ -438,6 +446,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
             self.retire_extent(victim);
         } else {
+            if self.fixed.may_fail && aim == Aim::Space {
+                self.note_gain(lane, victim);
+            }
             self.extent_erased(victim);
             self.defer_last_loop(victim);
         }

@@ -4,6 +4,7 @@
 mod audit;
 pub(super) mod collect;
 pub(super) mod erase;
+pub(super) mod gain;
 pub(super) mod group_time;
 pub(super) mod instant;
 mod level;
