@@ -194,7 +194,7 @@ fn a_seed_draws_and_runs_the_same_twice() {
 fn what_was_mended_stays_mended() {
     // A read during a write that ends a loss; a reconstruction that fails beside a flush of its stripe; an
     // extent with a dead part that was refreshed without end; collections that gain nothing, without end.
-    for seed in [9348, 10456, 3228, 11342] {
+    for seed in [9348, 10456, 3228, 11342, 15650] {
         let got = swarm::run(&swarm::draw(seed));
         assert!(got.is_ok(), "seed {seed}: {got:?}");
     }
@@ -245,4 +245,17 @@ fn what_was_mended_stays_mended() {
         let got = swarm::run(&swarm::draw_with_faults(seed));
         assert!(got.is_ok(), "seed {seed} with faults: {got:?}");
     }
+}
+
+/// Every copyback of worn blocks fails, and takes a row like the program that mends it, while the host writes on.
+#[test]
+fn a_lane_whose_collections_gain_nothing_is_full() {
+    let mut case = swarm::draw(25859);
+    case.config.age.pe_cycles = Some(1_000_000);
+    case.config.ftl.user_capacity = Some(65_536);
+    case.config.fault.clear();
+    case.plan.weights = [0, 8, 0, 1];
+    case.plan.commands = 4000;
+    let outcome = swarm::run(&case).unwrap();
+    assert!(outcome.erases > 1000 && !outcome.faults.missing().contains(&"drives read-only"), "{outcome:?}");
 }

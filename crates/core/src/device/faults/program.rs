@@ -83,7 +83,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             row.is_some() || self.fixed.may_fail,
             "host data always leave an extent to collect into"
         );
-        self.state.gc.collections[lane as usize].gain.taken += 1;
+        self.state.gc.collections[lane as usize].gain.takes_row();
         if row.is_none() {
             self.lane_is_full(lane);
         }

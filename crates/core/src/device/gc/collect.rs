@@ -305,7 +305,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
         c.valid = valid;
         c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
-        c.gain.taken = 0;
+        c.gain.begins();
         self.count_collection(lane, true);
     }
 
