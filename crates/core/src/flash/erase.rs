@@ -55,7 +55,7 @@ pub fn by_suspension(growth: f64) -> u64 {
 #[inline]
 pub(super) fn growth_of(blocks: &Blocks, block: BlockId, each: u64) -> u64 {
     // The look-up would miss the caches.
-    if each == 0 { 0 } else { (u64::from(blocks.suspensions()[block.index()]) * each).min(1 << 38) }
+    if each == 0 { 0 } else { (u64::from(blocks.suspensions_of(block)) * each).min(1 << 38) }
 }
 
 /// Totals of the erases of blocks, whose pulses a scheme chose.

@@ -76,9 +76,12 @@ impl<O: Observer> Flash<O> {
     /// Start what the operation needs the channel for.
     #[inline(always)]
     fn use_channel(&mut self, id: u32, second: bool, kind: OpKind) {
+        let errors = self.fixed.senses.is_some();
         match (second, kind) {
+            (true, OpKind::Read) if errors => self.data_out_of_senses(id),
             (true, OpKind::Read) => self.data_out(id),
             (true, OpKind::Program) => self.transfer_again(id),
+            _ if errors => self.start_with_senses(id),
             _ => self.command_in(id),
         }
     }
@@ -87,9 +90,6 @@ impl<O: Observer> Flash<O> {
     /// granted from two places.)
     #[inline(never)]
     fn command_in(&mut self, id: u32) {
-        if self.fixed.senses.is_some() {
-            return self.start_with_senses(id);
-        }
         self.start(id, None, 0);
     }
 
@@ -178,9 +178,10 @@ impl<O: Observer> Flash<O> {
     /// Transfer a sensed page from its register to the decoder, codeword by codeword.
     #[inline(never)]
     fn data_out(&mut self, id: u32) {
-        if self.fixed.senses.is_some() { self.data_out_of_senses(id) } else { self.data_out_of::<false>(id) }
+        self.data_out_of::<false>(id);
     }
 
+    /// The same on a drive whose pages have raw bit errors.
     #[inline(never)]
     fn data_out_of_senses(&mut self, id: u32) {
         self.data_out_of::<true>(id);

@@ -81,6 +81,8 @@ pub struct Blocks {
     cycles: Vec<u32>,
     /// Suspensions of erases.
     suspensions: Vec<u32>,
+    /// Whether there was one.
+    some_suspended: bool,
     /// What erases have made of each block, if a scheme chooses their pulses.
     worn: Option<Vec<PackedWorn>>,
     /// What blocks that can fail remember.
@@ -211,7 +213,17 @@ impl Blocks {
         let count = dies as usize * planes as usize * per_plane as usize;
         let past = Past::default();
         let (cycles, suspensions) = (vec![0; count], vec![0; count]);
-        Blocks { per_plane, planes, past, age_key: 0, cycles, suspensions, worn: None, fallible: None }
+        Blocks {
+            per_plane,
+            planes,
+            past,
+            age_key: 0,
+            cycles,
+            suspensions,
+            some_suspended: false,
+            worn: None,
+            fallible: None,
+        }
     }
 
     /// Where the records of the blocks with this index begin, of the die whose first plane is `first`.
@@ -421,20 +433,24 @@ impl Blocks {
     #[inline]
     pub fn suspended(&mut self, block: BlockId) {
         self.suspensions[block.index()] += 1;
+        self.some_suspended = true;
     }
 
     /// Ask the processor to bring what these blocks remember into its caches, if they can fail.
     #[inline]
     pub fn prefetch(&self, SideBySide { first, planes, index }: SideBySide) {
         if let Some(f) = &self.fallible {
-            let at = self.side_by_side(first, index);
-            let last = at + planes.ilog2() as usize;
+            let beside = self.side_by_side(first, index);
+            let (mut at, last) =
+                (beside + planes.trailing_zeros() as usize, beside + planes.ilog2() as usize);
             // Three records are shorter than a line.
-            (at + planes.trailing_zeros() as usize..last + 1)
-                .step_by(3)
-                .for_each(|at| prefetch(&f.records, at));
+            while at < last {
+                prefetch(&f.records, at);
+                at += 3;
+            }
+            prefetch(&f.records, last);
             prefetch_end(&f.records, last);
-            prefetch(&f.plain, at);
+            prefetch(&f.plain, beside);
         }
     }
 
@@ -480,6 +496,13 @@ impl Blocks {
         }
     }
 
+    /// Erase suspensions of a block.
+    #[inline]
+    pub(crate) fn suspensions_of(&self, block: BlockId) -> u32 {
+        // Where there is none, the look-up would miss the caches.
+        if self.some_suspended { self.suspensions[block.index()] } else { 0 }
+    }
+
     /// Erase suspensions by block.
     pub fn suspensions(&self) -> &[u32] {
         &self.suspensions
@@ -507,6 +530,7 @@ impl Blocks {
             plain.cycles[to] = self.cycles_at(self.place(plane, index)) - self.past.cycles;
             plain.suspensions[to] = self.suspensions[from];
         }
+        plain.some_suspended = self.some_suspended;
         plain
     }
 
@@ -519,6 +543,7 @@ impl Blocks {
         if lens(self) != lens(&aged) || !plain || counts().any(|&n| n > MOST_COUNTED) {
             return false;
         }
+        self.some_suspended = aged.suspensions.iter().any(|&n| n > 0);
         if self.fallible.is_none() {
             (self.cycles, self.suspensions) = (aged.cycles, aged.suspensions);
             return true;

@@ -33,7 +33,7 @@ pub struct Ecc {
     /// When the decoder becomes idle.
     free: u64,
     /// In place of the three before, if there are several engines.
-    parallel: Option<Parallel>,
+    parallel: Option<Box<Parallel>>,
     /// How the last transfer divides into codewords. Most transfers have the same size.
     #[serde(skip)]
     split: Split,
@@ -96,9 +96,11 @@ impl Ecc {
             finished: vec![0; config.queue as usize],
             next: 0,
             free: 0,
-            parallel: config.engines.filter(|&engines| engines > 1).map(|engines| Parallel {
-                places: (0..config.queue).map(|_| Reverse(0)).collect(),
-                engines: (0..engines).map(|_| Reverse(0)).collect(),
+            parallel: config.engines.filter(|&engines| engines > 1).map(|engines| {
+                Box::new(Parallel {
+                    places: (0..config.queue).map(|_| Reverse(0)).collect(),
+                    engines: (0..engines).map(|_| Reverse(0)).collect(),
+                })
             }),
             split: Split::default(),
         }
