@@ -70,7 +70,7 @@ pub enum Status {
 pub enum ReadOnlyReason {
     /// Too few good blocks are left for the data that the drive must be able to hold.
     FewGoodBlocks,
-    /// A collection found no free row in its lane.
+    /// A collection found no free row in its lane, or collections won none for host data.
     NoFreeRow,
 }
 
@@ -79,7 +79,7 @@ impl ReadOnlyReason {
     pub const fn describe(self) -> &'static str {
         match self {
             ReadOnlyReason::FewGoodBlocks => "too few good blocks were left",
-            ReadOnlyReason::NoFreeRow => "a collection found no free row",
+            ReadOnlyReason::NoFreeRow => "collections found or gained no free row",
         }
     }
 }

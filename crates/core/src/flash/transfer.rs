@@ -86,8 +86,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Send the command and a program's data, then start the array operation. (One copy of it: it is large, and
-    /// granted from two places.)
+    /// Send the command and a program's data, then start the array operation. (One copy of it and of the next: they
+    /// are large, and granted from two places.)
     #[inline(never)]
     fn command_in(&mut self, id: u32) {
         self.start(id, None, 0);

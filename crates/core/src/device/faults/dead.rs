@@ -5,6 +5,7 @@ use super::state::LaneLife;
 use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::gc::gain::Gain;
 use crate::device::medium::Medium;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::observer::{Change, Observer};
@@ -19,8 +20,7 @@ pub(in crate::device) struct Death {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Whether no collection starts or continues in a lane: it is dead, or a collection has found no
-    /// row in it.
+    /// Whether no collection starts or continues in a lane: it is dead or full.
     #[inline]
     pub(in crate::device) fn has_given_up(&self, lane: u32) -> bool {
         self.is_dead(lane) || self.fixed.may_fail && self.state.faults.full.contains(&lane)
@@ -178,6 +178,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (hurt, died): (Vec<u32>, Vec<u32>) = lanes.into_iter().partition(lasts);
         for &lane in &hurt {
             s.faults.life[lane as usize] = LaneLife::Partial;
+            s.gc.collections[lane as usize].gain = Gain::default();
             s.extents.shut_lane(layout, lane);
             for part in parts_of(lane) {
                 s.extents.add_hole_to_free(layout, lane, part);

@@ -83,9 +83,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             row.is_some() || self.fixed.may_fail,
             "host data always leave an extent to collect into"
         );
-        self.state.gc.collections[lane as usize].gain.takes_row();
-        if row.is_none() {
-            self.lane_is_full(lane);
+        match row {
+            Some(_) => self.state.gc.collections[lane as usize].gain.takes_row(),
+            None => self.lane_is_full(lane),
         }
         self.note_space(lane);
         row
@@ -131,7 +131,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         fits
     }
 
-    /// Note that collections gain no row in a lane any more: the drive becomes read-only.
+    /// Note that collections find or gain no row in a lane: the drive becomes read-only.
     pub(in crate::device) fn lane_is_full(&mut self, lane: u32) {
         self.state.faults.full.insert(lane);
         self.become_read_only(ReadOnlyReason::NoFreeRow);

@@ -37,7 +37,7 @@ pub(in crate::device) struct FaultState {
     pub broken: BTreeSet<u32>,
     /// Members of stripes whose program failed and whose lane has no row: one list for each lane.
     pub again: Stalled,
-    /// Lanes in which a collection found no row to move data into.
+    /// Lanes in which a collection found no row to move data into, or collections gain none for host data.
     pub full: BTreeSet<u32>,
     /// By lane: what is left of it. Empty if no plane has died.
     pub life: Vec<LaneLife>,

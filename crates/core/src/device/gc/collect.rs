@@ -171,8 +171,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }
-        if self.fixed.may_fail && self.due_extent(lane).is_none() && self.gains_nothing(lane, &view) {
-            return self.set_waiting(lane, false);
+        if self.fixed.may_fail && self.due_extent(lane).is_none() && self.gains_nothing(lane) {
+            return;
         }
         if self.scope_is_taken(lane) {
             return self.set_waiting(lane, true);
@@ -446,8 +446,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
             self.retire_extent(victim);
         } else {
-            if self.fixed.may_fail && aim == Aim::Space {
-                self.note_gain(lane, victim);
+            if self.fixed.may_fail {
+                self.note_gain(lane, victim, aim == Aim::Space);
             }
             self.extent_erased(victim);
             self.defer_last_loop(victim);

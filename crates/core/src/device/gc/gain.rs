@@ -1,11 +1,12 @@
-//! Collections that gain nothing: the valid units of a victim take as many rows as it gives back, or more. Victims
-//! have stale units, so this happens only where copybacks or programs fail: such a move takes more than one row. A
-//! lane whose collections go on like this would collect for ever.
+//! Collections that gain nothing: the valid units of a victim take as many rows as it gives back, or more. A victim
+//! for space has stale units, so this happens only where copybacks or programs fail: such a move takes more than one
+//! row. A lane whose collections go on like this would collect for ever.
 
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
+use crate::ftl::extents::Writer;
 use crate::observer::Observer;
-use crate::policy::gc_schedule::SpaceView;
+use crate::policy::placement::NO_ROOM;
 use serde::{Deserialize, Serialize};
 
 /// What the collections of a lane have gained lately.
@@ -22,7 +23,8 @@ pub(in crate::device) struct Gain {
     held: Held,
 }
 
-/// What a lane holds. If it does not change, nothing but collections changes the free rows of the lane.
+/// What a lane holds. While no host program is under way there, and this does not change, nothing but collections
+/// changes the free rows of the lane. (Dead planes do: [`Gain::default`] begins again.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Held {
     /// Rows programmed so far, but by collections.
@@ -44,43 +46,63 @@ impl Gain {
         self.before = self.taken;
     }
 
-    /// A collection for space ends that gives these rows back, in a lane that holds what `held` tells.
-    fn ends(&mut self, rows: u64, held: impl FnOnce() -> Held) {
-        let taken = self.taken - self.before;
-        if taken < rows && self.vain == 0 {
+    /// A collection ends that gives these rows back, in a lane that holds what `held` tells. One that is not `for_space`
+    /// counts only if it gains.
+    fn ends(&mut self, rows: u64, for_space: bool, held: impl FnOnce() -> Held) {
+        let taken = self.taken.saturating_sub(self.before);
+        let gains = taken < rows;
+        if gains && self.vain == 0 || !gains && !for_space {
             return;
         }
         let held = held();
         if self.held != held {
             (self.vain, self.lost, self.held) = (0, 0, held);
         }
-        let lost = self.lost + taken;
+        let lost = self.lost.saturating_add(taken);
         self.lost = lost.saturating_sub(rows);
-        self.vain = if lost < rows { 0 } else { self.vain + 1 };
+        self.vain = if lost < rows { 0 } else { self.vain.saturating_add(1) };
     }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Note what the collection for space has gained that ends with the erase of this victim.
+    /// Note what the collection has gained that ends with the erase of this victim.
     #[inline(never)]
-    pub(super) fn note_gain(&mut self, lane: u32, victim: u32) {
+    pub(super) fn note_gain(&mut self, lane: u32, victim: u32, for_space: bool) {
         let layout = &self.shape.layout;
         let units = layout.units_per_extent - self.state.extents.units_in_holes(victim);
         let mut gain = self.state.gc.collections[lane as usize].gain;
-        gain.ends((units / layout.units_per_row).into(), || self.held(lane));
+        gain.ends((units / layout.units_per_row).into(), for_space, || self.held(lane));
         self.state.gc.collections[lane as usize].gain = gain;
     }
 
-    /// Whether the collections of a lane that is short of space gain nothing: it has more free rows after none of as
-    /// many as it has extents, and it still holds the same. If host data have no room in it either, the lane is full.
-    #[inline]
-    pub(super) fn gains_nothing(&mut self, lane: u32, view: &SpaceView) -> bool {
+    /// Whether the collections of a lane gain nothing: after as many as it has extents, it has never had more free
+    /// rows than before them, and it still holds the same. Such a lane waits for the end of host programs there.
+    /// Without any, it is full if host data have no room.
+    pub(super) fn gains_nothing(&mut self, lane: u32) -> bool {
         let gain = self.state.gc.collections[lane as usize].gain;
-        let vain = gain.vain >= view.extents && gain.held == self.held(lane);
-        if vain && self.state.extents.free(&self.shape.layout, lane) <= self.shape.reserve {
+        if gain.vain < self.shape.layout.usable[lane as usize] || gain.held != self.held(lane) {
+            return false;
+        }
+        let writes = self.state.write.lane_load[lane as usize] & !NO_ROOM > 0;
+        self.set_waiting(lane, writes);
+        if !writes && !self.has_room_for_host(lane) {
             self.lane_is_full(lane);
         }
-        vain
+        true
+    }
+
+    /// Whether host data find a row in this lane or in another of its pool.
+    fn has_room_for_host(&self, lane: u32) -> bool {
+        let s = &self.state;
+        if !s.faults.life.is_empty() && s.parity.stripes.waiting > 0 {
+            // Several members of a stripe may need rows of one lane.
+            return false;
+        }
+        let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
+        pool.map(|lane| lane as u32).any(|lane| {
+            let layout = &self.shape.layout;
+            !self.has_given_up(lane) && s.extents.has_row(layout, lane, Writer::Host, self.shape.reserve)
+        })
     }
 
     fn held(&self, lane: u32) -> Held {
@@ -104,7 +126,7 @@ mod tests {
         for &taken in taken {
             gain.begins();
             (0..taken).for_each(|_| gain.takes_row());
-            gain.ends(6, || Held { rows, valid: 3 });
+            gain.ends(6, true, || Held { rows, valid: 3 });
         }
         gain.vain
     }
@@ -118,6 +140,11 @@ mod tests {
         assert_eq!(vain(&mut gain, &[5, 7, 5], 1), 2);
         assert_eq!(vain(&mut gain, &[5], 1), 0);
         assert_eq!(vain(&mut gain, &[9, 4], 1), 2);
+        // A collection for another end counts only if it gains.
+        gain.begins();
+        gain.takes_row();
+        gain.ends(1, false, || unreachable!());
+        assert_eq!(gain.vain, 2);
         // The host has written: what was lost before does not count.
         assert_eq!(vain(&mut gain, &[5], 2), 0);
     }
