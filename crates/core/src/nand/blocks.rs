@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
+mod aged;
 mod plain;
 mod worn;
 
@@ -166,9 +167,6 @@ pub struct SideBySide {
     /// The index.
     pub index: u32,
 }
-
-/// More cycles or suspensions of a block than this are those of no drive.
-const MOST_COUNTED: u32 = u32::MAX / 4;
 
 /// The time of a program before the run.
 const BEFORE: u64 = u64::MAX;
@@ -518,45 +516,6 @@ impl Blocks {
             grown_bad: of(Health::Grown),
             spare: f.spares.iter().map(|spares| spares.len() as u64).sum(),
         })
-    }
-
-    /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
-    /// which serves drives with and without faults.
-    pub fn by_index(&self) -> Blocks {
-        let dies = self.suspensions.len() as u32 / (self.per_plane * self.planes);
-        let mut plain = Blocks::new(dies, self.planes, self.per_plane);
-        for (plane, index) in self.indices() {
-            let (to, from) = (plain.id(plane, index).index(), self.id(plane, index).index());
-            plain.cycles[to] = self.cycles_at(self.place(plane, index)) - self.past.cycles;
-            plain.suspensions[to] = self.suspensions[from];
-        }
-        plain.some_suspended = self.some_suspended;
-        plain
-    }
-
-    /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
-    pub fn take_counts(&mut self, aged: Blocks) -> bool {
-        let lens = |blocks: &Blocks| (blocks.per_plane, blocks.planes, blocks.suspensions.len());
-        let counts = || aged.cycles.iter().chain(&aged.suspensions);
-        let plain = aged.fallible.is_none() && aged.worn.is_none();
-        let plain = plain && aged.cycles.len() == aged.suspensions.len();
-        if lens(self) != lens(&aged) || !plain || counts().any(|&n| n > MOST_COUNTED) {
-            return false;
-        }
-        self.some_suspended = aged.suspensions.iter().any(|&n| n > 0);
-        if self.fallible.is_none() {
-            (self.cycles, self.suspensions) = (aged.cycles, aged.suspensions);
-            return true;
-        }
-        for (plane, index) in self.indices().collect::<Vec<_>>() {
-            let (to, from) = (self.id(plane, index).index(), aged.id(plane, index).index());
-            self.suspensions[to] = aged.suspensions[from];
-            let at = self.record_at(plane, index);
-            let f = self.fallible.as_mut().expect("seen just now");
-            f.records[at].cycles = self.past.cycles + aged.cycles[from];
-            f.plain[at] = PageFactor::UNKNOWN;
-        }
-        true
     }
 
     /// The indices that have a block, with their planes.

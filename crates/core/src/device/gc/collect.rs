@@ -166,12 +166,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             return;
         }
-        if self.due_extent(lane).is_none() && !self.state.policies.gc_schedule.start(&view) {
+        let due = self.due_extent(lane).is_some();
+        if !due && !self.state.policies.gc_schedule.start(&view) {
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }
-        if self.fixed.may_fail && self.due_extent(lane).is_none() && self.gains_nothing(lane) {
+        if self.fixed.may_fail && !due && self.gains_nothing(lane) {
             return;
         }
         if self.scope_is_taken(lane) {
