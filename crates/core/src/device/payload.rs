@@ -183,7 +183,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Tell the medium what a failed read has still sensed: a collection moves the units of its other
-    /// planes.
+    /// planes, those that were decoded after an earlier sense included.
     #[cold]
     fn data_unread(&mut self, op: OpId) {
         let o = self.flash.op(op).cmd;
@@ -191,7 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let failed = self.failed_units(op);
-        let units = self.units_read(op).filter(|ppa| !failed.contains(ppa)).collect::<Vec<_>>();
+        let units = self.units_named(op).filter(|ppa| !failed.contains(ppa)).collect::<Vec<_>>();
         for ppa in units {
             let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
             self.medium.stage(ppa, lpn);

@@ -72,13 +72,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The units of which a read addresses all planes.
-    pub(in crate::device) fn units_read(&self, op: OpId) -> impl Iterator<Item = Ppa> {
+    fn units_read(&self, op: OpId) -> impl Iterator<Item = Ppa> {
         let planes = self.flash.op(op).cmd.planes;
         self.units_named(op).filter(move |&ppa| self.planes_of_unit(ppa) & !planes == 0)
     }
 
     /// The units that a read is for: for a host read, all of its row.
-    fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> {
+    pub(in crate::device) fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> {
         let FlashCommand { ppa, units, .. } = self.flash.op(op).cmd;
         let named = move |unit: &Ppa| units == 0 || *unit >= ppa && units >> (*unit - ppa) & 1 == 1;
         let (row, _) = self.shape.layout.row_start(ppa);
