@@ -194,8 +194,9 @@ fn a_seed_draws_and_runs_the_same_twice() {
 fn what_was_mended_stays_mended() {
     // A read during a write that ends a loss; a reconstruction that fails beside a flush of its stripe; an
     // extent with a dead part that was refreshed without end; collections that gain nothing, without end; a
-    // collection's read that decodes some pages after one sense and gives up others after the last.
-    for seed in [9348, 10456, 3228, 11342, 15650, 16392] {
+    // collection's read that decodes some pages after one sense and gives up others after the last; a unit that
+    // closes as its die goes on with a sense that it began ahead.
+    for seed in [9348, 10456, 3228, 11342, 15650, 16392, 33020] {
         let got = swarm::run(&swarm::draw(seed));
         assert!(got.is_ok(), "seed {seed}: {got:?}");
     }

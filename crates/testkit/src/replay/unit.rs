@@ -98,8 +98,9 @@ impl Unit {
             }
             Step::Joined | Step::ChannelIn | Step::Decode => {}
             Step::Array => {
-                // A read that is sensed again after another sense was begun ahead has never left its unit.
-                if resumes || e.kind == OpKind::Read && self.end.is_some() {
+                // A read that is sensed again after another sense was begun ahead has never left its unit; it may
+                // seem to have, if something else was looked at in the meantime, at the same time.
+                if resumes || e.kind == OpKind::Read && (self.end.is_some() || !self.held) {
                     self.pass(at);
                     self.held = true;
                     self.history.change(at, Some(mine));
