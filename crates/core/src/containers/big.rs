@@ -157,12 +157,6 @@ pub fn prefetch<T>(table: &[T], index: usize) {
     prefetch_at(table.as_ptr().wrapping_add(index).cast());
 }
 
-/// [`prefetch`] of the last byte of an element, which may lie in another line of the caches than the first.
-#[inline]
-pub fn prefetch_end<T>(table: &[T], index: usize) {
-    prefetch_at(table.as_ptr().wrapping_add(index + 1).cast::<i8>().wrapping_sub(1));
-}
-
 #[inline]
 fn prefetch_at(byte: *const i8) {
     // SAFETY: a prefetch reads and writes nothing that the program can see, and it does not fail

@@ -78,11 +78,19 @@ impl EventQueue {
         self.timers.is_set(slot)
     }
 
-    /// Add an event to a queue. It is fast if few events of the queue come later.
+    /// Add an event to a queue. It is fast if few events of the queue come later. (Its parts are passed in registers;
+    /// an event would be written to memory, and read from there in other pieces.)
     #[inline]
-    pub fn push(&mut self, queue: usize, event: Event) {
-        if self.queues[queue].insert(event) {
-            self.fronts.set(queue, event.at, event.slot);
+    pub fn push(&mut self, queue: usize, at: u64, slot: u32, item: u32) {
+        if !self.queues[queue].append(Event { at, slot, item }) {
+            self.insert(queue, at, slot, item);
+        }
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, queue: usize, at: u64, slot: u32, item: u32) {
+        if self.queues[queue].insert(Event { at, slot, item }) {
+            self.fronts.set(queue, at, slot);
         }
     }
 
@@ -133,7 +141,7 @@ mod tests {
                     1 if queued.iter().all(|q| (q.0, q.1.slot) != (queue, slot)) => {
                         let event = Event { at, slot, item };
                         queued.push((queue, event));
-                        events.push(queue, event);
+                        events.push(queue, at, slot, item);
                     }
                     _ => {
                         let timer = (0..6).map(|slot| (timers[slot], slot as u32)).min().unwrap();

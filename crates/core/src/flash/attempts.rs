@@ -72,8 +72,9 @@ impl SenseState {
     }
 }
 
-/// The senses of an operation so far, and what follows.
+/// The senses of an operation so far, and what follows: half a line of the caches.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(align(32))]
 pub(super) struct Attempts {
     /// Senses that the controller has ordered.
     pub senses: u8,
@@ -99,6 +100,8 @@ pub(super) struct Attempts {
     /// Whether the die keeps the read, and begins the next sense when this one ends.
     pub ahead: bool,
 }
+
+const _: () = assert!(size_of::<Attempts>() == 32);
 
 impl Attempts {
     /// Before the first sense.

@@ -1,7 +1,8 @@
 //! The way of sensed pages with raw bit errors through the decoder.
 
 use super::attempts::Attempts;
-use super::senses::{SKIPPED, codewords_on};
+use super::op::Op;
+use super::senses::{SKIPPED, Senses, codewords_on};
 use super::state::Flash;
 use crate::nand::ecc::Decoding;
 use crate::observer::Observer;
@@ -10,37 +11,39 @@ use tailcut_units::Cause;
 
 impl<O: Observer> Flash<O> {
     /// Begin the transfer of sensed pages, which takes `transfer` if they are whole. Their codewords take different
-    /// times in the decoder. Returns the time of the transfer and its end. The end of the decoding includes the
-    /// time of a prediction.
-    #[inline(always)]
-    pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding) {
-        let Flash { fixed, state: s, .. } = self;
-        let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let Attempts { senses: number, again, given_up, short, most, last, .. } =
-            s.sensing.attempts[id as usize];
+    /// times in the decoder. Returns the time of the transfer, its end, and whether the die goes on to sense the
+    /// pages. The end of the decoding includes the time of a prediction.
+    pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding, bool) {
+        let Attempts { again, given_up, short, ahead, .. } = self.state.sensing.attempts[id as usize];
         if short {
-            return self.transfer_known_cells(transfer);
+            let (transfer, decoding) = self.transfer_known_cells(transfer);
+            return (transfer, decoding, ahead);
         }
-        let op = &s.ops[id];
-        let (codewords, decoder) = (op.cmd.codewords, &mut s.decoders[op.channel as usize]);
-        let ns = |n: u8| u64::from(n) * senses.iteration_ns;
-        let apart = match most {
-            SKIPPED => None,
-            _ => decoder.transfer_apart(s.now, transfer, codewords, (ns(most), ns(last))),
-        };
-        let d = match apart {
+        let d = match self.transfer_apart(id, transfer) {
             Some(decoding) => decoding,
             None => self.transfer_each(id, transfer),
         };
         if again | given_up != 0 {
             self.count_uncorrectable(id, again | given_up, transfer);
         }
+        (transfer, d, ahead)
+    }
+
+    /// The same of whole pages of which no codeword waits for another. `None`, and nothing is done, if one may.
+    /// Charges the time of a prediction.
+    #[inline(always)]
+    pub(super) fn transfer_apart(&mut self, id: u32, transfer: u64) -> Option<Decoding> {
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        // A prediction behind the channel delays the data, and keeps no server.
-        let predicted = if number == 1 { senses.predict_ns(Place::Controller) } else { 0 };
-        s.ops[id].ledger.charge(Cause::PREDICT, predicted);
-        (transfer, Decoding { predicted, done: d.done + predicted, ..d })
+        let Attempts { senses: number, most, last, .. } = s.sensing.attempts[id as usize];
+        if most == SKIPPED {
+            return None;
+        }
+        let op = &mut s.ops[id];
+        let (decoder, ns) =
+            (&mut s.decoders[op.channel as usize], |n: u8| u64::from(n) * senses.iteration_ns);
+        let done = decoder.transfer_apart(s.now, transfer, op.cmd.codewords, (ns(most), ns(last)))?;
+        Some(with_prediction(senses, op, number, Decoding::apart(s.now + transfer, done)))
     }
 
     /// The same of a sense of which only the known cells cross the channel.
@@ -51,7 +54,7 @@ impl<O: Observer> Flash<O> {
         let transfer = senses.known_ns(transfer);
         s.sensing.uncorrectable_ns += transfer;
         let end = s.now + transfer;
-        (transfer, Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 })
+        (transfer, Decoding::apart(end, end))
     }
 
     /// The same of codewords that may wait for one another, from the iterations of each.
@@ -62,15 +65,16 @@ impl<O: Observer> Flash<O> {
         }
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
-        let op = &s.ops[id];
+        let op = &mut s.ops[id];
         let first = senses.most_codewords as usize * id as usize;
         let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
-        s.decoders[op.channel as usize].transfer_each(s.now, transfer, op.cmd.codewords, |base, number| {
-            match iterations[number as usize] {
-                SKIPPED => 0,
-                n => base + u64::from(n) * senses.iteration_ns,
-            }
-        })
+        let time = |base, number| match iterations[number as usize] {
+            SKIPPED => 0,
+            n => base + u64::from(n) * senses.iteration_ns,
+        };
+        let decoder = &mut s.decoders[op.channel as usize];
+        let d = decoder.transfer_each(s.now, transfer, op.cmd.codewords, time);
+        with_prediction(senses, op, s.sensing.attempts[id as usize].senses, d)
     }
 
     /// Count the time in which the pages of these planes, a mask, cross the channel that do not decode.
@@ -81,4 +85,13 @@ impl<O: Observer> Flash<O> {
         let failed = u64::from(codewords_on(cmd, planes));
         s.sensing.uncorrectable_ns += transfer * failed / u64::from(cmd.codewords);
     }
+}
+
+/// The decoding of sense number `number` of a read, with the time of a prediction behind the channel, which is charged.
+/// A prediction delays the data, and keeps no server.
+#[inline(always)]
+fn with_prediction(senses: &Senses, op: &mut Op, number: u8, d: Decoding) -> Decoding {
+    let predicted = if number == 1 { senses.predict_ns(Place::Controller) } else { 0 };
+    op.ledger.charge(Cause::PREDICT, predicted);
+    Decoding { predicted, done: d.done + predicted, ..d }
 }

@@ -105,14 +105,14 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub(super) fn set_sensed(&mut self, unit: BusyUnit, page_type: usize, at: u64) {
         let queue = READS + page_type % (QUEUES - READS);
-        self.state.events.push(queue, Event { at, slot: unit.0, item: 0 });
+        self.state.events.push(queue, at, unit.0, 0);
     }
 
     /// Set the end of a program, copyback or erase in a unit's array.
     #[inline]
     pub(super) fn set_ended(&mut self, unit: BusyUnit, kind: OpKind, may_be_interrupted: bool, at: u64) {
         if kind == OpKind::Program && !may_be_interrupted {
-            self.state.events.push(PROGRAMS, Event { at, slot: unit.0, item: 0 });
+            self.state.events.push(PROGRAMS, at, unit.0, 0);
         } else {
             self.state.events.set(unit.index(), at);
         }
@@ -125,7 +125,7 @@ impl<O: Observer> Flash<O> {
         let channel = &mut s.channels[number as usize];
         if !std::mem::replace(&mut channel.awaited, true) {
             let slot = s.units.len() as u32 + number;
-            s.events.push(CHANNELS, Event { at: channel.busy_until, slot, item: number });
+            s.events.push(CHANNELS, channel.busy_until, slot, number);
         }
     }
 
@@ -142,7 +142,7 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub(super) fn set_decoded(&mut self, channel: u32, op: u32, at: u64) {
         let slot = (self.state.units.len() + self.state.channels.len()) as u32 + channel;
-        self.state.events.push(DECODED, Event { at, slot, item: op });
+        self.state.events.push(DECODED, at, slot, op);
     }
 
     /// The queued events of units, for the audit.

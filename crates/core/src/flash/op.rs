@@ -119,8 +119,15 @@ impl FlashCommand {
     /// Number of planes addressed.
     #[inline]
     pub(super) fn plane_count(&self) -> u32 {
-        // Most operations have one. Without an instruction for it, counting bits takes longer.
-        if self.planes.is_power_of_two() { 1 } else { self.planes.count_ones() }
+        // Most operations have one. Without an instruction for it, counting bits takes longer. (A compiler that sees a
+        // test for a power of two counts bits in either case.)
+        if self.has_one_plane() { 1 } else { self.planes.count_ones() }
+    }
+
+    /// Whether one plane is addressed.
+    #[inline]
+    pub(super) fn has_one_plane(&self) -> bool {
+        self.planes != 0 && self.planes.ilog2() == self.planes.trailing_zeros()
     }
 
     /// Whether a reconstruction needs the data that it reads.

@@ -49,43 +49,58 @@ impl<O> Flash<O> {
 impl<O: Observer> Flash<O> {
     /// Plan the senses of a read if it is plain, and count its reads unless they may fail. Returns false, and has
     /// planned nothing, if it is not certain that the read is plain.
-    #[inline]
+    #[inline(never)]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
-        let counted = !self.reads_may_fail();
         let Flash { fixed, state: s, .. } = self;
         let Some(senses) = &fixed.senses else { return false };
         if !senses.plain || s.sensing.attempts[id as usize].senses != 0 {
             return false;
         }
         let cmd = &s.ops[id].cmd;
-        let (blocks, page) = (fixed.blocks_of(cmd), cmd.page);
-        let bound = senses.errors.bound(page);
-        if !s.blocks.are_plain(blocks, bound, s.now) && !self.become_plain(id, bound) {
-            return false;
+        let bound = senses.errors.bound(cmd.page);
+        if !s.blocks.are_plain(fixed.blocks_of(cmd), bound, s.now) {
+            return self.plan_if_plain(id, bound);
         }
-        let Flash { fixed, state: s, .. } = self;
-        let Some(senses) = &fixed.senses else { return false };
-        let (last, found) = s.blocks.finds_last(blocks, s.now);
-        if counted {
-            s.blocks.count_reads(blocks);
-        }
-        let (at, draw) = senses.first_sense(s.sensing.rates(senses, last, &found), &found, page);
-        let op = &mut s.ops[id];
-        op.unread = 0;
-        // Counting bits takes longer.
-        let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { op.cmd.plane_count() };
-        let before_last = part_of(op.cmd.codewords, pages - 1, pages);
-        let codewords = op.cmd.codewords - before_last;
-        let attempts = &mut s.sensing.attempts[id as usize];
-        (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
-        attempts.most = senses.most_plain;
-        attempts.last = senses.decodings.iterations_of(at, draw, codewords as usize - 1);
-        s.counters.senses.count(pages, true, senses.predictor.is_some());
+        self.plan_plain(id);
         true
     }
 
-    /// Whether a read of which nothing is known is plain, that of pages with this bound.
+    /// [`Flash::plan_plainly`] of a read of which nothing is known.
     #[inline(never)]
+    fn plan_if_plain(&mut self, id: u32, bound: PageFactor) -> bool {
+        let plain = self.become_plain(id, bound);
+        if plain {
+            self.plan_plain(id);
+        }
+        plain
+    }
+
+    /// Plan the senses of a read that is plain.
+    #[inline(always)]
+    fn plan_plain(&mut self, id: u32) {
+        let counted = !self.reads_may_fail();
+        let Flash { fixed, state: s, .. } = self;
+        let Some(senses) = &fixed.senses else { return };
+        let op = &mut s.ops[id];
+        op.unread = 0;
+        let (blocks, page, codewords) = (fixed.blocks_of(&op.cmd), op.cmd.page, op.cmd.codewords);
+        let (last, found) = s.blocks.reads_plainly(blocks, s.now, counted);
+        let (at, draw) = senses.first_sense(s.sensing.rates(senses, last, &found), &found, page);
+        let (pages, before_last) = if op.cmd.has_one_plane() {
+            (1, 0)
+        } else {
+            // Counting bits takes longer.
+            let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { op.cmd.plane_count() };
+            (pages, part_of(codewords, pages - 1, pages))
+        };
+        let attempts = &mut s.sensing.attempts[id as usize];
+        (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
+        attempts.most = senses.most_plain;
+        attempts.last = senses.decodings.iterations_of(at, draw, (codewords - before_last) as usize - 1);
+        s.counters.senses.count(pages, true, senses.predictor.is_some());
+    }
+
+    /// Whether a read of which nothing is known is plain, that of pages with this bound.
     fn become_plain(&mut self, id: u32, bound: PageFactor) -> bool {
         let now = self.state.now;
         self.state.blocks.forget_plain(now, AHEAD);

@@ -34,6 +34,8 @@ pub struct Senses {
     pub(super) decodings: Decodings,
     pub(super) retry: ReadRetryPolicy,
     pub(super) predictor: Option<Predictor>,
+    /// By place: what a prediction takes there, ns.
+    predict_ns: [u64; 2],
     faster: Faster,
     /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
     pub(super) group: u32,
@@ -73,12 +75,15 @@ impl Senses {
         let (plain_below, most_plain) = decodings.plain_within(u64::MAX);
         let plain = errors.has_bounds() && retry.first() == Aim::Default;
         let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
+        let predict_ns = [Place::Die, Place::Controller]
+            .map(|place| predictor.filter(|p| p.place == place).map_or(0, |p| p.ns));
         Senses {
             errors,
             outcomes,
             decodings,
             retry,
             predictor,
+            predict_ns,
             faster,
             group,
             plain,
@@ -103,7 +108,13 @@ impl Senses {
     /// What a prediction takes at a place, ns; 0 where there is none.
     #[inline]
     pub fn predict_ns(&self, place: Place) -> u64 {
-        self.predictor_in(place).map_or(0, |p| p.ns)
+        self.predict_ns[place as usize]
+    }
+
+    /// [`Errors::page_of`], compiled once for all senses that are not plain.
+    #[inline(never)]
+    fn page_of(&self, rates: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
+        self.errors.page_of(rates, found, page, sense)
     }
 
     /// Time in which the known cells of a page cross the channel, which takes `transfer` for all of it, ns.
@@ -354,7 +365,7 @@ impl<O: Observer> Flash<O> {
 
     /// Plan the senses of a read, and of those that joined it, as it enters the array. Returns the time of one sense
     /// if it is not that of a first sense alone. Charges what the senses take beyond it, and returns that too.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plan_senses(&mut self, head: u32) -> (Option<u64>, u64) {
         let alone = self.state.ops[head].joined == NONE;
         if alone && self.plan_plainly(head) {
@@ -434,7 +445,7 @@ impl<O: Observer> Flash<O> {
             let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
             let page_of = |sense| {
-                let page = senses.errors.page_of(rates, &found, cmd.page, sense);
+                let page = senses.page_of(rates, &found, cmd.page, sense);
                 page.worsened(u64::from(left) << RATE_SHIFT, growth)
             };
             let page = page_of(2 * u32::from(number));

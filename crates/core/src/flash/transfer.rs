@@ -6,6 +6,7 @@ use super::state::{Flash, FlashState};
 use super::unit::Phase;
 use crate::containers::NONE;
 use crate::nand::OpKind;
+use crate::nand::ecc::Decoding;
 use crate::observer::{Observer, Step};
 use tailcut_units::{Cause, Occupant};
 
@@ -178,30 +179,40 @@ impl<O: Observer> Flash<O> {
     /// Transfer a sensed page from its register to the decoder, codeword by codeword.
     #[inline(never)]
     fn data_out(&mut self, id: u32) {
-        self.data_out_of::<false>(id);
+        let s = &mut self.state;
+        let op = &s.ops[id];
+        let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
+        let d = s.decoders[op.channel as usize].transfer(s.now, op.cmd.codewords, transfer);
+        self.go_out::<false>(id, transfer, d, false);
     }
 
     /// The same on a drive whose pages have raw bit errors.
     #[inline(never)]
     fn data_out_of_senses(&mut self, id: u32) {
-        self.data_out_of::<true>(id);
+        let transfer = self.fixed.timing.transfer_codewords_ns(self.state.ops[id].cmd.codewords);
+        if self.state.sensing.attempts[id as usize].plain
+            && let Some(d) = self.transfer_apart(id, transfer)
+        {
+            return self.go_out::<true>(id, transfer, d, false);
+        }
+        self.data_out_of_any_senses(id, transfer);
     }
 
-    /// `ERRORS`: pages have raw bit errors. (Compiled twice, so that other drives do not pay for them.)
+    /// The same of any senses.
+    #[inline(never)]
+    fn data_out_of_any_senses(&mut self, id: u32, transfer: u64) {
+        let (transfer, d, ahead) = self.transfer_to_decoder(id, transfer);
+        self.go_out::<true>(id, transfer, d, ahead);
+    }
+
+    /// Transfer a page, whose decoding was planned. `ahead`: its die goes on to sense it. `ERRORS`: pages have raw bit
+    /// errors. (Compiled for each, so that what is common does not pay for what is not.)
     #[inline(always)]
-    fn data_out_of<const ERRORS: bool>(&mut self, id: u32) {
+    fn go_out<const ERRORS: bool>(&mut self, id: u32, transfer: u64, d: Decoding, ahead: bool) {
         let s = &mut self.state;
         let now = s.now;
         let op = &mut s.ops[id];
-        let transfer = self.fixed.timing.transfer_codewords_ns(op.cmd.codewords);
         let number = op.channel;
-        let (transfer, d) = if ERRORS {
-            self.transfer_to_decoder(id, transfer)
-        } else {
-            (transfer, s.decoders[number as usize].transfer(now, op.cmd.codewords, transfer))
-        };
-        let s = &mut self.state;
-        let op = &mut s.ops[id];
         op.ledger.charge(Cause::TRANSFER, transfer);
         op.ledger.charge(Cause::ECC_QUEUE, d.stalled + d.waited);
         op.ledger.charge(Cause::DECODE, d.done - d.channel_free - d.waited - d.predicted);
@@ -210,7 +221,6 @@ impl<O: Observer> Flash<O> {
         channel.occupy(op.cmd.occupant, now, d.channel_free - now);
         channel.stalled += d.stalled;
         let u = &mut s.units[unit.index()];
-        let ahead = ERRORS && s.sensing.attempts(id).ahead;
         if ahead {
             channel.out = NONE;
         } else if u.joined == 0 {

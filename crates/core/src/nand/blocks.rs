@@ -9,15 +9,17 @@ use super::config::GeometryConfig;
 use super::errors::draw::PageFactor;
 use super::faults::config::{FaultConfig, FaultKind};
 use crate::address::BlockId;
-use crate::containers::big::{prefetch, prefetch_end};
+use crate::containers::big::prefetch;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
 mod aged;
 mod plain;
+mod records;
 mod worn;
 
+use records::{Record, Records};
 use worn::PackedWorn;
 pub use worn::Worn;
 
@@ -48,7 +50,7 @@ impl Past {
     /// The age of the data of a block with this record at `now`, ns.
     #[inline]
     fn age_at(&self, record: &Record, block: BlockId, key: u64, now: u64) -> u64 {
-        match record.programmed() {
+        match record.programmed {
             BEFORE => now.saturating_add(self.age(block, key)),
             programmed => now - programmed,
         }
@@ -96,7 +98,11 @@ struct Fallible {
     /// By block.
     health: Vec<Health>,
     /// By die, index and plane: those of a multi-plane operation lie side by side.
-    records: Vec<Record>,
+    records: Records,
+    /// In the same order: the block in its plane; `u32::MAX`: the index has none.
+    numbers: Vec<u32>,
+    /// Whether each index that has a block has the block of the same number. Then `numbers` need not be read.
+    in_place: bool,
     /// In the same order: the pages whose reads are plain before `plain_until`, as their largest factor.
     plain: Vec<PageFactor>,
     /// See `plain`, ns.
@@ -105,35 +111,20 @@ struct Fallible {
     spares: Vec<Vec<(u32, u32)>>,
 }
 
-/// What each operation on a block that can fail looks at, in one place: 20 bytes.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Record {
-    /// The block in its plane; `u32::MAX`: the index has none.
-    block: u32,
-    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run. Low half first.
-    programmed: [u32; 2],
-    /// Reads since the erase.
-    reads: u32,
-    /// Program/erase cycles, with those of the past.
-    cycles: u32,
-}
-
-impl Record {
-    /// The record of an erased block.
-    fn erased(block: u32, cycles: u32) -> Record {
-        Record { block, programmed: [u32::MAX; 2], reads: 0, cycles }
-    }
-
-    fn programmed(&self) -> u64 {
-        u64::from(self.programmed[1]) << 32 | u64::from(self.programmed[0])
+impl Fallible {
+    /// The block in its plane that an index has, whose record lies at this place.
+    #[inline]
+    fn number_of(&self, index: u32, at: usize) -> u32 {
+        debug_assert_ne!(self.numbers[at], u32::MAX, "an index out of use has no block");
+        if self.in_place { index } else { self.numbers[at] }
     }
 }
 
-// A block that can fail and wears takes at most 32 bytes: its record, suspensions, health, wear and plain
-// pages.
+// A block that can fail and wears takes at most 32 bytes: its record, number, suspensions, health, wear and
+// plain pages.
 const _: () = assert!(
     size_of::<Record>()
-        + size_of::<u32>()
+        + 2 * size_of::<u32>()
         + size_of::<Health>()
         + size_of::<PackedWorn>()
         + size_of::<PageFactor>()
@@ -231,6 +222,12 @@ impl Blocks {
         (first * self.per_plane + index * self.planes) as usize
     }
 
+    /// The planes of a die, as a mask.
+    #[inline]
+    fn all_planes(&self) -> u32 {
+        u32::MAX >> (u32::BITS - self.planes)
+    }
+
     /// The place of the record of the block with this index of a plane.
     #[inline]
     fn record_at(&self, plane: u32, index: u32) -> usize {
@@ -254,7 +251,9 @@ impl Blocks {
         let count = std::mem::take(&mut self.cycles).len();
         let mut f = Fallible {
             health: vec![Health::Good; count],
-            records: vec![Record::erased(u32::MAX, self.past.cycles); count],
+            records: Records::new(Record::erased(self.past.cycles), count),
+            numbers: vec![u32::MAX; count],
+            in_place: true,
             plain: vec![PageFactor::UNKNOWN; count],
             plain_until: 0,
             spares: Vec::with_capacity(bad.len()),
@@ -268,7 +267,8 @@ impl Blocks {
             let good: Vec<u32> = (0..self.per_plane).filter(is_good).collect();
             let (used, spare) = good.split_at(used(plane) as usize);
             for (index, &block) in (0..).zip(used) {
-                f.records[self.record_at(plane, index)].block = block;
+                f.numbers[self.record_at(plane, index)] = block;
+                f.in_place &= block == index;
             }
             // The spare with the lowest number is taken first.
             f.spares.push(spare.iter().rev().map(|&block| (block, self.past.cycles)).collect());
@@ -298,11 +298,7 @@ impl Blocks {
         let first = plane * self.per_plane;
         match &self.fallible {
             None => BlockId(first + index),
-            Some(f) => {
-                let block = f.records[self.record_at(plane, index)].block;
-                debug_assert_ne!(block, u32::MAX, "an index out of use has no block");
-                BlockId(first + block)
-            }
+            Some(f) => BlockId(first + f.number_of(index, self.record_at(plane, index))),
         }
     }
 
@@ -322,21 +318,21 @@ impl Blocks {
             self.cycles[at as usize] += 1;
             return;
         };
-        let Record { block, cycles, .. } = f.records[at as usize];
-        f.records[at as usize] = Record::erased(block, cycles + 1);
+        let cycles = f.records[at as usize].cycles;
+        f.records[at as usize] = Record::erased(cycles + 1);
         f.plain[at as usize] = PageFactor::UNKNOWN;
     }
 
-    /// The record at a place, which is that of a block of this plane that can fail, and what it says at `now`.
+    /// The record at a place, which is that of the block with this index of a plane, which can fail, and what it
+    /// says at `now`.
     #[inline(always)]
-    fn found(&mut self, plane: u32, at: usize, now: u64) -> (&mut Record, Found) {
+    fn found(&mut self, (plane, index): (u32, u32), at: usize, now: u64) -> (&mut Record, Found) {
         let (first, past, key) = (plane * self.per_plane, self.past, self.age_key);
         let f = self.fallible.as_mut().expect("only blocks that can fail are judged");
+        let block = BlockId(first + f.number_of(index, at));
         let record = &mut f.records[at];
-        debug_assert_ne!(record.block, u32::MAX, "an index out of use has no block");
-        let block = BlockId(first + record.block);
         let age = past.age_at(record, block, key, now);
-        let before = if record.programmed() == BEFORE { past.reads } else { 0 };
+        let before = if record.programmed == BEFORE { past.reads } else { 0 };
         let reads = before.saturating_add(record.reads);
         let found = Found { block, cycles: record.cycles, reads, age };
         (record, found)
@@ -350,36 +346,24 @@ impl Blocks {
     /// What an operation finds at `now` at the block with this index of a plane, which can fail.
     #[inline]
     pub fn finds(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        self.found(plane, self.record_at(plane, index), now).1
-    }
-
-    /// The plane of the last of these blocks, which can fail, and what an operation finds there at `now`.
-    #[inline(always)]
-    pub(crate) fn finds_last(
-        &mut self,
-        SideBySide { first, planes, index }: SideBySide,
-        now: u64,
-    ) -> (u32, Found) {
-        let last = planes.ilog2();
-        let at = self.side_by_side(first, index) + last as usize;
-        (first + last, self.found(first + last, at, now).1)
+        self.found((plane, index), self.record_at(plane, index), now).1
     }
 
     /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
     pub fn age(&self, plane: u32, index: u32, now: u64) -> u64 {
         let first = plane * self.per_plane;
         let f = self.fallible.as_ref().expect("only blocks that can fail remember the time");
-        let record = &f.records[self.record_at(plane, index)];
-        self.past.age_at(record, BlockId(first + record.block), self.age_key, now)
+        let at = self.record_at(plane, index);
+        self.past.age_at(&f.records[at], BlockId(first + f.number_of(index, at)), self.age_key, now)
     }
 
     /// Note that a page of the block with this index of a plane, which can fail, was programmed at `now`.
     /// Returns what the block was before.
     #[inline]
     pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let (record, found) = self.found(plane, self.record_at(plane, index), now);
-        if record.programmed() == BEFORE {
-            record.programmed = [now as u32, (now >> 32) as u32];
+        let (record, found) = self.found((plane, index), self.record_at(plane, index), now);
+        if record.programmed == BEFORE {
+            record.programmed = now;
             self.set_plain(plane, index, PageFactor::UNKNOWN);
         }
         found
@@ -389,15 +373,15 @@ impl Blocks {
     /// what the block was before.
     #[inline]
     pub fn read(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let (record, found) = self.found(plane, self.record_at(plane, index), now);
-        record.reads = record.reads.saturating_add(1);
+        let (record, found) = self.found((plane, index), self.record_at(plane, index), now);
+        record.count_read();
         found
     }
 
     /// Count a read of each of these blocks, which can fail.
     #[inline]
     pub(crate) fn count_reads(&mut self, blocks: SideBySide) {
-        self.each_record(blocks, |record| record.reads = record.reads.saturating_add(1));
+        self.each_record(blocks, Record::count_read);
     }
 
     /// Take back [`Blocks::count_reads`].
@@ -408,11 +392,13 @@ impl Blocks {
     #[inline(always)]
     fn each_record(&mut self, blocks: SideBySide, mut f: impl FnMut(&mut Record)) {
         let SideBySide { first, mut planes, index } = blocks;
-        let at = self.side_by_side(first, index);
+        let (at, all) = (self.side_by_side(first, index), planes == self.all_planes());
         let fallible = self.fallible.as_mut().expect("only blocks that can fail count reads");
-        let records = &mut fallible.records[at..at + self.planes as usize];
+        if all && let Some(line) = fallible.records.line(at, self.planes) {
+            return line.iter_mut().for_each(f);
+        }
         while planes != 0 {
-            f(&mut records[planes.trailing_zeros() as usize]);
+            f(&mut fallible.records[at + planes.trailing_zeros() as usize]);
             planes &= planes - 1;
         }
     }
@@ -439,16 +425,12 @@ impl Blocks {
     pub fn prefetch(&self, SideBySide { first, planes, index }: SideBySide) {
         if let Some(f) = &self.fallible {
             let beside = self.side_by_side(first, index);
-            let (mut at, last) =
-                (beside + planes.trailing_zeros() as usize, beside + planes.ilog2() as usize);
-            // Three records are shorter than a line.
-            while at < last {
-                prefetch(&f.records, at);
-                at += 3;
-            }
-            prefetch(&f.records, last);
-            prefetch_end(&f.records, last);
+            let (first, last) = (beside + planes.trailing_zeros() as usize, beside + planes.ilog2() as usize);
+            f.records.prefetch(first, last);
             prefetch(&f.plain, beside);
+            if !f.in_place {
+                prefetch(&f.numbers, last);
+            }
         }
     }
 
@@ -479,7 +461,9 @@ impl Blocks {
         let f = self.fallible.as_mut().expect("only fallible blocks are replaced");
         let (spare, cycles) =
             f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
-        f.records[at] = Record::erased(spare, cycles);
+        f.records[at] = Record::erased(cycles);
+        f.in_place &= spare == index;
+        f.numbers[at] = spare;
         f.plain[at] = PageFactor::UNKNOWN;
     }
 
@@ -487,8 +471,7 @@ impl Blocks {
     pub fn retire(&mut self, plane: u32, index: u32) {
         let (at, first) = (self.record_at(plane, index), plane * self.per_plane);
         let f = self.fallible.as_mut().expect("only fallible blocks are retired");
-        let record = &mut f.records[at];
-        let (block, cycles) = (std::mem::replace(&mut record.block, u32::MAX), record.cycles);
+        let (block, cycles) = (std::mem::replace(&mut f.numbers[at], u32::MAX), f.records[at].cycles);
         if f.health[(first + block) as usize] == Health::Good {
             f.spares[plane as usize].push((block, cycles));
         }
@@ -531,13 +514,13 @@ impl Blocks {
         let first = plane * self.per_plane;
         let had = |&block: &u32| in_place || f.health[(first + block) as usize] != Health::Bad;
         let mut at_first = (0..self.per_plane).filter(had);
-        let now = (0..self.per_plane).map(|index| f.records[self.record_at(plane, index)].block);
+        let now = (0..self.per_plane).map(|index| f.numbers[self.record_at(plane, index)]);
         now.map(|block| at_first.next() == Some(block)).collect()
     }
 
     /// Whether an index of a plane has a block: whether its extent is not retired.
     pub fn has(&self, plane: u32, index: u32) -> bool {
-        self.fallible.as_ref().is_none_or(|f| f.records[self.record_at(plane, index)].block != u32::MAX)
+        self.fallible.as_ref().is_none_or(|f| f.numbers[self.record_at(plane, index)] != u32::MAX)
     }
 
     /// Audit: check that each index in use has a block of its own, that no spare is bad or in use, and
@@ -547,10 +530,13 @@ impl Blocks {
         for (plane, spares) in (0..).zip(&f.spares) {
             let first = plane * self.per_plane;
             let mut taken = vec![false; self.per_plane as usize];
-            let used = (0..self.per_plane).filter(|&index| in_use(plane, index)).map(|index| {
-                let block = f.records[self.record_at(plane, index)].block;
-                (block, true)
-            });
+            for index in (0..self.per_plane).filter(|&index| f.in_place && self.has(plane, index)) {
+                let block = f.numbers[self.record_at(plane, index)];
+                law!(block == index, "block {block} of plane {plane} is not in its place, {index}");
+            }
+            let used = (0..self.per_plane)
+                .filter(|&index| in_use(plane, index))
+                .map(|index| (f.numbers[self.record_at(plane, index)], true));
             for (block, is_used) in used.chain(spares.iter().map(|&(block, _)| (block, false))) {
                 law!(block < self.per_plane, "plane {plane} uses an index without a block");
                 law!(!taken[block as usize], "block {block} of plane {plane} is used twice");

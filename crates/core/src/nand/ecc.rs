@@ -23,6 +23,14 @@ pub struct Decoding {
     pub predicted: u64,
 }
 
+impl Decoding {
+    /// Of codewords of which none waits for another: the channel is free at one time, and all are decoded at another.
+    #[inline]
+    pub fn apart(channel_free: u64, done: u64) -> Decoding {
+        Decoding { channel_free, stalled: 0, waited: 0, done, predicted: 0 }
+    }
+}
+
 /// The decoder of one channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ecc {
@@ -119,15 +127,17 @@ impl Ecc {
     #[inline]
     pub fn transfer(&mut self, now: u64, codewords: u32, transfer: u64) -> Decoding {
         if self.decode == 0 {
-            let end = now + transfer;
-            return Decoding { channel_free: end, stalled: 0, waited: 0, done: end, predicted: 0 };
+            return Decoding::apart(now + transfer, now + transfer);
         }
-        let apart = self.transfer_apart(now, transfer, codewords, (0, 0));
-        apart.unwrap_or_else(|| self.transfer_each(now, transfer, codewords, |decode, _| decode))
+        match self.transfer_apart(now, transfer, codewords, (0, 0)) {
+            Some(done) => Decoding::apart(now + transfer, done),
+            None => self.transfer_each(now, transfer, codewords, |decode, _| decode),
+        }
     }
 
     /// The same for codewords of which none takes longer than the configured time and `most`, and the last one
-    /// that time and `last`. `None` if one of them may wait for another: [`Ecc::transfer_each`] is to be asked.
+    /// that time and `last`. Returns when all are decoded, or `None` if one of them may wait for another:
+    /// [`Ecc::transfer_each`] is to be asked.
     #[inline]
     pub fn transfer_apart(
         &mut self,
@@ -135,7 +145,7 @@ impl Ecc {
         transfer: u64,
         codewords: u32,
         (most, last): (u64, u64),
-    ) -> Option<Decoding> {
+    ) -> Option<u64> {
         self.divide(transfer, codewords);
         // The engine is idle when the first arrives, and decodes each before the next has arrived. With a single
         // place, the transfer of the next would wait for it.
@@ -145,12 +155,11 @@ impl Ecc {
             return None;
         }
         // Only the last may still be in the decoder when another transfer begins.
-        let channel_free = now + transfer;
-        let done = channel_free + self.decode + last;
+        let done = now + transfer + self.decode + last;
         self.free = done;
         self.finished[self.next] = done;
         self.next = if self.next + 1 == self.finished.len() { 0 } else { self.next + 1 };
-        Some(Decoding { channel_free, stalled: 0, waited: 0, done, predicted: 0 })
+        Some(done)
     }
 
     /// The same for codewords whose decoding takes different times: `time` gives them, from the configured
@@ -248,7 +257,10 @@ mod tests {
                 let (most, last) = (*of.iter().max().unwrap(), of[of.len() - 1]);
                 let found = apart.transfer_apart(now, transfer, codewords, (most, last));
                 quick += u32::from(found.is_some());
-                let found = found.unwrap_or_else(|| apart.transfer_each(now, transfer, codewords, time));
+                let found = match found {
+                    Some(done) => Decoding::apart(now + transfer, done),
+                    None => apart.transfer_each(now, transfer, codewords, time),
+                };
                 prop_assert_eq!(found, expected);
                 now = expected.channel_free + pause;
             }

@@ -19,6 +19,8 @@ pub struct Unit {
     /// Time at which the step under way ends, and the holder after it.
     end: Option<(u64, Next)>,
     held: bool,
+    /// When the unit was freed last.
+    freed: u64,
     /// Joined reads whose data are still to be transferred out.
     along: u32,
     /// Collections that close the unit, and how many of these are erasing.
@@ -48,7 +50,7 @@ impl Unit {
     }
 
     fn free(&mut self, at: u64) {
-        self.held = false;
+        (self.held, self.freed) = (false, at);
         self.history.change(at, Some(self.idle()));
     }
 
@@ -98,9 +100,10 @@ impl Unit {
             }
             Step::Joined | Step::ChannelIn | Step::Decode => {}
             Step::Array => {
-                // A read that is sensed again after another sense was begun ahead has never left its unit; it may
-                // seem to have, if something else was looked at in the meantime, at the same time.
-                if resumes || e.kind == OpKind::Read && (self.end.is_some() || !self.held) {
+                // A read that is sensed again after another sense was begun ahead has never left its unit. If
+                // something else happened at the same time before it, the unit was freed.
+                let ahead = self.end.is_some() || !self.held && self.freed == at;
+                if resumes || e.kind == OpKind::Read && ahead {
                     self.pass(at);
                     self.held = true;
                     self.history.change(at, Some(mine));

@@ -392,6 +392,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// sensed.
     #[inline]
     pub(in crate::device) fn last_reader_left(&mut self, extent: u32) {
+        if self.state.gc.under_way == 0 {
+            return;
+        }
         let (lane, _) = self.shape.layout.lane_of(extent);
         let c = &self.state.gc.collections[lane as usize];
         if c.stage == Stage::Draining && c.victim == extent {

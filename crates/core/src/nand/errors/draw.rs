@@ -271,7 +271,7 @@ impl Errors {
 
     /// A page as an operation finds it, for sense number `sense` of the operation. `rates` are those of its block
     /// ([`Errors::rates`]).
-    #[inline]
+    #[inline(always)]
     pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
         let [blocks, pages, _] = &self.spreads;
