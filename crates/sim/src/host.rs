@@ -499,7 +499,11 @@ impl<S: Source> Host<S> {
         } else {
             self.split(device, wanted, command, job, index, most as u32);
         }
-        self.pull(job)
+        self.pull(job)?;
+        if let Some(next) = &self.jobs[job].next {
+            device.prepare(next.command.offset);
+        }
+        Ok(())
     }
 
     #[inline]

@@ -187,6 +187,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
+    /// Prepare the look-up of a command at this offset that is submitted soon, if one is. Only the speed of the
+    /// simulation depends on it.
+    #[inline]
+    pub fn prepare(&self, offset: u64) {
+        self.map.prefetch(self.shape.layout.lpn_of(offset));
+    }
+
     /// Like [`Device::submit`], with the bytes of a write, which a medium with data stores: as many
     /// as the command says, or none for zeros.
     #[inline]
