@@ -388,6 +388,7 @@ impl<S: Source> Host<S> {
                 return;
             }
             let Some(w) = self.queue.pop_front() else { return };
+            device.prepare(w.command.offset);
             device.submit(self.now, w.wanted, w.command, w.tag).expect("there is a place");
         }
     }

@@ -187,8 +187,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
-    /// Prepare the look-up of a command at this offset that is submitted soon, if one is. Only the speed of the
-    /// simulation depends on it.
+    /// Prepare the look-up of a command at this offset that is submitted soon, if one is: its place in the map is brought
+    /// into the caches. Only the speed of the simulation depends on it.
     #[inline]
     pub fn prepare(&self, offset: u64) {
         self.map.prefetch(self.shape.layout.lpn_of(offset));
@@ -214,8 +214,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
         debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
         self.pass(at.0);
-        // The controller looks the command up some events later.
-        self.map.prefetch(self.shape.layout.lpn_of(command.offset));
         let s = &mut self.state;
         let id = s.host.requests.take();
         let r = &mut s.host.requests[id];
