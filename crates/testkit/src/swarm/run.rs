@@ -115,9 +115,12 @@ impl Faults {
 }
 
 /// Events without a completion, or after the last completion without an erase, after which a
-/// run counts as stuck. (A drive of which no page can be read, each of which is sensed 31 times and mended, takes
-/// over a million before its refreshing lets a write in.)
-const MOST_SILENT: u64 = 4_000_000;
+/// run counts as stuck.
+const MOST_SILENT: u64 = 1_000_000;
+
+/// The same where pages have raw bit errors: a drive of which no page can be read, each of which is sensed 31 times
+/// and mended, takes over a million before its refreshing lets a write in.
+const MOST_SILENT_WITH_ERRORS: u64 = 4_000_000;
 
 /// How often a drive with parity whose reads fail or whose planes die may be rewritten after the last
 /// command. It rewrites what it cannot read while that is less than it gains; the cases with the highest
@@ -506,9 +509,10 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         held?;
         self.outcome.events += 1;
         self.silent = if ended.is_empty() && under_way > 0 { self.silent + 1 } else { 0 };
-        if self.silent > MOST_SILENT {
+        let most = if self.case.config.errors.is_some() { MOST_SILENT_WITH_ERRORS } else { MOST_SILENT };
+        if self.silent > most {
             return Err(format!(
-                "{MOST_SILENT} events without a completion at {} ns, {:?}: {}",
+                "{most} events without a completion at {} ns, {:?}: {}",
                 self.now,
                 self.device.counters(),
                 self.device.describe_waiting()
