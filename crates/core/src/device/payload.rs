@@ -142,8 +142,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail && self.flash.senses_again(op) {
             return;
         }
+        if let Owner::Collection(_) = self.flash.op(op).cmd.owner {
+            return self.data_to_be_moved(op);
+        }
         if self.fixed.may_fail && self.flash.has_failed(op) {
-            return self.data_unread(op);
+            return;
         }
         let s = &self.state;
         let o = &self.flash.op(op).cmd;
@@ -168,28 +171,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
             Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
             Owner::Mend(mend) => self.medium.xor_flash(self.acc_of_mend(mend), o.ppa),
-            Owner::Scrub(_) => {}
-            Owner::Collection(_) => {
-                debug_assert_eq!(o.occupant, Occupant::GcRead);
-                let mut left = o.units;
-                while left != 0 {
-                    let ppa = o.ppa + left.trailing_zeros();
-                    left &= left - 1;
-                    let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
-                    self.medium.stage(ppa, lpn);
-                }
-            }
+            // Collections are above.
+            Owner::Scrub(_) | Owner::Collection(_) => {}
         }
     }
 
-    /// Tell the medium what a failed read has still sensed: a collection moves the units of its other
-    /// planes, those that were decoded after an earlier sense included.
-    #[cold]
-    fn data_unread(&mut self, op: OpId) {
-        let o = self.flash.op(op).cmd;
-        if !matches!(o.owner, Owner::Collection(_)) {
-            return;
-        }
+    /// Tell the medium what the read of a collection has sensed: all its units but those on planes where it failed.
+    fn data_to_be_moved(&mut self, op: OpId) {
+        debug_assert_eq!(self.flash.op(op).cmd.occupant, Occupant::GcRead);
         let failed = self.failed_units(op);
         let units = self.units_named(op).filter(|ppa| !failed.contains(ppa)).collect::<Vec<_>>();
         for ppa in units {

@@ -17,11 +17,10 @@ impl Filter {
     /// Whether the set may have this key. If not, it has not.
     #[inline]
     pub fn may_have(&self, key: u32) -> bool {
-        !self.bits.is_empty() && self.has_slot(slot_of(key))
-    }
-
-    #[inline]
-    fn has_slot(&self, slot: usize) -> bool {
+        if self.bits.is_empty() {
+            return false;
+        }
+        let slot = slot_of(key);
         self.bits.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
