@@ -97,7 +97,7 @@ pub struct AgeConfig {
     pub free: Option<Level>,
     /// Program/erase cycles that every block has behind it, besides those of preconditioning.
     ///
-    /// - Range: 0 to 1073741824
+    /// - Range: 0 to 4194304
     /// - Read by: what a block remembers (`nand::blocks`), set up in `device::config`, for faults by cycle
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<u32>,
@@ -120,6 +120,9 @@ pub struct AgeConfig {
     pub reads: Option<u32>,
 }
 
+/// The largest `age.pe_cycles`. What preconditioning and the run add has as much room again.
+const MOST_PE_CYCLES: u32 = 1 << 22;
+
 impl AgeConfig {
     /// The past of every block.
     pub(super) fn past(&self) -> Past {
@@ -136,8 +139,8 @@ impl AgeConfig {
         if !(0.0..=1.0).contains(&self.fill) {
             return refuse("age.fill", "a share from 0% to 100%");
         }
-        if self.pe_cycles.is_some_and(|n| n > 1 << 30) {
-            return refuse("age.pe_cycles", format!("at most {}", 1 << 30));
+        if self.pe_cycles.is_some_and(|n| n > MOST_PE_CYCLES) {
+            return refuse("age.pe_cycles", format!("at most {MOST_PE_CYCLES}"));
         }
         if self.retention_from.is_some_and(|from| from > self.retention.unwrap_or(Span(0))) {
             return refuse("age.retention_from", "at most age.retention");

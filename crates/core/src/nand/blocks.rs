@@ -47,15 +47,6 @@ pub struct Past {
 }
 
 impl Past {
-    /// The age of the data of a block with this record at `now`, ns.
-    #[inline]
-    fn age_at(&self, record: &Record, block: BlockId, key: u64, now: u64) -> u64 {
-        match record.programmed {
-            BEFORE => now.saturating_add(self.age(block, key)),
-            programmed => now - programmed,
-        }
-    }
-
     /// The age of the data of a block when the run begins, ns.
     #[inline]
     fn age(&self, block: BlockId, key: u64) -> u64 {
@@ -99,13 +90,15 @@ struct Fallible {
     health: Vec<Health>,
     /// By die, index and plane: those of a multi-plane operation lie side by side.
     records: Records,
+    /// In the same order: when the first page was programmed since the erase, if that was in this run, ns.
+    programmed: Vec<u64>,
+    /// Whether there was one.
+    some_programmed: bool,
     /// In the same order: the block in its plane; `u32::MAX`: the index has none.
     numbers: Vec<u32>,
     /// Whether each index that has a block has the block of the same number. Then `numbers` need not be read.
     in_place: bool,
-    /// In the same order: the pages whose reads are plain before `plain_until`, as their largest factor.
-    plain: Vec<PageFactor>,
-    /// See `plain`, ns.
+    /// Until when what the records say of plain reads holds, ns.
     plain_until: u64,
     /// By plane: good blocks without an index, erased, with their program/erase cycles.
     spares: Vec<Vec<(u32, u32)>>,
@@ -120,14 +113,13 @@ impl Fallible {
     }
 }
 
-// A block that can fail and wears takes at most 32 bytes: its record, number, suspensions, health, wear and
-// plain pages.
+// A block that can fail and wears takes at most 32 bytes: its record, time, number, suspensions, health and wear.
 const _: () = assert!(
     size_of::<Record>()
+        + size_of::<u64>()
         + 2 * size_of::<u32>()
         + size_of::<Health>()
         + size_of::<PackedWorn>()
-        + size_of::<PageFactor>()
         <= 32
 );
 
@@ -158,9 +150,6 @@ pub struct SideBySide {
     /// The index.
     pub index: u32,
 }
-
-/// The time of a program before the run.
-const BEFORE: u64 = u64::MAX;
 
 /// Numbers of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -254,7 +243,8 @@ impl Blocks {
             records: Records::new(Record::erased(self.past.cycles), count),
             numbers: vec![u32::MAX; count],
             in_place: true,
-            plain: vec![PageFactor::UNKNOWN; count],
+            programmed: vec![0; count],
+            some_programmed: false,
             plain_until: 0,
             spares: Vec::with_capacity(bad.len()),
         };
@@ -318,9 +308,8 @@ impl Blocks {
             self.cycles[at as usize] += 1;
             return;
         };
-        let cycles = f.records[at as usize].cycles;
-        f.records[at as usize] = Record::erased(cycles + 1);
-        f.plain[at as usize] = PageFactor::UNKNOWN;
+        let record = &mut f.records[at as usize];
+        *record = Record::erased(record.cycles() + 1);
     }
 
     /// The record at a place, which is that of the block with this index of a plane, which can fail, and what it
@@ -331,10 +320,12 @@ impl Blocks {
         let f = self.fallible.as_mut().expect("only blocks that can fail are judged");
         let block = BlockId(first + f.number_of(index, at));
         let record = &mut f.records[at];
-        let age = past.age_at(record, block, key, now);
-        let before = if record.programmed == BEFORE { past.reads } else { 0 };
+        let (age, before) = match record.is_of_before() {
+            true => (now.saturating_add(past.age(block, key)), past.reads),
+            false => (now - f.programmed[at], 0),
+        };
         let reads = before.saturating_add(record.reads);
-        let found = Found { block, cycles: record.cycles, reads, age };
+        let found = Found { block, cycles: record.cycles(), reads, age };
         (record, found)
     }
 
@@ -354,17 +345,24 @@ impl Blocks {
         let first = plane * self.per_plane;
         let f = self.fallible.as_ref().expect("only blocks that can fail remember the time");
         let at = self.record_at(plane, index);
-        self.past.age_at(&f.records[at], BlockId(first + f.number_of(index, at)), self.age_key, now)
+        match f.records[at].is_of_before() {
+            true => now.saturating_add(self.past.age(BlockId(first + f.number_of(index, at)), self.age_key)),
+            false => now - f.programmed[at],
+        }
     }
 
     /// Note that a page of the block with this index of a plane, which can fail, was programmed at `now`.
     /// Returns what the block was before.
     #[inline]
     pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let (record, found) = self.found((plane, index), self.record_at(plane, index), now);
-        if record.programmed == BEFORE {
-            record.programmed = now;
-            self.set_plain(plane, index, PageFactor::UNKNOWN);
+        let at = self.record_at(plane, index);
+        let (record, found) = self.found((plane, index), at, now);
+        if record.is_of_before() {
+            record.begin();
+            *record = record.with_plain(PageFactor::UNKNOWN);
+            let f = self.fallible.as_mut().expect("seen just now");
+            f.programmed[at] = now;
+            f.some_programmed = true;
         }
         found
     }
@@ -394,8 +392,8 @@ impl Blocks {
         let SideBySide { first, mut planes, index } = blocks;
         let (at, all) = (self.side_by_side(first, index), planes == self.all_planes());
         let fallible = self.fallible.as_mut().expect("only blocks that can fail count reads");
-        if all && let Some(line) = fallible.records.line(at, self.planes) {
-            return line.iter_mut().for_each(f);
+        if all && let Some(group) = fallible.records.group_mut(at, self.planes) {
+            return group.iter_mut().for_each(f);
         }
         while planes != 0 {
             f(&mut fallible.records[at + planes.trailing_zeros() as usize]);
@@ -407,7 +405,7 @@ impl Blocks {
     #[inline]
     pub fn cycles_at(&self, BlockPlace(at): BlockPlace) -> u32 {
         match &self.fallible {
-            Some(f) => f.records[at as usize].cycles,
+            Some(f) => f.records[at as usize].cycles(),
             None => self.past.cycles + self.cycles[at as usize],
         }
     }
@@ -427,7 +425,9 @@ impl Blocks {
             let beside = self.side_by_side(first, index);
             let (first, last) = (beside + planes.trailing_zeros() as usize, beside + planes.ilog2() as usize);
             f.records.prefetch(first, last);
-            prefetch(&f.plain, beside);
+            if f.some_programmed {
+                prefetch(&f.programmed, last);
+            }
             if !f.in_place {
                 prefetch(&f.numbers, last);
             }
@@ -464,14 +464,13 @@ impl Blocks {
         f.records[at] = Record::erased(cycles);
         f.in_place &= spare == index;
         f.numbers[at] = spare;
-        f.plain[at] = PageFactor::UNKNOWN;
     }
 
     /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
     pub fn retire(&mut self, plane: u32, index: u32) {
         let (at, first) = (self.record_at(plane, index), plane * self.per_plane);
         let f = self.fallible.as_mut().expect("only fallible blocks are retired");
-        let (block, cycles) = (std::mem::replace(&mut f.numbers[at], u32::MAX), f.records[at].cycles);
+        let (block, cycles) = (std::mem::replace(&mut f.numbers[at], u32::MAX), f.records[at].cycles());
         if f.health[(first + block) as usize] == Health::Good {
             f.spares[plane as usize].push((block, cycles));
         }

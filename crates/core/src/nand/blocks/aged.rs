@@ -1,10 +1,9 @@
 //! The counts of blocks that an aged drive hands on.
 
 use super::Blocks;
-use crate::nand::errors::draw::PageFactor;
 
 /// More cycles or suspensions of a block than this are those of no drive.
-const MOST_COUNTED: u32 = u32::MAX / 4;
+const MOST_COUNTED: u32 = 1 << 22;
 
 impl Blocks {
     /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
@@ -40,8 +39,7 @@ impl Blocks {
             self.suspensions[to] = aged.suspensions[from];
             let at = self.record_at(plane, index);
             let f = self.fallible.as_mut().expect("seen just now");
-            f.records[at].cycles = self.past.cycles + aged.cycles[from];
-            f.plain[at] = PageFactor::UNKNOWN;
+            f.records[at] = f.records[at].with_cycles(self.past.cycles + aged.cycles[from]);
         }
         true
     }

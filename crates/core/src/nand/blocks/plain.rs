@@ -10,11 +10,12 @@ impl Blocks {
         let SideBySide { first, mut planes, index } = blocks;
         let at = self.side_by_side(first, index);
         let Some(f) = self.fallible.as_ref().filter(|f| now < f.plain_until) else { return false };
-        let plain = &f.plain[at..at + self.planes as usize];
-        if planes == self.all_planes() {
-            return plain.iter().all(|most| *most >= bound);
+        if planes == self.all_planes()
+            && let Some(group) = f.records.group(at, self.planes)
+        {
+            return group.iter().all(|record| record.plain() >= bound);
         }
-        while planes != 0 && plain[planes.trailing_zeros() as usize] >= bound {
+        while planes != 0 && f.records[at + planes.trailing_zeros() as usize].plain() >= bound {
             planes &= planes - 1;
         }
         planes == 0
@@ -42,14 +43,16 @@ impl Blocks {
         let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
         if now >= f.plain_until {
             f.plain_until = now.saturating_add(ahead);
-            f.plain.fill(PageFactor::UNKNOWN);
+            for record in f.records.all_mut() {
+                *record = record.with_plain(PageFactor::UNKNOWN);
+            }
         }
     }
 
     /// The largest factor of the pages whose reads are plain, of the block with this index of a plane, which can fail.
     pub(crate) fn plain(&self, plane: u32, index: u32) -> PageFactor {
         let at = self.record_at(plane, index);
-        self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.plain[at])
+        self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.records[at].plain())
     }
 
     /// Note the largest factor of the pages whose reads are plain before [`Blocks::plain_until`], of the block with
@@ -57,7 +60,8 @@ impl Blocks {
     #[inline]
     pub(crate) fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
         let at = self.record_at(plane, index);
-        self.fallible.as_mut().expect("only blocks that can fail have plain reads").plain[at] = most;
+        let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
+        f.records[at] = f.records[at].with_plain(most);
     }
 
     /// Until when what is known of plain reads holds, ns.

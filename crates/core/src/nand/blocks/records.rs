@@ -1,27 +1,70 @@
 //! What every operation on a block that can fail looks at, by block, in lines of the caches.
 
-use super::BEFORE;
 use crate::containers::big::prefetch;
+use crate::nand::errors::draw::PageFactor;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// What operations look at: 16 bytes.
+/// More program/erase cycles than this count as this.
+const MOST_CYCLES: u32 = (1 << 23) - 1;
+/// In [`Record::rest`]: the first page was not programmed in this run since the erase.
+const BEFORE: u32 = MOST_CYCLES + 1;
+
+/// What operations look at: 8 bytes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Record {
-    /// When the first page was programmed since the erase, ns; [`BEFORE`]: before the run.
-    pub programmed: u64,
     /// Reads since the erase.
     pub reads: u32,
-    /// Program/erase cycles, with those of the past.
-    pub cycles: u32,
+    /// Program/erase cycles, with those of the past (23 bits); [`BEFORE`]; which pages have plain reads (8 bits).
+    rest: u32,
 }
 
 impl Record {
+    /// Where the pages with plain reads are in `rest`.
+    const PLAIN_SHIFT: u32 = 24;
+
     /// The record of an erased block.
     pub fn erased(cycles: u32) -> Record {
-        Record { programmed: BEFORE, reads: 0, cycles }
+        Record { reads: 0, rest: cycles.min(MOST_CYCLES) | BEFORE }.with_plain(PageFactor::UNKNOWN)
+    }
+
+    /// Program/erase cycles, with those of the past.
+    #[inline]
+    pub fn cycles(self) -> u32 {
+        self.rest & MOST_CYCLES
+    }
+
+    /// The same record with so many cycles, of a block of which no plain read is known.
+    pub fn with_cycles(self, cycles: u32) -> Record {
+        let rest = self.rest & BEFORE | cycles.min(MOST_CYCLES);
+        Record { rest, ..self }.with_plain(PageFactor::UNKNOWN)
+    }
+
+    /// Whether no page was programmed in this run since the erase.
+    #[inline]
+    pub fn is_of_before(self) -> bool {
+        self.rest & BEFORE != 0
+    }
+
+    /// The first page is programmed, in this run.
+    #[inline]
+    pub fn begin(&mut self) {
+        self.rest &= !BEFORE;
+    }
+
+    /// The largest factor of the pages whose reads are plain.
+    #[inline]
+    pub fn plain(self) -> PageFactor {
+        PageFactor::of_byte((self.rest >> Record::PLAIN_SHIFT) as u8)
+    }
+
+    /// The same record with another such factor.
+    #[inline]
+    pub fn with_plain(self, most: PageFactor) -> Record {
+        let others = self.rest & (u32::MAX >> (u32::BITS - Record::PLAIN_SHIFT));
+        Record { rest: others | u32::from(most.byte()) << Record::PLAIN_SHIFT, ..self }
     }
 
     /// Count a read.
@@ -31,41 +74,53 @@ impl Record {
     }
 }
 
-/// Records of a line.
-const PER_LINE: usize = 4;
+/// Records of a group.
+const GROUP: usize = 4;
 
 /// Records that lie in one line of the caches.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Line([Record; PER_LINE]);
+#[repr(C, align(32))]
+struct Group([Record; GROUP]);
 
-const _: () = assert!(size_of::<Line>() == PER_LINE * size_of::<Record>());
+const _: () = assert!(size_of::<Group>() == GROUP * size_of::<Record>());
 
 /// The records of all blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Records(Vec<Line>);
+pub(super) struct Records(Vec<Group>);
 
 impl Records {
     /// `count` equal records.
     pub fn new(record: Record, count: usize) -> Records {
-        Records(vec![Line([record; PER_LINE]); count.div_ceil(PER_LINE)])
+        Records(vec![Group([record; GROUP]); count.div_ceil(GROUP)])
     }
 
-    /// The `count` records from `at` on, if they fill a line.
+    /// All records, and some that are none of a block.
+    pub fn all_mut(&mut self) -> &mut [Record] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+
+    /// The `count` records from `at` on, if they are a group.
     #[inline]
-    pub fn line(&mut self, at: usize, count: u32) -> Option<&mut [Record; PER_LINE]> {
-        let fills = count as usize == PER_LINE && at.is_multiple_of(PER_LINE);
-        if fills { self.0.get_mut(at / PER_LINE).map(|line| &mut line.0) } else { None }
+    pub fn group(&self, at: usize, count: u32) -> Option<&[Record; GROUP]> {
+        let is_group = count as usize == GROUP && at.is_multiple_of(GROUP);
+        if is_group { self.0.get(at / GROUP).map(|group| &group.0) } else { None }
+    }
+
+    /// [`Records::group`], to be changed.
+    #[inline]
+    pub fn group_mut(&mut self, at: usize, count: u32) -> Option<&mut [Record; GROUP]> {
+        let is_group = count as usize == GROUP && at.is_multiple_of(GROUP);
+        if is_group { self.0.get_mut(at / GROUP).map(|group| &mut group.0) } else { None }
     }
 
     /// Ask the processor to bring the records from `first` to `last` into its caches.
     #[inline]
     pub fn prefetch(&self, first: usize, last: usize) {
-        let (first, last) = (first / PER_LINE, last / PER_LINE);
+        let (first, last) = (first / GROUP, last / GROUP);
         prefetch(&self.0, first);
-        // Most operations are within a line.
-        for line in first + 1..=last {
-            prefetch(&self.0, line);
+        // Most operations are within a group.
+        for group in first + 1..=last {
+            prefetch(&self.0, group);
         }
     }
 }
@@ -74,13 +129,13 @@ impl Index<usize> for Records {
     type Output = Record;
     #[inline]
     fn index(&self, at: usize) -> &Record {
-        &bytemuck::cast_slice::<Line, Record>(&self.0)[at]
+        &bytemuck::cast_slice::<Group, Record>(&self.0)[at]
     }
 }
 
 impl IndexMut<usize> for Records {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut Record {
-        &mut bytemuck::cast_slice_mut::<Line, Record>(&mut self.0)[at]
+        &mut bytemuck::cast_slice_mut::<Group, Record>(&mut self.0)[at]
     }
 }

@@ -106,6 +106,18 @@ impl PageFactor {
     pub const UNKNOWN: PageFactor = PageFactor(0);
     /// No page has so small a factor.
     pub const NONE: PageFactor = PageFactor(1);
+    /// The byte, and the factor of one.
+    #[inline]
+    pub(crate) fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// See [`PageFactor::byte`].
+    #[inline]
+    pub(crate) fn of_byte(byte: u8) -> PageFactor {
+        PageFactor(byte)
+    }
+
     /// From a factor of [`FACTOR_SHIFT`].
     const SHIFT: u32 = FACTOR_SHIFT - 6;
 
