@@ -1,17 +1,16 @@
-//! Reads of pages with raw bit errors that are plain: whatever is drawn for their pages, all codewords decode after
-//! the first sense, and none is predicted to fail.
+//! Reads of pages with raw bit errors that are plain: whatever is drawn for their codewords, all decode after the
+//! first sense, and none is predicted to fail.
 //!
-//! Most reads of most drives are plain. The rates of a block tell which pages have plain reads, without the draws of
-//! the pages; the block remembers it for some time. What is left to be drawn is how long the decoding of the last codeword
-//! takes. The other codewords are decoded before the next ones arrive; if this is not certain, their iterations are
-//! drawn too. All draws are those that [`super::senses`] makes.
+//! Most reads of most drives are plain. The rates of the pages tell whether a read is. Where several planes are read,
+//! blocks that are read often remember for some time which of their pages have plain reads. What is left to be drawn
+//! is how long the decoding of the last codeword takes. The other codewords are decoded before the next ones arrive;
+//! if this is not certain, their iterations are drawn too. All draws are those that [`super::senses`] makes.
 
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::Flash;
 use crate::containers::NONE;
-use crate::nand::blocks::Found;
-use crate::nand::errors::decodings::At;
-use crate::nand::errors::draw::{PageFactor, Vref};
+use crate::nand::blocks::{Found, SideBySide};
+use crate::nand::errors::draw::PageFactor;
 use crate::observer::Observer;
 
 /// What is known of plain reads holds for this time, ns.
@@ -19,18 +18,26 @@ const AHEAD: u64 = 1 << 40;
 /// A block with more reads is not plain, so that their number has room to grow.
 const MOST_READS: u32 = 1 << 31;
 
+/// One of so many reads finds out which pages of a block have plain reads, if it is not known.
+const READS_UNKNOWN: u32 = 4;
+
 impl Senses {
     /// The rate of the first sense of a page with V_REF at its default, and the draw of its iterations. `rates` are
     /// those of its block.
-    #[inline]
-    fn first_sense(&self, rates: [u64; 2], found: &Found, page: u32) -> (At, u64) {
-        let page = self.errors.page_of(rates, found, page, 2);
-        (self.at(&page, Vref::Moved(0)), page.draw())
+    #[inline(always)]
+    fn first_sense(&self, rates: [u64; 2], found: &Found, page: u32) -> (u64, u64) {
+        self.errors.undisturbed(rates, found, page, 2)
+    }
+
+    /// Whether reads of a page of a block, which has this rate at the first sense, are plain.
+    #[inline(always)]
+    fn is_plain(&self, block: &FoundBlock, rate: u64) -> bool {
+        rate < self.plain_below && block.found.reads < MOST_READS && !block.has_erase_errors()
     }
 
     /// The pages of a block whose reads are plain now and as long as it is not older than `oldest` says.
-    fn plain_pages(&self, FoundBlock { left, growth, .. }: &FoundBlock, oldest: &Found) -> PageFactor {
-        if *left != 0 || *growth != 0 || oldest.reads >= MOST_READS {
+    fn plain_pages(&self, block: &FoundBlock, oldest: &Found) -> PageFactor {
+        if block.has_erase_errors() || oldest.reads >= MOST_READS {
             return PageFactor::NONE;
         }
         self.errors.largest_bound(oldest, self.plain_below)
@@ -48,7 +55,7 @@ impl<O> Flash<O> {
 
 impl<O: Observer> Flash<O> {
     /// Plan the senses of a read if it is plain, and count its reads unless they may fail. Returns false, and has
-    /// planned nothing, if it is not certain that the read is plain.
+    /// planned nothing, if it is not plain.
     #[inline(never)]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
         let Flash { fixed, state: s, .. } = self;
@@ -57,70 +64,70 @@ impl<O: Observer> Flash<O> {
             return false;
         }
         let cmd = &s.ops[id].cmd;
-        let bound = senses.errors.bound(cmd.page);
-        if !s.blocks.are_plain(fixed.blocks_of(cmd), bound, s.now) {
-            return self.plan_if_plain(id, bound);
+        let (blocks, page, codewords) = (fixed.blocks_of(cmd), cmd.page, cmd.codewords);
+        let last = blocks.planes.ilog2();
+        let several = blocks.planes != 1 << last;
+        let known = several && s.blocks.are_plain(blocks, senses.errors.bound(page), s.now);
+        if several && !known && !self.all_but_last_are_plain(blocks, page) {
+            return false;
         }
-        self.plan_plain(id);
-        true
-    }
-
-    /// [`Flash::plan_plainly`] of a read of which nothing is known.
-    #[inline(never)]
-    fn plan_if_plain(&mut self, id: u32, bound: PageFactor) -> bool {
-        let plain = self.become_plain(id, bound);
-        if plain {
-            self.plan_plain(id);
-        }
-        plain
-    }
-
-    /// Plan the senses of a read that is plain.
-    #[inline(always)]
-    fn plan_plain(&mut self, id: u32) {
+        let block = self.finds(blocks.first + last, blocks.index);
         let counted = !self.reads_may_fail();
         let Flash { fixed, state: s, .. } = self;
-        let Some(senses) = &fixed.senses else { return };
-        let op = &mut s.ops[id];
-        op.unread = 0;
-        let (blocks, page, codewords) = (fixed.blocks_of(&op.cmd), op.cmd.page, op.cmd.codewords);
-        let (last, found) = s.blocks.reads_plainly(blocks, s.now, counted);
-        let (at, draw) = senses.first_sense(s.sensing.rates(senses, last, &found), &found, page);
-        let (pages, before_last) = if op.cmd.has_one_plane() {
-            (1, 0)
-        } else {
+        let Some(senses) = &fixed.senses else { return false };
+        let (rate, draw) = senses.first_sense(block.rates, &block.found, page);
+        if !known && !senses.is_plain(&block, rate) {
+            return false;
+        }
+        if counted {
+            s.blocks.count_reads(blocks);
+        }
+        s.ops[id].unread = 0;
+        let (pages, before_last) = if several {
             // Counting bits takes longer.
-            let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { op.cmd.plane_count() };
+            let pages =
+                if blocks.planes == fixed.all_planes { fixed.planes } else { blocks.planes.count_ones() };
             (pages, part_of(codewords, pages - 1, pages))
+        } else {
+            (1, 0)
         };
         let attempts = &mut s.sensing.attempts[id as usize];
         (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
         attempts.most = senses.most_plain;
+        let at = senses.decodings.at(rate);
         attempts.last = senses.decodings.iterations_of(at, draw, (codewords - before_last) as usize - 1);
         s.counters.senses.count(pages, true, senses.predictor.is_some());
+        true
     }
 
-    /// Whether a read of which nothing is known is plain, that of pages with this bound.
-    fn become_plain(&mut self, id: u32, bound: PageFactor) -> bool {
-        let now = self.state.now;
+    /// Whether all pages but the last one that a read senses on several planes have plain reads. Some of the blocks
+    /// do not remember it, or it is not so.
+    #[inline(never)]
+    fn all_but_last_are_plain(&mut self, blocks: SideBySide, page: u32) -> bool {
+        let SideBySide { first, planes, index } = blocks;
+        let (now, last) = (self.state.now, first + planes.ilog2());
         self.state.blocks.forget_plain(now, AHEAD);
-        let cmd = &self.state.ops[id].cmd;
-        let index = cmd.block;
-        self.fixed.planes_of(cmd).all(|plane| {
+        let of_die = first..first + self.fixed.planes;
+        of_die.filter(|plane| planes >> (plane - first) & 1 == 1).all(|plane| {
             let known = self.state.blocks.plain(plane, index);
-            let most = if known == PageFactor::UNKNOWN { self.look_at(plane, index) } else { known };
-            most >= bound
+            if known == PageFactor::NONE {
+                return false;
+            }
+            let block = self.finds(plane, index);
+            if known == PageFactor::UNKNOWN && block.found.reads % READS_UNKNOWN == READS_UNKNOWN - 1 {
+                self.look_at(plane, index, &block);
+            }
+            let senses = self.senses();
+            plane == last || senses.is_plain(&block, senses.first_sense(block.rates, &block.found, page).0)
         })
     }
 
     /// Find out which pages of the block at an index of a plane have plain reads.
-    fn look_at(&mut self, plane: u32, index: u32) -> PageFactor {
-        let block = self.finds(plane, index);
+    fn look_at(&mut self, plane: u32, index: u32, block: &FoundBlock) {
         let ahead = self.state.blocks.plain_until() - self.state.now;
         let age = block.found.age.saturating_add(ahead);
-        let most = self.senses().plain_pages(&block, &Found { age, ..block.found });
+        let most = self.senses().plain_pages(block, &Found { age, ..block.found });
         self.state.blocks.set_plain(plane, index, most);
-        most
     }
 
     /// Draw the iterations of all codewords of a plain read, whose sense began when it was started.
@@ -135,8 +142,8 @@ impl<O: Observer> Flash<O> {
             let found = s.blocks.finds(plane, cmd.block, started);
             // Its own read is counted by now; no other reads a plane that it holds.
             let found = Found { reads: found.reads - 1, ..found };
-            let (at, draw) = senses.first_sense(senses.errors.rates(&found), &found, cmd.page);
-            senses.decodings.iterate(at, draw, &mut iterations[codewords_of(cmd, i)]);
+            let (rate, draw) = senses.first_sense(senses.errors.rates(&found), &found, cmd.page);
+            senses.decodings.iterate(senses.decodings.at(rate), draw, &mut iterations[codewords_of(cmd, i)]);
         }
         debug_assert_eq!(iterations.last(), Some(&s.sensing.attempts[id as usize].last));
     }

@@ -296,6 +296,14 @@ pub(super) struct FoundBlock {
     pub growth: u64,
 }
 
+impl FoundBlock {
+    /// Whether its erases have added errors to those of its cycles and its age.
+    #[inline]
+    pub fn has_erase_errors(&self) -> bool {
+        u64::from(self.left) | self.growth != 0
+    }
+}
+
 /// What the pages of one operation have told.
 #[derive(Default)]
 struct Seen {

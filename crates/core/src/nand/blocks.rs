@@ -390,8 +390,11 @@ impl Blocks {
     #[inline(always)]
     fn each_record(&mut self, blocks: SideBySide, mut f: impl FnMut(&mut Record)) {
         let SideBySide { first, mut planes, index } = blocks;
-        let (at, all) = (self.side_by_side(first, index), planes == self.all_planes());
+        let (at, last, all) = (self.side_by_side(first, index), planes.ilog2(), planes == self.all_planes());
         let fallible = self.fallible.as_mut().expect("only blocks that can fail count reads");
+        if planes == 1 << last {
+            return f(&mut fallible.records[at + last as usize]);
+        }
         if all && let Some(group) = fallible.records.group_mut(at, self.planes) {
             return group.iter_mut().for_each(f);
         }

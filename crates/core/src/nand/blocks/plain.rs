@@ -1,6 +1,6 @@
 //! The pages of blocks whose reads are plain ([`crate::flash`] says what that is), as the blocks remember them.
 
-use super::{Blocks, Found, SideBySide};
+use super::{Blocks, SideBySide};
 use crate::nand::errors::draw::PageFactor;
 
 impl Blocks {
@@ -19,23 +19,6 @@ impl Blocks {
             planes &= planes - 1;
         }
         planes == 0
-    }
-
-    /// The plane of the last of these blocks, which can fail, and what a read finds there at `now`. `counts`: the read
-    /// is counted at each block.
-    #[inline(always)]
-    pub(crate) fn reads_plainly(&mut self, blocks: SideBySide, now: u64, counts: bool) -> (u32, Found) {
-        let SideBySide { first, planes, index } = blocks;
-        let (beside, last) = (self.side_by_side(first, index), planes.ilog2());
-        let (record, found) = self.found((first + last, index), beside + last as usize, now);
-        if counts {
-            if planes == 1 << last {
-                record.count_read();
-            } else {
-                self.count_reads(blocks);
-            }
-        }
-        (first + last, found)
     }
 
     /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.

@@ -262,6 +262,9 @@ mod tests {
             for reads in 0..20 {
                 let rate_of = |found| e.rate(&e.page(&Found { reads, ..found }, number, 2), Vref::Moved(0));
                 let (rate, younger) = (rate_of(found), rate_of(before));
+                let sensed = Found { reads, ..found };
+                let page = e.page(&sensed, number, 2);
+                prop_assert_eq!(e.undisturbed(e.rates(&sensed), &sensed, number, 2), (rate, page.draw()));
                 // The bounds are not far from the rates.
                 prop_assert!(is_plain || rate * 3 / 2 > limit, "{rate}");
                 if is_plain {

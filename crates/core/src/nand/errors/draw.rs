@@ -285,17 +285,33 @@ impl Errors {
     /// ([`Errors::rates`]).
     #[inline(always)]
     pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
+        let (factor, key) = self.page_draws(found, page, sense);
+        let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
+        let disturb = self.read.as_ref().map_or(0, |read| disturb(read, found));
+        Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key }
+    }
+
+    /// [`Errors::rate`] of such a page with V_REF at its default, as far as it is not above [`HALF`], and
+    /// [`Page::draw`], where pages have bounds.
+    #[inline(always)]
+    pub fn undisturbed(&self, rates: [u64; 2], found: &Found, page: u32, sense: u32) -> (u64, u64) {
+        debug_assert!(self.has_bounds());
+        let (factor, key) = self.page_draws(found, page, sense);
+        let [best, excess] = rates.map(|rate| (rate * factor) >> FACTOR_SHIFT);
+        (best + excess, key)
+    }
+
+    /// The factor of a page against the mean page of the mean block, and its draw.
+    #[inline(always)]
+    fn page_draws(&self, found: &Found, page: u32, sense: u32) -> (u64, u64) {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
         let [blocks, pages, _] = &self.spreads;
         let [_, page_key, sense_key, _] = self.keys;
         let factor = blocks.times(self.by_page[page as usize].into(), self.block_draw(found.block));
         let of_page = mix(page_key ^ (id << 32 | u64::from(page)));
         let factor = pages.times(factor, of_page).min(MOST_FACTOR);
-        let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
-        let disturb = self.read.as_ref().map_or(0, |read| disturb(read, found));
         let sense = cycles << 40 | u64::from(found.reads) << 8 | u64::from(sense);
-        let key = mix(of_page ^ sense_key ^ sense);
-        Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key }
+        (factor, mix(of_page ^ sense_key ^ sense))
     }
 
     /// The error rate of a page with V_REF at a place.
