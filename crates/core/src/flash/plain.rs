@@ -7,7 +7,7 @@
 //! if this is not certain, their iterations are drawn too. All draws are those that [`super::senses`] makes.
 
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
-use super::state::Flash;
+use super::state::{Flash, FlashState};
 use crate::containers::NONE;
 use crate::nand::blocks::{Found, SideBySide};
 use crate::nand::errors::draw::PageFactor;
@@ -44,6 +44,29 @@ impl Senses {
     }
 }
 
+impl FlashState {
+    /// Plan the senses of a plain read of so many pages. The last of them has this rate and draw.
+    #[inline(always)]
+    fn plan_plain(
+        &mut self,
+        senses: &Senses,
+        (id, pages): (u32, u32),
+        (rate, draw): (u64, u64),
+        counted: bool,
+    ) {
+        let op = &mut self.ops[id];
+        op.unread = 0;
+        let codewords = op.cmd.codewords;
+        let of_last = codewords - if pages == 1 { 0 } else { part_of(codewords, pages - 1, pages) };
+        let attempts = &mut self.sensing.attempts[id as usize];
+        (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
+        attempts.most = senses.most_plain;
+        let at = senses.decodings.at(rate);
+        attempts.last = senses.decodings.iterations_of(at, draw, of_last as usize - 1);
+        self.counters.senses.count(pages, true, senses.predictor.is_some());
+    }
+}
+
 impl<O> Flash<O> {
     /// Whether nothing is to be judged of a read: it is plain, no other was sensed with it, and none may fail.
     #[inline]
@@ -56,55 +79,59 @@ impl<O> Flash<O> {
 impl<O: Observer> Flash<O> {
     /// Plan the senses of a read if it is plain, and count its reads unless they may fail. Returns false, and has
     /// planned nothing, if it is not plain.
-    #[inline(never)]
+    #[inline]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
-        let Flash { fixed, state: s, .. } = self;
-        let Some(senses) = &fixed.senses else { return false };
-        if !senses.plain || s.sensing.attempts[id as usize].senses != 0 {
-            return false;
-        }
-        let cmd = &s.ops[id].cmd;
-        let (blocks, page, codewords) = (fixed.blocks_of(cmd), cmd.page, cmd.codewords);
-        let last = blocks.planes.ilog2();
-        let several = blocks.planes != 1 << last;
-        let known = several && s.blocks.are_plain(blocks, senses.errors.bound(page), s.now);
-        if several && !known && !self.all_but_last_are_plain(blocks, page) {
-            return false;
-        }
-        let block = self.finds(blocks.first + last, blocks.index);
+        let s = &self.state;
+        let may_be = self.senses().plain && s.sensing.attempts[id as usize].senses == 0;
+        may_be && if s.ops[id].cmd.has_one_plane() { self.plan_if_plain(id) } else { self.plan_if_known(id) }
+    }
+
+    /// [`Flash::plan_plainly`] of a read of several planes.
+    #[inline(never)]
+    fn plan_if_known(&mut self, id: u32) -> bool {
         let counted = !self.reads_may_fail();
         let Flash { fixed, state: s, .. } = self;
         let Some(senses) = &fixed.senses else { return false };
-        let (rate, draw) = senses.first_sense(block.rates, &block.found, page);
-        if !known && !senses.is_plain(&block, rate) {
-            return false;
+        let cmd = &s.ops[id].cmd;
+        let (blocks, page) = (fixed.blocks_of(cmd), cmd.page);
+        let plane = blocks.first + blocks.planes.ilog2();
+        let found = s.blocks.finds(plane, blocks.index, s.now);
+        if !s.blocks.read_if_plain(blocks, senses.errors.bound(page), s.now, counted) {
+            return self.all_but_last_are_plain(id) && self.plan_if_plain(id);
         }
-        if counted {
-            s.blocks.count_reads(blocks);
-        }
-        s.ops[id].unread = 0;
-        let (pages, before_last) = if several {
-            // Counting bits takes longer.
-            let pages =
-                if blocks.planes == fixed.all_planes { fixed.planes } else { blocks.planes.count_ones() };
-            (pages, part_of(codewords, pages - 1, pages))
-        } else {
-            (1, 0)
-        };
-        let attempts = &mut s.sensing.attempts[id as usize];
-        (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
-        attempts.most = senses.most_plain;
-        let at = senses.decodings.at(rate);
-        attempts.last = senses.decodings.iterations_of(at, draw, (codewords - before_last) as usize - 1);
-        s.counters.senses.count(pages, true, senses.predictor.is_some());
+        let sense = senses.first_sense(s.sensing.rates(senses, plane, &found), &found, page);
+        // Counting bits takes longer.
+        let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { blocks.planes.count_ones() };
+        s.plan_plain(senses, (id, pages), sense, counted);
         true
+    }
+
+    /// [`Flash::plan_plainly`] of a read all of whose pages but the last one have plain reads.
+    #[inline(never)]
+    fn plan_if_plain(&mut self, id: u32) -> bool {
+        let counted = !self.reads_may_fail();
+        let cmd = &self.state.ops[id].cmd;
+        let (blocks, page, pages) = (self.fixed.blocks_of(cmd), cmd.page, cmd.plane_count());
+        let block = self.finds(blocks.first + blocks.planes.ilog2(), blocks.index);
+        let Flash { fixed, state: s, .. } = self;
+        let Some(senses) = &fixed.senses else { return false };
+        let sense = senses.first_sense(block.rates, &block.found, page);
+        let plain = senses.is_plain(&block, sense.0);
+        if plain {
+            if counted {
+                s.blocks.count_reads(blocks);
+            }
+            s.plan_plain(senses, (id, pages), sense, counted);
+        }
+        plain
     }
 
     /// Whether all pages but the last one that a read senses on several planes have plain reads. Some of the blocks
     /// do not remember it, or it is not so.
     #[inline(never)]
-    fn all_but_last_are_plain(&mut self, blocks: SideBySide, page: u32) -> bool {
-        let SideBySide { first, planes, index } = blocks;
+    fn all_but_last_are_plain(&mut self, id: u32) -> bool {
+        let cmd = &self.state.ops[id].cmd;
+        let (SideBySide { first, planes, index }, page) = (self.fixed.blocks_of(cmd), cmd.page);
         let (now, last) = (self.state.now, first + planes.ilog2());
         self.state.blocks.forget_plain(now, AHEAD);
         let of_die = first..first + self.fixed.planes;

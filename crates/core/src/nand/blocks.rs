@@ -6,7 +6,6 @@
 //! blocks, since a spare block takes over the index of a bad one.
 
 use super::config::GeometryConfig;
-use super::errors::draw::PageFactor;
 use super::faults::config::{FaultConfig, FaultKind};
 use crate::address::BlockId;
 use crate::containers::big::prefetch;
@@ -312,21 +311,29 @@ impl Blocks {
         *record = Record::erased(record.cycles() + 1);
     }
 
-    /// The record at a place, which is that of the block with this index of a plane, which can fail, and what it
-    /// says at `now`.
+    /// What an operation finds at `now` at the block with this index of a plane, whose record is at this place of
+    /// those that can fail.
     #[inline(always)]
-    fn found(&mut self, (plane, index): (u32, u32), at: usize, now: u64) -> (&mut Record, Found) {
-        let (first, past, key) = (plane * self.per_plane, self.past, self.age_key);
-        let f = self.fallible.as_mut().expect("only blocks that can fail are judged");
-        let block = BlockId(first + f.number_of(index, at));
-        let record = &mut f.records[at];
+    fn found(&self, f: &Fallible, (plane, index): (u32, u32), at: usize, now: u64) -> Found {
+        let block = BlockId(plane * self.per_plane + f.number_of(index, at));
+        let record = f.records[at];
         let (age, before) = match record.is_of_before() {
-            true => (now.saturating_add(past.age(block, key)), past.reads),
+            true => (now.saturating_add(self.past.age(block, self.age_key)), self.past.reads),
             false => (now - f.programmed[at], 0),
         };
-        let reads = before.saturating_add(record.reads);
-        let found = Found { block, cycles: record.cycles(), reads, age };
-        (record, found)
+        Found { block, cycles: record.cycles(), reads: before.saturating_add(record.reads), age }
+    }
+
+    /// The tables of blocks that can fail.
+    #[inline(always)]
+    fn fallible(&self) -> &Fallible {
+        self.fallible.as_ref().expect("only blocks that can fail are judged, and count reads")
+    }
+
+    /// See [`Blocks::fallible`].
+    #[inline(always)]
+    fn fallible_mut(&mut self) -> &mut Fallible {
+        self.fallible.as_mut().expect("only blocks that can fail are judged, and count reads")
     }
 
     /// Number of blocks.
@@ -335,20 +342,14 @@ impl Blocks {
     }
 
     /// What an operation finds at `now` at the block with this index of a plane, which can fail.
-    #[inline]
-    pub fn finds(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        self.found((plane, index), self.record_at(plane, index), now).1
+    #[inline(always)]
+    pub fn finds(&self, plane: u32, index: u32, now: u64) -> Found {
+        self.found(self.fallible(), (plane, index), self.record_at(plane, index), now)
     }
 
     /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
     pub fn age(&self, plane: u32, index: u32, now: u64) -> u64 {
-        let first = plane * self.per_plane;
-        let f = self.fallible.as_ref().expect("only blocks that can fail remember the time");
-        let at = self.record_at(plane, index);
-        match f.records[at].is_of_before() {
-            true => now.saturating_add(self.past.age(BlockId(first + f.number_of(index, at)), self.age_key)),
-            false => now - f.programmed[at],
-        }
+        self.finds(plane, index, now).age
     }
 
     /// Note that a page of the block with this index of a plane, which can fail, was programmed at `now`.
@@ -356,11 +357,11 @@ impl Blocks {
     #[inline]
     pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
         let at = self.record_at(plane, index);
-        let (record, found) = self.found((plane, index), at, now);
+        let found = self.found(self.fallible(), (plane, index), at, now);
+        let f = self.fallible_mut();
+        let record = &mut f.records[at];
         if record.is_of_before() {
             record.begin();
-            *record = record.with_plain(PageFactor::UNKNOWN);
-            let f = self.fallible.as_mut().expect("seen just now");
             f.programmed[at] = now;
             f.some_programmed = true;
         }
@@ -371,8 +372,9 @@ impl Blocks {
     /// what the block was before.
     #[inline]
     pub fn read(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let (record, found) = self.found((plane, index), self.record_at(plane, index), now);
-        record.count_read();
+        let at = self.record_at(plane, index);
+        let found = self.found(self.fallible(), (plane, index), at, now);
+        self.fallible_mut().records[at].count_read();
         found
     }
 
@@ -391,11 +393,12 @@ impl Blocks {
     fn each_record(&mut self, blocks: SideBySide, mut f: impl FnMut(&mut Record)) {
         let SideBySide { first, mut planes, index } = blocks;
         let (at, last, all) = (self.side_by_side(first, index), planes.ilog2(), planes == self.all_planes());
-        let fallible = self.fallible.as_mut().expect("only blocks that can fail count reads");
+        let in_die = self.planes;
+        let fallible = self.fallible_mut();
         if planes == 1 << last {
             return f(&mut fallible.records[at + last as usize]);
         }
-        if all && let Some(group) = fallible.records.group_mut(at, self.planes) {
+        if all && let Some(group) = fallible.records.group_mut(at, in_die) {
             return group.iter_mut().for_each(f);
         }
         while planes != 0 {

@@ -4,21 +4,37 @@ use super::{Blocks, SideBySide};
 use crate::nand::errors::draw::PageFactor;
 
 impl Blocks {
-    /// Whether reads of pages with this bound are known to be plain at `now`, of these blocks, which can fail.
-    #[inline]
-    pub(crate) fn are_plain(&self, blocks: SideBySide, bound: PageFactor, now: u64) -> bool {
-        let SideBySide { first, mut planes, index } = blocks;
-        let at = self.side_by_side(first, index);
-        let Some(f) = self.fallible.as_ref().filter(|f| now < f.plain_until) else { return false };
-        if planes == self.all_planes()
-            && let Some(group) = f.records.group(at, self.planes)
+    /// Whether reads of pages with this bound are known to be plain at `now`, of these blocks, which can fail. If they
+    /// are, and `counts`, count a read of each.
+    #[inline(always)]
+    pub(crate) fn read_if_plain(
+        &mut self,
+        blocks: SideBySide,
+        bound: PageFactor,
+        now: u64,
+        counts: bool,
+    ) -> bool {
+        let (SideBySide { first, planes, index }, in_die) = (blocks, self.planes);
+        let (at, all) = (self.side_by_side(first, index), self.all_planes());
+        let Some(f) = self.fallible.as_mut().filter(|f| now < f.plain_until) else { return false };
+        // Before 2^31 reads more, what is known is forgotten.
+        if planes == all
+            && let Some(group) = f.records.group_mut(at, in_die)
         {
-            return group.iter().all(|record| record.plain() >= bound);
+            let plain = group.iter().all(|record| record.has_plain(bound));
+            group.iter_mut().for_each(|record| record.reads += u32::from(plain && counts));
+            return plain;
         }
-        while planes != 0 && f.records[at + planes.trailing_zeros() as usize].plain() >= bound {
-            planes &= planes - 1;
-        }
-        planes == 0
+        let places = |mut planes: u32| {
+            std::iter::from_fn(move || {
+                let plane = (planes != 0).then(|| at + planes.trailing_zeros() as usize);
+                planes &= planes.wrapping_sub(1);
+                plane
+            })
+        };
+        let plain = places(planes).all(|place| f.records[place].has_plain(bound));
+        places(planes).for_each(|place| f.records[place].reads += u32::from(plain && counts));
+        plain
     }
 
     /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.

@@ -48,10 +48,16 @@ impl Record {
         self.rest & BEFORE != 0
     }
 
-    /// The first page is programmed, in this run.
+    /// The first page is programmed, in this run. No plain read is known.
     #[inline]
     pub fn begin(&mut self) {
-        self.rest &= !BEFORE;
+        self.rest &= MOST_CYCLES;
+    }
+
+    /// Whether this factor, or a smaller one, is that of pages whose reads are plain.
+    #[inline]
+    pub fn has_plain(self, factor: PageFactor) -> bool {
+        self.rest >= u32::from(factor.byte()) << Record::PLAIN_SHIFT
     }
 
     /// The largest factor of the pages whose reads are plain.
@@ -100,13 +106,6 @@ impl Records {
     }
 
     /// The `count` records from `at` on, if they are a group.
-    #[inline]
-    pub fn group(&self, at: usize, count: u32) -> Option<&[Record; GROUP]> {
-        let is_group = count as usize == GROUP && at.is_multiple_of(GROUP);
-        if is_group { self.0.get(at / GROUP).map(|group| &group.0) } else { None }
-    }
-
-    /// [`Records::group`], to be changed.
     #[inline]
     pub fn group_mut(&mut self, at: usize, count: u32) -> Option<&mut [Record; GROUP]> {
         let is_group = count as usize == GROUP && at.is_multiple_of(GROUP);
