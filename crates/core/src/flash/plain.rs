@@ -1,10 +1,11 @@
 //! Reads of pages with raw bit errors that are plain: whatever is drawn for their codewords, all decode after the
 //! first sense, and none is predicted to fail.
 //!
-//! Most reads of most drives are plain. The rates of the pages tell whether a read is. Where several planes are read,
-//! blocks that are read often remember for some time which of their pages have plain reads. What is left to be drawn
-//! is how long the decoding of the last codeword takes. The other codewords are decoded before the next ones arrive;
-//! if this is not certain, their iterations are drawn too. All draws are those that [`super::senses`] makes.
+//! Most reads of most drives are plain. The rates of their pages tell it. Of several planes the blocks remember for
+//! some time which of their pages have plain reads, if they are read more than once. What is left
+//! to be drawn is how long the decoding of the last codeword takes. The other codewords are decoded before the next
+//! ones arrive; if this is not certain, their iterations are drawn too. All draws are those that [`super::senses`]
+//! makes.
 
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::{Flash, FlashState};
@@ -18,8 +19,9 @@ const AHEAD: u64 = 1 << 40;
 /// A block with more reads is not plain, so that their number has room to grow.
 const MOST_READS: u32 = 1 << 31;
 
-/// One of so many reads finds out which pages of a block have plain reads, if it is not known.
-const READS_UNKNOWN: u32 = 4;
+/// One of so many reads of a block finds out which of its pages have plain reads, if it is not known: the second, so
+/// that a block that is read once does without.
+const READS_UNKNOWN: u32 = 2;
 
 impl Senses {
     /// The rate of the first sense of a page with V_REF at its default, and the draw of its iterations. `rates` are
@@ -94,11 +96,12 @@ impl<O: Observer> Flash<O> {
         let Some(senses) = &fixed.senses else { return false };
         let cmd = &s.ops[id].cmd;
         let (blocks, page) = (fixed.blocks_of(cmd), cmd.page);
-        let plane = blocks.first + blocks.planes.ilog2();
-        let found = s.blocks.finds(plane, blocks.index, s.now);
         if !s.blocks.read_if_plain(blocks, senses.errors.bound(page), s.now, counted) {
             return self.all_but_last_are_plain(id) && self.plan_if_plain(id);
         }
+        let plane = blocks.first + blocks.planes.ilog2();
+        let found = s.blocks.finds(plane, blocks.index, s.now);
+        let found = Found { reads: found.reads - u32::from(counted), ..found };
         let sense = senses.first_sense(s.sensing.rates(senses, plane, &found), &found, page);
         // Counting bits takes longer.
         let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { blocks.planes.count_ones() };
@@ -145,6 +148,10 @@ impl<O: Observer> Flash<O> {
                 self.look_at(plane, index, &block);
             }
             let senses = self.senses();
+            if block.rates[0] + block.rates[1] >= senses.plain_below {
+                // Few of its pages have plain reads. To plan one as any other costs less than to find it.
+                return false;
+            }
             plane == last || senses.is_plain(&block, senses.first_sense(block.rates, &block.found, page).0)
         })
     }

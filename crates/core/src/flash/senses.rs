@@ -156,23 +156,29 @@ impl Senses {
         }
     }
 
+    /// Draw a codeword of a page that is sensed with this error rate.
+    #[inline(always)]
+    fn draw(&self, page: &Page, rate: u64, number: u32) -> Codeword {
+        let [outcome, own] = self.errors.decode_draws(page, number);
+        Codeword { errors: self.errors.codeword(page, rate, number), outcome, own }
+    }
+
     /// Whether the syndrome weight of the first codeword of a page, which is sensed with this error rate, is above
-    /// the threshold.
+    /// the threshold. `first` becomes that codeword, if it is drawn.
     #[inline]
-    fn is_predicted_to_fail(&self, page: &Page, at: At) -> bool {
+    fn is_predicted_to_fail(&self, page: &Page, at: At, first: &mut Option<Codeword>) -> bool {
         match self.decodings.predicted(at) {
             Certain::All => true,
             Certain::None => false,
             Certain::Neither => {
-                let errors = self.errors.codeword(page, at.rate, 0);
-                let [outcome, own] = self.errors.decode_draws(page, 0);
+                let &mut Codeword { errors, outcome, own } = first.insert(self.draw(page, at.rate, 0));
                 self.outcomes.first_weight(errors, outcome, own) > self.threshold
             }
         }
     }
 
     /// Sense a page with this error rate. If it is the first sense, `predictor` may expect the page to fail: the die
-    /// then senses it `again`. Returns whether its data can be decoded.
+    /// then senses it `again`. Returns whether its data can be decoded, and the most iterations of a codeword.
     #[inline(always)]
     fn sense_page(
         &self,
@@ -182,21 +188,22 @@ impl Senses {
         again: impl FnOnce() -> Page,
         iterations: &mut [u8],
         seen: &mut Seen,
-    ) -> bool {
-        let Some(predictor) = predictor.filter(|_| self.is_predicted_to_fail(page, at)) else {
-            let decodes = self.decode(page, at, iterations);
-            seen.missed += u64::from(predictor.is_some() && !decodes);
-            return decodes;
+    ) -> (bool, u8) {
+        let mut first = None;
+        let Some(predictor) = predictor.filter(|_| self.is_predicted_to_fail(page, at, &mut first)) else {
+            let decoded = self.decode(page, at, first, iterations);
+            seen.missed += u64::from(predictor.is_some() && !decoded.0);
+            return decoded;
         };
-        seen.needless += u64::from(self.would_decode(page, at, iterations.len()));
+        seen.needless += u64::from(self.would_decode(page, at, first, iterations.len()));
         if predictor.place == Place::Die {
             seen.in_die += 1;
             let page = again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
-            return self.decode(&page, self.at(&page, vref), iterations);
+            return self.decode(&page, self.at(&page, vref), None, iterations);
         }
         iterations.fill(SKIPPED);
-        false
+        (false, SKIPPED)
     }
 
     /// The error rate of a page with V_REF at a place.
@@ -205,51 +212,51 @@ impl Senses {
         self.decodings.at(self.errors.rate(page, vref))
     }
 
-    /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. Returns
-    /// whether all decode.
+    /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. The `first` may
+    /// be drawn. Returns whether all decode, and the most iterations of one.
     #[inline]
-    fn decode(&self, page: &Page, at: At, iterations: &mut [u8]) -> bool {
+    fn decode(&self, page: &Page, at: At, first: Option<Codeword>, iterations: &mut [u8]) -> (bool, u8) {
         match self.decodings.decodes(at) {
-            Certain::All => {
-                self.decodings.iterate(at, page.draw(), iterations);
-                true
-            }
+            Certain::All => (true, self.decodings.iterate(at, page.draw(), iterations)),
             Certain::None => {
                 iterations.fill(self.outcomes.limit());
-                false
+                (false, self.outcomes.limit())
             }
-            Certain::Neither => self.decode_each(page, at.rate, iterations),
+            Certain::Neither => self.decode_each(page, at.rate, first, iterations),
         }
     }
 
-    /// Whether all codewords of a page decode that are not decoded.
-    #[inline]
-    fn would_decode(&self, page: &Page, at: At, codewords: usize) -> bool {
+    /// Whether all codewords of a page decode that are not decoded. The `first` may be drawn.
+    #[inline(never)]
+    fn would_decode(&self, page: &Page, at: At, mut first: Option<Codeword>, codewords: usize) -> bool {
         match self.decodings.decodes(at) {
             Certain::All => true,
             Certain::None => false,
             // Most that are predicted to fail fail in the first.
-            Certain::Neither => (0..codewords as u32).all(|number| self.decode_one(page, at.rate, number).0),
+            Certain::Neither => (0..codewords as u32).all(|number| {
+                let drawn = first.take().unwrap_or_else(|| self.draw(page, at.rate, number));
+                self.outcomes.outcome(drawn.errors, drawn.outcome).0
+            }),
         }
-    }
-
-    /// Whether a codeword decodes, and after how many iterations.
-    #[inline]
-    fn decode_one(&self, page: &Page, rate: u64, number: u32) -> (bool, u8) {
-        let errors = self.errors.codeword(page, rate, number);
-        let [draw, _] = self.errors.decode_draws(page, number);
-        self.outcomes.outcome(errors, draw)
     }
 
     #[inline(never)]
-    fn decode_each(&self, page: &Page, rate: u64, iterations: &mut [u8]) -> bool {
-        let mut all = true;
+    fn decode_each(
+        &self,
+        page: &Page,
+        rate: u64,
+        mut first: Option<Codeword>,
+        iterations: &mut [u8],
+    ) -> (bool, u8) {
+        let (mut all, mut most) = (true, 0);
         for (number, iterations) in (0..).zip(iterations) {
-            let (decoded, taken) = self.decode_one(page, rate, number);
+            let drawn = first.take().unwrap_or_else(|| self.draw(page, rate, number));
+            let (decoded, taken) = self.outcomes.outcome(drawn.errors, drawn.outcome);
             all &= decoded;
+            most = most.max(taken);
             *iterations = taken;
         }
-        all
+        (all, most)
     }
 }
 
@@ -302,6 +309,14 @@ impl FoundBlock {
     pub fn has_erase_errors(&self) -> bool {
         u64::from(self.left) | self.growth != 0
     }
+}
+
+/// A codeword that is drawn: its wrong bits, and the draws of its decoding and of its syndrome weight.
+#[derive(Clone, Copy)]
+struct Codeword {
+    errors: u32,
+    outcome: u32,
+    own: u32,
 }
 
 /// What the pages of one operation have told.
@@ -461,18 +476,19 @@ impl<O: Observer> Flash<O> {
             let at = senses.at(&page, senses.vref(aim, &page, tracked));
             let iterations = &mut s.sensing.iterations[place + start..place + end];
             if first && at.rate < senses.decodings.plain_below() {
-                senses.decodings.iterate(at, page.draw(), iterations);
-                seen.most = iterations.iter().copied().fold(seen.most, u8::max);
+                seen.most = seen.most.max(senses.decodings.iterate(at, page.draw(), iterations));
                 continue;
             }
             let again = || page_of(2 * u32::from(number) + 1);
-            let decodes = senses.sense_page(&page, at, predictor, again, iterations, &mut seen) && decoded;
+            let (mut decodes, mut most) =
+                senses.sense_page(&page, at, predictor, again, iterations, &mut seen);
             if !decoded {
                 iterations.fill(SKIPPED);
+                (decodes, most) = (false, SKIPPED);
             } else if !decodes {
                 s.counters.senses.uncorrectable += 1;
             }
-            seen.most = iterations.iter().copied().fold(seen.most, u8::max);
+            seen.most = seen.most.max(most);
             if !decodes {
                 seen.failed |= 1 << (plane - fixed.first_plane(cmd.unit));
                 seen.draw = senses.errors.decode_draws(&page, u32::MAX)[0];

@@ -138,16 +138,19 @@ impl Decodings {
         self.plain_below
     }
 
-    /// Draw the iterations of the codewords of a page at a rate at which all decode.
+    /// Draw the iterations of the codewords of a page at a rate at which all decode. Returns the most of one.
     #[inline]
-    pub fn iterate(&self, at: At, mut draw: u64, iterations: &mut [u8]) {
+    pub fn iterate(&self, at: At, mut draw: u64, iterations: &mut [u8]) -> u8 {
+        let mut most = 0;
         for codewords in iterations.chunks_mut(PER_DRAW) {
             let table = self.distribution(at, draw);
             for (i, iterations) in codewords.iter_mut().enumerate() {
                 *iterations = table[quantile(draw, i)];
+                most = most.max(*iterations);
             }
             draw = mix(draw);
         }
+        most
     }
 
     /// The iterations that [`Decodings::iterate`] draws for codeword `number` of the page.
