@@ -1,7 +1,7 @@
 //! The whole configuration of a drive, and the parts of it that belong to the device.
 
 use crate::ftl::config::FtlConfig;
-use crate::nand::blocks::Past;
+use crate::nand::blocks::{MOST_PAST_CYCLES, Past};
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
@@ -120,9 +120,6 @@ pub struct AgeConfig {
     pub reads: Option<u32>,
 }
 
-/// The largest `age.pe_cycles`. What preconditioning and the run add has as much room again.
-const MOST_PE_CYCLES: u32 = 1 << 22;
-
 impl AgeConfig {
     /// The past of every block.
     pub(super) fn past(&self) -> Past {
@@ -139,8 +136,8 @@ impl AgeConfig {
         if !(0.0..=1.0).contains(&self.fill) {
             return refuse("age.fill", "a share from 0% to 100%");
         }
-        if self.pe_cycles.is_some_and(|n| n > MOST_PE_CYCLES) {
-            return refuse("age.pe_cycles", format!("at most {MOST_PE_CYCLES}"));
+        if self.pe_cycles.is_some_and(|n| n > MOST_PAST_CYCLES) {
+            return refuse("age.pe_cycles", format!("at most {MOST_PAST_CYCLES}"));
         }
         if self.retention_from.is_some_and(|from| from > self.retention.unwrap_or(Span(0))) {
             return refuse("age.retention_from", "at most age.retention");

@@ -1,12 +1,12 @@
 //! Reads of pages with raw bit errors that are plain: whatever is drawn for their codewords, all decode after the
 //! first sense, and none is predicted to fail.
 //!
-//! Most reads of most drives are plain. The rates of their pages tell it. Of several planes the blocks remember for
-//! some time which of their pages have plain reads, if they are read more than once. What is left
-//! to be drawn is how long the decoding of the last codeword takes. The other codewords are decoded before the next
-//! ones arrive; if this is not certain, their iterations are drawn too. All draws are those that [`super::senses`]
-//! makes.
+//! Most reads of most drives are plain. The rate of a page tells it. Blocks that are read on several planes, more than
+//! once, remember for some time which of their pages have plain reads. What is left to be drawn is how long the decoding
+//! of the last codeword takes. The other codewords are decoded before the next ones arrive; if this is not certain, their
+//! iterations are drawn too. All draws are those that [`super::senses`] makes.
 
+use super::op::FlashCommand;
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::{Flash, FlashState};
 use crate::containers::NONE;
@@ -19,9 +19,9 @@ const AHEAD: u64 = 1 << 40;
 /// A block with more reads is not plain, so that their number has room to grow.
 const MOST_READS: u32 = 1 << 31;
 
-/// One of so many reads of a block finds out which of its pages have plain reads, if it is not known: the second, so
-/// that a block that is read once does without.
-const READS_UNKNOWN: u32 = 2;
+/// A block of which nothing is known is looked at when its number of reads is odd. So a block that is read once is, as
+/// a rule, not looked at.
+const LOOK_EVERY: u32 = 2;
 
 impl Senses {
     /// The rate of the first sense of a page with V_REF at its default, and the draw of its iterations. `rates` are
@@ -97,16 +97,28 @@ impl<O: Observer> Flash<O> {
         let cmd = &s.ops[id].cmd;
         let (blocks, page) = (fixed.blocks_of(cmd), cmd.page);
         if !s.blocks.read_if_plain(blocks, senses.errors.bound(page), s.now, counted) {
-            return self.all_but_last_are_plain(id) && self.plan_if_plain(id);
+            return self.look_at_all_but_last(id) && self.plan_if_plain(id);
         }
         let plane = blocks.first + blocks.planes.ilog2();
+        // Before this read. The number of reads is far from its largest.
         let found = s.blocks.finds(plane, blocks.index, s.now);
         let found = Found { reads: found.reads - u32::from(counted), ..found };
         let sense = senses.first_sense(s.sensing.rates(senses, plane, &found), &found, page);
         // Counting bits takes longer.
         let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { blocks.planes.count_ones() };
         s.plan_plain(senses, (id, pages), sense, counted);
+        debug_assert!(self.has_plain_pages(id));
         true
+    }
+
+    /// Whether all pages of a read are plain, whose reads are counted.
+    fn has_plain_pages(&mut self, id: u32) -> bool {
+        let FlashCommand { page, block, .. } = self.state.ops[id].cmd;
+        self.fixed.planes_of(&self.state.ops[id].cmd).all(|plane| {
+            let block = self.finds(plane, block);
+            let senses = self.senses();
+            senses.is_plain(&block, senses.first_sense(block.rates, &block.found, page).0)
+        })
     }
 
     /// [`Flash::plan_plainly`] of a read all of whose pages but the last one have plain reads.
@@ -129,27 +141,26 @@ impl<O: Observer> Flash<O> {
         plain
     }
 
-    /// Whether all pages but the last one that a read senses on several planes have plain reads. Some of the blocks
-    /// do not remember it, or it is not so.
+    /// Whether all pages but the last one have plain reads, of a read of several planes of which it is not known. Looks
+    /// at blocks of which nothing is known.
     #[inline(never)]
-    fn all_but_last_are_plain(&mut self, id: u32) -> bool {
+    fn look_at_all_but_last(&mut self, id: u32) -> bool {
         let cmd = &self.state.ops[id].cmd;
         let (SideBySide { first, planes, index }, page) = (self.fixed.blocks_of(cmd), cmd.page);
         let (now, last) = (self.state.now, first + planes.ilog2());
         self.state.blocks.forget_plain(now, AHEAD);
-        let of_die = first..first + self.fixed.planes;
-        of_die.filter(|plane| planes >> (plane - first) & 1 == 1).all(|plane| {
+        self.fixed.planes_of(&self.state.ops[id].cmd).all(|plane| {
             let known = self.state.blocks.plain(plane, index);
             if known == PageFactor::NONE {
                 return false;
             }
             let block = self.finds(plane, index);
-            if known == PageFactor::UNKNOWN && block.found.reads % READS_UNKNOWN == READS_UNKNOWN - 1 {
+            if known == PageFactor::UNKNOWN && block.found.reads % LOOK_EVERY == LOOK_EVERY - 1 {
                 self.look_at(plane, index, &block);
             }
             let senses = self.senses();
             if block.rates[0] + block.rates[1] >= senses.plain_below {
-                // Few of its pages have plain reads. To plan one as any other costs less than to find it.
+                // The mean page is not plain. To plan the read as any other costs less than to look on.
                 return false;
             }
             plane == last || senses.is_plain(&block, senses.first_sense(block.rates, &block.found, page).0)

@@ -208,7 +208,7 @@ impl Senses {
 
     /// The error rate of a page with V_REF at a place.
     #[inline]
-    pub(super) fn at(&self, page: &Page, vref: Vref) -> At {
+    fn at(&self, page: &Page, vref: Vref) -> At {
         self.decodings.at(self.errors.rate(page, vref))
     }
 

@@ -32,6 +32,9 @@ enum Health {
     Grown,
 }
 
+/// The most cycles of a [`Past`].
+pub const MOST_PAST_CYCLES: u32 = 1 << 22;
+
 /// What every block has behind it when a run begins, besides what ageing did to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
@@ -432,6 +435,7 @@ impl Blocks {
             let (first, last) = (beside + planes.trailing_zeros() as usize, beside + planes.ilog2() as usize);
             f.records.prefetch(first, last);
             if f.some_programmed {
+                // Of most reads only the last block is looked at.
                 prefetch(&f.programmed, last);
             }
             if !f.in_place {

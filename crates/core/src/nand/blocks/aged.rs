@@ -1,9 +1,11 @@
 //! The counts of blocks that an aged drive hands on.
 
-use super::Blocks;
+use super::{Blocks, MOST_PAST_CYCLES};
 
-/// More cycles or suspensions of a block than this are those of no drive.
-const MOST_COUNTED: u32 = 1 << 22;
+/// More cycles of a block than this are those of no drive: with those of its past they fit its record.
+const MOST_CYCLES: u32 = super::records::MOST_CYCLES - MOST_PAST_CYCLES;
+/// More suspensions of a block than this are those of no drive.
+const MOST_SUSPENSIONS: u32 = u32::MAX / 4;
 
 impl Blocks {
     /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
@@ -23,10 +25,11 @@ impl Blocks {
     /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
     pub fn take_counts(&mut self, aged: Blocks) -> bool {
         let lens = |blocks: &Blocks| (blocks.per_plane, blocks.planes, blocks.suspensions.len());
-        let counts = || aged.cycles.iter().chain(&aged.suspensions);
+        let too_many = aged.cycles.iter().any(|&n| n > MOST_CYCLES)
+            || aged.suspensions.iter().any(|&n| n > MOST_SUSPENSIONS);
         let plain = aged.fallible.is_none() && aged.worn.is_none();
         let plain = plain && aged.cycles.len() == aged.suspensions.len();
-        if lens(self) != lens(&aged) || !plain || counts().any(|&n| n > MOST_COUNTED) {
+        if lens(self) != lens(&aged) || !plain || too_many {
             return false;
         }
         self.some_suspended = aged.suspensions.iter().any(|&n| n > 0);

@@ -17,7 +17,8 @@ impl Blocks {
         let (SideBySide { first, planes, index }, in_die) = (blocks, self.planes);
         let (at, all) = (self.side_by_side(first, index), self.all_planes());
         let Some(f) = self.fallible.as_mut().filter(|f| now < f.plain_until) else { return false };
-        // Before 2^31 reads more, what is known is forgotten.
+        // A block with plain reads had fewer than 2^31 reads when this was found out (`flash::plain`), and before 2^31
+        // more it is forgotten.
         if planes == all
             && let Some(group) = f.records.group_mut(at, in_die)
         {
@@ -27,9 +28,9 @@ impl Blocks {
         }
         let places = |mut planes: u32| {
             std::iter::from_fn(move || {
-                let plane = (planes != 0).then(|| at + planes.trailing_zeros() as usize);
+                let place = (planes != 0).then(|| at + planes.trailing_zeros() as usize);
                 planes &= planes.wrapping_sub(1);
-                plane
+                place
             })
         };
         let plain = places(planes).all(|place| f.records[place].has_plain(bound));
@@ -66,5 +67,42 @@ impl Blocks {
     /// Until when what is known of plain reads holds, ns.
     pub(crate) fn plain_until(&self) -> u64 {
         self.fallible.as_ref().map_or(0, |f| f.plain_until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against the factors of the blocks, for dies of several numbers of planes.
+        #[test]
+        fn plain_reads_are_counted_at_each_block_or_at_none(
+            planes in 1u32..6,
+            of_die in 0u32..2,
+            factors in prop::collection::vec(0u8..9, 5),
+            mask in 1u32..32,
+            bound in 2u8..8,
+            counts in any::<bool>(),
+        ) {
+            let mask = (mask & ((1 << planes) - 1)).max(1);
+            let mut blocks = Blocks::new(2, planes, 3);
+            blocks.let_fail(&vec![Vec::new(); 2 * planes as usize], |_| 3);
+            let side = SideBySide { first: of_die * planes, planes: mask, index: 1 };
+            let bound = PageFactor::of_byte(bound);
+            prop_assert!(!blocks.read_if_plain(side, bound, 0, counts), "nothing is known");
+            blocks.forget_plain(0, 100);
+            let reads = |blocks: &Blocks| (0..2 * planes).map(|plane| blocks.finds(plane, 1, 0).reads).collect::<Vec<_>>();
+            for (plane, &factor) in (side.first..side.first + planes).zip(&factors) {
+                blocks.set_plain(plane, 1, PageFactor::of_byte(factor));
+            }
+            let is_read = |plane: u32| (side.first..side.first + planes).contains(&plane) && mask >> (plane - side.first) & 1 == 1;
+            let plain = (0..2 * planes).filter(|&plane| is_read(plane)).all(|plane| PageFactor::of_byte(factors[(plane - side.first) as usize]) >= bound);
+            prop_assert_eq!(blocks.read_if_plain(side, bound, 99, counts), plain);
+            let expected = (0..2 * planes).map(|plane| u32::from(plain && counts && is_read(plane)));
+            prop_assert_eq!(reads(&blocks), expected.collect::<Vec<_>>());
+            prop_assert!(!blocks.read_if_plain(side, bound, 100, counts), "it is forgotten");
+        }
     }
 }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
 /// More program/erase cycles than this count as this.
-const MOST_CYCLES: u32 = (1 << 23) - 1;
+pub(super) const MOST_CYCLES: u32 = (1 << 23) - 1;
 /// In [`Record::rest`]: the first page was not programmed in this run since the erase.
 const BEFORE: u32 = MOST_CYCLES + 1;
 
-/// What operations look at: 8 bytes.
+/// What every operation looks at: 8 bytes. When a block was programmed in this run is elsewhere.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Record {
@@ -136,5 +136,47 @@ impl IndexMut<usize> for Records {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut Record {
         &mut bytemuck::cast_slice_mut::<Group, Record>(&mut self.0)[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Each part of a record changes without the others.
+        #[test]
+        fn the_parts_of_a_record_are_apart(cycles in any::<u32>(), others in any::<u32>(), byte in any::<u8>(), asked in any::<u8>()) {
+            let [most, asked] = [byte, asked].map(PageFactor::of_byte);
+            let mut record = Record::erased(cycles);
+            prop_assert_eq!((record.cycles(), record.reads), (cycles.min(MOST_CYCLES), 0));
+            prop_assert!(record.is_of_before() && record.plain() == PageFactor::UNKNOWN);
+            record.count_read();
+            record = record.with_plain(most);
+            prop_assert_eq!((record.cycles(), record.reads), (cycles.min(MOST_CYCLES), 1));
+            prop_assert!(record.is_of_before() && record.plain() == most);
+            prop_assert_eq!(record.has_plain(asked), most >= asked);
+            let aged = record.with_cycles(others);
+            prop_assert_eq!((aged.cycles(), aged.reads), (others.min(MOST_CYCLES), 1));
+            prop_assert!(aged.is_of_before() && aged.plain() == PageFactor::UNKNOWN);
+            record.begin();
+            prop_assert_eq!((record.cycles(), record.reads), (cycles.min(MOST_CYCLES), 1));
+            prop_assert!(!record.is_of_before() && record.plain() == PageFactor::UNKNOWN);
+            prop_assert!(!record.with_plain(most).with_cycles(others).is_of_before());
+        }
+    }
+
+    #[test]
+    fn four_records_are_a_group() {
+        let mut records = Records::new(Record::erased(3), 7);
+        assert!(records.group_mut(0, 4).is_some() && records.group_mut(4, 4).is_some());
+        assert!(records.group_mut(2, 4).is_none() && records.group_mut(8, 4).is_none());
+        assert!(records.group_mut(4, 2).is_none());
+        records[6].count_read();
+        assert_eq!(
+            records.all_mut().iter().map(|record| record.reads).collect::<Vec<_>>(),
+            [0, 0, 0, 0, 0, 0, 1, 0]
+        );
     }
 }

@@ -9,7 +9,6 @@ use super::model::{PageState, Rates};
 use super::normal::{QUANTILES, quantiles};
 use crate::address::BlockId;
 use crate::nand::blocks::Found;
-use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
@@ -98,7 +97,7 @@ pub struct Errors {
 }
 
 /// A factor of the rate of a page against that of the mean page of its block, in a byte: in steps of 1/64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PageFactor(u8);
 
 impl PageFactor {
@@ -106,20 +105,20 @@ impl PageFactor {
     pub const UNKNOWN: PageFactor = PageFactor(0);
     /// No page has so small a factor.
     pub const NONE: PageFactor = PageFactor(1);
-    /// The byte, and the factor of one.
+    /// From a factor of [`FACTOR_SHIFT`].
+    const SHIFT: u32 = FACTOR_SHIFT - 6;
+
+    /// The byte that stands for this factor.
     #[inline]
     pub(crate) fn byte(self) -> u8 {
         self.0
     }
 
-    /// See [`PageFactor::byte`].
+    /// The factor that a byte stands for.
     #[inline]
     pub(crate) fn of_byte(byte: u8) -> PageFactor {
         PageFactor(byte)
     }
-
-    /// From a factor of [`FACTOR_SHIFT`].
-    const SHIFT: u32 = FACTOR_SHIFT - 6;
 
     /// The factor of a page rounded up. A very large one is above all that [`PageFactor::down`] gives.
     fn up(factor: u64) -> PageFactor {
