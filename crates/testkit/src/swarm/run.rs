@@ -423,7 +423,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
             if now_ended > ended {
                 (ended, last) = (now_ended, self.outcome.settling);
             }
-            if ended > most || self.outcome.settling - last > MOST_SILENT {
+            if ended > most || self.outcome.settling - last > self.most_silent() {
                 return Err(format!(
                     "not idle: {ended} collections (at most {most}) in {} events since the last completion: {}",
                     self.outcome.settling,
@@ -432,6 +432,11 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
             }
         }
         Ok(())
+    }
+
+    /// More events in a row without an end mean that the drive does not end.
+    fn most_silent(&self) -> u64 {
+        if self.case.config.errors.is_some() { MOST_SILENT_WITH_ERRORS } else { MOST_SILENT }
     }
 
     fn draw_command(&self, s: &mut Stream, next: &mut u64) -> Command {
@@ -509,7 +514,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         held?;
         self.outcome.events += 1;
         self.silent = if ended.is_empty() && under_way > 0 { self.silent + 1 } else { 0 };
-        let most = if self.case.config.errors.is_some() { MOST_SILENT_WITH_ERRORS } else { MOST_SILENT };
+        let most = self.most_silent();
         if self.silent > most {
             return Err(format!(
                 "{most} events without a completion at {} ns, {:?}: {}",
