@@ -180,8 +180,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn data_to_be_moved(&mut self, op: OpId) {
         debug_assert_eq!(self.flash.op(op).cmd.occupant, Occupant::GcRead);
         let failed = self.failed_units(op);
-        let units = self.units_named(op).filter(|ppa| !failed.contains(ppa)).collect::<Vec<_>>();
-        for ppa in units {
+        for ppa in self.units_named(op).filter(|ppa| !failed.contains(ppa)) {
             let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
             self.medium.stage(ppa, lpn);
         }

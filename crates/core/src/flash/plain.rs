@@ -34,16 +34,23 @@ impl Senses {
     /// Whether reads of a page of a block, which has this rate at the first sense, are plain.
     #[inline(always)]
     fn is_plain(&self, block: &FoundBlock, rate: u64) -> bool {
-        rate < self.plain_below && block.found.reads < MOST_READS && !block.has_erase_errors()
+        rate < self.plain_below && may_be_plain(block)
     }
 
     /// The pages of a block whose reads are plain now and as long as it is not older than `oldest` says.
     fn plain_pages(&self, block: &FoundBlock, oldest: &Found) -> PageFactor {
-        if block.has_erase_errors() || oldest.reads >= MOST_READS {
-            return PageFactor::NONE;
+        if may_be_plain(block) {
+            self.errors.largest_bound(oldest, self.plain_below)
+        } else {
+            PageFactor::NONE
         }
-        self.errors.largest_bound(oldest, self.plain_below)
     }
+}
+
+/// Whether the rates of a block's pages tell which of their reads are plain.
+#[inline(always)]
+fn may_be_plain(block: &FoundBlock) -> bool {
+    block.found.reads < MOST_READS && !block.has_erase_errors()
 }
 
 impl FlashState {

@@ -32,6 +32,16 @@ enum Health {
     Grown,
 }
 
+/// The places of the records on these planes of a die, a mask; those of the die begin at `first`.
+#[inline]
+fn places(first: usize, mut planes: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (planes != 0).then(|| first + planes.trailing_zeros() as usize);
+        planes &= planes.wrapping_sub(1);
+        place
+    })
+}
+
 /// The most cycles of a [`Past`].
 pub const MOST_PAST_CYCLES: u32 = 1 << 22;
 
@@ -314,10 +324,10 @@ impl Blocks {
         *record = Record::erased(record.cycles() + 1);
     }
 
-    /// What an operation finds at `now` at the block with this index of a plane, whose record is at this place of
-    /// those that can fail.
+    /// What an operation finds at `now` at the block with this index of a plane, which can fail.
     #[inline(always)]
-    fn found(&self, f: &Fallible, (plane, index): (u32, u32), at: usize, now: u64) -> Found {
+    pub fn finds(&self, plane: u32, index: u32, now: u64) -> Found {
+        let (f, at) = (self.fallible(), self.record_at(plane, index));
         let block = BlockId(plane * self.per_plane + f.number_of(index, at));
         let record = f.records[at];
         let (age, before) = match record.is_of_before() {
@@ -330,24 +340,18 @@ impl Blocks {
     /// The tables of blocks that can fail.
     #[inline(always)]
     fn fallible(&self) -> &Fallible {
-        self.fallible.as_ref().expect("only blocks that can fail are judged, and count reads")
+        self.fallible.as_ref().expect("only blocks that can fail are looked up here")
     }
 
     /// See [`Blocks::fallible`].
     #[inline(always)]
     fn fallible_mut(&mut self) -> &mut Fallible {
-        self.fallible.as_mut().expect("only blocks that can fail are judged, and count reads")
+        self.fallible.as_mut().expect("only blocks that can fail are looked up here")
     }
 
     /// Number of blocks.
     pub fn count(&self) -> usize {
         self.suspensions.len()
-    }
-
-    /// What an operation finds at `now` at the block with this index of a plane, which can fail.
-    #[inline(always)]
-    pub fn finds(&self, plane: u32, index: u32, now: u64) -> Found {
-        self.found(self.fallible(), (plane, index), self.record_at(plane, index), now)
     }
 
     /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
@@ -359,8 +363,7 @@ impl Blocks {
     /// Returns what the block was before.
     #[inline]
     pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let at = self.record_at(plane, index);
-        let found = self.found(self.fallible(), (plane, index), at, now);
+        let (found, at) = (self.finds(plane, index, now), self.record_at(plane, index));
         let f = self.fallible_mut();
         let record = &mut f.records[at];
         if record.is_of_before() {
@@ -375,8 +378,7 @@ impl Blocks {
     /// what the block was before.
     #[inline]
     pub fn read(&mut self, plane: u32, index: u32, now: u64) -> Found {
-        let at = self.record_at(plane, index);
-        let found = self.found(self.fallible(), (plane, index), at, now);
+        let (found, at) = (self.finds(plane, index, now), self.record_at(plane, index));
         self.fallible_mut().records[at].count_read();
         found
     }
@@ -394,7 +396,7 @@ impl Blocks {
 
     #[inline(always)]
     fn each_record(&mut self, blocks: SideBySide, mut f: impl FnMut(&mut Record)) {
-        let SideBySide { first, mut planes, index } = blocks;
+        let SideBySide { first, planes, index } = blocks;
         let (at, last, all) = (self.side_by_side(first, index), planes.ilog2(), planes == self.all_planes());
         let in_die = self.planes;
         let fallible = self.fallible_mut();
@@ -404,10 +406,7 @@ impl Blocks {
         if all && let Some(group) = fallible.records.group_mut(at, in_die) {
             return group.iter_mut().for_each(f);
         }
-        while planes != 0 {
-            f(&mut fallible.records[at + planes.trailing_zeros() as usize]);
-            planes &= planes - 1;
-        }
+        places(at, planes).for_each(|place| f(&mut fallible.records[place]));
     }
 
     /// Program/erase cycles of the block at a place, with those of its past.
@@ -446,7 +445,7 @@ impl Blocks {
 
     /// Note that a block has grown bad.
     pub fn grows_bad(&mut self, block: BlockId) {
-        let health = &mut self.fallible.as_mut().expect("only fallible blocks fail").health[block.index()];
+        let health = &mut self.fallible_mut().health[block.index()];
         if *health == Health::Good {
             *health = Health::Grown;
         }
@@ -468,7 +467,7 @@ impl Blocks {
     /// If the plane has no spare block.
     pub fn replace(&mut self, plane: u32, index: u32) {
         let at = self.record_at(plane, index);
-        let f = self.fallible.as_mut().expect("only fallible blocks are replaced");
+        let f = self.fallible_mut();
         let (spare, cycles) =
             f.spares[plane as usize].pop().expect("the caller has checked that there is a spare");
         f.records[at] = Record::erased(cycles);
@@ -479,7 +478,7 @@ impl Blocks {
     /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
     pub fn retire(&mut self, plane: u32, index: u32) {
         let (at, first) = (self.record_at(plane, index), plane * self.per_plane);
-        let f = self.fallible.as_mut().expect("only fallible blocks are retired");
+        let f = self.fallible_mut();
         let (block, cycles) = (std::mem::replace(&mut f.numbers[at], u32::MAX), f.records[at].cycles());
         if f.health[(first + block) as usize] == Health::Good {
             f.spares[plane as usize].push((block, cycles));

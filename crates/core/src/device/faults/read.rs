@@ -68,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The units of a read that lie, wholly or in part, on planes where it failed.
     pub(in crate::device) fn failed_units(&self, op: OpId) -> Vec<Ppa> {
         let unread = self.flash.op(op).unread;
-        self.units_named(op).filter(|&ppa| self.planes_of_unit(ppa) & unread != 0).collect()
+        self.units_named(op).filter(|&ppa| unread != 0 && self.planes_of_unit(ppa) & unread != 0).collect()
     }
 
     /// The units of which a read addresses all planes.
@@ -78,7 +78,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// The units that a read is for: for a host read, all of its row.
-    pub(in crate::device) fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> {
+    pub(in crate::device) fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> + use<O, M> {
         let FlashCommand { ppa, units, .. } = self.flash.op(op).cmd;
         let named = move |unit: &Ppa| units == 0 || *unit >= ppa && units >> (*unit - ppa) & 1 == 1;
         let (row, _) = self.shape.layout.row_start(ppa);

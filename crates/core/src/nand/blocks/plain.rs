@@ -1,6 +1,6 @@
 //! The pages of blocks whose reads are plain ([`crate::flash`] says what that is), as the blocks remember them.
 
-use super::{Blocks, SideBySide};
+use super::{Blocks, SideBySide, places};
 use crate::nand::errors::draw::PageFactor;
 
 impl Blocks {
@@ -26,21 +26,14 @@ impl Blocks {
             group.iter_mut().for_each(|record| record.reads += u32::from(plain && counts));
             return plain;
         }
-        let places = |mut planes: u32| {
-            std::iter::from_fn(move || {
-                let place = (planes != 0).then(|| at + planes.trailing_zeros() as usize);
-                planes &= planes.wrapping_sub(1);
-                place
-            })
-        };
-        let plain = places(planes).all(|place| f.records[place].has_plain(bound));
-        places(planes).for_each(|place| f.records[place].reads += u32::from(plain && counts));
+        let plain = places(at, planes).all(|place| f.records[place].has_plain(bound));
+        places(at, planes).for_each(|place| f.records[place].reads += u32::from(plain && counts));
         plain
     }
 
     /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.
     pub(crate) fn forget_plain(&mut self, now: u64, ahead: u64) {
-        let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
+        let f = self.fallible_mut();
         if now >= f.plain_until {
             f.plain_until = now.saturating_add(ahead);
             for record in f.records.all_mut() {
@@ -60,7 +53,7 @@ impl Blocks {
     #[inline]
     pub(crate) fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
         let at = self.record_at(plane, index);
-        let f = self.fallible.as_mut().expect("only blocks that can fail have plain reads");
+        let f = self.fallible_mut();
         f.records[at] = f.records[at].with_plain(most);
     }
 
