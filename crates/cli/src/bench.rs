@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted, print_json};
 use serde::{Deserialize, Serialize};
 use tailcut_report::text::{Grid, grouped, rate};
-use work::{Scale, Target};
+use work::{Errors, Scale, Target};
 
 /// One result. A figure that a benchmark does not have is absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl<'a, T: Serialize> Report<'a, T> {
 }
 
 /// The benchmarks in the order of the table, by drive and fill.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
     "mqsim-e/read-qd32",
     "mqsim-e/mixed-qd16",
     "mqsim-default/read-qd32",
@@ -83,6 +83,8 @@ const NAMES: [&str; 12] = [
     "growth/10M",
     "growth/100M",
     "ttflash-256g/requests-64k",
+    "rif-2t/errors-64k",
+    "rif-2t/no-errors-64k",
 ];
 
 /// Run the chosen benchmarks, one after another on this thread, or repeatedly in other processes.
@@ -106,8 +108,8 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         lines.push(line);
         Ok::<(), CliError>(())
     };
-    let e = Target { device: "mqsim-e", share: 70 };
-    let default = Target { device: "mqsim-default", share: 70 };
+    let e = Target { device: "mqsim-e", share: 70, errors: Errors::OfPreset };
+    let default = Target { device: "mqsim-default", ..e };
     let full = Target { share: 100, ..default };
     let alone = [
         ("mqsim-e/read-qd32", e, "randread,bs=4k,iodepth=32", 5_000_000),
@@ -138,10 +140,16 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             done(work::requests(name, scale, e, MIXED, requests)?)?;
         }
     }
-    let name = "ttflash-256g/requests-64k";
-    if wanted(name) && !interrupted() {
-        let target = Target { device: "ttflash-256g", share: 70 };
-        done(work::requests(name, scale, target, "randread,bs=64k,iodepth=16", 500_000)?)?;
+    let last = [
+        ("ttflash-256g/requests-64k", Errors::OfPreset, "randread,bs=64k,iodepth=16", 500_000),
+        ("rif-2t/errors-64k", Errors::DayOld, "randread,bs=64k,iodepth=256", 3_000_000),
+        ("rif-2t/no-errors-64k", Errors::Left, "randread,bs=64k,iodepth=256", 3_000_000),
+    ];
+    for (name, errors, job, requests) in last {
+        if wanted(name) && !interrupted() {
+            let device = name.split_once('/').map_or(name, |(device, _)| device);
+            done(work::requests(name, scale, Target { device, errors, ..e }, job, requests)?)?;
+        }
     }
     if interrupted() {
         return Err(CliError::Failed("interrupted".into()));

@@ -32,6 +32,38 @@ pub struct Target {
     pub device: &'static str,
     /// Percent of the host capacity.
     pub share: u32,
+    pub errors: Errors,
+}
+
+/// Raw bit errors of a drive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Errors {
+    /// As the drive's preset says.
+    OfPreset,
+    /// Under `rif`, with data one day old: nearly all pages are decoded after the first sense, as without errors.
+    DayOld,
+    /// Taken out of the preset.
+    Left,
+}
+
+impl Target {
+    fn config(self, scale: Scale) -> Result<DeviceConfig, CliError> {
+        let [schemes, sets]: [&[&str]; 2] = match self.errors {
+            Errors::DayOld => [&["rif"], &["age.retention=1d", "age.retention_from=1d"]],
+            Errors::OfPreset | Errors::Left => [&[], &[]],
+        };
+        let none: [&str; 0] = [];
+        let mut config = match (scale.tiny, self.errors) {
+            (false, _) => resolve(self.device, schemes, &none, sets),
+            (true, Errors::OfPreset) => resolve("tiny", schemes, &none, sets),
+            (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=16"]].concat()),
+        }?
+        .config;
+        if self.errors == Errors::Left {
+            config.errors = None;
+        }
+        Ok(config)
+    }
 }
 
 /// A target and a job on it.
@@ -48,10 +80,8 @@ struct Case {
 
 impl Case {
     fn new(scale: Scale, target: Target, job: &str, requests: u64) -> Result<Case, CliError> {
-        let (device, requests) =
-            if scale.tiny { ("tiny", requests / 1000) } else { (target.device, requests) };
-        let none: [&str; 0] = [];
-        let config = resolve(device, &none, &none, &none)?.config;
+        let requests = if scale.tiny { requests / 1000 } else { requests };
+        let config = target.config(scale)?;
         // Offsets are drawn independently, as by the simulators compared with.
         let text = format!("{job},size={}%,norandommap,number_ios={requests}", target.share);
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;

@@ -178,14 +178,13 @@ impl Senses {
     }
 
     /// Sense a page with this error rate. If it is the first sense, `predictor` may expect the page to fail: the die
-    /// then senses it `again`. Returns whether its data can be decoded, and the most iterations of a codeword.
+    /// then senses it again. Returns whether its data can be decoded, and the most iterations of a codeword.
     #[inline(always)]
     fn sense_page(
         &self,
         page: &Page,
         at: At,
         predictor: Option<Predictor>,
-        again: impl FnOnce() -> Page,
         iterations: &mut [u8],
         seen: &mut Seen,
     ) -> (bool, u8) {
@@ -198,7 +197,7 @@ impl Senses {
         seen.needless += u64::from(self.would_decode(page, at, first, iterations.len()));
         if predictor.place == Place::Die {
             seen.in_die += 1;
-            let page = again();
+            let page = page.again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
             return self.decode(&page, self.at(&page, vref), None, iterations);
         }
@@ -235,7 +234,7 @@ impl Senses {
             // Most that are predicted to fail fail in the first.
             Certain::Neither => (0..codewords as u32).all(|number| {
                 let drawn = first.take().unwrap_or_else(|| self.draw(page, at.rate, number));
-                self.outcomes.outcome(drawn.errors, drawn.outcome).0
+                self.outcomes.decodes(drawn.errors, drawn.outcome)
             }),
         }
     }
@@ -467,11 +466,8 @@ impl<O: Observer> Flash<O> {
             let Flash { fixed, state: s, .. } = self;
             let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
-            let page_of = |sense| {
-                let page = senses.page_of(rates, &found, cmd.page, sense);
-                page.worsened(u64::from(left) << RATE_SHIFT, growth)
-            };
-            let page = page_of(2 * u32::from(number));
+            let page = senses.page_of(rates, &found, cmd.page, 2 * u32::from(number));
+            let page = page.worsened(u64::from(left) << RATE_SHIFT, growth);
             let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
             let at = senses.at(&page, senses.vref(aim, &page, tracked));
             let iterations = &mut s.sensing.iterations[place + start..place + end];
@@ -479,9 +475,7 @@ impl<O: Observer> Flash<O> {
                 seen.most = seen.most.max(senses.decodings.iterate(at, page.draw(), iterations));
                 continue;
             }
-            let again = || page_of(2 * u32::from(number) + 1);
-            let (mut decodes, mut most) =
-                senses.sense_page(&page, at, predictor, again, iterations, &mut seen);
+            let (mut decodes, mut most) = senses.sense_page(&page, at, predictor, iterations, &mut seen);
             if !decoded {
                 iterations.fill(SKIPPED);
                 (decodes, most) = (false, SKIPPED);

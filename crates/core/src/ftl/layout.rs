@@ -44,10 +44,8 @@ pub struct Layout {
     pub pages: u32,
     /// Bytes in a mapping unit.
     pub unit_bytes: u64,
-    /// The exponent of `unit_bytes` if it is a power of two, else 0.
-    unit_shift: u32,
-    /// Bytes in a page.
-    pub page_bytes: u64,
+    by_unit: ByBytes,
+    by_page: ByBytes,
     /// Mapping units in a row.
     pub units_per_row: u32,
     /// Rows in an extent.
@@ -64,6 +62,25 @@ pub struct Layout {
     by_groups: Divider,
     by_stride: Divider,
     by_planes: Divider,
+}
+
+/// Division by a number of bytes, most often a power of two.
+#[derive(Clone, Copy, Debug)]
+struct ByBytes {
+    bytes: u64,
+    /// The exponent of `bytes` if it is a power of two, else 0.
+    shift: u32,
+}
+
+impl ByBytes {
+    fn new(bytes: u64) -> ByBytes {
+        ByBytes { bytes, shift: if bytes.is_power_of_two() { bytes.trailing_zeros() } else { 0 } }
+    }
+
+    #[inline]
+    fn quotient(self, n: u64) -> u64 {
+        if self.shift > 0 { n >> self.shift } else { n / self.bytes }
+    }
 }
 
 impl Layout {
@@ -97,8 +114,8 @@ impl Layout {
             write_planes,
             pages,
             unit_bytes,
-            unit_shift: if unit_bytes.is_power_of_two() { unit_bytes.trailing_zeros() } else { 0 },
-            page_bytes,
+            by_unit: ByBytes::new(unit_bytes),
+            by_page: ByBytes::new(page_bytes),
             units_per_row,
             rows_per_extent,
             parts: groups * luns,
@@ -138,8 +155,13 @@ impl Layout {
     /// The logical unit that holds a byte of the host's address space.
     #[inline]
     pub fn lpn_of(&self, offset: u64) -> Lpn {
-        let unit = if self.unit_shift > 0 { offset >> self.unit_shift } else { offset / self.unit_bytes };
-        Lpn(unit as u32)
+        Lpn(self.by_unit.quotient(offset) as u32)
+    }
+
+    /// The page of a row that holds a byte of the row, counted from its first.
+    #[inline]
+    pub fn page_in_row(&self, byte: u64) -> u64 {
+        self.by_page.quotient(byte)
     }
 
     /// The extent of an address, and the offset of the address in it.

@@ -8,6 +8,8 @@ use libm::{erfc, sqrt};
 const ONE: u64 = 1 << 31;
 /// Steps of the normal distribution's quantiles.
 const STEPS: usize = 1024;
+/// Probabilities that are compared with a draw together.
+const TOGETHER: usize = 8;
 /// The fixed point of quantiles.
 const Z_BITS: u32 = 12;
 
@@ -38,8 +40,9 @@ const FIRST: Coupling = Coupling { with_outcome: -1581, own: 3779 };
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcomes {
     limit: u8,
-    /// For each number of errors and each number of iterations i: the probability to decode in at most i.
-    up_to: Vec<u32>,
+    /// For each number of errors and each number of iterations i: the probability to decode in at most i. Those of a
+    /// number of errors are filled up with [`ONE`].
+    up_to: Vec<[u32; TOGETHER]>,
     /// For each number of errors.
     all: Vec<Weights>,
     first: Vec<Weights>,
@@ -57,6 +60,7 @@ impl Outcomes {
             first: Vec::new(),
             quantiles: quantiles(),
         };
+        let mut row = vec![ONE as u32; outcomes.groups() * TOGETHER];
         for pair in table.rows.windows(2) {
             let [before, next] = pair else { unreachable!("windows of two") };
             let width = u64::from(next.errors - before.errors);
@@ -64,14 +68,13 @@ impl Outcomes {
             for part in 0..width + u64::from(last) {
                 let between = |a: u64, b: u64| (a * (width - part) + b * part + width / 2) / width;
                 let (mut sum_before, mut sum_next) = (0, 0);
-                for (&a, &b) in before.decoded_in.iter().zip(&next.decoded_in) {
+                for (up_to, (&a, &b)) in row.iter_mut().zip(before.decoded_in.iter().zip(&next.decoded_in)) {
                     sum_before += u64::from(a);
                     sum_next += u64::from(b);
                     let share = |sum: u64, frames: u32| sum * ONE / u64::from(frames);
-                    outcomes
-                        .up_to
-                        .push(between(share(sum_before, before.frames), share(sum_next, next.frames)) as u32);
+                    *up_to = between(share(sum_before, before.frames), share(sum_next, next.frames)) as u32;
                 }
+                outcomes.up_to.extend(row.as_chunks().0);
                 let mixed = |a: Weights, b: Weights| Weights {
                     mean: between(u64::from(a.mean), u64::from(b.mean)) as u32,
                     deviation: between(u64::from(a.deviation), u64::from(b.deviation)) as u32,
@@ -87,32 +90,59 @@ impl Outcomes {
     /// A codeword that does not decode costs the largest number of iterations.
     #[inline]
     pub fn outcome(&self, errors: u32, draw: u32) -> (bool, u8) {
-        let Some(row) = self.rows().nth(errors as usize) else {
+        let Some(row) = self.row(errors) else {
             return (false, self.limit);
         };
         let draw = draw >> 1;
-        let iterations = row.iter().map(|&up_to| u32::from(up_to <= draw)).sum::<u32>();
+        let mut above = [0; TOGETHER];
+        for group in row {
+            for (above, &up_to) in above.iter_mut().zip(group) {
+                *above += u32::from(up_to > draw);
+            }
+        }
+        let iterations = (row.len() * TOGETHER) as u32 - above.iter().sum::<u32>();
         if iterations > u32::from(self.limit) { (false, self.limit) } else { (true, iterations as u8) }
+    }
+
+    /// Whether a codeword with `errors` errors decodes, as [`Outcomes::outcome`] tells.
+    #[inline]
+    pub fn decodes(&self, errors: u32, draw: u32) -> bool {
+        draw >> 1 < self.share_decoded(errors)
     }
 
     /// Whether a codeword with at most `errors` errors decodes for every draw.
     pub fn always_decodes(&self, errors: u32) -> bool {
-        let last = |row: &[u32]| row.last().is_some_and(|&up_to| u64::from(up_to) >= ONE);
-        self.rows().take(errors as usize + 1).all(last) && (errors as usize) < self.rows().len()
+        (0..=errors).all(|errors| u64::from(self.share_decoded(errors)) >= ONE)
     }
 
     /// Whether a codeword with at least `errors` errors fails for every draw.
     pub fn never_decodes(&self, errors: u32) -> bool {
-        self.rows().skip(errors as usize).all(|row| row.last() == Some(&0))
+        (errors..self.counts()).all(|errors| self.share_decoded(errors) == 0)
     }
 
     /// Numbers of errors that the table has, from 0 on.
     pub fn counts(&self) -> u32 {
-        self.rows().len() as u32
+        (self.up_to.len() / self.groups()) as u32
     }
 
-    fn rows(&self) -> std::slice::ChunksExact<'_, u32> {
-        self.up_to.chunks_exact(usize::from(self.limit) + 1)
+    /// Elements of `up_to` that a number of errors has.
+    #[inline]
+    fn groups(&self) -> usize {
+        usize::from(self.limit) / TOGETHER + 1
+    }
+
+    /// The probabilities of a number of errors; none beyond the table.
+    #[inline]
+    fn row(&self, errors: u32) -> Option<&[[u32; TOGETHER]]> {
+        let first = errors as usize * self.groups();
+        self.up_to.get(first..first + self.groups())
+    }
+
+    /// The probability that a codeword with `errors` errors decodes.
+    #[inline]
+    fn share_decoded(&self, errors: u32) -> u32 {
+        let limit = usize::from(self.limit);
+        self.row(errors).map_or(0, |row| row[limit / TOGETHER][limit % TOGETHER])
     }
 
     /// The least and the largest syndrome weight over the first 1,024 checks of a codeword with `errors` errors.

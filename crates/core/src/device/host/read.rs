@@ -132,7 +132,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return (1 << first_plane, codewords);
         }
         let base = u64::from(slot) * layout.unit_bytes;
-        let (first, last) = ((base + from) / layout.page_bytes, (base + to - 1) / layout.page_bytes);
+        let (first, last) = (layout.page_in_row(base + from), layout.page_in_row(base + to - 1));
         let mask = ((1u64 << (last - first + 1)) - 1) << (u64::from(first_plane) + first);
         (mask as u32, codewords)
     }

@@ -153,9 +153,18 @@ pub struct Page {
     best: u64,
     excess: u64,
     key: u64,
+    /// What `key` is mixed of.
+    unmixed: u64,
 }
 
 impl Page {
+    /// The same page in the sense whose number is by one larger. The number of this sense is even.
+    #[inline]
+    pub fn again(&self) -> Page {
+        let unmixed = self.unmixed ^ 1;
+        Page { key: mix(unmixed), unmixed, ..*self }
+    }
+
     /// A draw of this sense, for the iterations of all codewords.
     #[inline]
     pub fn draw(&self) -> u64 {
@@ -284,10 +293,10 @@ impl Errors {
     /// ([`Errors::rates`]).
     #[inline(always)]
     pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
-        let (factor, key) = self.page_draws(found, page, sense);
+        let (factor, unmixed) = self.page_draws(found, page, sense);
         let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
         let disturb = self.read.as_ref().map_or(0, |read| disturb(read, found));
-        Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key }
+        Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key: mix(unmixed), unmixed }
     }
 
     /// [`Errors::rate`] of such a page with V_REF at its default, as far as it is not above [`HALF`], and
@@ -295,12 +304,12 @@ impl Errors {
     #[inline(always)]
     pub fn undisturbed(&self, rates: [u64; 2], found: &Found, page: u32, sense: u32) -> (u64, u64) {
         debug_assert!(self.has_bounds());
-        let (factor, key) = self.page_draws(found, page, sense);
+        let (factor, unmixed) = self.page_draws(found, page, sense);
         let [best, excess] = rates.map(|rate| (rate * factor) >> FACTOR_SHIFT);
-        (best + excess, key)
+        (best + excess, mix(unmixed))
     }
 
-    /// The factor of a page against the mean page of the mean block, and its draw.
+    /// The factor of a page against the mean page of the mean block, and what its draw is mixed of.
     #[inline(always)]
     fn page_draws(&self, found: &Found, page: u32, sense: u32) -> (u64, u64) {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
@@ -310,7 +319,7 @@ impl Errors {
         let of_page = mix(page_key ^ (id << 32 | u64::from(page)));
         let factor = pages.times(factor, of_page).min(MOST_FACTOR);
         let sense = cycles << 40 | u64::from(found.reads) << 8 | u64::from(sense);
-        (factor, mix(of_page ^ sense_key ^ sense))
+        (factor, of_page ^ sense_key ^ sense)
     }
 
     /// The error rate of a page with V_REF at a place.
