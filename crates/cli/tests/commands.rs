@@ -307,6 +307,8 @@ fn every_benchmark_runs() {
     for name in ["mqsim-e/read-qd32", "mqsim-default/age-70", "mqsim-default/restore", "growth/100M"] {
         assert!(names.contains(&name), "{name} is not among {names:?}");
     }
+    let digest_of = |name: &str| &lines[names.iter().position(|n| *n == name).unwrap()]["digest"];
+    assert_ne!(digest_of("rif-2t/errors-64k"), digest_of("rif-2t/no-errors-64k"));
     for (a, b) in lines.iter().zip(second["benchmarks"].as_array().unwrap()) {
         assert_eq!(a["digest"], b["digest"], "{}", a["name"]);
         assert_eq!(a["digest"].as_str().unwrap().len(), 16, "{}", a["name"]);

@@ -32,6 +32,9 @@ struct Load {
     scheme: &'static str,
     /// Keys that make the drive small, so that ageing under callgrind is short.
     sets: &'static [&'static str],
+    /// Whether the pages of a drive with raw bit errors have them. Without, a codeword takes one iteration in the
+    /// decoder.
+    errors: bool,
     past: PastKind,
     job: &'static str,
     /// Requests of the longer of two runs.
@@ -46,18 +49,43 @@ const ISPE: Load = Load {
     device: "tlc-3d",
     scheme: "ispe",
     sets: &["geometry.blocks=48", "geometry.pages=64", "age.pe_cycles=2500"],
+    errors: true,
     past: PastKind::Steady,
     job: "randrw,bs=16k,rwmixread=70,iodepth=16",
     requests: 40_000,
     shows: |o| o.flash.erases.blocks,
 };
 
-const LOADS: [Load; 8] = [
+/// Reads of which nearly all pages are decoded after the first sense, as without errors.
+const DAY_OLD: Load = Load {
+    name: "rif-2t/day-old",
+    device: "rif-2t",
+    scheme: "rif",
+    sets: &["geometry.blocks=64", "age.retention=1d", "age.retention_from=1d"],
+    errors: true,
+    past: PastKind::Sequential,
+    job: "randread,bs=64k,iodepth=32",
+    requests: 50_000,
+    shows: |o| o.issued,
+};
+/// The same without errors.
+const NO_ERRORS: Load = Load {
+    name: "rif-2t/no-errors",
+    scheme: "baseline",
+    sets: &["geometry.blocks=64"],
+    errors: false,
+    ..DAY_OLD
+};
+/// Errors cost at most this share of the requests.
+const COST_OF_ERRORS: f64 = 0.15;
+
+const LOADS: [Load; 10] = [
     Load {
         name: "mqsim-e/read",
         device: "mqsim-e",
         scheme: "baseline",
         sets: &["geometry.blocks=64"],
+        errors: true,
         past: PastKind::Sequential,
         job: "randread,bs=8k,iodepth=32",
         requests: 50_000,
@@ -68,6 +96,7 @@ const LOADS: [Load; 8] = [
         device: "mqsim-e",
         scheme: "baseline",
         sets: &["geometry.blocks=64", "geometry.pages=64"],
+        errors: true,
         past: PastKind::Steady,
         job: "randrw,bs=8k,rwmixread=70,iodepth=16",
         requests: 50_000,
@@ -85,6 +114,7 @@ const LOADS: [Load; 8] = [
             "faults.erase=0.000001%",
             "faults.page=0.000001%",
         ],
+        errors: true,
         past: PastKind::Steady,
         job: "randrw,bs=8k,rwmixread=70,iodepth=16",
         requests: 50_000,
@@ -95,6 +125,7 @@ const LOADS: [Load; 8] = [
         device: "ttflash-256g",
         scheme: "ttflash",
         sets: &["geometry.blocks=64"],
+        errors: true,
         past: PastKind::Sequential,
         job: "randread,bs=64k,iodepth=16",
         requests: 5_000,
@@ -112,6 +143,7 @@ const LOADS: [Load; 8] = [
             "ftl.user_capacity=1870MB",
             "policy.buffer.lru.capacity=2MiB",
         ],
+        errors: true,
         past: PastKind::Steady,
         job: "randrw,bs=4k,rwmixread=70,iodepth=16",
         requests: 20_000,
@@ -122,11 +154,14 @@ const LOADS: [Load; 8] = [
         device: "rif-2t",
         scheme: "rif",
         sets: &["geometry.blocks=64", "age.retention=12d"],
+        errors: true,
         past: PastKind::Sequential,
         job: "randread,bs=64k,iodepth=32",
         requests: 10_000,
         shows: |o| o.flash.senses.in_die,
     },
+    DAY_OLD,
+    NO_ERRORS,
 ];
 
 /// The loads that drive the tournaments alone: with random deadlines, and with the same deadline in
@@ -165,7 +200,12 @@ fn run(name: &str, part: u64) -> Result<(), Box<dyn Error>> {
     }
     let load = LOADS.iter().find(|l| l.name == name).ok_or("no such load")?;
     let none: [&str; 0] = [];
-    let config = resolve(load.device, &[load.scheme], &none, load.sets)?.config;
+    let mut config = resolve(load.device, &[load.scheme], &none, load.sets)?.config;
+    if !load.errors
+        && let Some(errors) = config.errors.take()
+    {
+        config.ecc.decode = errors.iteration;
+    }
     let text = format!("{},size=70%,norandommap,number_ios={}", load.job, load.requests / part);
     let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
     let capacity = Device::new(&config, 1, ())?.host_bytes();
@@ -284,7 +324,18 @@ fn check() -> Result<(), Box<dyn Error>> {
     let old: Counts =
         toml::from_str(&read("tests/counts.toml")?).map_err(|e| format!("tests/counts.toml: {e}"))?;
     let mut problems = String::new();
-    for (name, count) in count()? {
+    let counts = count()?;
+    let [with, without] = [DAY_OLD, NO_ERRORS].map(|load| counts[load.name] as f64);
+    let cost = 1.0 - without / with;
+    println!("counts: raw bit errors cost {:.1} % of the requests", cost * 100.0);
+    if cost > COST_OF_ERRORS {
+        writeln!(
+            problems,
+            "counts: raw bit errors cost more than {:.0} % of the requests",
+            COST_OF_ERRORS * 100.0
+        )?;
+    }
+    for (name, count) in counts {
         let Some(&before) = old.instructions.get(&name) else {
             writeln!(problems, "counts: {name} is not in tests/counts.toml")?;
             continue;

@@ -246,7 +246,7 @@ impl Rig {
         let layout = &self.device.shape().layout;
         let (_, slot) = layout.row_start(self.ppa(lpn));
         let place = layout.place(self.ppa(lpn));
-        let plane = place.plane + slot * layout.unit_bytes as u32 / layout.page_bytes as u32;
+        let plane = place.plane + layout.page_in_row(u64::from(slot) * layout.unit_bytes) as u32;
         (place.die, plane, layout.lane_of(place.extent).1, place.page)
     }
 

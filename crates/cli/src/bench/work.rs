@@ -42,15 +42,15 @@ pub enum Errors {
     OfPreset,
     /// Under `rif`, with data one day old: nearly all pages are decoded after the first sense, as without errors.
     DayOld,
-    /// Taken out of the preset.
-    Left,
+    /// The preset without errors: a codeword takes one iteration in the decoder.
+    None,
 }
 
 impl Target {
     fn config(self, scale: Scale) -> Result<DeviceConfig, CliError> {
         let [schemes, sets]: [&[&str]; 2] = match self.errors {
             Errors::DayOld => [&["rif"], &["age.retention=1d", "age.retention_from=1d"]],
-            Errors::OfPreset | Errors::Left => [&[], &[]],
+            Errors::OfPreset | Errors::None => [&[], &[]],
         };
         let none: [&str; 0] = [];
         let mut config = match (scale.tiny, self.errors) {
@@ -59,8 +59,10 @@ impl Target {
             (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=16"]].concat()),
         }?
         .config;
-        if self.errors == Errors::Left {
-            config.errors = None;
+        if self.errors == Errors::None
+            && let Some(errors) = config.errors.take()
+        {
+            config.ecc.decode = errors.iteration;
         }
         Ok(config)
     }
