@@ -16,7 +16,9 @@ fn answer(text: &str) -> Result<(), TableError> {
     let outcomes = Outcomes::new(&table);
     for errors in [0, 1, 17, 300, 36_864, u32::MAX] {
         for draw in [0, 1, u32::MAX / 3, u32::MAX] {
-            assert!(outcomes.outcome(errors, draw).1 <= table.iterations);
+            let (decodes, iterations) = outcomes.outcome(errors, draw);
+            assert!(iterations <= table.iterations);
+            assert_eq!(decodes, outcomes.decodes(errors, draw));
             let _ = (outcomes.weight(errors, draw, !draw), outcomes.first_weight(errors, draw, draw));
         }
     }

@@ -126,6 +126,26 @@ fn draws_have_the_distributions_of_the_rows() {
 }
 
 #[test]
+fn tables_with_any_number_of_iterations_are_drawn_from() {
+    for limit in [1, 6, 7, 8, 15, 16, 40, u8::MAX] {
+        let mut table = Table::shipped();
+        table.iterations = limit;
+        // One frame each: of every number of iterations, and one that fails.
+        let frames = u32::from(limit) + 2;
+        for row in &mut table.rows {
+            (row.frames, row.failed, row.decoded_in) = (frames, 1, vec![1; usize::from(limit) + 1]);
+        }
+        let (outcomes, errors) = (Outcomes::new(&table), table.rows[3].errors);
+        for frame in 0..frames {
+            let draw = ((2 * u64::from(frame) + 1 << 32) / u64::from(2 * frames)) as u32;
+            let decodes = frame <= u32::from(limit);
+            assert_eq!(outcomes.outcome(errors, draw), (decodes, frame.min(limit.into()) as u8), "{limit}");
+            assert_eq!(outcomes.decodes(errors, draw), decodes, "{limit}");
+        }
+    }
+}
+
+#[test]
 fn between_rows_draws_are_mixed() {
     let table = Table::shipped();
     let outcomes = Outcomes::new(&table);

@@ -156,22 +156,23 @@ impl Senses {
         }
     }
 
-    /// Draw a codeword of a page that is sensed with this error rate.
+    /// Draw a codeword of a page that is sensed with this error rate and draw. (Here and below the draw is passed, and
+    /// not the page, so that it stays in a register.)
     #[inline(always)]
-    fn draw(&self, page: &Page, rate: u64, number: u32) -> Codeword {
-        let [outcome, own] = self.errors.decode_draws(page, number);
-        Codeword { errors: self.errors.codeword(page, rate, number), outcome, own }
+    fn draw(&self, sense: u64, rate: u64, number: u32) -> Codeword {
+        let [outcome, own] = self.errors.decode_draws(sense, number);
+        Codeword { errors: self.errors.codeword(sense, rate, number), outcome, own }
     }
 
     /// Whether the syndrome weight of the first codeword of a page, which is sensed with this error rate, is above
     /// the threshold. `first` becomes that codeword, if it is drawn.
-    #[inline]
-    fn is_predicted_to_fail(&self, page: &Page, at: At, first: &mut Option<Codeword>) -> bool {
+    #[inline(never)]
+    fn is_predicted_to_fail(&self, sense: u64, at: At, first: &mut Option<Codeword>) -> bool {
         match self.decodings.predicted(at) {
             Certain::All => true,
             Certain::None => false,
             Certain::Neither => {
-                let &mut Codeword { errors, outcome, own } = first.insert(self.draw(page, at.rate, 0));
+                let &mut Codeword { errors, outcome, own } = first.insert(self.draw(sense, at.rate, 0));
                 self.outcomes.first_weight(errors, outcome, own) > self.threshold
             }
         }
@@ -188,18 +189,19 @@ impl Senses {
         iterations: &mut [u8],
         seen: &mut Seen,
     ) -> (bool, u8) {
-        let mut first = None;
-        let Some(predictor) = predictor.filter(|_| self.is_predicted_to_fail(page, at, &mut first)) else {
-            let decoded = self.decode(page, at, first, iterations);
+        let (mut first, sense) = (None, page.draw());
+        let failing = |_: &Predictor| self.is_predicted_to_fail(sense, at, &mut first);
+        let Some(predictor) = predictor.filter(failing) else {
+            let decoded = self.decode(sense, at, first, iterations);
             seen.missed += u64::from(predictor.is_some() && !decoded.0);
             return decoded;
         };
-        seen.needless += u64::from(self.would_decode(page, at, first, iterations.len()));
+        seen.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
         if predictor.place == Place::Die {
             seen.in_die += 1;
             let page = page.again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
-            return self.decode(&page, self.at(&page, vref), None, iterations);
+            return self.decode(page.draw(), self.at(&page, vref), None, iterations);
         }
         iterations.fill(SKIPPED);
         (false, SKIPPED)
@@ -214,26 +216,26 @@ impl Senses {
     /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. The `first` may
     /// be drawn. Returns whether all decode, and the most iterations of one.
     #[inline]
-    fn decode(&self, page: &Page, at: At, first: Option<Codeword>, iterations: &mut [u8]) -> (bool, u8) {
+    fn decode(&self, sense: u64, at: At, first: Option<Codeword>, iterations: &mut [u8]) -> (bool, u8) {
         match self.decodings.decodes(at) {
-            Certain::All => (true, self.decodings.iterate(at, page.draw(), iterations)),
+            Certain::All => (true, self.decodings.iterate(at, sense, iterations)),
             Certain::None => {
                 iterations.fill(self.outcomes.limit());
                 (false, self.outcomes.limit())
             }
-            Certain::Neither => self.decode_each(page, at.rate, first, iterations),
+            Certain::Neither => self.decode_each(sense, at.rate, first, iterations),
         }
     }
 
     /// Whether all codewords of a page decode that are not decoded. The `first` may be drawn.
     #[inline(never)]
-    fn would_decode(&self, page: &Page, at: At, mut first: Option<Codeword>, codewords: usize) -> bool {
+    fn would_decode(&self, sense: u64, at: At, mut first: Option<Codeword>, codewords: usize) -> bool {
         match self.decodings.decodes(at) {
             Certain::All => true,
             Certain::None => false,
             // Most that are predicted to fail fail in the first.
             Certain::Neither => (0..codewords as u32).all(|number| {
-                let drawn = first.take().unwrap_or_else(|| self.draw(page, at.rate, number));
+                let drawn = first.take().unwrap_or_else(|| self.draw(sense, at.rate, number));
                 self.outcomes.decodes(drawn.errors, drawn.outcome)
             }),
         }
@@ -242,14 +244,14 @@ impl Senses {
     #[inline(never)]
     fn decode_each(
         &self,
-        page: &Page,
+        sense: u64,
         rate: u64,
         mut first: Option<Codeword>,
         iterations: &mut [u8],
     ) -> (bool, u8) {
         let (mut all, mut most) = (true, 0);
         for (number, iterations) in (0..).zip(iterations) {
-            let drawn = first.take().unwrap_or_else(|| self.draw(page, rate, number));
+            let drawn = first.take().unwrap_or_else(|| self.draw(sense, rate, number));
             let (decoded, taken) = self.outcomes.outcome(drawn.errors, drawn.outcome);
             all &= decoded;
             most = most.max(taken);
@@ -485,7 +487,7 @@ impl<O: Observer> Flash<O> {
             seen.most = seen.most.max(most);
             if !decodes {
                 seen.failed |= 1 << (plane - fixed.first_plane(cmd.unit));
-                seen.draw = senses.errors.decode_draws(&page, u32::MAX)[0];
+                seen.draw = senses.errors.decode_draws(page.draw(), u32::MAX)[0];
             } else if !first && let Some(tracked) = s.sensing.tracked(found.block) {
                 *tracked = senses.errors.optimum(&page);
             }

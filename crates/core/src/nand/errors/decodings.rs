@@ -238,8 +238,8 @@ mod tests {
                 let page = page(&e, block, cycles, hours);
                 let rate = e.rate(&page, Vref::Moved(0));
                 for number in 0..4 {
-                    let wrong = e.codeword(&page, rate, number);
-                    let [draw, own] = e.decode_draws(&page, number);
+                    let wrong = e.codeword(page.draw(), rate, number);
+                    let [draw, own] = e.decode_draws(page.draw(), number);
                     let (decodes, _) = outcomes.outcome(wrong, draw);
                     let heavy = outcomes.first_weight(wrong, draw, own) > THRESHOLD;
                     let at = d.at(rate);
@@ -316,8 +316,8 @@ mod tests {
             for block in 0..5_000 {
                 let page = page(&e, block, 0, 0);
                 for number in 0..4 {
-                    let [draw, other] = e.decode_draws(&page, number);
-                    let wrong = e.codeword(&page, rate, number);
+                    let [draw, other] = e.decode_draws(page.draw(), number);
+                    let wrong = e.codeword(page.draw(), rate, number);
                     drawn[usize::from(outcomes.outcome(wrong, draw).1)] += 1;
                     let table = d.distribution(d.at(rate), u64::from(other) << 32);
                     told[usize::from(table[(draw >> 24) as usize])] += 1;

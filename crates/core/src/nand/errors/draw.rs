@@ -148,7 +148,7 @@ impl Default for Aged {
 }
 
 /// The error rate of a page and its draws.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     best: u64,
     excess: u64,
@@ -165,7 +165,7 @@ impl Page {
         Page { key: mix(unmixed), unmixed, ..*self }
     }
 
-    /// A draw of this sense, for the iterations of all codewords.
+    /// The draw of this sense, of which those of its codewords are made.
     #[inline]
     pub fn draw(&self) -> u64 {
         self.key
@@ -337,11 +337,11 @@ impl Errors {
         (page.best + added).min(HALF)
     }
 
-    /// Wrong bits of codeword `number` of a page that is sensed with this error rate: a binomial draw (by its
-    /// normal approximation with skewness, at most half an error off its quantiles).
+    /// Wrong bits of codeword `number` of a page that is sensed with this error rate and draw ([`Page::draw`]): a
+    /// binomial draw (by its normal approximation with skewness, at most half an error off its quantiles).
     #[inline]
-    pub fn codeword(&self, page: &Page, rate: u64, number: u32) -> u32 {
-        let draw = mix(page.key ^ u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    pub fn codeword(&self, sense: u64, rate: u64, number: u32) -> u32 {
+        let draw = mix(sense ^ u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         self.drawn(rate, draw >> 12, draw)
     }
 
@@ -366,10 +366,11 @@ impl Errors {
         (least.unwrap_or(0).saturating_sub(1), self.drawn(rate, last, last))
     }
 
-    /// Two draws for the decoding of codeword `number` of a page, or for the page itself (`u32::MAX`).
+    /// Two draws for the decoding of codeword `number` of a page that is sensed with this draw, or for the page itself
+    /// (`u32::MAX`).
     #[inline]
-    pub fn decode_draws(&self, page: &Page, number: u32) -> [u32; 2] {
-        let draw = mix(page.key ^ self.keys[3] ^ u64::from(number));
+    pub fn decode_draws(&self, sense: u64, number: u32) -> [u32; 2] {
+        let draw = mix(sense ^ self.keys[3] ^ u64::from(number));
         [(draw >> 32) as u32, draw as u32]
     }
 
@@ -377,7 +378,7 @@ impl Errors {
     /// sixteenths of a step.
     #[inline]
     pub fn off_optimum(&self, page: &Page, deviation: u16) -> u16 {
-        let [_, draw] = self.decode_draws(page, u32::MAX);
+        let [_, draw] = self.decode_draws(page.key, u32::MAX);
         let [z, _] = self.normal[draw as usize % QUANTILES];
         (u32::from(deviation) * z.unsigned_abs()).min(u32::from(u16::MAX) << 10).wrapping_shr(10) as u16
     }
@@ -482,7 +483,7 @@ mod tests {
                 let page = e.page(&found(block, 0, days), 3, 0);
                 let rate = e.rate(&page, Vref::Moved(0));
                 expected = share(rate) * 36_864.0;
-                all.extend((0..4).map(|number| f64::from(e.codeword(&page, rate, number))));
+                all.extend((0..4).map(|number| f64::from(e.codeword(page.draw(), rate, number))));
             }
             let n = all.len() as f64;
             let mean = all.iter().sum::<f64>() / n;
@@ -522,10 +523,14 @@ mod tests {
         let e = errors(0.1);
         let page = |reads, sense| {
             let page = e.page(&Found { reads, ..found(9, 100, 17) }, 5, sense);
-            (0..4).map(|number| e.codeword(&page, e.rate(&page, Vref::Moved(0)), number)).collect::<Vec<_>>()
+            (0..4)
+                .map(|number| e.codeword(page.draw(), e.rate(&page, Vref::Moved(0)), number))
+                .collect::<Vec<_>>()
         };
         assert_eq!(page(3, 0), page(3, 0));
         assert_ne!(page(3, 0), page(4, 0));
         assert_ne!(page(3, 0), page(3, 1));
+        let [first, second] = [4, 5].map(|sense| e.page(&found(9, 100, 17), 5, sense));
+        assert_eq!(first.again(), second);
     }
 }
