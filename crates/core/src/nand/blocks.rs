@@ -18,6 +18,7 @@ mod plain;
 mod records;
 mod worn;
 
+pub use records::MOST_CYCLES;
 use records::{Record, Records};
 use worn::PackedWorn;
 pub use worn::Worn;

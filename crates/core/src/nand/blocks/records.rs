@@ -6,8 +6,8 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// More program/erase cycles than this count as this.
-pub(super) const MOST_CYCLES: u32 = (1 << 23) - 1;
+/// More program/erase cycles of a block than this count as this.
+pub const MOST_CYCLES: u32 = (1 << 23) - 1;
 /// In [`Record::rest`]: the first page was not programmed in this run since the erase.
 const BEFORE: u32 = MOST_CYCLES + 1;
 

@@ -1,5 +1,6 @@
 //! The faults that a configuration asks for.
 
+use crate::nand::blocks::MOST_CYCLES;
 use crate::nand::config::GeometryConfig;
 use crate::problem::{ConfigProblem, check_rate, refuse};
 use serde::{Deserialize, Serialize};
@@ -209,6 +210,8 @@ pub struct FaultConfig {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub at: Option<Span>,
     /// Program, erase: from which program/erase cycle of the block on. Without it: at once.
+    ///
+    /// - Range: 0 to 8388607
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<u32>,
     /// Page: after how many reads of its block since the erase. Without it: at once.
@@ -309,6 +312,9 @@ impl FaultConfig {
             Ok(())
         };
         of(self.cycle.is_some(), "cycle", &[FaultKind::Program, FaultKind::Erase])?;
+        if let Some(n) = self.cycle.filter(|&n| n > MOST_CYCLES) {
+            return refuse(&format!("{key}.cycle"), format!("{n}: a block counts at most {MOST_CYCLES}"));
+        }
         of(self.reads.is_some(), "reads", &[FaultKind::Page])?;
         of(self.older.is_some(), "older", &[FaultKind::Page])?;
         of(self.once, "once", &[FaultKind::Page])?;
