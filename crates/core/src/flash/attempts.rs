@@ -15,10 +15,8 @@ pub(super) struct SenseState {
     pub attempts: Vec<Attempts>,
     /// By operation and codeword: the iterations of its decoding.
     pub iterations: Vec<u8>,
-    /// By group of blocks: V_REF as its distance from the default.
-    tracked: Vec<u16>,
-    /// Blocks of a group.
-    group: u32,
+    /// What a scheme tracks, if one does.
+    tracked: Option<Tracked>,
     /// The time of the channels that moved pages which did not decode, ns.
     pub uncorrectable_ns: u64,
     /// By plane, modulo their number: the rates of the last block.
@@ -27,15 +25,14 @@ pub(super) struct SenseState {
 }
 
 impl SenseState {
-    /// The state of a flash with these senses and blocks.
-    pub fn new(senses: Option<&Senses>, ops: u32, blocks: usize) -> SenseState {
+    /// The state of a flash with these senses, with so many planes and blocks of each.
+    pub fn new(senses: Option<&Senses>, ops: u32, planes: u32, per_plane: u32) -> SenseState {
         let Some(senses) = senses else { return SenseState::default() };
         let tracks = senses.retry.first() == Aim::Tracked;
         SenseState {
             attempts: vec![Attempts::NONE; ops as usize],
             iterations: vec![0; ops as usize * senses.most_codewords as usize],
-            tracked: vec![0; if tracks { blocks.div_ceil(senses.group as usize) } else { 0 }],
-            group: senses.group,
+            tracked: tracks.then(|| Tracked::new(ops, planes, per_plane, senses.group)),
             uncorrectable_ns: 0,
             aged: Default::default(),
         }
@@ -63,30 +60,81 @@ impl SenseState {
         senses.errors.rates_like(&mut self.aged[last], found)
     }
 
-    /// The V_REF of the group of a block, if a scheme tracks it.
-    pub fn tracked(&mut self, block: BlockId) -> Option<&mut u16> {
-        if self.tracked.is_empty() {
-            return None;
-        }
-        self.tracked.get_mut((block.0 / self.group) as usize)
+    /// The V_REF of the group of a block, as its distance from the default; 0 if no scheme tracks it.
+    pub fn tracked(&self, block: BlockId) -> u16 {
+        self.tracked.as_ref().map_or(0, |tracked| tracked.by_group[tracked.group_of(block)])
     }
+
+    /// Note the V_REF of a page that an operation senses again and that will decode, if a scheme tracks it. `plane`: in
+    /// its die.
+    pub fn note_vref(&mut self, id: u32, plane: u32, block: BlockId, vref: u16) {
+        if let Some(tracked) = &mut self.tracked {
+            let group = tracked.group_of(block) as u32;
+            tracked.under_way[(id * u32::BITS + plane) as usize] = (group, vref);
+        }
+    }
+
+    /// The data of these planes of an operation, a mask, are decoded after another sense than the first.
+    #[cold]
+    pub fn decoded_again(&mut self, id: u32, planes: u32) {
+        if let Some(Tracked { by_group, under_way, .. }) = &mut self.tracked {
+            for plane in (0..u32::BITS).filter(|plane| planes >> plane & 1 == 1) {
+                let (group, vref) = under_way[(id * u32::BITS + plane) as usize];
+                by_group[group as usize] = vref;
+            }
+        }
+    }
+}
+
+/// V_REF by group of blocks: where it was for the last page of the group that decoded when it was sensed again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Tracked {
+    /// By plane and group: V_REF as its distance from the default.
+    by_group: Vec<u16>,
+    /// By operation and plane of its die: the group of its page, and the V_REF of its sense.
+    under_way: Vec<(u32, u16)>,
+    /// Blocks of a plane, and of a group.
+    per_plane: u32,
+    group: u32,
+}
+
+impl Tracked {
+    fn new(ops: u32, planes: u32, per_plane: u32, group: u32) -> Tracked {
+        let groups = planes as usize * per_plane.div_ceil(group) as usize;
+        let under_way = vec![(0, 0); ops as usize * u32::BITS as usize];
+        Tracked { by_group: vec![0; groups], under_way, per_plane, group }
+    }
+
+    /// The group of a block: neighbours of one plane.
+    fn group_of(&self, BlockId(block): BlockId) -> usize {
+        let (plane, in_plane) = (block / self.per_plane, block % self.per_plane);
+        (plane * self.per_plane.div_ceil(self.group) + in_plane / self.group) as usize
+    }
+}
+
+/// Whether a sense is that of a plain read, whose iterations are drawn only if they are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Plain {
+    No,
+    /// Its reads are not yet counted.
+    Uncounted,
+    Counted,
 }
 
 /// The senses of an operation so far, and what follows: half a line of the caches.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Attempts {
-    /// Senses that the controller has ordered.
+    /// Senses that the controller has ordered, and those of them whose data are decoded.
     pub senses: u8,
+    /// See `senses`.
+    pub to_decode: u8,
     /// Whether the data of the next sense are decoded, and where its V_REF stands.
     pub decoded: bool,
     pub aim: Aim,
     /// Whether only the known cells of this sense cross the channel.
     pub short: bool,
-    /// Whether this sense is of a plain read, whose iterations are drawn only if they are needed.
-    pub plain: bool,
-    /// Whether its reads are counted.
-    pub counted: bool,
+    pub plain: Plain,
     /// No codeword of this sense takes more iterations; `SKIPPED` if one is not decoded.
     pub most: u8,
     /// The iterations of the last codeword.
@@ -97,6 +145,8 @@ pub(super) struct Attempts {
     pub given_up: u32,
     /// The planes and codewords of the command, if some of them are not sensed again.
     pub whole: (u32, u32),
+    /// Planes whose pages the die has sensed again by itself.
+    pub in_die: u32,
     /// Whether the die keeps the read, and begins the next sense when this one ends.
     pub ahead: bool,
 }
@@ -107,16 +157,17 @@ impl Attempts {
     /// Before the first sense.
     pub const NONE: Attempts = Attempts {
         senses: 0,
+        to_decode: 0,
         decoded: true,
         aim: Aim::Default,
         short: false,
-        plain: false,
-        counted: false,
+        plain: Plain::No,
         most: 0,
         last: 0,
         again: 0,
         given_up: 0,
         whole: (0, 0),
+        in_die: 0,
         ahead: false,
     };
 

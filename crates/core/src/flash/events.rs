@@ -7,6 +7,7 @@
 //! `Channel::busy_until` on, and the first operation that asks then gets it.
 
 use super::account;
+use super::attempts::Attempts;
 use super::dispatch::HostOpEnded;
 use super::op::{FlashCommand, Op, OpId};
 use super::state::Flash;
@@ -211,7 +212,12 @@ impl<O: Observer> Flash<O> {
     #[inline]
     fn decoded(&mut self, op: u32) -> Fact {
         if self.fixed.senses.is_some() {
-            if self.senses_again(OpId(op)) {
+            let s = &mut self.state;
+            let Attempts { senses, again, given_up, .. } = s.sensing.attempts[op as usize];
+            if senses > 1 {
+                s.sensing.decoded_again(op, s.ops[op].cmd.planes & !(again | given_up));
+            }
+            if again != 0 {
                 self.sense_again(op);
                 return Fact::Nothing;
             }

@@ -4,6 +4,7 @@
 //! An operation that fails takes as long as one that succeeds. Each plane of a multi-plane operation
 //! succeeds or fails for itself.
 
+use super::attempts::Plain;
 use super::join::joined;
 use super::op::OpId;
 use super::state::{Fixed, Flash, FlashState};
@@ -148,7 +149,8 @@ impl<O> Flash<O> {
     fn judge_sense(&mut self, id: u32) {
         let may_fail = self.reads_may_fail();
         let attempts = &self.state.sensing.attempts[id as usize];
-        let (first, counted, given_up) = (attempts.is_first(), attempts.counted, attempts.given_up);
+        let (first, given_up) = (attempts.is_first(), attempts.given_up);
+        let counted = attempts.plain == Plain::Counted;
         let mut faulty = 0;
         if first && may_fail {
             faulty = self.judge_first_sense(id);
@@ -168,7 +170,7 @@ impl<O> Flash<O> {
 
     #[inline(never)]
     fn judge_first_sense(&mut self, id: u32) -> u32 {
-        if self.state.sensing.attempts[id as usize].counted {
+        if self.state.sensing.attempts[id as usize].plain == Plain::Counted {
             // A plane has died during the sense of a plain read.
             let blocks = self.fixed.blocks_of(&self.state.ops[id].cmd);
             self.state.blocks.uncount_reads(blocks);

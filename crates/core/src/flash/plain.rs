@@ -6,12 +6,13 @@
 //! of the last codeword takes. The other codewords are decoded before the next ones arrive; if this is not certain, their
 //! iterations are drawn too. All draws are those that [`super::senses`] makes.
 
+use super::attempts::Plain;
 use super::op::FlashCommand;
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::{Flash, FlashState};
 use crate::containers::NONE;
 use crate::nand::blocks::{Found, SideBySide};
-use crate::nand::errors::draw::PageFactor;
+use crate::nand::errors::draw::{FIRST_SENSE, PageFactor};
 use crate::observer::Observer;
 
 /// What is known of plain reads holds for this time, ns.
@@ -28,7 +29,7 @@ impl Senses {
     /// those of its block.
     #[inline(always)]
     fn first_sense(&self, rates: [u64; 2], found: &Found, page: u32) -> (u64, u64) {
-        self.errors.undisturbed(rates, found, page, 2)
+        self.errors.undisturbed(rates, found, page, FIRST_SENSE)
     }
 
     /// Whether reads of a page of a block, which has this rate at the first sense, are plain.
@@ -68,7 +69,8 @@ impl FlashState {
         let codewords = op.cmd.codewords;
         let of_last = codewords - if pages == 1 { 0 } else { part_of(codewords, pages - 1, pages) };
         let attempts = &mut self.sensing.attempts[id as usize];
-        (attempts.senses, attempts.plain, attempts.counted) = (1, true, counted);
+        (attempts.senses, attempts.to_decode) = (1, 1);
+        attempts.plain = if counted { Plain::Counted } else { Plain::Uncounted };
         attempts.most = senses.most_plain;
         let at = senses.decodings.at(rate);
         attempts.last = senses.decodings.iterations_of(at, draw, of_last as usize - 1);
@@ -81,7 +83,9 @@ impl<O> Flash<O> {
     #[inline]
     pub(super) fn is_plain(&self, id: u32) -> bool {
         let s = &self.state;
-        s.sensing.attempts[id as usize].plain && s.ops[id].joined == NONE && !self.reads_may_fail()
+        s.sensing.attempts[id as usize].plain != Plain::No
+            && s.ops[id].joined == NONE
+            && !self.reads_may_fail()
     }
 }
 

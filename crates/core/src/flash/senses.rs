@@ -5,6 +5,7 @@
 //! data cannot be decoded is queued at its die again, for the pages that failed, or the die has begun to sense them
 //! again.
 
+use super::attempts::{Attempts, Plain};
 use super::dispatch::Submitted;
 use super::erase::{by_suspension, growth_of};
 use super::join::joined;
@@ -13,7 +14,7 @@ use super::state::Flash;
 use crate::containers::NONE;
 use crate::nand::blocks::Found;
 use crate::nand::errors::decodings::{At, Certain, Decodings};
-use crate::nand::errors::draw::{Errors, Page, Vref};
+use crate::nand::errors::draw::{Errors, FIRST_SENSE, Page, Vref};
 use crate::observer::{Observer, QueueStep};
 use crate::policy::read_retry::{Aim, FailedView, Faster, Place, Predictor, ReadRetryPolicy, Sense};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ use tailcut_units::Cause;
 
 /// From errors of a KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
 const RATE_SHIFT: u32 = 40 - 13 - 4;
+/// Senses whose data are not decoded have numbers from here on.
+const SHORT_SENSES: u32 = 128;
 /// In place of a number of iterations: a codeword that is not decoded.
 pub(super) const SKIPPED: u8 = u8::MAX;
 
@@ -153,6 +156,7 @@ impl Senses {
             Aim::Moved(by) => Vref::Moved(by),
             Aim::Optimum(0) => Vref::Best,
             Aim::Optimum(deviation) => Vref::Beside(self.errors.off_optimum(page, deviation)),
+            Aim::Beside(by) => Vref::Beside(by.min(i16::MAX as u16) as i16),
         }
     }
 
@@ -198,7 +202,7 @@ impl Senses {
         };
         seen.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
         if predictor.place == Place::Die {
-            seen.in_die += 1;
+            seen.in_die |= seen.page;
             let page = page.again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
             return self.decode(page.draw(), self.at(&page, vref), None, iterations);
@@ -325,8 +329,9 @@ struct Codeword {
 struct Seen {
     /// No codeword takes more iterations.
     most: u8,
-    /// Pages that the die senses again by itself.
-    in_die: u64,
+    /// The plane of the present page in its die, as a mask; and planes whose pages the die senses again by itself.
+    page: u32,
+    in_die: u32,
     /// Pages that decode and were predicted to fail, and the opposite.
     needless: u64,
     missed: u64,
@@ -453,8 +458,13 @@ impl<O: Observer> Flash<O> {
         let cmd = self.state.ops[id].cmd;
         let attempts = &mut self.state.sensing.attempts[id as usize];
         attempts.senses += 1;
-        (attempts.short, attempts.plain) = (!attempts.decoded, false);
-        let (number, decoded, aim) = (attempts.senses, attempts.decoded, attempts.aim);
+        attempts.to_decode += u8::from(attempts.decoded);
+        (attempts.short, attempts.plain) = (!attempts.decoded, Plain::No);
+        let Attempts { senses: number, decoded, aim, in_die: sensed_in_die, .. } = *attempts;
+        let sense = match decoded {
+            true => FIRST_SENSE - 1 + u32::from(attempts.to_decode),
+            false => SHORT_SENSES + u32::from(number),
+        };
         let first = number == 1;
         let aim = if first { self.senses().retry.first() } else { aim };
         let predictor = self.senses().predictor.filter(|_| first);
@@ -464,14 +474,20 @@ impl<O: Observer> Flash<O> {
         for (i, plane) in (1..).zip(self.fixed.planes_of(&cmd)) {
             let start = end;
             end = part_of(cmd.codewords, i, planes) as usize;
-            let FoundBlock { found, rates, left, growth } = self.finds(plane, cmd.block);
+            let FoundBlock { mut found, rates, left, growth } = self.finds(plane, cmd.block);
+            // The first sense was counted when it ended.
+            found.reads = found.reads.saturating_sub(u32::from(!first));
             let Flash { fixed, state: s, .. } = self;
             let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
-            let page = senses.page_of(rates, &found, cmd.page, 2 * u32::from(number));
+            let in_die = plane - fixed.first_plane(cmd.unit);
+            seen.page = 1 << in_die;
+            // Whoever ordered a sense: the draws of a page depend on how often it was sensed to be decoded.
+            let before = sensed_in_die >> in_die & 1;
+            let page = senses.page_of(rates, &found, cmd.page, sense + before);
             let page = page.worsened(u64::from(left) << RATE_SHIFT, growth);
-            let tracked = s.sensing.tracked(found.block).map_or(0, |tracked| *tracked);
-            let at = senses.at(&page, senses.vref(aim, &page, tracked));
+            let vref = senses.vref(aim, &page, s.sensing.tracked(found.block));
+            let at = senses.at(&page, vref);
             let iterations = &mut s.sensing.iterations[place + start..place + end];
             if first && at.rate < senses.decodings.plain_below() {
                 seen.most = seen.most.max(senses.decodings.iterate(at, page.draw(), iterations));
@@ -486,21 +502,22 @@ impl<O: Observer> Flash<O> {
             }
             seen.most = seen.most.max(most);
             if !decodes {
-                seen.failed |= 1 << (plane - fixed.first_plane(cmd.unit));
+                seen.failed |= seen.page;
                 seen.draw = senses.errors.decode_draws(page.draw(), u32::MAX)[0];
-            } else if !first && let Some(tracked) = s.sensing.tracked(found.block) {
-                *tracked = senses.errors.optimum(&page);
+            } else if !first {
+                s.sensing.note_vref(id, in_die, found.block, senses.errors.distance(&page, vref));
             }
         }
         let Flash { fixed, state: s, .. } = self;
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
         let totals = &mut s.counters.senses;
         totals.count(planes, first, predictor.is_some());
-        totals.in_die += seen.in_die;
+        totals.in_die += u64::from(seen.in_die.count_ones());
         totals.needless += seen.needless;
         totals.missed += seen.missed;
         let attempts = &mut s.sensing.attempts[id as usize];
         let codewords = &s.sensing.iterations[place..place + cmd.codewords as usize];
+        attempts.in_die |= seen.in_die;
         (attempts.most, attempts.last) = (seen.most, codewords.last().copied().unwrap_or(0));
         let ahead = !first && senses.faster.drop.is_some();
         let asks = ahead || seen.failed != 0;
@@ -519,7 +536,7 @@ impl<O: Observer> Flash<O> {
                 }
             }
         }
-        seen.in_die > 0
+        seen.in_die != 0
     }
 
     /// Whether the data of a sensed read will not be decoded, so that the read is queued again.

@@ -133,7 +133,8 @@ impl<O> Flash<O> {
         let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
         let schedule = setup.schedule;
         let planes = units * setup.unit_planes;
-        let sensing = SenseState::new(setup.senses.as_ref(), ops, setup.blocks.count());
+        let sensing =
+            SenseState::new(setup.senses.as_ref(), ops, planes, setup.blocks.count() as u32 / planes);
         let codeword = setup.timing.transfer_codewords_ns(1).saturating_sub(setup.ecc.decode.0);
         let failures = Failures::new(setup.faults.as_ref(), planes);
         let fixed = Fixed {

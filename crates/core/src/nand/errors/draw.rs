@@ -21,7 +21,7 @@ pub enum Vref {
     #[default]
     Best,
     /// See `Best`.
-    Beside(u16),
+    Beside(i16),
 }
 
 /// An age counts in units of 2^36 ns, 69 s.
@@ -36,6 +36,8 @@ const ONE: f64 = (1u64 << 40) as f64;
 pub const HALF: u64 = 1 << 39;
 /// One as a factor of a spread.
 const FACTOR_SHIFT: u32 = 16;
+/// The number of a page's first sense. Each further one has the next.
+pub const FIRST_SENSE: u32 = 2;
 /// The largest factor of a page: with the largest rate it stays below 2^64.
 const MOST_FACTOR: u64 = 1 << 24;
 
@@ -75,7 +77,7 @@ impl Spread {
 pub struct Errors {
     /// By cycles and age: the rate at the optimum of V_REF, and what its default adds.
     aged: Grid<2>,
-    /// By cycles and reads: what its default adds for reads, if it does.
+    /// By cycles and reads of a block: what its default adds for reads, if it does.
     read: Option<Grid<1>>,
     /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
     by_page: Vec<u32>,
@@ -158,10 +160,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// The same page in the sense whose number is by one larger. The number of this sense is even.
+    /// The page of a first sense in the second one.
     #[inline]
     pub fn again(&self) -> Page {
-        let unmixed = self.unmixed ^ 1;
+        let unmixed = self.unmixed ^ u64::from(FIRST_SENSE ^ (FIRST_SENSE + 1));
         Page { key: mix(unmixed), unmixed, ..*self }
     }
 
@@ -188,7 +190,9 @@ impl Errors {
     pub fn new(c: &ErrorsConfig, page_types: usize, pages: u32, bits: u64, seed: u64) -> Errors {
         let of = |cycles: u64, age: u64, reads: u64| {
             let days = age as f64 * UNIT_DAYS;
-            c.model.rates(PageState { cycles: cycles as f64, days, reads: reads as f64 })
+            // The pages of a block are read as often as one another.
+            let reads = reads as f64 / f64::from(pages);
+            c.model.rates(PageState { cycles: cycles as f64, days, reads })
         };
         let units = |rate: f64| libm::round((rate * ONE).clamp(0.0, HALF as f64)) as u64;
         let excess = |Rates { best, default }: Rates| default - best;
@@ -328,7 +332,9 @@ impl Errors {
         let added = match vref {
             Vref::Best => 0,
             Vref::Moved(0) => page.excess,
-            Vref::Beside(by) => (self.step * u64::from(by) * u64::from(by)) >> 8,
+            Vref::Beside(by) => {
+                (self.step * u64::from(by.unsigned_abs()) * u64::from(by.unsigned_abs())) >> 8
+            }
             Vref::Moved(by) => {
                 let away = u64::from(self.optimum(page).abs_diff(by)).min(1 << 12);
                 (self.step * away * away) >> 8
@@ -377,10 +383,21 @@ impl Errors {
     /// The distance of a V_REF from the optimum of a page that is normal with this standard deviation, in
     /// sixteenths of a step.
     #[inline]
-    pub fn off_optimum(&self, page: &Page, deviation: u16) -> u16 {
+    pub fn off_optimum(&self, page: &Page, deviation: u16) -> i16 {
         let [_, draw] = self.decode_draws(page.key, u32::MAX);
         let [z, _] = self.normal[draw as usize % QUANTILES];
-        (u32::from(deviation) * z.unsigned_abs()).min(u32::from(u16::MAX) << 10).wrapping_shr(10) as u16
+        let off = (u32::from(deviation) * z.unsigned_abs()).min((i16::MAX as u32) << 10) >> 10;
+        z.signum() as i16 * off as i16
+    }
+
+    /// How far a V_REF stands from its default, for a page, in sixteenths of a step.
+    #[inline]
+    pub fn distance(&self, page: &Page, vref: Vref) -> u16 {
+        match vref {
+            Vref::Moved(by) => by,
+            Vref::Best => self.optimum(page),
+            Vref::Beside(by) => self.optimum(page).saturating_add_signed(by),
+        }
     }
 
     /// The distance of the optimum of a page from the default of V_REF, in sixteenths of a step.
@@ -442,6 +459,21 @@ mod tests {
                 let (rate, exact) = (share(e.rate(&page, rate)), exact * 6.0 / 7.0);
                 assert!((rate / exact - 1.0).abs() < 3e-3, "{cycles}, {days}: {rate}, {exact}");
             }
+        }
+    }
+
+    /// 1,000 reads of each page at 1,000 cycles: 3.73e-9 · 1000^0.33 · 1000^1.71 = 4.92e-3.
+    #[test]
+    fn reads_of_a_block_are_shared_by_its_pages() {
+        let power_law = ErrorsConfig { model: ErrorModel::PowerLaw, boundaries: vec![2], ..config(0.0) };
+        for pages in [64, 576] {
+            let e = Errors::new(&power_law, 1, pages, 36_864, 7);
+            let rate = |reads| {
+                let page = e.page(&Found { reads, ..found(1, 1000, 1) }, 0, FIRST_SENSE);
+                share(e.rate(&page, Vref::Moved(0)))
+            };
+            let added = rate(1000 * pages) - rate(0);
+            assert!((added / 4.92e-3 - 1.0).abs() < 0.01, "{pages} pages: {added}");
         }
     }
 
@@ -530,7 +562,7 @@ mod tests {
         assert_eq!(page(3, 0), page(3, 0));
         assert_ne!(page(3, 0), page(4, 0));
         assert_ne!(page(3, 0), page(3, 1));
-        let [first, second] = [4, 5].map(|sense| e.page(&found(9, 100, 17), 5, sense));
+        let [first, second] = [0, 1].map(|n| e.page(&found(9, 100, 17), 5, FIRST_SENSE + n));
         assert_eq!(first.again(), second);
     }
 }

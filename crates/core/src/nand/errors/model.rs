@@ -12,7 +12,7 @@ pub struct PageState {
     pub cycles: f64,
     /// Age of its data, days.
     pub days: f64,
-    /// Reads of its block since the erase.
+    /// Reads since the erase of its block, of each page of the block.
     pub reads: f64,
 }
 

@@ -26,6 +26,8 @@ pub enum Aim {
     Moved(u16),
     /// At the optimum of the page, up to an error that is normal with this standard deviation.
     Optimum(u16),
+    /// At this distance from the optimum of the page.
+    Beside(u16),
 }
 
 /// A sense that the controller orders.

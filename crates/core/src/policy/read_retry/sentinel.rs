@@ -7,8 +7,8 @@
 //! **Why it matters for the tail.** Few retries, of which each costs an extra read.
 //!
 //! **Parameters and source.** `hits`, `calibrated`: shares of pages for which the inference is right at once
-//! (83 %) and after calibration (94 %), Li et al., MICRO 2021, remembered from notes. `miss`: how far off a wrong inference is, in
-//! steps: an assumption. `deviation`: of a right one.
+//! (83 %) and after calibration (94 %), Li et al., MICRO 2021, remembered from notes. `miss`: how far off a wrong inference
+//! is, in steps: an assumption. By default no page is decoded there. `deviation`: of a right one.
 //!
 //! `cells`: share of the cells that are known (0.2 %). `extra_read`: whether the inference needs a sense of its own.
 //! RiF (HPCA 2024) compares itself with 1.2 retries of Sentinel for each failed page, which are the misses of the first
@@ -37,11 +37,11 @@ pub struct Config {
     /// - Range: 0% to 100%; at least `policy.read_retry.sentinel.hits`
     #[serde(with = "quantity::fraction")]
     pub calibrated: f64,
-    /// Standard deviation of V_REF around the optimum after a wrong inference, in steps.
+    /// Distance of V_REF from the optimum after a wrong inference, in steps.
     ///
     /// - Range: 0 to 100
     pub miss: f64,
-    /// The same after a right one.
+    /// Standard deviation of V_REF around the optimum after a right inference, in steps.
     ///
     /// - Range: 0 to 100
     pub deviation: f64,
@@ -97,13 +97,14 @@ impl ReadRetry for Policy {
     }
     #[inline]
     fn next(&self, view: &FailedView) -> Option<Sense> {
-        let infer = |right: u64| {
-            if u64::from(view.draw) < right { self.deviation } else { self.miss }
+        let infer = |right: u64| match u64::from(view.draw) < right {
+            true => Aim::Optimum(self.deviation),
+            false => Aim::Beside(self.miss),
         };
         match view.senses + u32::from(!self.extra_read) {
             1 => Some(Sense { aim: Aim::Default, decoded: false }),
-            2 => Some(Sense { aim: Aim::Optimum(infer(self.right[0])), decoded: true }),
-            3 => Some(Sense { aim: Aim::Optimum(infer(self.right[1])), decoded: true }),
+            2 => Some(Sense { aim: infer(self.right[0]), decoded: true }),
+            3 => Some(Sense { aim: infer(self.right[1]), decoded: true }),
             4 | 5 => Some(Sense { aim: Aim::Optimum(self.deviation), decoded: true }),
             _ => None,
         }
