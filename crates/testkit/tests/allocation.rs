@@ -12,12 +12,14 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::nand::errors::config::CODEWORD;
 use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
+use tailcut_core::policy::read_retry::{self, ReadRetryConfig};
 use tailcut_sim::host::Host;
-use tailcut_testkit::small_drive;
 use tailcut_testkit::swarm::member;
+use tailcut_testkit::{errors_table, small_drive};
 use tailcut_units::{Command, HostOp, SimTime, Span, Stream};
 use tailcut_workload::{Issue, JobInfo, Source};
 
@@ -152,6 +154,42 @@ fn the_device_does_not_allocate() {
         let c = device.flash_counters();
         let suspends = c.erase_suspension.suspends.min(c.program_suspension.suspends);
         assert_eq!(name == "nested suspension", suspends > 100, "{name}: {suspends} suspensions");
+    }
+}
+
+/// Reads of old pages, most of which are sensed again and then decoded.
+#[test]
+fn senses_do_not_allocate() {
+    let pipelined = read_retry::walk::Config { pipelined: true, shorter: 0.25, ..Default::default() };
+    let schemes = ["retry-one", "sentinel", "swift-read-plus", "rp-controller", "rif"].map(member);
+    for retry in schemes.into_iter().chain([ReadRetryConfig::Walk(pipelined)]) {
+        for engines in [1, 4] {
+            let name = format!("{retry:?}, {engines} engines");
+            let mut config = small_drive();
+            (config.errors, config.ecc.codeword) = (Some(errors_table()), CODEWORD);
+            config.ecc.engines = Some(engines);
+            config.age.retention = Some(Span(30 * 86_400_000_000_000));
+            config.policy.read_retry = retry.clone();
+            let mut device = aged(&config);
+            let pages = device.host_bytes() / 8192;
+            let mut s = Stream::new(2, "senses", 0);
+            let (mut done, mut now) = (0u64, SimTime::ZERO);
+            let mut work = |reads: u32| {
+                for _ in 0..reads {
+                    while !device.has_place() {
+                        now = device.next_deadline();
+                        device.advance(now, &mut |_| done += 1);
+                    }
+                    let read = Command { op: HostOp::Read, offset: s.below(pages) * 8192, bytes: 8192 };
+                    device.submit(now, now, read, 0).expect("there is a place");
+                }
+            };
+            work(1_000);
+            let calls = allocations(|| work(10_000));
+            let senses = &device.flash_counters().senses;
+            assert!(done > 10_000 && senses.again + senses.in_die > 1_000, "{name}: {senses:?}");
+            assert_eq!((calls, senses.given_up), (0, 0), "{name}: the device allocates in its run loop");
+        }
     }
 }
 
