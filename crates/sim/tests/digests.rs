@@ -43,7 +43,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
         "rif",
         &["geometry.blocks=128", "geometry.pages=16"],
         "randread,bs=64k,iodepth=8,number_ios=2000",
-        "dd3093d4b4710f3b",
+        "f6204a6525b480c0",
     ),
 ];
 

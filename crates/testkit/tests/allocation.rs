@@ -187,7 +187,7 @@ fn senses_do_not_allocate() {
             work(1_000);
             let calls = allocations(|| work(10_000));
             let senses = &device.flash_counters().senses;
-            assert!(done > 10_000 && senses.again + senses.in_die > 1_000, "{name}: {senses:?}");
+            assert!(done > 10_000 && senses.again + senses.in_die > 50, "{name}: {senses:?}");
             assert_eq!((calls, senses.given_up), (0, 0), "{name}: the device allocates in its run loop");
         }
     }

@@ -113,9 +113,10 @@ pub struct AgeConfig {
     /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention_from: Option<Span>,
-    /// Reads that every block has had since its erase when the workload begins.
+    /// Reads that every block has had since its erase when the workload begins. They add errors only with
+    /// `errors.model = "power-law"`.
     ///
-    /// - Read by: what a block remembers (`nand::blocks`), for faults by reads
+    /// - Read by: what a block remembers (`nand::blocks`), for faults by reads and raw bit errors
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
 }

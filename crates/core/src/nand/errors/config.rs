@@ -64,7 +64,7 @@ pub struct ErrorsConfig {
     ///
     /// - Range: 0 to 1
     pub page_spread: f64,
-    /// The same over the codewords of a page.
+    /// The same over the codewords of a page. Each sense draws it anew.
     ///
     /// - Range: 0 to 1
     pub codeword_spread: f64,

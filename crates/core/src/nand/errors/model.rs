@@ -112,6 +112,25 @@ mod tests {
         }
     }
 
+    /// The power law is of another chip, with fewer errors, so that its rates cannot be compared. What the states of
+    /// threshold voltages can say is how errors grow with age: by a power of 0.65 to 0.75 instead of 0.54.
+    #[test]
+    fn threshold_voltages_age_somewhat_faster_than_the_power_law() {
+        let power = |model, days| {
+            let excess = |days| {
+                let rates = at(model, 1000.0, days);
+                rates.default - rates.best
+            };
+            libm::log2(excess(4.0 * days) / excess(days)) / 2.0
+        };
+        for days in [3.0, 10.0, 30.0] {
+            let [law, states] =
+                [ErrorModel::PowerLaw, ErrorModel::ThresholdVoltage].map(|model| power(model, days));
+            assert!((law - 0.54).abs() < 1e-9, "{law}");
+            assert!((0.65..0.75).contains(&states), "{days} days: {states}");
+        }
+    }
+
     #[test]
     fn rates_grow_with_cycles_and_age() {
         for model in [ErrorModel::PowerLaw, ErrorModel::Fitted, ErrorModel::ThresholdVoltage] {

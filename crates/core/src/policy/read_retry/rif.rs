@@ -10,7 +10,8 @@
 //! **Parameters and source.** `deviation`: of the V_REF that the die finds around the optimum, in steps.
 //! Swift-Read (Kim et al., ISSCC 2022) finds V_REF from the number of ones in a sense. How well is not
 //! published: an assumption.
-//! `predict` (2.5 us: 4 KiB in segments of 128 bits at 100 MHz) is of RiF. Its threshold belongs to its code; that of this
+//! `predict` (2.5 us: 4 KiB in segments of 128 bits at 100 MHz) is of RiF. The checks of this code read the parity of the
+//! codeword, too, which would take 2.9 us. Its threshold belongs to its code; that of this
 //! code follows from the table of the decoder.
 //!
 //! `overlap`: dies that can sense while they predict; the sources leave it open.
