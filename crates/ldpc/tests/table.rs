@@ -137,7 +137,7 @@ fn tables_with_any_number_of_iterations_are_drawn_from() {
         }
         let (outcomes, errors) = (Outcomes::new(&table), table.rows[3].errors);
         for frame in 0..frames {
-            let draw = ((2 * u64::from(frame) + 1 << 32) / u64::from(2 * frames)) as u32;
+            let draw = (((2 * u64::from(frame) + 1) << 32) / u64::from(2 * frames)) as u32;
             let decodes = frame <= u32::from(limit);
             assert_eq!(outcomes.outcome(errors, draw), (decodes, frame.min(limit.into()) as u8), "{limit}");
             assert_eq!(outcomes.decodes(errors, draw), decodes, "{limit}");

@@ -251,6 +251,7 @@ const CHANGES: &[Change] = &[
     ("errors.codeword_spread", "0.3", OLD),
     ("policy.read_retry.walk.stride", "0.25", &[]),
     ("policy.read_retry.walk.entries", "1", &[]),
+    ("policy.read_retry.walk.table", "[0.5, 2.0, 5.0]", &[]),
     ("policy.read_retry.walk.pipelined", "true", &[]),
     ("policy.read_retry.walk.drop", "'500us'", &[("policy.read_retry.walk.pipelined", "true")]),
     ("policy.read_retry.walk.shorter", "'25%'", &[]),

@@ -52,6 +52,7 @@ pub(super) fn type_of(ty: &str, with: Option<&str>) -> Option<Type> {
         ("", "f64") => ("number", None, Some("0"), None),
         ("", "Vec<Row>") => ("list of texts", None, None, None),
         ("", "Vec<u32>") => ("list of whole numbers", None, Some("0"), Some(MOST)),
+        ("", "Vec<f64>") => ("list of numbers", None, Some("0"), None),
         ("", "bool") => ("true or false", None, None, None),
         ("", "String") => ("text", None, None, None),
         // A count or a share; each has its own bound.

@@ -100,6 +100,8 @@ fn old_data_are_sensed_again_as_each_member_says() {
     let inferred = sentinel::Config { extra_read: false, ..sentinel };
     // The optimum is 5.9 steps away. The first entry leaves 400 errors of a codeword, the second 200.
     let walk = walk::Config { stride: 1.5, ..Default::default() };
+    // The third entry is the first near the optimum.
+    let table = walk::Config { table: vec![0.5, 12.0, 5.5, 5.9], ..walk.clone() };
     let cases = [
         ("none", member("none"), 1, 0, 0, true),
         ("retry-ideal", member("retry-ideal"), 1, 0, 0, false),
@@ -108,6 +110,7 @@ fn old_data_are_sensed_again_as_each_member_says() {
         ("sentinel", ReadRetryConfig::Sentinel(sentinel), 3, 0, 0, false),
         ("sentinel, inferred", ReadRetryConfig::Sentinel(inferred), 2, 0, 0, false),
         ("walk", ReadRetryConfig::Walk(walk), 3, 0, 0, false),
+        ("walk, table", ReadRetryConfig::Walk(table), 4, 0, 0, false),
         ("rp-controller", ReadRetryConfig::RpController(CONTROLLER), 2, 0, PREDICT, false),
         ("rif", ReadRetryConfig::Rif(RIF), 1, 1, PREDICT, false),
         ("rif, overlap", ReadRetryConfig::Rif(rif::Config { overlap: true, ..RIF }), 1, 1, 0, false),

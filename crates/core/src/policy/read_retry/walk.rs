@@ -9,7 +9,8 @@
 //! transfer and the longest decoding.
 //!
 //! **Parameters and source.** `stride`: the distance of two entries, in steps of `errors.step`. `entries`: their
-//! number. Tables of vendors are not published: both are assumptions. `pipelined` and `drop`: pipelined read-retry
+//! number. Tables of vendors are not published: both are assumptions. `table`: the entries of a table that is known.
+//! `pipelined` and `drop`: pipelined read-retry
 //! (PR²) of Park et al. (ASPLOS'21), by CACHE READ and RESET. `shorter` and `more_errors`: their adaptive
 //! read-retry (AR²), by SET FEATURE. The share of the scheme `ar2` is theirs for the worst conditions; that this adds 7
 //! errors of a KiB, a tenth of what their code corrects, is an assumption.
@@ -39,6 +40,11 @@ pub struct Config {
     ///
     /// - Range: 1 to 60
     pub entries: u32,
+    /// The entries in their order, in place of `stride` and `entries`: where V_REF stands in the second sense and in
+    /// each that follows, as its distance from the default, in steps. At most 60.
+    ///
+    /// - Range: each 0 to 100
+    pub table: Vec<f64>,
     /// Whether the die begins the next sense while the data of one are transferred and decoded, from the second
     /// sense on.
     pub pipelined: bool,
@@ -63,6 +69,7 @@ impl Default for Config {
         Config {
             stride: 1.0,
             entries: 30,
+            table: Vec::new(),
             pipelined: false,
             drop: Span(5_000),
             shorter: 0.0,
@@ -74,17 +81,29 @@ impl Default for Config {
 /// The table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
-    stride: u16,
-    entries: u32,
+    /// V_REF of the second sense and of each that follows, as its distance from the default.
+    table: Vec<u16>,
     faster: Faster,
 }
+
+/// The most entries.
+const MOST: u32 = 60;
 
 impl Policy {
     /// Fails for values out of range.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        if !(1..=60).contains(&c.entries) {
-            return Err(format!("policy.read_retry.walk.entries = {}: 1 to 60", c.entries));
+        if !(1..=MOST).contains(&c.entries) {
+            return Err(format!("policy.read_retry.walk.entries = {}: 1 to {MOST}", c.entries));
         }
+        if c.table.len() > MOST as usize {
+            return Err(format!("policy.read_retry.walk.table: {} entries; at most {MOST}", c.table.len()));
+        }
+        let stride = parts("walk.stride", c.stride)?;
+        let strides = (1..=c.entries).map(|n| (u32::from(stride) * n).min(u16::MAX.into()) as u16);
+        let table = match c.table.is_empty() {
+            true => strides.collect(),
+            false => c.table.iter().map(|&steps| parts("walk.table", steps)).collect::<Result<_, _>>()?,
+        };
         if c.drop.0 > 1_000_000_000 {
             return Err(format!("policy.read_retry.walk.drop = {}: 0ns to 1s", c.drop));
         }
@@ -100,7 +119,7 @@ impl Policy {
             shorter: libm::round(c.shorter * 1e6) as u32,
             errors: libm::round(more_errors * 16.0) as u32,
         };
-        Ok(Policy { stride: parts("walk.stride", c.stride)?, entries: c.entries, faster })
+        Ok(Policy { table, faster })
     }
 }
 
@@ -111,7 +130,7 @@ impl ReadRetry for Policy {
     }
     #[inline]
     fn next(&self, view: &FailedView) -> Option<Sense> {
-        let moved = (u32::from(self.stride) * view.senses).min(u32::from(u16::MAX)) as u16;
-        (view.senses <= self.entries).then_some(Sense { aim: Aim::Moved(moved), decoded: true })
+        let moved = self.table.get(view.senses as usize - 1)?;
+        Some(Sense { aim: Aim::Moved(*moved), decoded: true })
     }
 }
