@@ -125,8 +125,8 @@ fn a_fault_outside_the_drive_is_named() {
     );
     let cycle = refused(&["die=0,cycle=1"]).expect("a die has no cycle");
     assert_eq!(cycle, "fault.1.cycle: does not belong to kind `die` (die=0,cycle=1)");
-    let never = refused(&["erase=0.0.0,cycle=8388608"]).expect("no block has so many cycles");
-    let text = "fault.1.cycle: 8388608: a block counts at most 8388607 (erase=0.0.0,cycle=8388608)";
+    let never = refused(&["erase=0.0.0,cycle=8388607"]).expect("no erase has so many cycles");
+    let text = "fault.1.cycle: 8388607: less than 8388607, what a block counts (erase=0.0.0,cycle=8388607)";
     assert_eq!(never, text);
-    assert_eq!(refused(&["die=0@1s", "page=0.0.0.0", "erase=0.0.0,cycle=8388607"]), None);
+    assert_eq!(refused(&["die=0@1s", "page=0.0.0.0", "erase=0.0.0,cycle=8388606"]), None);
 }

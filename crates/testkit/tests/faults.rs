@@ -10,10 +10,11 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, OpKind, StepEvent};
 use tailcut_core::ftl::config::CopyMode;
 use tailcut_core::ftl::map::Place;
-use tailcut_testkit::Host;
+use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
 use tailcut_testkit::rig::{NEVER, Rig, UNIT, both, never, rows, stripes, traffic, with};
 use tailcut_testkit::swarm::member;
-use tailcut_units::{HostOp, SimTime, Status};
+use tailcut_testkit::{Host, errors_table};
+use tailcut_units::{HostOp, SimTime, Span, Status};
 
 /// The place of unit 0 after it is written and flushed on a drive without faults.
 fn next_place(config: &DeviceConfig) -> (u32, u32, u32, u32) {
@@ -95,6 +96,35 @@ fn a_page_that_cannot_be_read_once() {
         assert_eq!(rig.device.lost_ranges(), [], "{name}");
         assert_eq!(rig.device.lost_units(), 0, "{name}");
     }
+}
+
+/// Reads of two planes, all of whose pages need a second sense. One page cannot be read: the other of its read is sensed
+/// again all the same.
+#[test]
+fn a_fault_of_one_plane_leaves_the_retries_of_the_others() {
+    let mut config = rows();
+    let even = errors_table();
+    let (block_spread, page_spread, codeword_spread) = (0.0, 0.0, 0.0);
+    config.errors =
+        Some(ErrorsConfig { block_spread, page_spread, codeword_spread, layer_spread: 0.0, ..even });
+    (config.ecc.codeword, config.policy.read_retry) = (CODEWORD, member("retry-one"));
+    config.age.retention = Some(Span(90 * 86_400_000_000_000));
+    let row = u64::from(config.geometry.planes) * config.geometry.page * u64::from(config.geometry.dies());
+    let senses = |faults: &[String]| {
+        let mut host = Host::new(&with(config.clone(), faults));
+        host.device.fill(4 * row);
+        for at in 0..4 {
+            host.submit(at * 10_000_000, HostOp::Read, at * row, row as u32);
+        }
+        host.drain();
+        let failed = host.done.iter().filter(|d| d.status != Status::Ok).count();
+        (host.device.flash_counters().senses.clone(), failed)
+    };
+    let pages = 4 * row / config.geometry.page;
+    let (all, failed) = senses(&[NEVER.to_string()]);
+    assert_eq!((all.uncorrectable, all.again, failed), (pages, pages, 0), "{all:?}");
+    let (others, failed) = senses(&["page=0.1.0.0".to_string()]);
+    assert_eq!((others.uncorrectable, others.again, failed), (pages, pages - 1, 1), "{others:?}");
 }
 
 #[test]

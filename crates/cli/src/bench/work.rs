@@ -235,3 +235,20 @@ impl Write for Last {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_without_errors_keeps_its_decoder() {
+        let of = |errors| {
+            let target = Target { device: "rif-2t", share: 70, errors };
+            target.config(Scale { tiny: true }).unwrap_or_else(|_| panic!("rif-2t is sound"))
+        };
+        let (with, without) = (of(Errors::DayOld), of(Errors::None));
+        let errors = with.errors.expect("it has errors");
+        assert!(without.errors.is_none() && without.ecc.decode == errors.iteration);
+        assert_eq!(with.age.retention, with.age.retention_from);
+    }
+}

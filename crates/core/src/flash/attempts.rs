@@ -48,9 +48,9 @@ impl SenseState {
         self.attempts.get(id as usize).copied().unwrap_or(Attempts::NONE)
     }
 
-    /// Do not sense again for an operation.
-    pub fn give_up(&mut self, id: u32) {
-        self.attempts[id as usize].again = 0;
+    /// Do not sense the pages of these planes of an operation again, a mask.
+    pub fn give_up(&mut self, id: u32, planes: u32) {
+        self.attempts[id as usize].again &= !planes;
     }
 
     /// The rates of the mean page of a block.

@@ -143,15 +143,15 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Decide whether a read of pages with raw bit errors fails. A fault strikes its first sense, and no
-    /// further one helps.
+    /// Decide on which planes a read of pages with raw bit errors fails. A fault strikes its first sense, and no further
+    /// one helps; pages of other planes are sensed again if they need it.
     #[inline]
     fn judge_sense(&mut self, id: u32) {
         let may_fail = self.reads_may_fail();
         let attempts = &self.state.sensing.attempts[id as usize];
         let (first, given_up) = (attempts.is_first(), attempts.given_up);
         let counted = attempts.plain == Plain::Counted;
-        let mut faulty = 0;
+        let mut faulty = if first { 0 } else { self.state.ops[id].unread };
         if first && may_fail {
             faulty = self.judge_first_sense(id);
         } else if first && !counted {
@@ -176,9 +176,7 @@ impl<O> Flash<O> {
             self.state.blocks.uncount_reads(blocks);
         }
         let faulty = self.judge(id, Act::Read);
-        if faulty != 0 {
-            self.state.sensing.give_up(id);
-        }
+        self.state.sensing.give_up(id, faulty);
         faulty
     }
 

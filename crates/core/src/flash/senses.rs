@@ -40,7 +40,7 @@ pub struct Senses {
     /// By place: what a prediction takes there, ns.
     predict_ns: [u64; 2],
     faster: Faster,
-    /// Neighbouring blocks of a plane that share the V_REF of the last page that was sensed again.
+    /// Neighbouring blocks of a plane that share the V_REF of the last page that was decoded when it was sensed again.
     pub(super) group: u32,
     /// Whether a read can be plain.
     pub(super) plain: bool,
@@ -202,7 +202,7 @@ impl Senses {
         };
         seen.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
         if predictor.place == Place::Die {
-            seen.in_die |= seen.page;
+            seen.in_die |= seen.plane;
             let page = page.again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
             return self.decode(page.draw(), self.at(&page, vref), None, iterations);
@@ -330,7 +330,7 @@ struct Seen {
     /// No codeword takes more iterations.
     most: u8,
     /// The plane of the present page in its die, as a mask; and planes whose pages the die senses again by itself.
-    page: u32,
+    plane: u32,
     in_die: u32,
     /// Pages that decode and were predicted to fail, and the opposite.
     needless: u64,
@@ -480,10 +480,10 @@ impl<O: Observer> Flash<O> {
             let Flash { fixed, state: s, .. } = self;
             let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
-            let in_die = plane - fixed.first_plane(cmd.unit);
-            seen.page = 1 << in_die;
+            let in_its_die = plane - fixed.first_plane(cmd.unit);
+            seen.plane = 1 << in_its_die;
             // Whoever ordered a sense: the draws of a page depend on how often it was sensed to be decoded.
-            let before = sensed_in_die >> in_die & 1;
+            let before = sensed_in_die >> in_its_die & 1;
             let page = senses.page_of(rates, &found, cmd.page, sense + before);
             let page = page.worsened(u64::from(left) << RATE_SHIFT, growth);
             let vref = senses.vref(aim, &page, s.sensing.tracked(found.block));
@@ -502,10 +502,10 @@ impl<O: Observer> Flash<O> {
             }
             seen.most = seen.most.max(most);
             if !decodes {
-                seen.failed |= seen.page;
+                seen.failed |= seen.plane;
                 seen.draw = senses.errors.decode_draws(page.draw(), u32::MAX)[0];
             } else if !first {
-                s.sensing.note_vref(id, in_die, found.block, senses.errors.distance(&page, vref));
+                s.sensing.note_vref(id, in_its_die, found.block, senses.errors.distance(&page, vref));
             }
         }
         let Flash { fixed, state: s, .. } = self;

@@ -9,7 +9,8 @@ use tailcut_core::nand::blocks::Past;
 use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
 use tailcut_core::nand::errors::draw::Errors;
 use tailcut_core::policy::read_retry::{
-    ReadRetryConfig, ReadRetryPolicy, rif, rp_controller, sentinel, swift_read, swift_read_plus, walk,
+    Aim, FailedView, ReadRetryConfig, ReadRetryPolicy, rif, rp_controller, sentinel, swift_read,
+    swift_read_plus, walk,
 };
 use tailcut_ldpc::{CODEWORD_BITS, Table};
 use tailcut_units::{Occupant, Span};
@@ -139,6 +140,25 @@ fn old_data_are_sensed_again_as_each_member_says() {
         assert_eq!((t.needless, t.missed), (0, 0), "{name}");
         let uncorrectable = stage.flash.channel_time().uncorrectable;
         assert_eq!(uncorrectable, (again + u64::from(fails)) * PAGE - left_out, "{name}");
+    }
+}
+
+#[test]
+fn a_table_takes_the_place_of_strides() {
+    let new = |table: Vec<f64>| {
+        let walk = ReadRetryConfig::Walk(walk::Config { table, ..Default::default() });
+        ReadRetryPolicy::new(&walk, &Parts::new().context())
+    };
+    let aims = |table: Vec<f64>| {
+        let policy = new(table).expect("it is legal");
+        let aim = move |senses| policy.next(&FailedView { senses, draw: 0 }).map(|sense| sense.aim);
+        (1..).map_while(aim).collect::<Vec<_>>()
+    };
+    assert_eq!(aims(vec![0.5, 3.0, 1.0]), [8, 48, 16].map(Aim::Moved));
+    assert_eq!(aims(Vec::new()), (1..=30).map(|n| Aim::Moved(16 * n)).collect::<Vec<_>>());
+    for table in [vec![0.0; 61], vec![f64::NAN], vec![-1.0], vec![1.0, 100.5], vec![f64::INFINITY]] {
+        let refused = new(table).expect_err("it is refused");
+        assert!(refused.starts_with("policy.read_retry.walk.table"), "{refused}");
     }
 }
 
@@ -331,6 +351,47 @@ fn swift_read_plus_tracks_by_group() {
         again.push(totals(&stage).again - before);
     }
     assert_eq!(again, [1, 1, 0, 1, 0, 1, 0]);
+}
+
+/// A read that begins while the data of a page's second sense are in the decoder does not know its V_REF yet.
+#[test]
+fn swift_read_plus_tracks_what_is_decoded() {
+    let tracking = swift_read_plus::Config { deviation: 0.5, group: 3 };
+    let parts = parts(ReadRetryConfig::SwiftReadPlus(tracking), 60, 20_000);
+    let of = |block| FlashCommand { block, ..read(0) };
+    let mut alone = Stage::new(&parts);
+    let first = alone.ask(0, of(0));
+    alone.play();
+    let second_sense = alone[first].array[1].0;
+    let mut stage = Stage::new(&parts);
+    let first = stage.ask(0, of(0));
+    let second = stage.ask(second_sense + 1, of(1));
+    stage.play();
+    assert!(stage[second].array[0].0 < stage[first].end(), "it is sensed before the first page is decoded");
+    assert_eq!(totals(&stage).again, 2);
+    stage.ask(stage.now, of(2));
+    stage.play();
+    assert_eq!(totals(&stage).again, 2);
+}
+
+/// V_REF of each plane of a read is tracked when its page is decoded: here one plane at once, and one after a retry.
+#[test]
+fn swift_read_plus_tracks_planes_apart() {
+    let tracking = swift_read_plus::Config { deviation: 0.5, group: 3 };
+    let mut stage = Stage::new(&parts(ReadRetryConfig::SwiftReadPlus(tracking), 60, 0));
+    let of = |planes: u32, page| {
+        let codewords = planes.count_ones() * CODEWORDS;
+        FlashCommand { planes, codewords, page, ..read(0) }
+    };
+    let mut again = Vec::new();
+    // The first plane is known then, the second is not.
+    for cmd in [of(0b01, 0), of(0b11, 1), of(0b11, 2), of(0b10, 3)] {
+        let before = totals(&stage).again;
+        stage.ask(stage.now, cmd);
+        stage.play();
+        again.push(totals(&stage).again - before);
+    }
+    assert_eq!(again, [1, 1, 0, 0]);
 }
 
 /// A pipelined read above a suspended program: the unit is closed and opened while the die senses ahead, other reads

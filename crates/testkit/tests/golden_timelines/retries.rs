@@ -57,7 +57,7 @@ fn a_large_read_from_one_channel() {
         (c.ftl.mapping_unit, c.ftl.extent, c.ftl.write_planes) = (16_384, ExtentKind::Superblock, 4);
         (c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (4, 4);
         (c.timing.read, c.timing.program.pulses) = (vec![Span(40_000)], vec![4]);
-        // 18 KiB with the parity of the code in 13 us.
+        // A page in 13 us.
         (c.channel.rate, c.channel.command) = (1_260_307_693, Span(0));
         (c.ecc.decode, c.ecc.queue, c.host.max_transfer) = (Span(0), 8, 1 << 18);
         c.errors.as_mut().expect("it has raw bit errors").iteration = Span(250);

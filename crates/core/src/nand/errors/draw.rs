@@ -36,7 +36,8 @@ const ONE: f64 = (1u64 << 40) as f64;
 pub const HALF: u64 = 1 << 39;
 /// One as a factor of a spread.
 const FACTOR_SHIFT: u32 = 16;
-/// The number of a page's first sense. Each further one has the next.
+/// The number of a page's first sense. Each further one has the next. (Another first number would give other draws, and
+/// nothing else.)
 pub const FIRST_SENSE: u32 = 2;
 /// The largest factor of a page: with the largest rate it stays below 2^64.
 const MOST_FACTOR: u64 = 1 << 24;

@@ -211,7 +211,7 @@ pub struct FaultConfig {
     pub at: Option<Span>,
     /// Program, erase: from which program/erase cycle of the block on. Without it: at once.
     ///
-    /// - Range: 0 to 8388607
+    /// - Range: 0 to 8388606
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<u32>,
     /// Page: after how many reads of its block since the erase. Without it: at once.
@@ -312,8 +312,12 @@ impl FaultConfig {
             Ok(())
         };
         of(self.cycle.is_some(), "cycle", &[FaultKind::Program, FaultKind::Erase])?;
-        if let Some(n) = self.cycle.filter(|&n| n > MOST_CYCLES) {
-            return refuse(&format!("{key}.cycle"), format!("{n}: a block counts at most {MOST_CYCLES}"));
+        // An erase is counted before it fails.
+        if let Some(n) = self.cycle.filter(|&n| n >= MOST_CYCLES) {
+            return refuse(
+                &format!("{key}.cycle"),
+                format!("{n}: less than {MOST_CYCLES}, what a block counts"),
+            );
         }
         of(self.reads.is_some(), "reads", &[FaultKind::Page])?;
         of(self.older.is_some(), "older", &[FaultKind::Page])?;

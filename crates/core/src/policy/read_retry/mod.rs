@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub enum Aim {
     /// At its default.
     Default,
-    /// Where it was for the last page of these blocks that had to be sensed again.
+    /// Where it was for the last page of these blocks that was decoded when it was sensed again.
     Tracked,
     /// Moved from its default by this distance.
     Moved(u16),
