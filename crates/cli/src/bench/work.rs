@@ -56,7 +56,7 @@ impl Target {
         let mut config = match (scale.tiny, self.errors) {
             (false, _) => resolve(self.device, schemes, &none, sets),
             (true, Errors::OfPreset) => resolve("tiny", schemes, &none, sets),
-            (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=16"]].concat()),
+            (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=64"]].concat()),
         }?
         .config;
         if self.errors == Errors::None
