@@ -200,12 +200,8 @@ fn run(name: &str, part: u64) -> Result<(), Box<dyn Error>> {
     }
     let load = LOADS.iter().find(|l| l.name == name).ok_or("no such load")?;
     let none: [&str; 0] = [];
-    let mut config = resolve(load.device, &[load.scheme], &none, load.sets)?.config;
-    if !load.errors
-        && let Some(errors) = config.errors.take()
-    {
-        config.ecc.decode = errors.iteration;
-    }
+    let config = resolve(load.device, &[load.scheme], &none, load.sets)?.config;
+    let config = if load.errors { config } else { config.without_errors() };
     let text = format!("{},size=70%,norandommap,number_ios={}", load.job, load.requests / part);
     let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
     let capacity = Device::new(&config, 1, ())?.host_bytes();

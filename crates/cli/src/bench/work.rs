@@ -53,18 +53,13 @@ impl Target {
             Errors::OfPreset | Errors::None => [&[], &[]],
         };
         let none: [&str; 0] = [];
-        let mut config = match (scale.tiny, self.errors) {
+        let config = match (scale.tiny, self.errors) {
             (false, _) => resolve(self.device, schemes, &none, sets),
             (true, Errors::OfPreset) => resolve("tiny", schemes, &none, sets),
             (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=64"]].concat()),
         }?
         .config;
-        if self.errors == Errors::None
-            && let Some(errors) = config.errors.take()
-        {
-            config.ecc.decode = errors.iteration;
-        }
-        Ok(config)
+        Ok(if self.errors == Errors::None { config.without_errors() } else { config })
     }
 }
 

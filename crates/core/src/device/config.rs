@@ -69,6 +69,17 @@ pub struct DeviceConfig {
     pub fault: Vec<FaultConfig>,
 }
 
+impl DeviceConfig {
+    /// The same drive without raw bit errors. If it had them, a codeword takes the time of one iteration more in the
+    /// decoder.
+    pub fn without_errors(mut self) -> DeviceConfig {
+        if let Some(errors) = self.errors.take() {
+            self.ecc.decode.0 += errors.iteration.0;
+        }
+        self
+    }
+}
+
 fn is_default(faults: &FaultsConfig) -> bool {
     *faults == FaultsConfig::default()
 }

@@ -2,6 +2,7 @@
 
 use super::senses::Senses;
 use crate::address::BlockId;
+use crate::containers::bits;
 use crate::nand::blocks::Found;
 use crate::nand::errors::draw::Aged;
 use crate::policy::read_retry::Aim;
@@ -78,7 +79,7 @@ impl SenseState {
     #[cold]
     pub fn decoded_again(&mut self, id: u32, planes: u32) {
         if let Some(Tracked { by_group, under_way, .. }) = &mut self.tracked {
-            for plane in (0..u32::BITS).filter(|plane| planes >> plane & 1 == 1) {
+            for plane in bits(planes) {
                 let (group, vref) = under_way[(id * u32::BITS + plane) as usize];
                 by_group[group as usize] = vref;
             }
@@ -170,6 +171,12 @@ impl Attempts {
         in_die: 0,
         ahead: false,
     };
+
+    /// Whether this sense is that of a plain read.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plain != Plain::No
+    }
 
     /// Whether this is the first sense.
     pub fn is_first(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The way of sensed pages with raw bit errors through the decoder.
 
-use super::attempts::{Attempts, Plain};
+use super::attempts::Attempts;
 use super::op::Op;
 use super::senses::{SKIPPED, Senses, codewords_on};
 use super::state::Flash;
@@ -60,7 +60,7 @@ impl<O: Observer> Flash<O> {
     /// The same of codewords that may wait for one another, from the iterations of each.
     #[inline(never)]
     fn transfer_each(&mut self, id: u32, transfer: u64) -> Decoding {
-        if self.state.sensing.attempts[id as usize].plain != Plain::No {
+        if self.state.sensing.attempts[id as usize].is_plain() {
             self.draw_iterations(id);
         }
         let Flash { fixed, state: s, .. } = self;

@@ -83,9 +83,7 @@ impl<O> Flash<O> {
     #[inline]
     pub(super) fn is_plain(&self, id: u32) -> bool {
         let s = &self.state;
-        s.sensing.attempts[id as usize].plain != Plain::No
-            && s.ops[id].joined == NONE
-            && !self.reads_may_fail()
+        s.sensing.attempts[id as usize].is_plain() && s.ops[id].joined == NONE && !self.reads_may_fail()
     }
 }
 

@@ -11,7 +11,7 @@ use super::erase::{by_suspension, growth_of};
 use super::join::joined;
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
-use crate::containers::NONE;
+use crate::containers::{NONE, bits};
 use crate::nand::blocks::Found;
 use crate::nand::errors::decodings::{At, Certain, Decodings};
 use crate::nand::errors::draw::{Errors, FIRST_SENSE, Page, Vref};
@@ -281,8 +281,7 @@ pub(super) fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<usize> {
 
 /// The number of codewords of a read that are on these planes, a mask.
 pub(super) fn codewords_on(cmd: &FlashCommand, planes: u32) -> u32 {
-    let all = (0..u32::BITS).filter(|bit| cmd.planes >> bit & 1 == 1);
-    let these = (0..).zip(all).filter(|(_, bit)| planes >> bit & 1 == 1);
+    let these = (0..).zip(bits(cmd.planes)).filter(|(_, bit)| planes >> bit & 1 == 1);
     these.map(|(i, _)| codewords_of(cmd, i).len() as u32).sum()
 }
 

@@ -12,6 +12,7 @@ use super::queues::Queues;
 use super::senses::Senses;
 use super::unit::Unit;
 use crate::address::BusyUnit;
+use crate::containers::bits;
 use crate::containers::event_queue::EventQueue;
 use crate::containers::slab::Slab;
 use crate::nand::blocks::{Blocks, SideBySide};
@@ -215,12 +216,7 @@ impl Fixed {
     /// The planes that an operation addresses, counted over the drive.
     pub fn planes_of(&self, cmd: &FlashCommand) -> impl Iterator<Item = u32> + use<> {
         let first = self.first_plane(cmd.unit);
-        let mut mask = cmd.planes;
-        std::iter::from_fn(move || {
-            let plane = (mask != 0).then(|| first + mask.trailing_zeros());
-            mask &= mask.wrapping_sub(1);
-            plane
-        })
+        bits(cmd.planes).map(move |plane| first + plane)
     }
 
     /// The blocks that an operation addresses.

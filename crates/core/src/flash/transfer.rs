@@ -1,6 +1,5 @@
 //! Which operation gets a channel next, and what it transfers.
 
-use super::attempts::Plain;
 use super::channel::{self, Spent};
 use super::op::{FlashCommand, Op};
 use super::state::{Flash, FlashState};
@@ -191,7 +190,7 @@ impl<O: Observer> Flash<O> {
     #[inline(never)]
     fn data_out_of_senses(&mut self, id: u32) {
         let transfer = self.fixed.timing.transfer_codewords_ns(self.state.ops[id].cmd.codewords);
-        if self.state.sensing.attempts[id as usize].plain != Plain::No
+        if self.state.sensing.attempts[id as usize].is_plain()
             && let Some(d) = self.transfer_apart(id, transfer)
         {
             return self.go_out::<true>(id, transfer, d, false);

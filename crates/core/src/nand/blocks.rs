@@ -9,6 +9,7 @@ use super::config::GeometryConfig;
 use super::faults::config::{FaultConfig, FaultKind};
 use crate::address::BlockId;
 use crate::containers::big::prefetch;
+use crate::containers::bits;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
@@ -35,12 +36,8 @@ enum Health {
 
 /// The places of the records on these planes of a die, a mask; those of the die begin at `first`.
 #[inline]
-fn places(first: usize, mut planes: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let place = (planes != 0).then(|| first + planes.trailing_zeros() as usize);
-        planes &= planes.wrapping_sub(1);
-        place
-    })
+fn places(first: usize, planes: u32) -> impl Iterator<Item = usize> {
+    bits(planes).map(move |plane| first + plane as usize)
 }
 
 /// The most cycles of a [`Past`].

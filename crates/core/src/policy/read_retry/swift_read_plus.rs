@@ -1,8 +1,8 @@
 //! Swift-read-plus: swift-read, and V_REF stays where the last retry has found it.
 //!
 //! **What it does.** The controller keeps one V_REF for each group of blocks (those of one plane with neighbouring
-//! numbers): where it was for the last page of the group that was decoded when it was sensed again. First senses of the group use it. A
-//! page that cannot be decoded follows `swift-read`.
+//! numbers): where it was for the last page of the group that was decoded when it was sensed again. First senses of the
+//! group use it. A page that cannot be decoded follows `swift-read`.
 //!
 //! **Why it matters for the tail.** Pages whose neighbours are as old need no retry. Data of
 //! other ages in the same group are sensed at the wrong place. `SWR+` of RiF (HPCA'24).
