@@ -22,7 +22,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 11] = [
+pub const CHANGES: [ModelChange; 12] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange { version: 3, choices: &["age.overwrites.uniform"], from_units: 0 },
@@ -68,6 +68,7 @@ pub const CHANGES: [ModelChange; 11] = [
     },
     ModelChange { version: 10, choices: &["errors"], from_units: 0 },
     ModelChange { version: 11, choices: &["errors"], from_units: 0 },
+    ModelChange { version: 12, choices: &["errors"], from_units: 0 },
 ];
 
 /// The newest version that can change a result of the experiment.
