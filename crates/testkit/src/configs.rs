@@ -2,13 +2,14 @@
 
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
+use tailcut_core::nand::blocks::AgeLaw;
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
     ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
     SuspendedData, TimingConfig,
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
-use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
+use tailcut_core::nand::errors::config::ErrorsConfig;
 use tailcut_core::policy::*;
 use tailcut_units::Span;
 use tailcut_units::quantity::Level;
@@ -124,6 +125,7 @@ pub fn small_drive() -> DeviceConfig {
             pe_cycles: None,
             retention: None,
             retention_from: None,
+            law: AgeLaw::Uniform,
             reads: None,
         },
         erase: Some(erase_table()),
@@ -137,15 +139,12 @@ pub fn small_drive() -> DeviceConfig {
 /// without another V_REF.
 pub fn errors_table() -> ErrorsConfig {
     ErrorsConfig {
-        model: ErrorModel::Fitted,
-        iteration: Span(1_000),
-        boundaries: vec![2],
-        step: 0.0005,
         block_spread: 0.1,
         layer_spread: 0.05,
         layers: 4,
         page_spread: 0.05,
         codeword_spread: 0.045,
+        ..ErrorsConfig::alike()
     }
 }
 

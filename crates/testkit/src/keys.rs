@@ -53,7 +53,7 @@ macro_rules! errors {
         ]
     };
 }
-const ERRORS: &str = "{ model = 'fitted', iteration = '1us', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1 }";
+const ERRORS: &str = "{ model = 'fitted', iteration = '1us', decode_unit = 'codeword', retry_place = 'back', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1, shift_block_spread = 0.1, shift_layer_spread = 0.1, shift_boundary_spread = 0.1 }";
 const OLD: &[(&str, &str)] = errors!(("policy.read_retry", "'swift-read'"));
 /// A drive whose data are old enough to be refreshed.
 const REFRESHES: &[(&str, &str)] = errors!(("policy.background", "'refresh'"));
@@ -232,6 +232,7 @@ const CHANGES: &[Change] = &[
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
     ("age.retention_from", "'17d'", OLD),
+    ("age.law", "'log-uniform'", OLD),
     ("errors.model", "'power-law'", OLD),
     ("errors.iteration", "'2us'", OLD),
     (
@@ -249,6 +250,12 @@ const CHANGES: &[Change] = &[
     ("errors.layers", "2", OLD),
     ("errors.page_spread", "0.3", OLD),
     ("errors.codeword_spread", "0.3", OLD),
+    ("errors.shift_block_spread", "0.3", OLD),
+    ("errors.shift_layer_spread", "0.3", OLD),
+    ("errors.shift_boundary_spread", "0.3", OLD),
+    ("errors.decode_unit", "'page'", OLD),
+    ("errors.decode_times", "['1us', '9us']", OLD),
+    ("errors.retry_place", "'front'", OLD),
     ("policy.read_retry.walk.stride", "0.25", &[]),
     ("policy.read_retry.walk.entries", "1", &[]),
     ("policy.read_retry.walk.table", "[0.5, 2.0, 5.0]", &[]),

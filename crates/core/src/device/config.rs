@@ -1,7 +1,7 @@
 //! The whole configuration of a drive, and the parts of it that belong to the device.
 
 use crate::ftl::config::FtlConfig;
-use crate::nand::blocks::{MOST_PAST_CYCLES, Past};
+use crate::nand::blocks::{AgeLaw, MOST_PAST_CYCLES, Past};
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
@@ -74,9 +74,14 @@ impl DeviceConfig {
     /// decoder.
     pub fn without_errors(mut self) -> DeviceConfig {
         if let Some(errors) = self.errors.take() {
-            self.ecc.decode.0 += errors.iteration.0;
+            self.ecc.decode.0 += errors.codeword_iteration(self.codewords_of_page());
         }
         self
+    }
+
+    /// Codewords of a page.
+    pub(super) fn codewords_of_page(&self) -> u64 {
+        self.geometry.page / self.ecc.codeword.max(1)
     }
 }
 
@@ -117,13 +122,19 @@ pub struct AgeConfig {
     /// - Read by: what a block remembers (`nand::blocks`), for faults of old data
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention: Option<Span>,
-    /// Least age of these data. With this key the age differs by block, uniformly from here to
-    /// `age.retention`. Without it all data have that age.
+    /// Least age of these data. With this key the age differs by block, from here to `age.retention` as `age.law`
+    /// says. Without it all data have that age.
     ///
-    /// - Range: at most `age.retention`
+    /// - Range: at most `age.retention`; at least 1ns with `age.law = "log-uniform"`
     /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention_from: Option<Span>,
+    /// How ages that differ are distributed over the blocks: uniformly, or with a uniform logarithm, so that as many
+    /// blocks are six to twelve hours old as 20 to 40 days.
+    ///
+    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
+    #[serde(default, skip_serializing_if = "AgeLaw::is_uniform")]
+    pub law: AgeLaw,
     /// Reads that every block has had since its erase when the workload begins. They add errors only with
     /// `errors.model = "power-law"`.
     ///
@@ -141,6 +152,7 @@ impl AgeConfig {
             reads: self.reads.unwrap_or(0),
             retention,
             retention_from: self.retention_from.map_or(retention, |from| from.0),
+            law: self.law,
         }
     }
 
@@ -153,6 +165,12 @@ impl AgeConfig {
         }
         if self.retention_from.is_some_and(|from| from > self.retention.unwrap_or(Span(0))) {
             return refuse("age.retention_from", "at most age.retention");
+        }
+        if !self.law.is_uniform() && self.retention_from.is_none_or(|from| from.0 == 0) {
+            return refuse(
+                "age.retention_from",
+                "at least 1ns with age.law = \"log-uniform\": a logarithm has no 0",
+            );
         }
         Ok(())
     }

@@ -64,13 +64,13 @@ impl<O: Observer> Flash<O> {
             // A sense looks at its blocks when it begins.
             self.prefetch_blocks(id);
         }
-        self.enqueue(id)
+        self.enqueue(id, false)
     }
 
     /// Queue an operation at its die, or begin it if the die is free. A read whose data could not be decoded
-    /// comes again.
+    /// comes again; `in_order` of its first arrival, and so before those that wait, or behind them.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: u32) -> Submitted {
+    pub(super) fn enqueue(&mut self, id: u32, in_order: bool) -> Submitted {
         let s = &mut self.state;
         let now = s.now;
         let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
@@ -94,10 +94,11 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
         s.ops[id].seen = *u.account.settle(now);
-        if gathers {
-            u.queues.line_up(&mut s.ops, id);
-        } else {
-            u.queues.push_back(&mut s.ops, id);
+        match (gathers, in_order) {
+            (true, false) => u.queues.line_up(&mut s.ops, id),
+            (true, true) => u.queues.line_up_in_order(&mut s.ops, id),
+            (false, false) => u.queues.push_back(&mut s.ops, id),
+            (false, true) => u.queues.return_in_order(&mut s.ops, id),
         }
         if kind == Occupant::UserRead {
             s.channels[u.channel as usize].reads += 1;
