@@ -56,7 +56,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 12] = [
+const OPTIONAL: [&str; 13] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
@@ -68,6 +68,7 @@ const OPTIONAL: [&str; 12] = [
     "age.pe_cycles",
     "age.retention",
     "age.retention_from",
+    "age.law",
     "age.reads",
 ];
 
@@ -114,7 +115,7 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
     } else if key.starts_with("errors.")
         || key.contains(".read_retry.")
         || key.contains(".refresh.")
-        || key == "age.retention_from"
+        || ["age.retention_from", "age.law"].contains(&key)
     {
         ("rif-2t", &[])
     } else {
@@ -230,6 +231,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "age.pe_cycles=1",
         "age.retention=1s",
         "age.reads=1",
+        "age.law=uniform",
         "suspend.erase.keep_last_loop=true",
         "policy.erase_scheme.aero={ always_shallow=true }",
         "policy.erase_scheme.dpes={ mode='slack' }",
@@ -245,6 +247,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         add("tiny", &[set.to_string()]);
     }
     add("tlc-3d", &["faults={ worn=63, correctable=72 }".to_string()]);
+    add("rif-2t", &["errors.decode_times=['1us', '20us']".to_string()]);
     add("tlc-3d", &["erase.defer_last_loop=true".to_string()]);
     let listed: Vec<String> = entries().into_iter().map(|e| e.key).collect();
     let unique: BTreeSet<String> = listed.iter().cloned().collect();

@@ -2,7 +2,6 @@
 
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
-use tailcut_core::nand::blocks::AgeLaw;
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
     ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
@@ -125,7 +124,7 @@ pub fn small_drive() -> DeviceConfig {
             pe_cycles: None,
             retention: None,
             retention_from: None,
-            law: AgeLaw::Uniform,
+            law: None,
             reads: None,
         },
         erase: Some(erase_table()),

@@ -15,8 +15,9 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 7] = [
+pub const SOURCES: [&str; 8] = [
     include_str!("config.rs"),
+    include_str!("../nand/blocks/past.rs"),
     include_str!("../nand/config.rs"),
     include_str!("../nand/erase/config.rs"),
     include_str!("../nand/errors/config.rs"),
@@ -119,22 +120,22 @@ pub struct AgeConfig {
     pub pe_cycles: Option<u32>,
     /// Age of the data that are on flash when the workload begins. Data written later have none.
     ///
-    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data
+    /// - Read by: what a block remembers (`nand::blocks::past`), for faults of old data
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention: Option<Span>,
     /// Least age of these data. With this key the age differs by block, from here to `age.retention` as `age.law`
     /// says. Without it all data have that age.
     ///
     /// - Range: at most `age.retention`; at least 1ns with `age.law = "log-uniform"`
-    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
+    /// - Read by: what a block remembers (`nand::blocks::past`), for faults of old data and raw bit errors
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention_from: Option<Span>,
-    /// How ages that differ are distributed over the blocks: uniformly, or with a uniform logarithm, so that as many
-    /// blocks are six to twelve hours old as 20 to 40 days.
+    /// How ages that differ are distributed over the blocks: uniformly, as without this key, or with a uniform logarithm, so
+    /// that as many blocks are six to twelve hours old as 20 to 40 days.
     ///
-    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
-    #[serde(default, skip_serializing_if = "AgeLaw::is_uniform")]
-    pub law: AgeLaw,
+    /// - Read by: what a block remembers (`nand::blocks::past`), for faults of old data and raw bit errors
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<AgeLaw>,
     /// Reads that every block has had since its erase when the workload begins. They add errors only with
     /// `errors.model = "power-law"`.
     ///
@@ -152,7 +153,7 @@ impl AgeConfig {
             reads: self.reads.unwrap_or(0),
             retention,
             retention_from: self.retention_from.map_or(retention, |from| from.0),
-            law: self.law,
+            law: self.law.unwrap_or_default(),
         }
     }
 
@@ -166,7 +167,7 @@ impl AgeConfig {
         if self.retention_from.is_some_and(|from| from > self.retention.unwrap_or(Span(0))) {
             return refuse("age.retention_from", "at most age.retention");
         }
-        if !self.law.is_uniform() && self.retention_from.is_none_or(|from| from.0 == 0) {
+        if self.law == Some(AgeLaw::LogUniform) && self.retention_from.is_none_or(|from| from.0 == 0) {
             return refuse(
                 "age.retention_from",
                 "at least 1ns with age.law = \"log-uniform\": a logarithm has no 0",

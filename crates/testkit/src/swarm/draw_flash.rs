@@ -117,7 +117,7 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     c.age.retention = one_of(s, &[None, days(17), days(30), days(300)]);
     c.age.retention_from = if c.age.retention.is_some() { one_of(s, &[None, Some(Span(0))]) } else { None };
     if c.age.retention_from.is_some() && chance(&mut own, 2) {
-        (c.age.law, c.age.retention_from) = (AgeLaw::LogUniform, Some(Span(day / 4)));
+        (c.age.law, c.age.retention_from) = (Some(AgeLaw::LogUniform), Some(Span(day / 4)));
     }
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
     c.ecc.engines = one_of(s, &[None, None, Some(2), Some(5)]);

@@ -16,13 +16,6 @@ pub enum AgeLaw {
     LogUniform,
 }
 
-impl AgeLaw {
-    /// Whether ages are uniform.
-    pub fn is_uniform(&self) -> bool {
-        *self == AgeLaw::Uniform
-    }
-}
-
 /// What every block has behind it when a run begins, besides what ageing did to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {

@@ -73,10 +73,10 @@ pub struct ErrorsConfig {
     /// - Read by: the time of a codeword in the decoder (`nand::errors::times`)
     pub decode_unit: DecodeUnit,
     /// Times of the decoder by error rate, in place of iterations: the first without errors, the last at the correction
-    /// limit of the code, the others at equal distances between them. Between two of them the time is straight, in 254 steps. What
-    /// cannot be decoded takes the last.
+    /// limit of the code, the others at equal distances between them. Between two of them the time is straight, in 254
+    /// steps. What cannot be decoded takes the last.
     ///
-    /// - Range: each 0ns to 1000s; none, or 2 to 64 values that do not fall
+    /// - Range: each 0ns to 1000s; at most 64 values, which do not fall
     /// - Read by: the time of a codeword in the decoder (`nand::errors::times`)
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "quantity::times")]
     pub decode_times: Vec<Span>,
@@ -169,9 +169,8 @@ impl ErrorsConfig {
         for &time in &self.decode_times {
             check_time("errors.decode_times", time)?;
         }
-        if self.decode_times.len() == 1 || self.decode_times.len() > 64 {
-            let problem = format!("{} values; none, or 2 to 64", self.decode_times.len());
-            return refuse("errors.decode_times", problem);
+        if self.decode_times.len() > 64 {
+            return refuse("errors.decode_times", format!("{} values; at most 64", self.decode_times.len()));
         }
         if !self.decode_times.is_sorted() {
             return refuse("errors.decode_times", "the times do not fall as the error rate grows");
