@@ -98,7 +98,8 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
     assert_eq!(verdicts, ["in_band", "out_of_band"]);
     assert_eq!(checks[0]["value"], 1.0);
     let text = std::fs::read_to_string(&report).unwrap();
-    let total = "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
+    let total =
+        "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
     for needle in ["\nkept\n", "## test/small: two checks", "**out of band**", "to be missed", total] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }

@@ -137,7 +137,10 @@ fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results:
         return Some(why.clone());
     }
     let about: Vec<_> = e.run.iter().filter(|r| runs.contains(&r.name)).collect();
-    let stand_in = about.iter().find_map(|r| r.stand_in.as_ref()).filter(|_| matches!(kind, CheckKind::Value | CheckKind::Calibrated));
+    let stand_in = about
+        .iter()
+        .find_map(|r| r.stand_in.as_ref())
+        .filter(|_| matches!(kind, CheckKind::Value | CheckKind::Calibrated));
     if let Some(why) = stand_in {
         return Some(format!("stand-in for the paper's workload: {why}"));
     }

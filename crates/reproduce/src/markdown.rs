@@ -129,7 +129,7 @@ impl Pictures {
 }
 
 /// The checks with their picture. Of many checks, those out of band come first, and all are folded.
-pub fn checks(outcomes: &[Outcome], picture: &str) -> String {
+fn checks(outcomes: &[Outcome], picture: &str) -> String {
     let all: Vec<&Outcome> = outcomes.iter().collect();
     if all.len() <= fold::LONG {
         return format!("{}{picture}", rows(&all));
@@ -204,7 +204,7 @@ fn reasons(outcomes: &[Outcome]) -> String {
 
 /// The reasons for bands, what was fitted, the sources of values, the reasons why checks are not
 /// comparable, and notes.
-pub fn remarks(outcomes: &[Outcome]) -> String {
+fn remarks(outcomes: &[Outcome]) -> String {
     let mut out = reasons(outcomes);
     let mut fitted = Vec::new();
     for o in outcomes {
@@ -272,7 +272,7 @@ fn some(labels: &Labels, all: usize) -> String {
     let Labels { different, checks } = labels;
     match different.as_slice() {
         _ if *checks == all => "all checks".to_string(),
-        [first, ..] if different.len() > NAMED => format!("{checks} checks, from {first} on"),
+        [first, ..] if different.len() > NAMED => format!("{first}, and {} more checks", checks - 1),
         _ => different.join(", "),
     }
 }
@@ -472,7 +472,8 @@ mod tests {
 
     #[test]
     fn published_values_and_comparisons_have_documents_of_their_own() {
-        let mark = "values 1/0, calibrated 0/0, orders 0/1, structural 0/0, not comparable 1, full size only 0";
+        let mark =
+            "values 1/0, calibrated 0/0, orders 0/1, structural 0/0, not comparable 1, full size only 0";
         let checks = document(None, &[part("atc19/fig4", mark, "")]);
         let comparisons = document(None, &[part("hpca24/ultra-large", "8 of 9 expectations met", "")]);
         let fits = |old: &str, new: &[(&str, bool)]| fits(Some(old), new.iter().copied());
@@ -492,7 +493,8 @@ mod tests {
         let alone = document(None, std::slice::from_ref(&expected));
         assert!(alone.starts_with("# Composed"), "{alone}");
         assert!(alone.contains("(#hpca24ultra-large-t) | 8 of 9 expectations met | 5 |"), "{alone}");
-        let tally = "values 5/2, calibrated 0/0, orders 1/1, structural 3/0, not comparable 4, full size only 0";
+        let tally =
+            "values 5/2, calibrated 0/0, orders 1/1, structural 3/0, not comparable 4, full size only 0";
         let mixed = document(None, &[expected, part("atc19/fig4", tally, "")]);
         assert!(mixed.contains("(#hpca24ultra-large-t) | – | – | – | – | – | – | – | 5 |"), "{mixed}");
     }

@@ -199,22 +199,12 @@ fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
     };
     let mut head: Vec<String> = axes.iter().map(|a| a.to_string()).collect();
     let mut rows = Vec::new();
-    let mut firsts: Vec<(f64, String, String)> = Vec::new();
-    let mut note = |run: &str, values: &[String], scheme: &str, text: &str| {
-        let row = values.iter().map(String::as_str).chain([scheme]).collect::<Vec<_>>().join(", ");
-        let run = columns.first().map(|c| other(e, c, (&run.to_string(), &values.to_vec(), sweep)));
-        let value = run.and_then(|run| columns[0].value(results, &run, scheme));
-        firsts.extend(value.map(|value| (value, text.to_string(), row)));
-    };
     if table.by_scheme {
         let schemes = ran.first().map(|(_, run)| wanted(run)).unwrap_or_default();
         head.extend(schemes.iter().map(|s| s.to_string()));
         for (values, run) in &ran {
             let mut row = values.clone();
-            for scheme in &schemes {
-                row.push(cell(e, &columns[0], results, (run, values, sweep), scheme));
-                note(run, values, scheme, &row[row.len() - 1]);
-            }
+            row.extend(schemes.iter().map(|s| cell(e, &columns[0], results, (run, values, sweep), s)));
             rows.push(row);
         }
     } else {
@@ -233,7 +223,6 @@ fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
                 };
                 let within = columns.iter().filter(|c| holds(c)).count();
                 row.extend((counted > 0).then(|| within.to_string()));
-                note(run, values, scheme, &row[values.len() + 1]);
                 rows.push(row);
             }
         }
@@ -244,8 +233,16 @@ fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
         Some(_) => None,
         None => ran.first().and_then(|(_, run)| picture::percentiles(&columns, &wanted(run), results, run)),
     };
-    let firsts = firsts.iter().map(|(value, text, row)| (*value, text.as_str(), row.clone()));
-    let range = fold::range(firsts).map(|range| format!("{} {range}", columns[0].head));
+    let places = ran.iter().flat_map(|(values, run)| wanted(run).into_iter().map(move |s| (values, run, s)));
+    let firsts: Vec<(f64, String, String)> = places
+        .filter_map(|(values, run, scheme)| {
+            let (column, at) = (columns.first()?, (run, values, sweep));
+            let value = column.value(results, &other(e, column, at), scheme)?;
+            let row = values.iter().map(String::as_str).chain([scheme]).collect::<Vec<_>>().join(", ");
+            Some((value, cell(e, column, results, at, scheme), row))
+        })
+        .collect();
+    let range = fold::range(&firsts).map(|range| format!("{} {range}", columns[0].head));
     Shown { title: table.title.clone(), rows, range, chart }
 }
 

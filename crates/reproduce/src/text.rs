@@ -74,6 +74,8 @@ pub fn result(e: &Experiment, results: &Results) -> String {
         let kind = o.kind.to_string();
         grid.row([label, kind, o.published.clone(), o.measured.clone(), o.band.clone(), verdict]);
     }
+    out.push_str(&grid.render());
+    let mut grid = Grid::default();
     if !results.expected.is_empty() {
         grid.row(["expected", "measured", "band", "verdict"].map(String::from));
         grid.rule();
@@ -82,13 +84,10 @@ pub fn result(e: &Experiment, results: &Results) -> String {
         let label = format!("{} [{}]", o.label, o.scheme);
         grid.row([label, o.measured.clone(), o.band.clone(), o.verdict.words().to_string()]);
     }
-    out.push_str(&grid.render());
     if long {
-        let nearest = fold::nearest(all).map_or(String::new(), |o| format!("; nearest to a limit: {}", fold::said(o)));
-        let held = all.iter().filter(|o| o.verdict == Verdict::InBand).count();
-        let line = format!("{held} of {} checks in band (in --json and --report){nearest}", all.len());
-        out.push_str(&wrap(&line, WIDTH, "  ", "    "));
+        out.push_str(&wrap(&folded(all), WIDTH, "  ", "    "));
     }
+    out.push_str(&grid.render());
     let mut notes: Vec<String> = Vec::new();
     for o in &results.outcomes {
         if let Verdict::NotComparable(why) = &o.verdict {
@@ -112,6 +111,14 @@ pub fn result(e: &Experiment, results: &Results) -> String {
     }
     out.push_str(&format!("\n  {} in {:.0} s\n\n", outcome(e, results), results.seconds));
     out
+}
+
+/// The line that stands for the checks of a long list that are not out of band.
+fn folded(outcomes: &[Outcome]) -> String {
+    let nearest = fold::nearest(outcomes);
+    let nearest = nearest.map_or(String::new(), |o| format!("; nearest to a limit: {}", fold::said(o)));
+    let held = outcomes.iter().filter(|o| o.verdict == Verdict::InBand).count();
+    format!("{held} of {} checks in band (all are in --json and --report){nearest}", outcomes.len())
 }
 
 /// Breaks a text into lines of at most `width` columns.

@@ -256,7 +256,9 @@ fn check_measured(e: &Experiment, c: &Check) -> Result<(), String> {
 fn check_fitted(e: &Experiment, c: &Check) -> Result<(), String> {
     let calibrated = e.kind(c) == CheckKind::Calibrated;
     if calibrated && e.fitted(c).is_none_or(str::is_empty) {
-        return Err("fitted is missing: say what was fitted to the value, or of which inputs it is made".into());
+        return Err(
+            "fitted is missing: say what was fitted to the value, or of which inputs it is made".into()
+        );
     }
     if !calibrated && c.fitted.is_some() {
         return Err("fitted: only allowed with `kind = \"calibrated\"`".to_string());

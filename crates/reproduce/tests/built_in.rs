@@ -78,7 +78,10 @@ fn a_wrong_file_names_the_place_and_the_key() {
         (good.replacen("because", "becuase", 1), "becuase"),
         (good.replacen("trust = \"stated\"", "trust = \"mem\"", 1), "only remembered"),
         (good.replacen("fitted = \"`", "note = \"`", 1), "fitted is missing"),
-        (good.replacen("kind = \"calibrated\"", "kind = \"value\"", 1), "only allowed with `kind = \"calibrated\"`"),
+        (
+            good.replacen("kind = \"calibrated\"", "kind = \"value\"", 1),
+            "only allowed with `kind = \"calibrated\"`",
+        ),
     ];
     are_refused(good, &wrong);
 }
