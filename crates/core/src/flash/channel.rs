@@ -31,7 +31,7 @@ impl Grants {
         let later = match order {
             ChannelOrder::Arrival => 0,
             ChannelOrder::CommandsFirst => out | need(false, OpKind::Program) | need(true, OpKind::Program),
-            ChannelOrder::DataFirst => !out,
+            ChannelOrder::DataFirst => !(out | need(true, OpKind::Copyback)),
         };
         Grants { later, first }
     }

@@ -313,7 +313,8 @@ pub enum ChannelOrder {
     /// Commands without data before transfers of data: a die begins to sense or to erase while others transfer. A
     /// program carries its data with its command, and is a transfer.
     CommandsFirst,
-    /// The data of sensed reads before everything else. A program, with its data, is one of the commands that follow.
+    /// The data of sensed reads before everything else, and with them the second commands of copybacks. A program,
+    /// with its data, is one of the commands that follow.
     DataFirst,
 }
 
