@@ -95,5 +95,5 @@ fn sensed_data_before_a_command() {
     let script = [(0, Read, 0, UNIT), (39_000, Put, 98, UNIT), (39_500, Read, 4, UNIT)];
     let question =
         "Data first: the data that die 0 has sensed pass the command of a read that waits for longer.";
-    check("sensed_data_before_a_command", question, &crowded(ChannelOrder::DataFirst), &[], &script, 5_000);
+    check("sensed_data_before_a_command", question, &crowded(ChannelOrder::DataFirst), &[], &script, 1_000);
 }
