@@ -3,9 +3,9 @@
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
-    BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
-    ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
-    SuspendedData, TimingConfig,
+    BusyKind, ChannelConfig, ChannelOrder, EccConfig, EnergyConfig, EraseSuspend, EraseTiming,
+    GeometryConfig, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig,
+    SuspendLimits, SuspendedData, TimingConfig,
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::nand::errors::config::ErrorsConfig;
@@ -59,7 +59,7 @@ pub fn small_drive() -> DeviceConfig {
             },
         },
         energy: EnergyConfig { read: 50_000, program: 60_000, erase: 70_000 },
-        channel: ChannelConfig { rate: 800_000_000, command: Span(300) },
+        channel: ChannelConfig { rate: 800_000_000, command: Span(300), order: ChannelOrder::Arrival },
         ecc: EccConfig { codeword: 2048, decode: Span(1_700), queue: 4, engines: None },
         host: HostConfig {
             queue_depth: 32,
@@ -263,7 +263,7 @@ pub fn cross_check_drive() -> DeviceConfig {
         recovery: Span(0),
         verify: Span(0),
     };
-    c.channel = ChannelConfig { rate: 500_000_000, command: Span(100) };
+    c.channel = ChannelConfig { rate: 500_000_000, command: Span(100), order: ChannelOrder::DataFirst };
     c.ecc = EccConfig { codeword: 1024, decode: Span(0), queue: 8, engines: None };
     c.host = HostConfig {
         queue_depth: 512,

@@ -144,6 +144,7 @@ const CHANGES: &[Change] = &[
     ("suspend.program.limits.least_left", "'100us'", INTRA_PHASE),
     ("channel.rate", "'801MB/s'", &[]),
     ("channel.command", "'301ns'", &[]),
+    ("channel.order", "'commands-first'", &[]),
     ("ecc.codeword", "'1KiB'", &[]),
     ("ecc.decode", "'1701ns'", &[]),
     ("ecc.queue", "1", &[("ecc.decode", "'20us'")]),

@@ -186,6 +186,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             timing: shape.timing.clone(),
             slow_programs: shape.slow_programs.clone(),
             suspend: shape.suspend.clone(),
+            order: config.channel.order,
             ecc: config.ecc.clone(),
             joins: joins(config),
             schedule,

@@ -132,7 +132,7 @@ impl<O: Observer> Flash<O> {
     /// for the channel with its first command and has no priority itself. The holder returns to the
     /// head of its queue.
     pub(super) fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
-        let first = self.fixed.first_on_channel;
+        let first = self.fixed.grants.first;
         let s = &mut self.state;
         let now = s.now;
         let id = s.units[unit.index()].holder;
@@ -142,10 +142,10 @@ impl<O: Observer> Flash<O> {
             return;
         }
         debug_assert!(!op.along, "a read that was sensed with another has asked for its channel");
-        let number = op.channel;
+        let (number, queue) = (op.channel, self.fixed.grants.queue(op));
         let channel = &mut s.channels[number as usize];
         let spent = channel.spent(now);
-        channel.rest.remove(&mut s.ops, id);
+        channel.remove(queue, &mut s.ops, id);
         let u = &mut s.units[unit.index()];
         u.account.count_to(account::IDLE, now);
         u.phase = Phase::Idle;

@@ -297,6 +297,31 @@ pub struct ChannelConfig {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub command: Span,
+    /// Which of the operations that wait for the channel gets it next. In each group of an order, the kinds of work
+    /// to which `policy.schedule` gives channel priority go first, then the order is that of arrival.
+    ///
+    /// - Read by: the queues of a channel (`flash::channel`)
+    pub order: ChannelOrder,
+}
+
+/// The order in which a channel serves its waiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelOrder {
+    /// The order of arrival, whatever the channel is for.
+    Arrival,
+    /// Commands without data before transfers of data: a die begins to sense or to erase while others transfer. A
+    /// program carries its data with its command, and is a transfer.
+    CommandsFirst,
+    /// The data of sensed reads before everything else, and with them the second commands of copybacks. A program,
+    /// with its data, is one of the commands that follow.
+    DataFirst,
+}
+
+impl ChannelOrder {
+    /// Every order.
+    pub const ALL: [ChannelOrder; 3] =
+        [ChannelOrder::Arrival, ChannelOrder::CommandsFirst, ChannelOrder::DataFirst];
 }
 
 impl ChannelConfig {

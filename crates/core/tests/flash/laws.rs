@@ -115,8 +115,14 @@ fn joins() -> impl Strategy<Value = Joins> {
 
 fn parts() -> impl Strategy<Value = Parts> {
     let shape = (1..=2u32, 1..=3u32, 1..=4u32);
-    let bus =
-        (prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)], span(12), span(6), 1..4u32);
+    let order = prop::sample::select(ChannelOrder::ALL.to_vec());
+    let bus = (
+        prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)],
+        span(12),
+        span(6),
+        1..4u32,
+        order,
+    );
     let scheme = prop::option::of(0..SCHEMES.len());
     let policies = (schedule(), suspend_erase(), suspend_program(), scheme);
     (shape, timing(), bus, suspend(), joins(), policies).prop_map(
@@ -125,7 +131,7 @@ fn parts() -> impl Strategy<Value = Parts> {
             units: shape.0 * shape.1,
             planes: shape.2,
             timing,
-            channel: ChannelConfig { rate: bus.0, command: bus.1 },
+            channel: ChannelConfig { rate: bus.0, command: bus.1, order: bus.4 },
             ecc: EccConfig { codeword: 2, decode: bus.2, queue: bus.3, engines: None },
             suspend,
             joins,

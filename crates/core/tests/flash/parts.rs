@@ -102,7 +102,11 @@ impl Parts {
                 },
                 program_erase: ProgramErase::Timed,
             },
-            channel: ChannelConfig { rate: 1_000_000_000, command: Span(COMMAND) },
+            channel: ChannelConfig {
+                rate: 1_000_000_000,
+                command: Span(COMMAND),
+                order: ChannelOrder::Arrival,
+            },
             ecc: EccConfig { codeword: CODEWORD, decode: Span(DECODE), queue: 4, engines: None },
             suspend: SuspendConfig {
                 erase: EraseSuspend {
@@ -172,6 +176,7 @@ impl Parts {
             timing: self.timing(),
             slow_programs: self.slow_programs(),
             suspend: self.suspend.clone(),
+            order: self.channel.order,
             ecc: self.ecc.clone(),
             joins: self.joins,
             schedule: SchedulePolicy::new(&self.schedule, &x).expect("a schedule"),

@@ -7,7 +7,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
+use tailcut_core::nand::config::{BusyKind, ChannelOrder, ServedAfterLoop};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
 use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
@@ -110,6 +110,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut last_loop = Stream::new(seed, "swarm last loop", 0);
     let mut tokens = Stream::new(seed, "swarm tokens", 0);
     let mut deferral = Stream::new(seed, "swarm deferral", 0);
+    let mut channels = Stream::new(seed, "swarm channels", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -130,6 +131,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         }
         draw_deferral(&mut deferral, &mut config);
         draw_tokens(&mut tokens, &mut config);
+        config.channel.order = one_of(&mut channels, &ChannelOrder::ALL);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
