@@ -68,7 +68,17 @@ pub const CHANGES: [ModelChange; 12] = [
     },
     ModelChange { version: 10, choices: &["errors"], from_units: 0 },
     ModelChange { version: 11, choices: &["errors"], from_units: 0 },
-    ModelChange { version: 12, choices: &["errors"], from_units: 0 },
+    ModelChange {
+        version: 12,
+        choices: &[
+            "errors",
+            // Collections that wait for their channel: no drive does with the default, 100 %.
+            "policy.gc_schedule.threshold.wait_for_channel_above.10%",
+            "policy.gc_schedule.rotating.wait_for_channel_above.10%",
+            "policy.gc_victim.fifo",
+        ],
+        from_units: 0,
+    },
 ];
 
 /// The newest version that can change a result of the experiment.

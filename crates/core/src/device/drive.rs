@@ -188,6 +188,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             suspend: shape.suspend.clone(),
             ecc: config.ecc.clone(),
             joins: joins(config),
+            tells_transfers: fixed.heeds_channel,
             schedule,
             suspend_erase,
             suspend_program,

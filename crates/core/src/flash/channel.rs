@@ -6,7 +6,7 @@ use super::queue::Queue;
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 /// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
@@ -61,6 +61,11 @@ impl Channel {
     #[inline]
     pub fn has_waiters(&self) -> bool {
         !self.first.is_empty() || !self.rest.is_empty()
+    }
+
+    /// Whether a host operation has the channel.
+    pub fn serves_host(&self, now: u64) -> bool {
+        self.busy_until > now && Occupants::HOST.has(Occupant::ALL[self.occupant as usize])
     }
 
     /// Take the next operation to use the channel.

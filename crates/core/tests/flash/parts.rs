@@ -174,6 +174,7 @@ impl Parts {
             suspend: self.suspend.clone(),
             ecc: self.ecc.clone(),
             joins: self.joins,
+            tells_transfers: false,
             schedule: SchedulePolicy::new(&self.schedule, &x).expect("a schedule"),
             suspend_erase: SuspendErasePolicy::new(&self.suspend_erase, &x).expect("a rule for erases"),
             suspend_program: SuspendProgramPolicy::new(&self.suspend_program, &x).expect("one for programs"),
