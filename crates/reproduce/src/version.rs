@@ -71,7 +71,16 @@ pub const CHANGES: [ModelChange; 12] = [
     ModelChange { version: 11, choices: &["errors"], from_units: 0 },
     ModelChange {
         version: 12,
-        choices: &["errors", "channel.order.commands-first", "channel.order.data-first"],
+        choices: &[
+            "errors",
+            "channel.order.commands-first",
+            "channel.order.data-first",
+            "host.transfer.whole",
+            // Collections that wait for their channel: no drive does with the default, 100 %.
+            "policy.gc_schedule.threshold.wait_for_channel_above.10%",
+            "policy.gc_schedule.rotating.wait_for_channel_above.10%",
+            "policy.gc_victim.fifo",
+        ],
         from_units: 0,
     },
 ];

@@ -189,6 +189,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             order: config.channel.order,
             ecc: config.ecc.clone(),
             joins: joins(config),
+            tells_transfers: fixed.heeds_channel,
             schedule,
             suspend_erase,
             suspend_program,

@@ -110,6 +110,11 @@ impl Channel {
         self.in_use |= 1 << queue;
     }
 
+    /// Whether a host operation has the channel.
+    pub fn serves_host(&self, now: u64) -> bool {
+        self.busy_until > now && Occupants::HOST.has(Occupant::ALL[self.occupant as usize])
+    }
+
     /// Take the next operation to use the channel.
     #[inline]
     pub fn take_next(&mut self, ops: &mut Slab<Op>) -> u32 {

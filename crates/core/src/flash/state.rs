@@ -60,6 +60,8 @@ pub struct Setup {
     pub ecc: EccConfig,
     /// Which operations join over planes.
     pub joins: Joins,
+    /// Whether [`super::Fact::Transferred`] tells the end of each transfer of a host program.
+    pub tells_transfers: bool,
     /// Chooses the next of the operations queued at a unit.
     pub schedule: SchedulePolicy,
     /// Decides how an erase stops when an operation that may interrupt it waits.
@@ -74,6 +76,7 @@ pub(super) struct Fixed {
     pub slow_programs: Option<Timing>,
     pub suspend: SuspendConfig,
     pub joins: Joins,
+    pub tells_transfers: bool,
     /// Number of planes of a die, and of a busy unit.
     pub planes: u32,
     pub unit_planes: u32,
@@ -149,6 +152,7 @@ impl<O> Flash<O> {
             slow_programs: setup.slow_programs,
             suspend: setup.suspend,
             joins: setup.joins,
+            tells_transfers: setup.tells_transfers,
             planes: setup.planes,
             unit_planes: setup.unit_planes,
             all_planes: u32::MAX >> (32 - setup.planes),

@@ -168,6 +168,9 @@ impl<O: Observer> Flash<O> {
         if kind == OpKind::Read {
             return self.set_sensed(unit, self.fixed.timing.page_type(page), begun + array);
         }
+        if data > 0 && self.fixed.tells_transfers {
+            self.await_channel(self.state.units[unit.index()].channel);
+        }
         let may_be_interrupted = !self.fixed.interrupters[occupant as usize].is_empty();
         self.set_ended(unit, kind, may_be_interrupted, begun + array);
         if may_be_interrupted {

@@ -179,6 +179,7 @@ impl Parts {
             order: self.channel.order,
             ecc: self.ecc.clone(),
             joins: self.joins,
+            tells_transfers: false,
             schedule: SchedulePolicy::new(&self.schedule, &x).expect("a schedule"),
             suspend_erase: SuspendErasePolicy::new(&self.suspend_erase, &x).expect("a rule for erases"),
             suspend_program: SuspendProgramPolicy::new(&self.suspend_program, &x).expect("one for programs"),
