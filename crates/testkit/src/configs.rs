@@ -1,6 +1,8 @@
 //! Drive configurations for tests; each test changes the values that matter to it.
 
-use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
+use tailcut_core::device::config::{
+    AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites, Transfer,
+};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, ChannelOrder, EccConfig, EnergyConfig, EraseSuspend, EraseTiming,
@@ -64,6 +66,7 @@ pub fn small_drive() -> DeviceConfig {
         host: HostConfig {
             queue_depth: 32,
             link_rate: 3_200_000_000,
+            transfer: Transfer::ByPage,
             submit_latency: Span(900),
             complete_latency: Span(1_100),
             max_transfer: 128 << 10,
@@ -268,6 +271,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.host = HostConfig {
         queue_depth: 512,
         link_rate: 4_000_000_000,
+        transfer: Transfer::Whole,
         submit_latency: Span(200),
         complete_latency: Span(200),
         max_transfer: 128 << 10,

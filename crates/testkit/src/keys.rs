@@ -151,6 +151,7 @@ const CHANGES: &[Change] = &[
     ("ecc.engines", "2", &[("ecc.decode", "'20us'")]),
     ("host.queue_depth", "8", &[]),
     ("host.link_rate", "'3.3GB/s'", &[]),
+    ("host.transfer", "'whole'", &[]),
     ("host.submit_latency", "'901ns'", &[]),
     ("host.complete_latency", "'1101ns'", &[]),
     ("host.max_transfer", "'16KiB'", &[]),

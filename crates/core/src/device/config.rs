@@ -203,6 +203,8 @@ pub struct HostConfig {
     /// - Range: 1000B/s to inf
     #[serde(with = "quantity::rate")]
     pub link_rate: u64,
+    /// When the data of a read that needs several operations go over the link.
+    pub transfer: Transfer,
     /// Fixed time from the host's submission to the controller's fetch.
     ///
     /// - Range: 0ns to 1000s
@@ -219,6 +221,16 @@ pub struct HostConfig {
     ///   at most 4 Mi mapping units
     #[serde(with = "quantity::bytes")]
     pub max_transfer: u64,
+}
+
+/// When the data of a read that needs several operations go over the host link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    /// The data of each operation as soon as they are decoded.
+    ByPage,
+    /// All data at once, when the last are decoded.
+    Whole,
 }
 
 impl HostConfig {

@@ -1,6 +1,6 @@
 //! The policies above the flash, and their constant answers.
 
-use super::config::DeviceConfig;
+use super::config::{DeviceConfig, Transfer};
 use super::shape::Shape;
 use super::write::path::WritePath;
 use crate::flash::erase::Eraser;
@@ -59,6 +59,8 @@ pub(super) struct Fixed {
     pub overwrite_in_place: bool,
     /// Time to put a write into the buffer, ns.
     pub buffer_write_ns: u64,
+    /// Whether the data of a read go over the host link at once.
+    pub sends_whole: bool,
     /// Whether a flush reads the data for its parity where no collection is, if it has a choice.
     pub flush_avoids_collections: bool,
     /// Whether reads of collecting planes may be rebuilt.
@@ -94,6 +96,7 @@ impl Fixed {
             acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: p.buffer.overwrites_in_place(),
             buffer_write_ns: p.buffer.write_latency().0,
+            sends_whole: shape.host.transfer == Transfer::Whole,
             flush_avoids_collections: p.flush.avoids_collections(),
             rebuilds_reads: p.read_path.rebuilds(),
             gc_scope: p.gc_scope.scope(),

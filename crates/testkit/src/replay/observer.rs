@@ -84,12 +84,12 @@ impl Replay {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        let request = self.requests.remove(&index).ok_or("a request ended that never began")?;
+        let mut request = self.requests.remove(&index).ok_or("a request ended that never began")?;
+        self.front.ended(&mut request);
         let mut account = request.account;
         if let Some(last) = &request.last {
             account.merge(last);
         }
-        self.front.complete(&mut account);
         account.check(ledger).map_err(|e| format!("request {index} ({:?}): {e}", request.command))?;
         self.reached.account(&account);
         Ok(())
@@ -284,24 +284,22 @@ impl Replay {
     }
 
     /// Note that a part of a host read ended: its data are in the controller.
-    fn part_ends(&mut self, request: u64, bytes: u64, now: u64, mut account: Account) -> Result<(), String> {
+    fn part_ends(&mut self, request: u64, bytes: u64, now: u64, account: Account) -> Result<(), String> {
         let r = self.requests.get_mut(&request).ok_or("a part of an unknown request")?;
         if r.looked_at + account.sum() != now {
             return Err(format!("request {request}: a part that took {} ns ends at {now}", account.sum()));
         }
-        self.front.send(bytes, now, &mut account);
-        r.last = Some(account);
+        self.front.part(r, bytes, now, account);
         Ok(())
     }
 
     /// Note that a part of a host read ended without data.
-    fn part_fails(&mut self, request: u64, now: u64, mut account: Account) -> Result<(), String> {
+    fn part_fails(&mut self, request: u64, now: u64, account: Account) -> Result<(), String> {
         let r = self.requests.get_mut(&request).ok_or("a part of an unknown request")?;
         if r.looked_at + account.sum() != now {
             return Err(format!("request {request}: a failed part of {} ns ends at {now}", account.sum()));
         }
-        self.front.send(0, now, &mut account);
-        r.last = Some(account);
+        self.front.part(r, 0, now, account);
         Ok(())
     }
 
@@ -317,9 +315,7 @@ impl Replay {
             RequestStep::Submitted { .. } => {}
             RequestStep::Translated(0) => {}
             RequestStep::Translated(bytes) => {
-                let mut account = Account::default();
-                self.front.send(bytes, now, &mut account);
-                r.last = Some(account);
+                self.front.part(r, bytes, now, Account::default());
             }
             RequestStep::Rebuilds { rebuild, instead, members, bytes } => {
                 let mut waited = Account::default();

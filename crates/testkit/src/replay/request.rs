@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use tailcut_core::device::Shape;
-use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::config::{DeviceConfig, Transfer};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_units::{Cause, Command, HostOp, Span};
 
@@ -19,6 +19,9 @@ pub struct Request {
     pub room_since: u64,
     /// The account of the part that ended last, from `looked_at` on.
     pub last: Option<Account>,
+    /// Where the data of a read are sent whole: its bytes that are in the controller, and when the last
+    /// of them came.
+    pub gathered: (u64, u64),
 }
 
 /// The reconstruction of a unit from the rest of its stripe.
@@ -46,6 +49,7 @@ pub struct Front {
     controller: u64,
     buffer_write: u64,
     rate: u64,
+    whole: bool,
     submit: u64,
     complete: u64,
 }
@@ -61,6 +65,7 @@ impl Front {
             controller: config.controller.command.0,
             buffer_write,
             rate: shape.host.link_rate,
+            whole: config.host.transfer == Transfer::Whole,
             submit: config.host.submit_latency.0,
             complete: config.host.complete_latency.0,
             ..Front::default()
@@ -87,15 +92,37 @@ impl Front {
             account.add(Cause::CONTROLLER, self.buffer_write);
             looked_at = begun + span + self.buffer_write;
         }
-        Request { command, account, looked_at, room_since: looked_at, last: None }
+        Request { command, account, looked_at, room_since: looked_at, last: None, gathered: (0, 0) }
     }
 
     fn link(&self, bytes: u64) -> u64 {
         Span::transfer(bytes, self.rate).0
     }
 
+    /// A part of a read, with `bytes` for the host, has ended by `now`, after `account`.
+    pub fn part(&mut self, r: &mut Request, bytes: u64, now: u64, mut account: Account) {
+        if self.whole {
+            r.gathered = (r.gathered.0 + bytes, now);
+        } else {
+            self.send(bytes, now, &mut account);
+        }
+        r.last = Some(account);
+    }
+
+    /// A request has ended. If its data were sent whole, they were sent when the last of them came. The link
+    /// serves reads in the order in which they end.
+    pub fn ended(&mut self, r: &mut Request) {
+        let (bytes, at) = r.gathered;
+        if self.whole
+            && let Some(account) = &mut r.last
+        {
+            self.send(bytes, at, account);
+        }
+        self.complete(&mut r.account);
+    }
+
     /// Send `bytes` to the host from `now` on and charge the time.
-    pub fn send(&mut self, bytes: u64, now: u64, account: &mut Account) {
+    fn send(&mut self, bytes: u64, now: u64, account: &mut Account) {
         let begun = now.max(self.up_free);
         let span = self.link(bytes);
         self.up_free = begun + span;
@@ -104,7 +131,7 @@ impl Front {
     }
 
     /// Charge the host's time to take the completion.
-    pub fn complete(&self, account: &mut Account) {
+    fn complete(&self, account: &mut Account) {
         account.add(Cause::HOST_LATENCY, self.complete);
     }
 }

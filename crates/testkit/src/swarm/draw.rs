@@ -5,7 +5,7 @@ use crate::small_drive;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
-use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::config::{DeviceConfig, Transfer};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ChannelOrder, ServedAfterLoop};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
@@ -193,6 +193,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     c.ecc.queue = one_of(s, &[1, 2, 4, 64]);
     c.host.queue_depth = one_of(s, &[1, 1, 2, 3, 8, 32, 100]);
     c.host.link_rate = one_of(s, &[u64::MAX, 3_200_000_000, 200_000_000]);
+    c.host.transfer = one_of(s, &[Transfer::ByPage, Transfer::Whole]);
     c.host.submit_latency = Span(one_of(s, &[0, 900]));
     c.host.complete_latency = Span(one_of(s, &[0, 1_100]));
     c.host.max_transfer = unit * between(s, 1, 20) + one_of(s, &[0, 0, 512]);

@@ -57,6 +57,8 @@ pub(in crate::device) struct Request {
     pub room_since: u64,
     /// FLUSH: the epoch it waits for.
     pub epoch: u32,
+    /// Read: bytes that wait in the controller for the rest of its data.
+    pub gathered: u32,
     /// Whether some of its data were computed from the rest of their stripe.
     pub rebuilt: bool,
     /// Whether it waited for a place in a full device queue that held a command that a collection
@@ -77,6 +79,7 @@ impl Request {
             next_lpn: Lpn(0),
             room_since: 0,
             epoch: 0,
+            gathered: 0,
             rebuilt: false,
             kept_out: false,
         }
@@ -223,6 +226,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.command = command;
         r.arrived = wanted.0;
         r.status = Status::Ok;
+        r.gathered = 0;
         r.rebuilt = false;
         r.kept_out = kept_out;
         r.ledger.clear();
@@ -342,10 +346,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Send `bytes` of read data to the host from now on. Returns when they have arrived. The
-    /// request's ledger is charged only if these are its last data.
+    /// request's ledger is charged only if these are its last data. Where the data of a read are
+    /// sent whole, all of them are sent with the last, and nothing before.
     #[inline]
     pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
         let s = &mut self.state;
+        let mut bytes = bytes;
+        if self.fixed.sends_whole {
+            let r = &mut s.host.requests[id];
+            r.gathered += bytes as u32;
+            if !last {
+                return s.now;
+            }
+            bytes = u64::from(r.gathered);
+        }
         let (begin, span) = s.host.up.grant(s.now, bytes, self.shape.host.link_rate);
         if last {
             let r = &mut s.host.requests[id];
