@@ -177,7 +177,9 @@ impl Timing {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::config::{EraseSuspend, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData};
+    use super::super::config::{
+        ChannelOrder, EraseSuspend, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData,
+    };
     use super::*;
 
     pub fn timing() -> Timing {
@@ -211,7 +213,7 @@ pub(super) mod tests {
                 limits,
             },
         };
-        let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3) };
+        let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3), order: ChannelOrder::Arrival };
         let ecc = EccConfig { codeword: 512, decode: Span(1), queue: 2, engines: None };
         Timing::new(&t, &suspend, &channel, &ecc, 4)
     }

@@ -21,7 +21,7 @@ use tailcut_core::nand::config::{BusyKind, ChannelOrder, ServedAfterLoop};
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
 use tailcut_core::policy::*;
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, errors_table, operations, parity_drive, small_drive, waveform};
+use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Span, Status};
 
