@@ -68,7 +68,12 @@ pub const CHANGES: [ModelChange; 12] = [
     },
     ModelChange { version: 10, choices: &["errors"], from_units: 0 },
     ModelChange { version: 11, choices: &["errors"], from_units: 0 },
-    ModelChange { version: 12, choices: &["errors"], from_units: 0 },
+    // The wear of blocks changes under every erase scheme, but no time unless it is read by the wear.
+    ModelChange {
+        version: 12,
+        choices: &["errors", "erase.reading.stress", "suspend.erase.least_left_of.loop"],
+        from_units: 0,
+    },
 ];
 
 /// The newest version that can change a result of the experiment.

@@ -177,7 +177,7 @@ impl Timing {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::config::{EraseSuspend, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData};
+    use super::super::config::{EraseSuspend, LeastLeftOf, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData};
     use super::*;
 
     pub fn timing() -> Timing {
@@ -201,6 +201,7 @@ pub(super) mod tests {
                 verify: Span(2),
                 serve: ServedAfterLoop::Queued,
                 limits: limits.clone(),
+                least_left_of: LeastLeftOf::Erase,
                 keep_last_loop: false,
                 rber_growth: 0.0,
             },
