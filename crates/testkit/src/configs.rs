@@ -3,8 +3,8 @@
 use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
-    BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
-    LeastLeftOf, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
+    BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig, LeastLeftOf,
+    ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
     SuspendedData, TimingConfig,
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};

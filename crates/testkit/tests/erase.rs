@@ -252,7 +252,10 @@ fn pulse_time_beyond_need_has_a_weight() {
     // A pulse of a block that needs five steps of its seven.
     let e = with_scheme("ispe = {}", |c| {
         c.over_erase_stress = 3.0;
-        c.rows = vec!["ispe 0: 3.5ms 100".parse().expect("a row"), "aero-cons 0: 2.5ms 100".parse().expect("a row")];
+        c.rows = vec![
+            "ispe 0: 3.5ms 100".parse().expect("a row"),
+            "aero-cons 0: 2.5ms 100".parse().expect("a row"),
+        ];
     });
     let (_, _, plan) = plans(&e, 0).next().expect("a block");
     assert_eq!((plan.needed, e.stress(&plan)), (5, 4096 * (5 + 3 * 2)));

@@ -177,7 +177,9 @@ impl Timing {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::config::{EraseSuspend, LeastLeftOf, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData};
+    use super::super::config::{
+        EraseSuspend, LeastLeftOf, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData,
+    };
     use super::*;
 
     pub fn timing() -> Timing {

@@ -160,7 +160,14 @@ impl Requirement {
     /// rows, for `allowed.all` errors or more, and `whole` those where nothing is left, for `allowed.none` or fewer.
     /// `rows` may have others between, named by their errors (`aero-50`). For errors between two of these numbers,
     /// a class needs a part of the way from the steps for the one to the steps for the other.
-    pub fn allowing(self, whole: &Requirement, allowed: Allowed, rows: &[Row], scheme: &str, step: u64) -> Requirement {
+    pub fn allowing(
+        self,
+        whole: &Requirement,
+        allowed: Allowed,
+        rows: &[Row],
+        scheme: &str,
+        step: u64,
+    ) -> Requirement {
         let Allowed { errors, none, all } = allowed;
         if errors >= all {
             return self;
