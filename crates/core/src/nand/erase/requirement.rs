@@ -40,6 +40,13 @@ pub struct RowTextError {
     problem: String,
 }
 
+impl Row {
+    /// The errors of a row that is named by a scheme and by the errors that its blocks may have (`aero-50`).
+    pub fn errors(&self, scheme: &str) -> Option<u32> {
+        self.scheme.strip_prefix(scheme)?.strip_prefix('-')?.parse().ok()
+    }
+}
+
 impl FromStr for Row {
     type Err = RowTextError;
 
@@ -175,8 +182,7 @@ impl Requirement {
         if errors <= none {
             return whole.clone();
         }
-        let bits_of = |row: &Row| row.scheme.strip_prefix(scheme)?.strip_prefix('-')?.parse().ok();
-        let listed = || rows.iter().filter_map(bits_of).filter(|bits: &u32| (none + 1..all).contains(bits));
+        let listed = || rows.iter().filter_map(|row| row.errors(scheme)).filter(|n| (none + 1..all).contains(n));
         let below = listed().filter(|&bits| bits <= errors).max().unwrap_or(none);
         let above = listed().filter(|&bits| bits > errors).min().unwrap_or(all);
         let of_listed = |bits| Requirement::new(rows, &format!("{scheme}-{bits}"), step, self.most);
