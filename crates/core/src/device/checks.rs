@@ -53,7 +53,8 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
         let known = |row: &Row| names.contains(&row.scheme.as_str()) || row.errors("aero").is_some();
         if let Some(row) = erase.rows.iter().find(|row| !known(row)) {
             let names = names.join(", ");
-            let problem = format!("no scheme is called `{}`: one of {names}, or aero-N for N errors", row.scheme);
+            let problem =
+                format!("no scheme is called `{}`: one of {names}, or aero-N for N errors", row.scheme);
             return refuse("erase.rows", problem);
         }
     }
