@@ -56,7 +56,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 13] = [
+const OPTIONAL: [&str; 14] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
