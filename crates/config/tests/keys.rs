@@ -56,7 +56,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 13] = [
+const OPTIONAL: [&str; 14] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
@@ -64,6 +64,7 @@ const OPTIONAL: [&str; 13] = [
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
     "suspend.erase.keep_last_loop",
+    "suspend.erase.least_left_of",
     "age.free",
     "age.pe_cycles",
     "age.retention",
@@ -233,6 +234,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "age.reads=1",
         "age.law=uniform",
         "suspend.erase.keep_last_loop=true",
+        "suspend.erase.least_left_of=loop",
         "policy.erase_scheme.aero={ always_shallow=true }",
         "policy.erase_scheme.dpes={ mode='slack' }",
         "policy.erase_scheme.aero-cons={ always_shallow=true }",

@@ -6,7 +6,7 @@ use tailcut_core::device::config::{
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, ChannelOrder, EccConfig, EnergyConfig, EraseSuspend, EraseTiming,
-    GeometryConfig, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig,
+    GeometryConfig, LeastLeftOf, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig,
     SuspendLimits, SuspendedData, TimingConfig,
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
@@ -50,6 +50,7 @@ pub fn small_drive() -> DeviceConfig {
                 verify: Span(11_000),
                 serve: ServedAfterLoop::Queued,
                 limits: no_limits(),
+                least_left_of: LeastLeftOf::Erase,
                 keep_last_loop: false,
                 rber_growth: 0.144,
             },
@@ -163,6 +164,7 @@ pub fn erase_table() -> EraseConfig {
         "aero-cons 2000: 4ms 40, 6ms 30, 8.5ms 30",
         "aero 0: 1.5ms 30, 2.5ms 20, 4ms 50",
         "aero 2000: 3.5ms 40, 5ms 30, 7.5ms 30",
+        "aero-50 2000: 3.5ms 20, 5.5ms 50, 8ms 30",
     ];
     EraseConfig {
         step: Span(500_000),
@@ -176,6 +178,7 @@ pub fn erase_table() -> EraseConfig {
         misprediction: 0.02,
         reading: Reading::Cycles,
         stress_exponent: 1.0,
+        over_erase_stress: 2.0,
         cycles_per_erase: 1,
         defer_last_loop: false,
         fresh_errors: 20,

@@ -136,6 +136,7 @@ const CHANGES: &[Change] = &[
     ("suspend.erase.limits.most", "1", ARBITRARY),
     ("suspend.erase.limits.spacing", "'200us'", ARBITRARY),
     ("suspend.erase.limits.least_left", "'500us'", ARBITRARY),
+    ("suspend.erase.least_left_of", "'erase'", ARBITRARY),
     ("suspend.program.suspend", "'5us'", INTRA_PHASE),
     ("suspend.program.data", "'controller'", INTRA_PHASE),
     ("suspend.program.reload", "'4us'", INTRA_PHASE),
@@ -292,6 +293,7 @@ const CHANGES: &[Change] = &[
     ("erase.misprediction", "'50%'", AERO),
     ("erase.reading", "'stress'", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000")]),
     ("erase.stress_exponent", "3.0", WORN),
+    ("erase.over_erase_stress", "5.0", WORN),
     ("erase.fresh_errors", "63", AERO),
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
@@ -303,7 +305,7 @@ const CHANGES: &[Change] = &[
         &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000"), ("faults.worn", "37")],
     ),
     ("erase.residual_errors", "1000", AERO),
-    ("erase.rows", "['ispe 0: 3.5ms 100', 'aero 0: 3ms 100']", AERO),
+    ("erase.rows", "['ispe 0: 3.5ms 100', 'aero-cons 0: 3ms 100', 'aero 0: 2.5ms 100']", AERO),
     (
         "policy.erase_scheme.dpes.voltage",
         "'50%'",
@@ -433,6 +435,8 @@ fn bases() -> Vec<Table> {
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
+    let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
+    out.push(with(&first, &left_of));
     out.push(with(&with(&first, OLD), &[("age.retention_from", "'1s'")]));
     for member in ["rif", "rp-controller"] {
         let threshold = format!("policy.read_retry.{member}.threshold");

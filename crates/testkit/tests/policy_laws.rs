@@ -180,8 +180,10 @@ fn erase_scheme(name: &str, x: &PolicyContext) {
         let verify = VerifyView { level, left, fail_bits: 101 + s.below(200_000) as u32 };
         let Some(next) = p.next(&block, &verify) else {
             // What is left is at most what was meant to be left.
-            let most = array.gamma + array.delta * p.left_by_intent(level).saturating_sub(1);
-            assert!(verify.fail_bits <= most && p.left_by_intent(level) > 0, "{name}: {verify:?}");
+            let left = p.may_leave(level, block.errors);
+            let most = array.gamma + array.delta * left.saturating_sub(1);
+            assert!(verify.fail_bits <= most && left > 0, "{name}: {verify:?}");
+            assert!(p.requirement().is_some_and(|bits| block.errors <= 16 * bits), "{name}");
             continue;
         };
         // A predicted pulse stays at its level while there is room; a full one has its own.

@@ -446,6 +446,9 @@ pub struct EraseSuspend {
     pub serve: ServedAfterLoop,
     /// Limits on the suspensions of an erase.
     pub limits: SuspendLimits,
+    /// Of what `suspend.erase.limits.least_left` is the smallest part that is worth a suspension.
+    #[serde(default, skip_serializing_if = "LeastLeftOf::is_erase")]
+    pub least_left_of: LeastLeftOf,
     /// Whether the last loop of an erase is never suspended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_last_loop: bool,
@@ -462,6 +465,24 @@ impl EraseSuspend {
         check_time("suspend.erase.resume", self.resume)?;
         check_time("suspend.erase.verify", self.verify)?;
         self.limits.check_times("suspend.erase.limits")
+    }
+}
+
+/// What the time is left of that is compared with a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeastLeftOf {
+    /// The erase, at the point where it would stop.
+    #[default]
+    Erase,
+    /// The loop under way. A loop with less left runs to its end, and the erase stops there: the limit holds
+    /// no operation from being served between two loops.
+    Loop,
+}
+
+impl LeastLeftOf {
+    fn is_erase(&self) -> bool {
+        *self == LeastLeftOf::Erase
     }
 }
 

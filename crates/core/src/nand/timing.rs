@@ -178,7 +178,8 @@ impl Timing {
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::config::{
-        ChannelOrder, EraseSuspend, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData,
+        ChannelOrder, EraseSuspend, LeastLeftOf, ProgramSuspend, ServedAfterLoop, SuspendLimits,
+        SuspendedData,
     };
     use super::*;
 
@@ -203,6 +204,7 @@ pub(super) mod tests {
                 verify: Span(2),
                 serve: ServedAfterLoop::Queued,
                 limits: limits.clone(),
+                least_left_of: LeastLeftOf::Erase,
                 keep_last_loop: false,
                 rber_growth: 0.0,
             },

@@ -49,7 +49,8 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
     let served = prop_oneof![Just(ServedAfterLoop::Queued), Just(ServedAfterLoop::All)];
     let data = prop_oneof![Just(SuspendedData::Shadow), Just(SuspendedData::Controller)];
     let keep = prop_oneof![6 => Just(false), 1 => Just(true)];
-    ((span(8), span(60), span(30), served, limits(), keep), (span(8), data, span(60), limits())).prop_map(
+    let of = prop_oneof![3 => Just(LeastLeftOf::Erase), 1 => Just(LeastLeftOf::Loop)];
+    ((span(8), span(60), span(30), served, limits(), keep, of), (span(8), data, span(60), limits())).prop_map(
         |(e, p)| SuspendConfig {
             erase: EraseSuspend {
                 suspend: e.0,
@@ -57,6 +58,7 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
                 verify: e.2,
                 serve: e.3,
                 limits: e.4,
+                least_left_of: e.6,
                 keep_last_loop: e.5,
                 rber_growth: 0.0,
             },

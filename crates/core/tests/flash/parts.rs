@@ -115,6 +115,7 @@ impl Parts {
                     verify: Span(VERIFY),
                     serve: ServedAfterLoop::Queued,
                     limits: limits.clone(),
+                    least_left_of: LeastLeftOf::Erase,
                     keep_last_loop: false,
                     rber_growth: 0.0,
                 },

@@ -84,6 +84,10 @@ pub(super) fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
         m.full_above = one_of(s, &[0.0, 0.2, 0.5]);
         m.longer_programs = one_of(s, &[0.0, 0.2, 1.0]);
     }
+    if let EraseSchemeConfig::Aero(m) = &mut c.policy.erase_scheme {
+        m.requirement = one_of(s, &[63, 63, 55, 50, 30]);
+    }
+    c.erase.as_mut().expect("the small drive has the table").over_erase_stress = one_of(s, &[1.0, 2.5]);
 }
 
 /// Defer the last loops of erases on half of the drives whose erases a scheme plans and nothing of which can fail.
