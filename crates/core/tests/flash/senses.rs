@@ -354,20 +354,17 @@ fn each_page_of_a_read_infers_for_itself() {
 /// A read that fails waits before those that came while it was decoded, or behind them.
 #[test]
 fn a_retry_waits_where_its_place_says() {
-    for (retry_place, order) in [(RetryPlace::Back, [0, 1, 2]), (RetryPlace::Front, [0, 2, 1])] {
+    for retry_place in [RetryPlace::Back, RetryPlace::Front] {
         let config = ErrorsConfig { iteration: Span(1_000), retry_place, ..ErrorsConfig::alike() };
         let parts = parts_of(member("retry-one"), 90, config);
         // All fail. The data of the first are in the decoder when the second is sensed; the third waits.
         let mut stage = Stage::new(&parts);
         let ids = [0, 1, 2].map(|page| stage.ask(0, FlashCommand { page, ..read(0) }));
         stage.play();
-        let second = ids.map(|id| stage[id].array[1].0);
-        // The second senses begin one after the other; that of the first goes before the first sense of the third.
-        let third_first = stage[ids[2]].array[0].0;
-        assert_eq!(second[0] < third_first, retry_place == RetryPlace::Front, "{retry_place:?}");
-        let mut by_time = [0, 1, 2];
-        by_time.sort_by_key(|&i| second[i]);
-        assert_eq!(by_time, order, "{retry_place:?}: {second:?}");
+        let (second, third) = (stage[ids[0]].array[1].0, stage[ids[2]].array[0].0);
+        assert_eq!(second < third, retry_place == RetryPlace::Front, "{retry_place:?}: {second}, {third}");
+        // The order of arrival holds among reads that are sensed again.
+        assert!(stage[ids[1]].array[1].0 < stage[ids[2]].array[1].0, "{retry_place:?}");
     }
 }
 
