@@ -79,7 +79,7 @@ pub const CHANGES: [ModelChange; 12] = [
             // Collections that wait for their channel: no drive does with the default, 100 %.
             "policy.gc_schedule.threshold.wait_for_channel_above.10%",
             "policy.gc_schedule.rotating.wait_for_channel_above.10%",
-            "policy.gc_victim.fifo",
+            // Ageing under `fifo` too, but by writes that are not uniform alone: no experiment has them.
             // The wear of blocks changes under every erase scheme, but no time unless it is read by the wear.
             "erase.reading.stress",
             "suspend.erase.least_left_of.loop",

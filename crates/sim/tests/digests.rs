@@ -22,7 +22,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
         "ttflash",
         &["geometry.blocks=64", "geometry.pages=16"],
         "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
-        "2c99272b38a63ff0",
+        "4bc060cb501887b5",
     ),
     (
         "z-ssd",
@@ -43,7 +43,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
         "rif",
         &["geometry.blocks=128", "geometry.pages=16"],
         "randread,bs=64k,iodepth=8,number_ios=2000",
-        "c07a5cc7fe24178e",
+        "39f442b2f552960c",
     ),
 ];
 

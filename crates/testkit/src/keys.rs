@@ -437,7 +437,14 @@ fn bases() -> Vec<Table> {
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
     let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
     out.push(with(&first, &left_of));
-    out.push(with(&with(&first, OLD), &[("age.retention_from", "'1s'")]));
+    out.push(with(
+        &with(&first, OLD),
+        &[
+            ("age.retention_from", "'1s'"),
+            ("age.law", "'uniform'"),
+            ("errors.decode_times", "['1us', '2us']"),
+        ],
+    ));
     for member in ["rif", "rp-controller"] {
         let threshold = format!("policy.read_retry.{member}.threshold");
         out.push(with(

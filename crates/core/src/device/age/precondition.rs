@@ -23,14 +23,26 @@ use std::ops::Range;
 pub struct AgeReport {
     /// Mapping units programmed by overwriting, collection and padding included.
     pub programs: u64,
-    /// Write amplification over the last three windows; if victims are chosen by age, over the last turn.
+    /// Write amplification over the last three windows; over the last turn if victims are chosen by age and writes
+    /// are not uniform.
     pub waf: f64,
-    /// Whether every extent was erased and three successive windows agreed within 2 %; if victims are
-    /// chosen by age, two successive turns. Otherwise the pass was stopped, or ended at its bound.
+    /// Whether every extent was erased and three successive windows agreed within 2 %, or two successive
+    /// turns (see `waf`). Otherwise the pass was stopped, or ended at its bound.
     pub steady: bool,
     /// Whether the overwrites began on extents with the valid units that theory gives, instead of
     /// full ones. Then no extent had to be erased.
     pub analytic: bool,
+}
+
+/// What overwrites a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Uniform writes, from an analytic start.
+    UniformFromStart,
+    /// Uniform writes, from the drive as it is.
+    Uniform,
+    /// Any writes.
+    Any,
 }
 
 /// Where uniform overwrites begin.
@@ -164,14 +176,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             return AgeReport { analytic, ..AgeReport::default() };
         }
-        self.age(analytic, Until::Steady, progress, &mut writes)
+        let load = if analytic { Load::UniformFromStart } else { Load::Uniform };
+        self.age(load, Until::Steady, progress, &mut writes)
     }
 
     /// The common loop, from an analytic start or from the drive as it is. `next` fills a batch with logical
     /// units and returns how many.
     pub(super) fn age(
         &mut self,
-        analytic: bool,
+        load: Load,
         until: Until,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
@@ -184,10 +197,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut pass = Pass::new(self);
         // Before a run the blocks of a lane have been erased alike, and an aged state has no levelling.
         pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
+        let analytic = load == Load::UniformFromStart;
+        // Uniform writes have no hot data, whose share could rise and fall.
+        pass.by_turns &= load == Load::Any;
         if analytic {
-            // No extent of the fill is left to be erased, and the first turn is like the others.
+            // No extent of the fill is left to be erased.
             pass.extents = 0;
-            pass.by_turns = false;
             let layout = &self.shape.layout;
             let most = START_WINDOW * u64::from(layout.lanes) * u64::from(layout.units_per_extent);
             pass.window_units = pass.window_units.min(most);
