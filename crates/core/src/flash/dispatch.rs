@@ -162,9 +162,9 @@ impl<O: Observer> Flash<O> {
             op.along = false;
             let next = std::mem::replace(&mut op.joined, NONE);
             if self.fixed.joins.gathers(kind) {
-                u.queues.put_back(&mut s.ops, at);
+                u.queues.line_up_in_order(&mut s.ops, at);
             } else {
-                u.queues.push_front(&mut s.ops, at);
+                u.queues.return_in_order(&mut s.ops, at);
             }
             self.observe_queue(at, QueueStep::Returns);
             at = next;
