@@ -61,7 +61,7 @@ const DAY_OLD: Load = Load {
     name: "rif-2t/day-old",
     device: "rif-2t",
     scheme: "rif",
-    sets: &["geometry.blocks=64", "age.retention=1d", "age.retention_from=1d"],
+    sets: &["geometry.blocks=64", "age.retention=6h", "age.retention_from=6h"],
     errors: true,
     past: PastKind::Sequential,
     job: "randread,bs=64k,iodepth=32",
