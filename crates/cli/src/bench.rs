@@ -146,7 +146,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     }
     let last = [
         ("ttflash-256g/requests-64k", Errors::OfPreset, "randread,bs=64k,iodepth=16", 500_000),
-        ("rif-2t/errors-64k", Errors::DayOld, "randread,bs=64k,iodepth=256", 3_000_000),
+        ("rif-2t/errors-64k", Errors::HoursOld, "randread,bs=64k,iodepth=256", 3_000_000),
         ("rif-2t/no-errors-64k", Errors::None, "randread,bs=64k,iodepth=256", 3_000_000),
     ];
     for (name, errors, job, requests) in last {

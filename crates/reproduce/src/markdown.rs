@@ -498,4 +498,47 @@ mod tests {
         let mixed = document(None, &[expected, part("atc19/fig4", tally, "")]);
         assert!(mixed.contains("(#hpca24ultra-large-t) | – | – | – | – | – | – | – | 5 |"), "{mixed}");
     }
+
+    fn check(i: usize, kind: CheckKind, verdict: Verdict, used: f64) -> Outcome {
+        let text = |what: &str| format!("{what} {i}");
+        Outcome {
+            label: text("check"),
+            kind,
+            run: "r".to_string(),
+            scheme: "s".to_string(),
+            measure: "read.mean".to_string(),
+            published: text("published"),
+            source: "Table 2".to_string(),
+            trust: "stated".to_string(),
+            band: "± 5 %".to_string(),
+            because: "precision".to_string(),
+            measured: text("measured"),
+            value: Some(i as f64),
+            fitted: (kind == CheckKind::Calibrated).then(|| "an input".to_string()),
+            used: Some(used),
+            verdict,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn many_checks_are_folded_to_the_misses_and_the_one_nearest_to_a_limit() {
+        let mut all: Vec<Outcome> =
+            (0..fold::LONG).map(|i| check(i, CheckKind::Value, Verdict::InBand, i as f64 / 20.0)).collect();
+        assert!(!checks(&all, "").contains("<details>"), "few checks");
+        all.push(check(99, CheckKind::Calibrated, Verdict::OutOfBand, 3.0));
+        let text = checks(&all, "picture");
+        let (shown, folded) = text.split_once("<details>").expect("folded");
+        assert!(shown.starts_with("Out of band:") && shown.matches("\n| check ").count() == 1, "{shown}");
+        assert!(shown.contains("| check 99 | s | calibrated |") && shown.contains("**calibration missed**"));
+        let nearest = "All 16 checks. In band, but nearest to a limit: check 14 [s], measured 14, published \
+                       published 14 (± 5 %).</summary>";
+        assert!(folded.contains(nearest) && folded.contains("picture"), "{folded}");
+        let said = remarks(&all);
+        for needle in ["- precision (± 5 %): all checks\n", "Calibrated:\n\n- check 99 (s): an input\n"] {
+            assert!(said.contains(needle), "{needle}: {said}");
+        }
+        all[0].because = "other".to_string();
+        assert!(remarks(&all).contains("- precision (± 5 %): check 1, and 14 more checks\n"));
+    }
 }

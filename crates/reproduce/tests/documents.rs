@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tailcut_reproduce::{Experiment, list, markdown, version};
+use tailcut_reproduce::check::judge;
+use tailcut_reproduce::{Experiment, Results, Tally, list, markdown, version};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -37,6 +38,47 @@ fn no_section_is_older_than_the_model_that_could_change_it() {
         }
     }
     assert!(old.is_empty(), "`make reproduce` renews these sections:\n{}", old.join("\n"));
+}
+
+/// A section has the checks, bands, reasons and texts that its file has now.
+#[test]
+fn every_section_has_the_texts_of_its_file() {
+    let mut old = Vec::new();
+    for e in list::all().expect("sound") {
+        let sections = markdown::split(&text(document(&e)));
+        let Some(section) = sections.get(&e.id) else { continue };
+        let mut has = |part: &str| {
+            if !section.contains(part) {
+                old.push(format!("{}: {part}", e.id));
+            }
+        };
+        has(&format!("## {}: {}\n\n{}. {}\n", e.id, e.title, e.source.trim_end_matches('.'), e.shows.trim()));
+        e.discussion.iter().for_each(|text| has(text.trim()));
+        let nothing = Results {
+            id: e.id.clone(),
+            quick: false,
+            seconds: 0.0,
+            runs: Vec::new(),
+            searches: Vec::new(),
+            found: Vec::new(),
+            outcomes: Vec::new(),
+            expected: Vec::new(),
+        };
+        for (c, o) in e.check.iter().zip(judge(&e, &e.check, &nothing)) {
+            // The label of a find ends with the value that was found.
+            let label = if c.found.is_some() { String::new() } else { format!("| {} ", o.label) };
+            has(&format!("{label}| {} | {} | {} | {} |", o.scheme, o.kind, o.published, o.trust));
+            has(&format!("| {} |", o.band));
+            o.fitted.iter().for_each(|what| has(&format!(": {what}\n")));
+        }
+        for o in judge(&e, &e.expect, &nothing) {
+            has(&format!("| {} | {} | {} |", o.label, o.scheme, o.band));
+        }
+        let first = section.lines().next().unwrap_or_default();
+        let tally = first.split_once("| ").and_then(|(_, mark)| Tally::of_mark(mark.trim_end_matches("-->")));
+        assert!(!e.judges() || tally.is_some(), "{}: `{first}` has no tally", e.id);
+    }
+    assert!(old.is_empty(), "`tailcut reproduce` renews these sections; they lack:\n{}", old.join("\n"));
 }
 
 /// Sections of removed experiments, and sections made at the quick size, are not allowed.

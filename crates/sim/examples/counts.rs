@@ -57,8 +57,8 @@ const ISPE: Load = Load {
 };
 
 /// Reads of which nearly all pages are decoded after the first sense, as without errors.
-const DAY_OLD: Load = Load {
-    name: "rif-2t/day-old",
+const HOURS_OLD: Load = Load {
+    name: "rif-2t/hours-old",
     device: "rif-2t",
     scheme: "rif",
     sets: &["geometry.blocks=64", "age.retention=6h", "age.retention_from=6h"],
@@ -74,7 +74,7 @@ const NO_ERRORS: Load = Load {
     scheme: "baseline",
     sets: &["geometry.blocks=64"],
     errors: false,
-    ..DAY_OLD
+    ..HOURS_OLD
 };
 /// Errors cost at most this share of the requests.
 const COST_OF_ERRORS: f64 = 0.15;
@@ -160,7 +160,7 @@ const LOADS: [Load; 10] = [
         requests: 10_000,
         shows: |o| o.flash.senses.in_die,
     },
-    DAY_OLD,
+    HOURS_OLD,
     NO_ERRORS,
 ];
 
@@ -321,7 +321,7 @@ fn check() -> Result<(), Box<dyn Error>> {
         toml::from_str(&read("tests/counts.toml")?).map_err(|e| format!("tests/counts.toml: {e}"))?;
     let mut problems = String::new();
     let counts = count()?;
-    let [with, without] = [DAY_OLD, NO_ERRORS].map(|load| counts[load.name] as f64);
+    let [with, without] = [HOURS_OLD, NO_ERRORS].map(|load| counts[load.name] as f64);
     let cost = 1.0 - without / with;
     println!("counts: raw bit errors cost {:.1} % of the requests", cost * 100.0);
     if cost > COST_OF_ERRORS {

@@ -40,8 +40,8 @@ pub struct Target {
 pub enum Errors {
     /// As the drive's preset says.
     OfPreset,
-    /// Under `rif`, with data one day old: nearly all pages are decoded after the first sense, as without errors.
-    DayOld,
+    /// Under `rif`, with data six hours old: nearly all pages are decoded after the first sense, as without errors.
+    HoursOld,
     /// The preset without errors: a codeword takes one iteration in the decoder.
     None,
 }
@@ -49,7 +49,7 @@ pub enum Errors {
 impl Target {
     fn config(self, scale: Scale) -> Result<DeviceConfig, CliError> {
         let [schemes, sets]: [&[&str]; 2] = match self.errors {
-            Errors::DayOld => [&["rif"], &["age.retention=1d", "age.retention_from=1d"]],
+            Errors::HoursOld => [&["rif"], &["age.retention=6h", "age.retention_from=6h"]],
             Errors::OfPreset | Errors::None => [&[], &[]],
         };
         let none: [&str; 0] = [];
@@ -241,7 +241,7 @@ mod tests {
             let target = Target { device: "rif-2t", share: 70, errors };
             target.config(Scale { tiny: true }).unwrap_or_else(|_| panic!("rif-2t is sound"))
         };
-        let (with, without) = (of(Errors::DayOld), of(Errors::None));
+        let (with, without) = (of(Errors::HoursOld), of(Errors::None));
         let errors = with.errors.expect("it has errors");
         assert!(
             without.errors.is_none() && without.ecc.decode.0 == errors.iteration.0 / 4,

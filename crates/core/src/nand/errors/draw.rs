@@ -7,6 +7,7 @@ use super::config::ErrorsConfig;
 use super::grid::{Grid, Growth};
 use super::model::{PageState, Rates};
 use super::normal::{QUANTILES, quantiles};
+use super::spread::{FACTOR_SHIFT, MOST_FACTOR, Shifts, Spread};
 use crate::address::BlockId;
 use crate::nand::blocks::Found;
 use tailcut_units::Stream;
@@ -34,55 +35,9 @@ const MOST: [u64; 3] = [1 << 14, 1 << 23, 1 << 32];
 const ONE: f64 = (1u64 << 40) as f64;
 /// The largest rate: half of the bits are wrong.
 pub const HALF: u64 = 1 << 39;
-/// One as a factor of a spread.
-const FACTOR_SHIFT: u32 = 16;
 /// The number of a page's first sense. Each further one has the next. (Another first number would give other draws, and
 /// nothing else.)
 pub const FIRST_SENSE: u32 = 2;
-/// The largest factor of a page, and of its shift: with the largest rate it stays below 2^64.
-const MOST_FACTOR: u64 = 1 << 24;
-
-/// A table of factors by draw, unless all are 1.
-#[derive(Clone, Debug)]
-struct Spread(Option<Box<[u32; QUANTILES]>>);
-
-impl Spread {
-    /// Factors with this standard deviation of their logarithm; none if it is 0.
-    fn new(deviation: f64, normal: &[f64]) -> Spread {
-        if deviation == 0.0 {
-            return Spread(None);
-        }
-        let all: Vec<f64> = normal.iter().map(|z| libm::exp(deviation * z)).collect();
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let scale = f64::from(1u32 << FACTOR_SHIFT) / mean;
-        Spread(Some(Box::new(std::array::from_fn(|i| libm::round(all[i] * scale) as u32))))
-    }
-
-    /// What the shifts of V_REF's optimum do to the errors at its default, if the logarithms of the shifts have this
-    /// standard deviation around that of the model: these errors grow with the square of the shift. (Its median is 1 and not its
-    /// mean, so that half of the pages are on either side of the model.)
-    fn of_shift(deviation: f64, normal: &[f64]) -> Spread {
-        if deviation == 0.0 {
-            return Spread(None);
-        }
-        let factor = |z: f64| libm::round(libm::exp(2.0 * deviation * z) * f64::from(1u32 << FACTOR_SHIFT));
-        Spread(Some(Box::new(std::array::from_fn(|i| factor(normal[i]).min(MOST_FACTOR as f64) as u32))))
-    }
-
-    /// The largest factor.
-    fn most(&self) -> u64 {
-        let most = self.0.as_ref().and_then(|factors| factors.iter().max().copied());
-        most.unwrap_or(1 << FACTOR_SHIFT).into()
-    }
-
-    #[inline]
-    fn times(&self, rate: u64, draw: u64) -> u64 {
-        match &self.0 {
-            Some(factors) => (rate * u64::from(factors[draw as usize % QUANTILES])) >> FACTOR_SHIFT,
-            None => rate,
-        }
-    }
-}
 
 /// The errors of all pages of a drive.
 #[derive(Clone, Debug)]
@@ -454,31 +409,6 @@ fn at_least_one(factor: u64) -> u64 {
     factor.max(1 << FACTOR_SHIFT)
 }
 
-/// How the optimum of V_REF shifts by page of a block.
-struct Shifts {
-    /// Page types, which tell other boundaries apart.
-    boundaries: u32,
-    /// Pages of a layer.
-    layer_pages: u32,
-}
-
-impl Shifts {
-    /// By page: what its shift does to the errors that the default of V_REF adds. Empty if no shift differs.
-    fn by_page(&self, c: &ErrorsConfig, pages: u32, normal: &[f64], key: u64) -> Vec<u32> {
-        let all = [c.shift_block_spread, c.shift_layer_spread, c.shift_boundary_spread];
-        if all.iter().all(|&spread| spread == 0.0) {
-            return Vec::new();
-        }
-        let [layers, boundaries] = [all[1], all[2]].map(|spread| Spread::of_shift(spread, normal));
-        let factor = |page: u32| {
-            let layer = mix(key ^ u64::from(page / self.layer_pages));
-            let boundary = mix(key ^ (1 << 32 | u64::from(page % self.boundaries)));
-            boundaries.times(layers.times(1 << FACTOR_SHIFT, layer), boundary).min(MOST_FACTOR) as u32
-        };
-        (0..pages).map(factor).collect()
-    }
-}
-
 /// What reads have added to a block. (Not inlined: most drives do not have it.)
 #[inline(never)]
 fn disturb(read: &Grid<1>, found: &Found) -> u64 {
@@ -506,6 +436,19 @@ mod tests {
 
     fn errors(spread: f64) -> Errors {
         Errors::new(&config(spread), 3, 576, 36_864, 7)
+    }
+
+    /// Pages whose optima alone differ, by block, layer and boundary.
+    fn shifted([block, layer, boundary]: [f64; 3]) -> Errors {
+        let c = ErrorsConfig {
+            boundaries: vec![2, 2, 2],
+            layers: 96,
+            shift_block_spread: block,
+            shift_layer_spread: layer,
+            shift_boundary_spread: boundary,
+            ..config(0.0)
+        };
+        Errors::new(&c, 3, 576, 36_864, 7)
     }
 
     fn found(block: u32, cycles: u32, days: u64) -> Found {
@@ -624,15 +567,7 @@ mod tests {
     #[test]
     fn optima_have_a_spread_of_their_own() {
         let [block, layer, boundary] = [0.15, 0.2, 0.2];
-        let c = ErrorsConfig {
-            boundaries: vec![2, 2, 2],
-            layers: 96,
-            shift_block_spread: block,
-            shift_layer_spread: layer,
-            shift_boundary_spread: boundary,
-            ..config(0.0)
-        };
-        let e = Errors::new(&c, 3, 576, 36_864, 7);
+        let e = shifted([block, layer, boundary]);
         let shifts = |select: &dyn Fn(u32) -> (u32, u32), n: u32| -> Vec<f64> {
             let of = |i| {
                 let (block, page) = select(i);
@@ -670,15 +605,7 @@ mod tests {
     #[test]
     fn one_v_ref_does_not_repair_every_page() {
         let repaired = |spread: f64| {
-            let c = ErrorsConfig {
-                boundaries: vec![2, 2, 2],
-                layers: 96,
-                shift_block_spread: spread,
-                shift_layer_spread: spread,
-                shift_boundary_spread: spread,
-                ..config(0.0)
-            };
-            let e = Errors::new(&c, 3, 576, 36_864, 7);
+            let e = shifted([spread; 3]);
             let vref = Vref::Moved(e.optimum(&e.page(&found(0, 2000, 25), 100, 0)));
             let good = |page: &u32| {
                 let page = e.page(&found(page % 16, 2000, 25), page % 576, 0);

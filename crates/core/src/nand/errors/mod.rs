@@ -10,5 +10,6 @@ pub mod draw;
 mod grid;
 pub mod model;
 mod normal;
+mod spread;
 pub mod times;
 mod v_th;
