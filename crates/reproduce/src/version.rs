@@ -68,7 +68,11 @@ pub const CHANGES: [ModelChange; 12] = [
     },
     ModelChange { version: 10, choices: &["errors"], from_units: 0 },
     ModelChange { version: 11, choices: &["errors"], from_units: 0 },
-    ModelChange { version: 12, choices: &["errors"], from_units: 0 },
+    ModelChange {
+        version: 12,
+        choices: &["errors", "host.transfer.whole", "policy.buffer.lru.queue_limit", "policy.schedule.channel-reads"],
+        from_units: 0,
+    },
 ];
 
 /// The newest version that can change a result of the experiment.

@@ -3,7 +3,7 @@
 //! Every expected latency is computed here from the configuration alone, to the nanosecond,
 //! without the model's own arithmetic.
 
-use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::device::config::{DeviceConfig, Transfer};
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::nand::config::BusyKind;
 use tailcut_core::policy::*;
@@ -164,6 +164,37 @@ fn rows_on_two_channels_go_side_by_side_and_meet_on_the_host_link() {
     let got = latency(&mut host, 2 * APART, HostOp::Read, 6144, 2048 + 8192);
     assert!(p.flash_read(1, 0, 1) + p.link(2048) < p.flash_read(1, 0, 4));
     assert_eq!(got, p.ends() + p.flash_read(1, 0, 4) + p.link(8192));
+}
+
+#[test]
+fn a_read_whose_data_are_sent_whole_uses_the_host_link_once() {
+    let mut c = small_drive();
+    c.host.transfer = Transfer::Whole;
+    let p = Parts(&c);
+    let mut host = filled(&c);
+    let whole = |slowest: u64, bytes: u64| p.ends() + slowest + p.link(bytes);
+    // Two halves on two channels arrive at the same time, and no transfer waits for another.
+    let got = latency(&mut host, APART, HostOp::Read, 0, 16384);
+    assert_eq!(got, whole(p.flash_read(1, 0, 4), 16384));
+    assert_eq!(host.done[0].ledger.get(Cause::HOST_LINK), p.link(16384));
+    assert_eq!(host.done[0].ledger.get(Cause::HOST_LINK_WAIT), 0);
+    // The short part waits for the long one.
+    let got = latency(&mut host, 2 * APART, HostOp::Read, 6144, 2048 + 8192);
+    assert_eq!(got, whole(p.flash_read(1, 0, 4), 2048 + 8192));
+    // A part in the buffer waits for the part on flash. One operation, or none, is sent as ever.
+    latency(&mut host, 3 * APART, HostOp::Write, 0, 4096);
+    let got = latency(&mut host, 4 * APART, HostOp::Read, 0, 8192);
+    assert_eq!(got, whole(p.flash_read(1, 0, 2), 8192));
+    assert_eq!(latency(&mut host, 5 * APART, HostOp::Read, 4096, 4096), whole(p.flash_read(1, 0, 2), 4096));
+    assert_eq!(latency(&mut host, 6 * APART, HostOp::Read, 0, 4096), whole(0, 4096));
+    // Two reads meet on the link: the second transfer waits for the first.
+    for _ in 0..2 {
+        host.submit(7 * APART, HostOp::Read, 32768, 16384);
+    }
+    host.drain();
+    let last = host.done.last().expect("they end");
+    assert_eq!(last.ledger.get(Cause::HOST_LINK), p.link(16384));
+    assert_eq!(last.ledger.sum(), last.latency);
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl<O: Observer> Flash<O> {
         let open = self.open_queues(unit);
         let waits = self.state.units[unit.index()].queues.waiting().meets(open);
         if self.fixed.reads_close_channel {
-            return kind == Occupant::UserRead || !(open & !Occupant::UserRead.only()).is_empty() && !waits;
+            return kind == Occupant::UserRead || open.has(kind) && !waits;
         }
         !waits
     }
@@ -191,6 +191,10 @@ impl<O: Observer> Flash<O> {
         let open = u.gates.open();
         if self.fixed.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
             return open & Occupant::UserRead.only();
+        }
+        let holds = self.fixed.collections_hold_programs && u.gates.collecting > 0;
+        if holds && !u.queues.waiting().has(Occupant::GcProgram) {
+            return open & !Occupants::HOST_PROGRAMS;
         }
         open
     }

@@ -80,6 +80,16 @@ impl<O: Observer> Flash<O> {
         self.state.units[unit.index()].gates.closed > 0
     }
 
+    /// Count one more collection (or one fewer) that is under way at a unit. The schedule policy uses
+    /// this.
+    pub fn set_collecting(&mut self, unit: BusyUnit, collects: bool) {
+        let n = &mut self.state.units[unit.index()].gates.collecting;
+        *n = if collects { *n + 1 } else { *n - 1 };
+        if *n == 0 && self.fixed.collections_hold_programs {
+            self.serve_waiting(unit);
+        }
+    }
+
     /// Count one more lane (or one fewer) of this unit that is short of space. The schedule policy
     /// uses this.
     pub fn set_urgent(&mut self, unit: BusyUnit, urgent: bool) {

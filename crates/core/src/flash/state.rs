@@ -89,6 +89,8 @@ pub(super) struct Fixed {
     pub first_on_channel: Occupants,
     /// Whether a waiting host read closes its channel to other work.
     pub reads_close_channel: bool,
+    /// Whether host programs wait while a collection of their unit is under way.
+    pub collections_hold_programs: bool,
 }
 
 /// The variable state of the flash, which a snapshot holds.
@@ -142,6 +144,7 @@ impl<O> Flash<O> {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
             first_on_channel: Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect(),
             reads_close_channel: schedule.reads_close_channel(),
+            collections_hold_programs: schedule.collections_hold_programs(),
             timing: setup.timing,
             slow_programs: setup.slow_programs,
             suspend: setup.suspend,

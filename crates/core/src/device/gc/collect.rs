@@ -1,6 +1,6 @@
 //! Collection: empty a victim, erase it, free it.
 
-use crate::address::{Lpn, Ppa};
+use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::gain::Gain;
@@ -69,6 +69,8 @@ pub(in crate::device) struct Collection {
     pub closes: bool,
     /// Whether the scope is closed to host programs, even while the collection yields.
     pub closes_programs: bool,
+    /// Whether the units of its lane know it as under way.
+    counted: bool,
 }
 
 impl Collection {
@@ -92,6 +94,7 @@ impl Collection {
             waiting: false,
             closes: false,
             closes_programs: false,
+            counted: false,
         }
     }
 
@@ -148,6 +151,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 s.gc.waiting += 1;
             } else {
                 s.gc.waiting -= 1;
+            }
+            self.tell_units(lane);
+        }
+    }
+
+    /// Tell the units of a lane whether its collection is under way and does not wait.
+    fn tell_units(&mut self, lane: u32) {
+        let c = &mut self.state.gc.collections[lane as usize];
+        let counts = c.is_active() && !c.waiting;
+        if std::mem::replace(&mut c.counted, counts) != counts {
+            for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
+                self.flash.set_collecting(unit, counts);
             }
         }
     }
@@ -308,6 +323,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
         c.gain.begins();
         self.count_collection(lane, true);
+        self.tell_units(lane);
     }
 
     /// Begin as many moves as may be under way. If none is left, program the rest and finish.
@@ -366,6 +382,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.count_collection(lane, false);
         self.state.gc.collections[lane as usize].stage = Stage::Idle;
         self.state.extents.abandon_collection(victim);
+        self.tell_units(lane);
         if self.state.gc.waiting > 0 {
             self.wake_waiting();
         }
@@ -468,5 +485,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.waiting > 0 {
             self.wake_waiting();
         }
+        // Only now: another collection may have begun.
+        self.tell_units(lane);
     }
 }
