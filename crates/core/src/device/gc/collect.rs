@@ -69,8 +69,8 @@ pub(in crate::device) struct Collection {
     pub closes: bool,
     /// Whether the scope is closed to host programs, even while the collection yields.
     pub closes_programs: bool,
-    /// Whether the units of its lane know it as under way.
-    counted: bool,
+    /// What the units of its lane know: whether it is under way, and whether it moves data.
+    told: [bool; 2],
 }
 
 impl Collection {
@@ -94,7 +94,7 @@ impl Collection {
             waiting: false,
             closes: false,
             closes_programs: false,
-            counted: false,
+            told: [false; 2],
         }
     }
 
@@ -156,13 +156,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the units of a lane whether its collection is under way and does not wait.
-    fn tell_units(&mut self, lane: u32) {
+    /// Tell the units of a lane whether its collection is under way and does not wait, and whether it still
+    /// moves data. Where last loops of erases are deferred, the programs of a collection may wait for an
+    /// erase; so no erase waits for them.
+    pub(super) fn tell_units(&mut self, lane: u32) {
         let c = &mut self.state.gc.collections[lane as usize];
-        let counts = c.is_active() && !c.waiting;
-        if std::mem::replace(&mut c.counted, counts) != counts {
+        let collects = c.is_active() && !c.waiting;
+        let now = [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop];
+        let before = std::mem::replace(&mut c.told, now);
+        if before != now {
             for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
-                self.flash.set_collecting(unit, counts);
+                self.flash.collection_changes(unit, before, now);
             }
         }
     }
@@ -400,6 +404,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Host reads of the victim may be held back by this collection: let them through.
             c.stage = Stage::Draining;
             self.close_scope(lane, false);
+            self.tell_units(lane);
         } else {
             self.erase_victim(lane);
         }

@@ -39,7 +39,8 @@ pub trait Schedule {
         false
     }
     /// Whether host programs of a die with a collection under way begin only while programs of a
-    /// collection wait, and `next` names them; fixed for the drive's life.
+    /// collection wait, and `next` names them; and erases only while none of its collections moves data.
+    /// Fixed for the drive's life.
     fn collections_hold_programs(&self) -> bool {
         false
     }
