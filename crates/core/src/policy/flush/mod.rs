@@ -19,10 +19,9 @@ pub struct FlushView {
     pub capacity: u32,
     /// Dirty units of the pool of the most recent write; with parity, of its stripe.
     pub lane_dirty: u32,
-    /// Dirty units of the die of the most recent write, and of the die of the least recently written
-    /// unit; 0 unless the policy names dies.
+    /// Dirty units of the die of the most recent write; 0 unless the policy heeds what is on its way.
     pub die_dirty: u32,
-    /// The latter.
+    /// The same of the die of the least recently written unit.
     pub oldest_die_dirty: u32,
     /// Mapping units in one write unit.
     pub units_per_write: u32,

@@ -11,8 +11,7 @@
 //! together and may join too. Under `static` random writes fill the planes at different rates.
 //!
 //! **Parameters and source.** `order`: a permutation of the letters C, W, D. The authors' simulator
-//! of ATC'19, as measured: the write frontiers of eight planes fill together. That a page is not
-//! bound to a plane is inferred from that.
+//! of ATC'19: a page that leaves for a chip goes to the plane whose turn it is.
 //!
 //! **Left out.** Nothing.
 //!
