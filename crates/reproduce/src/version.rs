@@ -70,7 +70,12 @@ pub const CHANGES: [ModelChange; 12] = [
     ModelChange { version: 11, choices: &["errors"], from_units: 0 },
     ModelChange {
         version: 12,
-        choices: &["errors", "host.transfer.whole", "policy.buffer.lru.queue_limit", "policy.schedule.channel-reads"],
+        choices: &[
+            "errors",
+            "host.transfer.whole",
+            "policy.buffer.lru.queue_limit",
+            "policy.schedule.channel-reads",
+        ],
         from_units: 0,
     },
 ];

@@ -1,6 +1,8 @@
 //! Drive configurations for tests; each test changes the values that matter to it.
 
-use tailcut_core::device::config::{AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites, Transfer};
+use tailcut_core::device::config::{
+    AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites, Transfer,
+};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,

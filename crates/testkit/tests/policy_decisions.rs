@@ -182,9 +182,7 @@ fn groups_of_a_die_leave_while_less_than_the_limit_is_on_its_way() {
 fn a_buffer_drains_from_the_high_mark_to_the_low_one() {
     let config = watermark::Config { high: 0.8, low: 0.3, ..watermark::Config::default() };
     let mut p = FlushPolicy::new(&FlushConfig::Watermark(config), &context()).expect("valid marks");
-    let mut leaves = |dirty| {
-        p.next(&flush_view(dirty, dirty)) != FlushVerdict::Hold
-    };
+    let mut leaves = |dirty| p.next(&flush_view(dirty, dirty)) != FlushVerdict::Hold;
     let steps = [(0, false), (8, false), (9, true), (8, true), (4, true), (3, false), (8, false), (9, true)];
     for (step, (dirty, drains)) in steps.into_iter().enumerate() {
         assert_eq!(leaves(dirty), drains, "step {step}: {dirty} of 10 are dirty");

@@ -236,15 +236,8 @@ fn flush(name: &str, x: &PolicyContext) {
         let units_per_write = x.units_per_write;
         let (mut verdicts, mut twin) = (0, p.clone());
         loop {
-            let view = FlushView {
-                dirty,
-                held,
-                capacity,
-                lane_dirty,
-                die_dirty,
-                oldest_die_dirty,
-                units_per_write,
-            };
+            let view =
+                FlushView { dirty, held, capacity, lane_dirty, die_dirty, oldest_die_dirty, units_per_write };
             let verdict = p.next(&view);
             assert_eq!(verdict, twin.next(&view), "{name} is not deterministic");
             seen.push(verdict);

@@ -2,8 +2,8 @@
 //! for them.
 //!
 //! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is the
-//! number of dirty mapping units of that die or lane: those that are not yet on their way. A write whose next unit is for a full
-//! queue waits for that queue; writes for other queues pass it.
+//! number of dirty mapping units of that die or lane: those that are not yet on their way. A write
+//! whose next unit is for a full queue waits for that queue; writes for other queues pass it.
 
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};

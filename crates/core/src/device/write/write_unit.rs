@@ -171,6 +171,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (self.dirty_of_die(list), oldest.map_or(0, |list| self.dirty_of_die(list)))
     }
 
+    /// Number of dirty slots of the die of this list.
     fn dirty_of_die(&self, list: u32) -> u32 {
         self.dirty_of_lanes(self.lanes_of_die(list))
     }

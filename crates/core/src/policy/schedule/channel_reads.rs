@@ -5,8 +5,8 @@
 //! of collections, then their programs; but while both wait, every `share`-th program is the
 //! host's. From the start of a collection of a die until its erase has ended, host programs of that die
 //! begin only as such a `share`-th program. So they also wait for the erase, which begins when all
-//! collections under way at the die have moved their data; so the erases of its planes join. A host read interrupts an operation where `suspend_program`
-//! and `suspend_erase` allow it.
+//! collections under way at the die have moved their data; so the erases of its planes join. A host read
+//! interrupts an operation where `suspend_program` and `suspend_erase` allow it.
 //!
 //! **Why it matters for the tail.** The channel is free when a waiting read gets its die, and fewer
 //! programs are under way that a read could meet. But one read that waits for an erase stops its
