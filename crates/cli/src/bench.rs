@@ -104,6 +104,10 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let mut lines: Vec<Line> = Vec::new();
     terminal.text(&header())?;
     let mut done = |line: Line| {
+        // It may have been stopped: its figures and its digest are not those of the whole.
+        if interrupted() {
+            return Ok(());
+        }
         terminal.text(&row(&line))?;
         lines.push(line);
         Ok::<(), CliError>(())

@@ -185,6 +185,23 @@ fn a_run_stops_with_its_partial_results_in_its_slow_moments_too() {
 }
 
 #[test]
+fn a_benchmark_that_is_stopped_has_no_result() {
+    let dir = tempfile::tempdir().unwrap();
+    // The one ends in its requests, the other while it ages its drive.
+    for name in ["growth/100M", "mqsim-default/age-100"] {
+        let mut child = start(dir.path(), &["bench", "--only", name]);
+        uses(&child, 1.5);
+        let mut out = child.stdout.take().unwrap();
+        let (code, said) = stop(child, Duration::from_millis(200), "INT");
+        assert_eq!((code, said.contains("interrupted")), (Some(1), true), "{said}");
+        let mut printed = String::new();
+        out.read_to_string(&mut printed).unwrap();
+        let lines: Vec<&str> = printed.lines().collect();
+        assert!(lines.len() == 1 && lines[0].trim_start().starts_with("benchmark"), "{printed}");
+    }
+}
+
+#[test]
 fn waiting_for_standard_input_stops() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["INT", "TERM"] {

@@ -170,3 +170,40 @@ fn predictions_are_right_away_from_the_limit_and_guess_at_it() {
     assert!(text.contains("60 pages") && text.contains("published accuracy of the chunk: 98.7 %"), "{text}");
     tailcut(&["ldpc", "predict", "--rber", "0.01,0.004"]).refused(&["--rber", "increase"]);
 }
+
+/// By default the decoder is that of the table from which drives draw; a table chooses its own, and its limit.
+#[test]
+fn predictions_are_for_the_decoder_of_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).to_str().unwrap().to_string();
+    let predict = |more: &[&str]| -> Value {
+        let few = ["ldpc", "predict", "--rber", "0.0084", "--pages", "60", "--json"];
+        serde_json::from_str(&tailcut(&[&few[..], more].concat()).ok()).unwrap()
+    };
+    let shipped = tailcut_ldpc::Table::shipped();
+    std::fs::write(file("shipped.txt"), shipped.to_string()).unwrap();
+    let default = predict(&[]);
+    assert_eq!(default, predict(&["--table", &file("shipped.txt")]));
+    let decoder = (&default["schedule"], &default["factor"], &default["iterations"]);
+    assert_eq!(decoder, (&"flooding".into(), &"0.750".into(), &20.into()));
+    // At this rate the layered decoder decodes most of the pages that the flooding one does not.
+    let layered = predict(&["--schedule", "layered"]);
+    assert_eq!(
+        (&layered["schedule"], &layered["page_threshold"]),
+        (&"layered".into(), &default["page_threshold"])
+    );
+    let failed = |found: &Value| found["points"][0]["failed"].as_u64().unwrap();
+    assert!(2 * failed(&layered) < failed(&default), "{} and {}", failed(&layered), failed(&default));
+    // A table with a limit of its own moves the thresholds.
+    let table = ["ldpc", "table", "--schedule", "layered", "--frames", "20", "--out"];
+    tailcut(&[&table[..], &[&file("layered.txt")]].concat()).ok();
+    let own = predict(&["--table", &file("layered.txt")]);
+    assert_eq!(
+        (&own["schedule"], &own["points"][0]["failed"]),
+        (&"layered".into(), &layered["points"][0]["failed"])
+    );
+    assert!(own["page_threshold"].as_u64() > default["page_threshold"].as_u64(), "{own}");
+    tailcut(&["ldpc", "predict", "--table", &file("none.txt")]).refused(&["--table", "none.txt"]);
+    let both = ["ldpc", "predict", "--table", &file("layered.txt"), "--schedule", "flooding"];
+    tailcut(&both).refused(&["--schedule", "--table"]);
+}

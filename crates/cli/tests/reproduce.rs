@@ -89,7 +89,7 @@ fn a_miss_is_a_result_and_with_strict_a_failure() {
 fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.md");
-    let other = "<!-- begin atc19/fig4 | values 3/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
+    let other = "<!-- begin atc19/fig4 | values 3/0, calibrated 0/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
     std::fs::write(&report, other).unwrap();
     let out = run(folder.path(), &["--json", "--report", report.to_str().unwrap()]).ok();
     let json: Value = serde_json::from_str(&out).unwrap();
@@ -98,7 +98,8 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
     assert_eq!(verdicts, ["in_band", "out_of_band"]);
     assert_eq!(checks[0]["value"], 1.0);
     let text = std::fs::read_to_string(&report).unwrap();
-    let total = "**5 checks against a published value: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
+    let total =
+        "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
     for needle in ["\nkept\n", "## test/small: two checks", "**out of band**", "to be missed", total] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }

@@ -56,7 +56,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 12] = [
+const OPTIONAL: [&str; 14] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
@@ -64,10 +64,12 @@ const OPTIONAL: [&str; 12] = [
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
     "suspend.erase.keep_last_loop",
+    "suspend.erase.least_left_of",
     "age.free",
     "age.pe_cycles",
     "age.retention",
     "age.retention_from",
+    "age.law",
     "age.reads",
 ];
 
@@ -114,7 +116,7 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
     } else if key.starts_with("errors.")
         || key.contains(".read_retry.")
         || key.contains(".refresh.")
-        || key == "age.retention_from"
+        || ["age.retention_from", "age.law"].contains(&key)
     {
         ("rif-2t", &[])
     } else {
@@ -230,7 +232,9 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "age.pe_cycles=1",
         "age.retention=1s",
         "age.reads=1",
+        "age.law=uniform",
         "suspend.erase.keep_last_loop=true",
+        "suspend.erase.least_left_of=loop",
         "policy.erase_scheme.aero={ always_shallow=true }",
         "policy.erase_scheme.dpes={ mode='slack' }",
         "policy.erase_scheme.aero-cons={ always_shallow=true }",
@@ -245,6 +249,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         add("tiny", &[set.to_string()]);
     }
     add("tlc-3d", &["faults={ worn=63, correctable=72 }".to_string()]);
+    add("rif-2t", &["errors.decode_times=['1us', '20us']".to_string()]);
     add("tlc-3d", &["erase.defer_last_loop=true".to_string()]);
     let listed: Vec<String> = entries().into_iter().map(|e| e.key).collect();
     let unique: BTreeSet<String> = listed.iter().cloned().collect();

@@ -197,7 +197,6 @@ fn calibrated_times_add_up() {
     assert!((16_850..=16_950).contains(&ns(&z)), "ATC'19 Table 2: 16.9 us at QD1, here {}", ns(&z));
     let iops = 1e9 / z.controller.command.0 as f64;
     assert!((780e3..800e3).contains(&iops), "ATC'19 Table 2: 790 K at QD32, here {iops}");
-    assert_eq!(ns(&preset("z-ssd-artifact").config), 39 + 290 + 3_320 + 3_414 + 1_248 + 11);
     assert_eq!(ns(&preset("ttflash-256g").config), 142_575);
     let e = preset("mqsim-e").config;
     assert!((1_590..=1_610).contains(&(ns(&e) - 90_000 - 8_192)));

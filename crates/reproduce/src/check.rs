@@ -61,6 +61,12 @@ pub struct Outcome {
     /// The measured value in the check's unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
+    /// What a calibrated check was fitted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<String>,
+    /// How much of the band the value uses: 0 in its middle, 1 at an edge. `None` if that cannot be said.
+    #[serde(skip)]
+    pub used: Option<f64>,
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -76,7 +82,7 @@ pub fn judge(e: &Experiment, checks: &[Check], results: &Results) -> Vec<Outcome
 
 fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
     let band = e.band(c);
-    let kind = c.kind(band);
+    let kind = e.kind(c);
     let found = c.found.as_ref().and_then(|name| results.found.iter().find(|f| f.name == *name));
     let at = found.and_then(|f| Some((f.axis.as_str(), f.value.as_deref()?)));
     let unit = unit(c);
@@ -118,6 +124,8 @@ fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
         because: band.and_then(|b| b.because.clone()).unwrap_or_default(),
         measured: value.map_or("-".to_string(), |v| unit.show(v)),
         value,
+        fitted: e.fitted(c).map(String::from),
+        used: band.zip(value).and_then(|(b, v)| used(b, c.published, v)),
         verdict,
         note: c.note.clone(),
     }
@@ -129,7 +137,10 @@ fn excused(e: &Experiment, c: &Check, kind: CheckKind, runs: &[String], results:
         return Some(why.clone());
     }
     let about: Vec<_> = e.run.iter().filter(|r| runs.contains(&r.name)).collect();
-    let stand_in = about.iter().find_map(|r| r.stand_in.as_ref()).filter(|_| kind == CheckKind::Value);
+    let stand_in = about
+        .iter()
+        .find_map(|r| r.stand_in.as_ref())
+        .filter(|_| matches!(kind, CheckKind::Value | CheckKind::Calibrated));
     if let Some(why) = stand_in {
         return Some(format!("stand-in for the paper's workload: {why}"));
     }
@@ -196,6 +207,21 @@ fn holds(band: &Band, published: Option<f64>, measured: f64) -> bool {
     band.at_most.is_none_or(|most| measured <= most) && band.at_least.is_none_or(|least| measured >= least)
 }
 
+/// How much of the band a value uses: by its distance from the middle, or, with one limit, by its share of the
+/// limit. `None` for a limit of zero.
+fn used(band: &Band, published: Option<f64>, measured: f64) -> Option<f64> {
+    let of = |value: f64, whole: f64| (whole != 0.0).then(|| (value / whole).max(0.0));
+    match (band.relative, band.range.or(band.at_least.zip(band.at_most).map(|(a, b)| [a, b]))) {
+        (Some(percent), _) => of((measured - published?).abs(), published?.abs() * percent / 100.0),
+        (None, Some([from, to])) => of((2.0 * measured - from - to).abs(), to - from),
+        (None, None) => {
+            let limit = band.at_most.or(band.at_least).filter(|limit| *limit != 0.0)?;
+            // A value below a lower limit, or above an upper one, has a share above one.
+            if band.at_most.is_some() == (limit > 0.0) { of(measured, limit) } else { of(limit, measured) }
+        }
+    }
+}
+
 fn band_text(band: &Band, unit: &Unit) -> String {
     let mut parts = Vec::new();
     if let Some(percent) = band.relative {
@@ -231,6 +257,15 @@ mod tests {
         assert!(holds(&range, None, 4.0) && !holds(&range, None, 6.1));
         let both = band("at_least = 1\nat_most = 2");
         assert!(holds(&both, None, 1.5) && !holds(&both, None, 0.5) && !holds(&both, None, 2.5));
+        assert_eq!(used(&relative, Some(100.0), 87.0), Some(1.0));
+        assert_eq!(used(&range, None, 5.0), Some(0.0));
+        assert_eq!(used(&range, None, 6.5), Some(1.5));
+        assert_eq!(used(&both, None, 2.0), Some(1.0));
+        let one = |text: &str, value: f64| used(&band(text), None, value);
+        assert_eq!((one("at_most = 8", 4.0), one("at_most = 8", 16.0)), (Some(0.5), Some(2.0)));
+        assert_eq!((one("at_least = 8", 16.0), one("at_least = 8", 4.0)), (Some(0.5), Some(2.0)));
+        assert_eq!((one("at_most = -30", -60.0), one("at_most = -30", -15.0)), (Some(0.5), Some(2.0)));
+        assert_eq!(one("at_most = 0", -5.0), None);
         let us = Unit::of("us", Kind::Time).expect("a unit");
         assert_eq!(band_text(&both, &us), "at least 1 us, at most 2 us");
         assert_eq!(band_text(&range, &us), "4 to 6 us");

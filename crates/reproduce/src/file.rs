@@ -10,7 +10,7 @@
 //! quick = "5 s"
 //! full = "30 s"
 //!
-//! [defaults]             # of the checks: scheme, source, trust, band
+//! [defaults]             # of the checks: scheme, source, trust, band, kind, fitted
 //!
 //! [[run]]                # drives and requests
 //! name = "randread-qd1"
@@ -73,8 +73,8 @@ pub struct Experiment {
     /// The comparisons, in the order shown; empty if nothing was published.
     #[serde(default)]
     pub check: Vec<Check>,
-    /// What was expected before the first run, for a comparison without published values. Each is a
-    /// check without `published`, `says`, `source` and `trust`, and is judged at the full size.
+    /// What was expected before the first run, without published values. Each is a check without `published`,
+    /// `says`, `source` and `trust`, is judged at the full size, and is counted apart from the checks.
     #[serde(default)]
     pub expect: Vec<Check>,
     /// Tables of measures in addition to the checks.
@@ -110,6 +110,10 @@ pub struct Defaults {
     pub trust: Option<Trust>,
     /// The band.
     pub band: Option<Band>,
+    /// The kind.
+    pub kind: Option<CheckKind>,
+    /// What the values were fitted to.
+    pub fitted: Option<String>,
 }
 
 /// Schemes on one drive under the same requests.
@@ -275,8 +279,10 @@ pub struct Check {
     pub measure: String,
     /// Divide the value by this one, or subtract this one.
     pub relative_to: Option<RelativeTo>,
-    /// The kind of the comparison; by [`Check::kind`] if missing.
+    /// The kind of the comparison; by [`Experiment::kind`] if missing.
     pub kind: Option<CheckKind>,
+    /// For a calibrated check: what was fitted to its value, or the inputs that its value is made of.
+    pub fitted: Option<String>,
     /// The published value in `unit`.
     pub published: Option<f64>,
     /// The words of the paper, if it gives no value.
@@ -304,6 +310,9 @@ pub struct Check {
 pub enum CheckKind {
     /// A value that was published, in figures or in words, and that the model could miss.
     Value,
+    /// A value to which the model was fitted, an input of the preset, or a sum of inputs: it tests
+    /// the calibration and predicts nothing.
+    Calibrated,
     /// A direction or an order: which of two values is larger, or that something grows.
     Order,
     /// True by construction of the model for any settings: a test of the bookkeeping.
@@ -314,6 +323,7 @@ impl fmt::Display for CheckKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             CheckKind::Value => "value",
+            CheckKind::Calibrated => "calibrated",
             CheckKind::Order => "order",
             CheckKind::Structural => "structural",
         })
@@ -463,6 +473,23 @@ impl Experiment {
         check.band.as_ref().or(self.defaults.band.as_ref())
     }
 
+    /// The kind of a check: as declared; otherwise an order if there is no published value and the band
+    /// only says which of two values is larger; otherwise a value. A check is calibrated or structural
+    /// only if declared so.
+    pub fn kind(&self, check: &Check) -> CheckKind {
+        let order = check.published.is_none()
+            && check.relative_to.is_some()
+            && self.band(check).is_some_and(|b| b.is_limit(if check.unit == "%" { 0.0 } else { 1.0 }));
+        let declared = check.kind.or(self.defaults.kind);
+        declared.unwrap_or(if order { CheckKind::Order } else { CheckKind::Value })
+    }
+
+    /// What a calibrated check was fitted to; `None` for the other kinds.
+    pub fn fitted<'a>(&'a self, check: &'a Check) -> Option<&'a str> {
+        let fitted = check.fitted.as_deref().or(self.defaults.fitted.as_deref());
+        fitted.filter(|_| self.kind(check) == CheckKind::Calibrated)
+    }
+
     /// The scheme of a check.
     pub fn scheme<'a>(&'a self, check: &'a Check) -> Option<&'a str> {
         check.scheme.as_deref().or(self.defaults.scheme.as_deref())
@@ -515,16 +542,6 @@ impl Check {
     /// The runs, searches and sweeps that the check names.
     pub fn named(&self) -> impl Iterator<Item = &str> {
         self.run.iter().chain(&self.runs).map(String::as_str)
-    }
-
-    /// The kind of the comparison: as declared; otherwise an order if there is no published
-    /// value and the band only says which of two values is larger; otherwise a value. A check
-    /// is structural only if declared so.
-    pub fn kind(&self, band: Option<&Band>) -> CheckKind {
-        let order = self.published.is_none()
-            && self.relative_to.is_some()
-            && band.is_some_and(|b| b.is_limit(if self.unit == "%" { 0.0 } else { 1.0 }));
-        self.kind.unwrap_or(if order { CheckKind::Order } else { CheckKind::Value })
     }
 }
 

@@ -8,7 +8,7 @@
 //! Reading order: [`file`] is the format; [`sweep`] repeats runs along axes; [`list`] has the
 //! built-in experiments; [`execute`] runs them; [`search`] finds the ratings of the ACT tool;
 //! [`check`] judges, if needed at a value of an axis that [`find`] finds; [`tally`] counts;
-//! [`text`], [`markdown`] and [`picture`] show the result; [`version`] determines which results
+//! [`text`], [`markdown`] and [`picture`] show the result, where [`fold`] shortens it; [`version`] determines which results
 //! a new version of the model leaves valid.
 
 pub mod alone;
@@ -17,6 +17,7 @@ pub mod error;
 pub mod execute;
 pub mod file;
 pub mod find;
+pub mod fold;
 pub mod follow;
 pub mod list;
 pub mod markdown;

@@ -3,11 +3,12 @@
 
 use crate::check::{Outcome, Verdict};
 use crate::execute::Results;
-use crate::file::Experiment;
+use crate::file::{CheckKind, Experiment};
+use crate::fold;
 use crate::list::EXPERIMENTS;
 use crate::picture::{self, Theme};
 use crate::table::tables;
-use crate::tally::Tally;
+use crate::tally::{Judged, Tally};
 use crate::text::outcome;
 use crate::version;
 use std::collections::BTreeMap;
@@ -30,15 +31,18 @@ The values that the papers publish, beside the values that the model gives. `tai
 --report docs/reproduction.md` (`make reproduce`) writes this document from the files in
 `experiments/`. Do not edit it here: its texts are in those files.
 
-There are three kinds of checks. A **value** check compares with what was published in numbers or
-in words, and the model could miss it. An **order** check compares a direction: for example, which
-of two latencies is longer. A **structural** check is true by construction of the model and tests
-only the bookkeeping.
+There are four kinds of checks. A **value** check compares with what was published in numbers or
+in words, and the model could miss it. A **calibrated** check has a value to which the model was
+fitted, or which is an input of the preset or a sum of inputs: it tests the calibration and predicts
+nothing, and each section says what was fitted. An **order** check compares a direction: for
+example, which of two latencies is longer. A **structural** check is true by construction of the
+model and tests only the bookkeeping.
 
 Every check has a band and the reason for it. The band was set before the result was seen, from
 the error that the paper states or from the precision of its words. A value outside its band is a
-miss and is shown as one. A check is *not comparable* if a comparison would mean nothing; the
-reason is in the notes.
+miss and is shown as one; a calibrated value outside its band is a miss of the calibration. A check
+is *not comparable* if a comparison would mean nothing; the reason is in the notes. In a section
+with many checks, those outside their bands come first, and all of them are in a list to unfold.
 
 The column *trust* says how far a published value can be trusted: **stated** in the paper;
 **implied** by its text (read from the prose, because a figure gives no numbers); **found** in
@@ -75,25 +79,19 @@ pub fn section(e: &Experiment, results: &Results) -> Section {
         e.id, e.time.full, e.time.quick
     ));
     if e.judges() {
-        out.push_str("| check | scheme | kind | published | trust | measured | band | verdict |\n");
-        out.push_str("| --- | --- | --- | --: | --- | --: | --- | --- |\n");
-        for o in &results.outcomes {
-            out.push_str(&row(o));
-        }
-        out.push('\n');
-        if let Some(chart) = picture::checks(e, results) {
-            out.push_str(&pictures.add("published and measured", &chart));
-        }
+        let chart = picture::checks(e, results);
+        let picture = chart.map_or(String::new(), |chart| pictures.add("published and measured", &chart));
+        out.push_str(&checks(&results.outcomes, &picture));
         out.push_str(&remarks(&results.outcomes));
     } else {
         for run in &results.runs {
             let why = run.missing.iter().map(|why| format!("{}: {why}\n\n", run.name));
             out.extend(why);
         }
-        out.push_str(&expectations(&results.expected));
     }
+    out.push_str(&expectations(&results.expected));
     for table in tables(e, results) {
-        out.push_str(&format!("{}\n", table.markdown()));
+        out.push_str(&table.markdown());
         if let Some(chart) = &table.chart {
             out.push_str(&pictures.add(&table.title, chart));
         }
@@ -130,8 +128,33 @@ impl Pictures {
     }
 }
 
+/// The checks with their picture. Of many checks, those out of band come first, and all are folded.
+fn checks(outcomes: &[Outcome], picture: &str) -> String {
+    let all: Vec<&Outcome> = outcomes.iter().collect();
+    if all.len() <= fold::LONG {
+        return format!("{}{picture}", rows(&all));
+    }
+    let out: Vec<&Outcome> = all.iter().copied().filter(|o| o.verdict == Verdict::OutOfBand).collect();
+    let shown = if out.is_empty() { String::new() } else { format!("Out of band:\n\n{}", rows(&out)) };
+    let mut summary = format!("All {} checks.", all.len());
+    if let Some(o) = fold::nearest(outcomes) {
+        summary.push_str(&format!(" In band, but nearest to a limit: {}.", fold::said(o)));
+    }
+    format!("{shown}{}", fold::folded(&summary, &format!("{}{picture}", rows(&all))))
+}
+
+/// The table of some checks.
+fn rows(outcomes: &[&Outcome]) -> String {
+    let mut out = String::from("| check | scheme | kind | published | trust | measured | band | verdict |\n");
+    out.push_str("| --- | --- | --- | --: | --- | --: | --- | --- |\n");
+    outcomes.iter().for_each(|o| out.push_str(&row(o)));
+    out.push('\n');
+    out
+}
+
 fn verdict(o: &Outcome) -> String {
     match o.verdict {
+        Verdict::OutOfBand if o.kind == CheckKind::Calibrated => "**calibration missed**".to_string(),
         Verdict::OutOfBand => "**out of band**".to_string(),
         ref v => v.words().to_string(),
     }
@@ -163,7 +186,7 @@ fn expectations(outcomes: &[Outcome]) -> String {
 /// The reasons for bands.
 fn reasons(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
-    let mut bands: Vec<(String, Vec<String>)> = Vec::new();
+    let mut bands = Vec::new();
     for o in outcomes.iter().filter(|o| !o.because.is_empty()) {
         if !matches!(o.verdict, Verdict::NotComparable(_)) || !o.band.is_empty() {
             gather(&mut bands, format!("{} ({})", o.because, o.band), &o.label);
@@ -179,15 +202,28 @@ fn reasons(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// The reasons for bands, the sources of values, the reasons why checks are not comparable, and
-/// notes.
+/// The reasons for bands, what was fitted, the sources of values, the reasons why checks are not
+/// comparable, and notes.
 fn remarks(outcomes: &[Outcome]) -> String {
     let mut out = reasons(outcomes);
-    let mut sources: Vec<(String, Vec<String>)> = Vec::new();
+    let mut fitted = Vec::new();
+    for o in outcomes {
+        if let Some(what) = &o.fitted {
+            gather(&mut fitted, what.clone(), &format!("{} ({})", o.label, o.scheme));
+        }
+    }
+    if !fitted.is_empty() {
+        out.push_str("Calibrated:\n\n");
+        for (what, labels) in &fitted {
+            out.push_str(&format!("- {}: {what}\n", some(labels, outcomes.len())));
+        }
+        out.push('\n');
+    }
+    let mut sources = Vec::new();
     for o in outcomes {
         gather(&mut sources, o.source.clone(), &o.label);
     }
-    let said: Vec<&str> = sources.iter().map(|s| s.0.as_str()).collect();
+    let said: Vec<&str> = sources.iter().map(|(source, _): &(String, _)| source.as_str()).collect();
     out.push_str(&format!("Sources of the published values: {}.\n\n", said.join("; ")));
     let mut notes = Vec::new();
     for o in outcomes {
@@ -201,28 +237,44 @@ fn remarks(outcomes: &[Outcome]) -> String {
     if !notes.is_empty() {
         out.push_str("Notes:\n\n");
         for (note, labels) in &notes {
-            out.push_str(&format!("- {}: {note}\n", some(labels, usize::MAX)));
+            out.push_str(&format!("- {}: {note}\n", some(labels, outcomes.len())));
         }
         out.push('\n');
     }
     out
 }
 
-fn gather(groups: &mut Vec<(String, Vec<String>)>, key: String, label: &str) {
+/// The checks that share a remark.
+#[derive(Default)]
+struct Labels {
+    different: Vec<String>,
+    checks: usize,
+}
+
+/// As many labels are named; of more, only the first and their number.
+const NAMED: usize = 6;
+
+fn gather(groups: &mut Vec<(String, Labels)>, key: String, label: &str) {
     let group = match groups.iter_mut().find(|g| g.0 == key) {
         Some(group) => group,
         None => {
-            groups.push((key, Vec::new()));
+            groups.push((key, Labels::default()));
             groups.last_mut().expect("just pushed")
         }
     };
-    if !group.1.iter().any(|l| l == label) {
-        group.1.push(label.to_string());
+    group.1.checks += 1;
+    if !group.1.different.iter().any(|l| l == label) {
+        group.1.different.push(label.to_string());
     }
 }
 
-fn some(labels: &[String], all: usize) -> String {
-    if labels.len() == all { "all checks".to_string() } else { labels.join(", ") }
+fn some(labels: &Labels, all: usize) -> String {
+    let Labels { different, checks } = labels;
+    match different.as_slice() {
+        _ if *checks == all => "all checks".to_string(),
+        [first, ..] if different.len() > NAMED => format!("{first}, and {} more checks", checks - 1),
+        _ => different.join(", "),
+    }
 }
 
 /// Whether a section counts checks against published values.
@@ -282,24 +334,24 @@ fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
     tallies.iter().flatten().for_each(|t| all += *t);
     let mut out = format!("{HEAD}\n{}\n\n", totals(&all));
     out.push_str(
-        "| experiment | values in band | values out | orders in band | orders out | structural \
+        "| experiment | values in band | values out | orders in band | orders out | calibrated | structural \
          | not comparable | model version |\n",
     );
-    out.push_str("| --- | --: | --: | --: | --: | --: | --: | --: |\n");
+    out.push_str("| --- | --: | --: | --: | --: | --: | --: | --: | --: |\n");
     for (id, tally) in order.iter().zip(&tallies) {
         let section = &sections[id];
         let cells = match tally {
             Some(t) => [
-                t.values.held,
-                t.values.missed,
-                t.orders.held,
-                t.orders.missed,
-                t.structural.all(),
-                t.not_comparable,
-            ]
-            .map(|n| n.to_string()),
+                t.values.held.to_string(),
+                t.values.missed.to_string(),
+                t.orders.held.to_string(),
+                t.orders.missed.to_string(),
+                with_missed(t.calibrated),
+                with_missed(t.structural),
+                t.not_comparable.to_string(),
+            ],
             // The section has no published values.
-            None => [(); 6].map(|()| "–".to_string()),
+            None => [(); 7].map(|()| "–".to_string()),
         };
         let (link, version) = (link(id, section), made_at(section));
         out.push_str(&format!("| {link} | {} | {version} |\n", cells.join(" | ")));
@@ -309,26 +361,32 @@ fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
 
 /// The totals: how many checks of each kind there are, and their verdicts.
 fn totals(all: &Tally) -> String {
-    let Tally { values, orders, structural, not_comparable, full_only } = all;
-    let broken = match structural.missed {
-        0 => String::new(),
-        n => format!(" ({n} out of band)"),
-    };
+    let Tally { values, calibrated, orders, structural, not_comparable, full_only } = all;
     let full = match full_only {
         0 => String::new(),
         n => format!(", {n} judged at full size only"),
     };
     format!(
-        "**{} checks against a published value: {} in band, {} out. {} orders: {} in band, {} out. {} \
-         structural{broken}, {not_comparable} not comparable{full}.**",
+        "**{} published values that the model could miss: {} in band, {} out. {} orders: {} in band, {} out.** \
+         Counted apart: {} values to which the model was fitted or that are its inputs, {} structural, \
+         {not_comparable} not comparable{full}.",
         values.all(),
         values.held,
         values.missed,
         orders.all(),
         orders.held,
         orders.missed,
-        structural.all(),
+        with_missed(*calibrated),
+        with_missed(*structural),
     )
+}
+
+/// The number of checks, and how many of them are out of band.
+fn with_missed(judged: Judged) -> String {
+    match judged.missed {
+        0 => judged.all().to_string(),
+        n => format!("{} ({n} out)", judged.all()),
+    }
 }
 
 fn link(id: &str, section: &str) -> String {
@@ -396,16 +454,17 @@ mod tests {
     #[test]
     fn the_head_counts_checks_by_kind_over_all_sections() {
         let marks = [
-            "values 5/2, orders 1/1, structural 3/0, not comparable 4, full size only 0",
-            "values 1/0, orders 0/1, structural 0/0, not comparable 1, full size only 0",
+            "values 5/2, calibrated 8/1, orders 1/1, structural 3/0, not comparable 4, full size only 0",
+            "values 1/0, calibrated 2/0, orders 0/1, structural 0/0, not comparable 1, full size only 0",
         ];
         let new = part("atc19/fig4", marks[0], "Model version 5.");
         let text = document(None, &[new, part("atc19/table2", marks[1], "Model version 4.")]);
         for needle in [
-            "**8 checks against a published value: 6 in band, 2 out. 3 orders: 1 in band, 2 out. 3 \
-             structural, 5 not comparable.**",
-            "| [atc19/fig4](#atc19fig4-t) | 5 | 2 | 1 | 1 | 3 | 4 | 5 |",
-            "| [atc19/table2](#atc19table2-t) | 1 | 0 | 0 | 1 | 0 | 1 | 4 |",
+            "**8 published values that the model could miss: 6 in band, 2 out. 3 orders: 1 in band, 2 out.** \
+             Counted apart: 11 (1 out) values to which the model was fitted or that are its inputs, 3 \
+             structural, 5 not comparable.",
+            "| [atc19/fig4](#atc19fig4-t) | 5 | 2 | 1 | 1 | 9 (1 out) | 3 | 4 | 5 |",
+            "| [atc19/table2](#atc19table2-t) | 1 | 0 | 0 | 1 | 2 | 0 | 1 | 4 |",
         ] {
             assert!(text.contains(needle), "{needle}\n{text}");
         }
@@ -413,7 +472,8 @@ mod tests {
 
     #[test]
     fn published_values_and_comparisons_have_documents_of_their_own() {
-        let mark = "values 1/0, orders 0/1, structural 0/0, not comparable 1, full size only 0";
+        let mark =
+            "values 1/0, calibrated 0/0, orders 0/1, structural 0/0, not comparable 1, full size only 0";
         let checks = document(None, &[part("atc19/fig4", mark, "")]);
         let comparisons = document(None, &[part("hpca24/ultra-large", "8 of 9 expectations met", "")]);
         let fits = |old: &str, new: &[(&str, bool)]| fits(Some(old), new.iter().copied());
@@ -433,8 +493,9 @@ mod tests {
         let alone = document(None, std::slice::from_ref(&expected));
         assert!(alone.starts_with("# Composed"), "{alone}");
         assert!(alone.contains("(#hpca24ultra-large-t) | 8 of 9 expectations met | 5 |"), "{alone}");
-        let tally = "values 5/2, orders 1/1, structural 3/0, not comparable 4, full size only 0";
+        let tally =
+            "values 5/2, calibrated 0/0, orders 1/1, structural 3/0, not comparable 4, full size only 0";
         let mixed = document(None, &[expected, part("atc19/fig4", tally, "")]);
-        assert!(mixed.contains("(#hpca24ultra-large-t) | – | – | – | – | – | – | 5 |"), "{mixed}");
+        assert!(mixed.contains("(#hpca24ultra-large-t) | – | – | – | – | – | – | – | 5 |"), "{mixed}");
     }
 }

@@ -99,7 +99,7 @@ const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_p
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, \
      erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
      channel.ecc_wait, channel.wasted, channel.idle, pages.again, pages.retries, pages.accuracy, pages.needless, \
-     pages.missed, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
+     pages.missed, pages.caught, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
      blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, refresh, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
 
@@ -406,6 +406,8 @@ mod tests {
         assert!(of(&scheme, "pages.accuracy").unwrap_err().contains("predictions"));
         scheme.page_senses = Some(PageSenses { predicted: 100, needless: 2, missed: 1, ..pages });
         assert_eq!(["pages.accuracy", "pages.missed"].map(|name| of(&scheme, name).unwrap()), [0.97, 0.01]);
+        // Of 29 pages that would not have been decoded, one was missed.
+        assert_eq!(of(&scheme, "pages.caught").unwrap(), 28.0 / 29.0);
     }
 
     #[test]

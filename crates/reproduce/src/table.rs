@@ -4,6 +4,7 @@
 use crate::execute::{Results, RunOutput};
 use crate::file::{Experiment, SeriesOf, SeriesTable, Table};
 use crate::find::Found;
+use crate::fold;
 use crate::measure::Measure;
 use crate::picture::{self, Chart};
 use crate::search::{Passed, Rating};
@@ -21,6 +22,8 @@ pub struct Shown {
     pub title: String,
     /// Rows of cells.
     pub rows: Vec<Vec<String>>,
+    /// The smallest and the largest value of the first column of measures, with their rows.
+    pub range: Option<String>,
     /// A picture of the table, if a picture shows more than the table.
     pub chart: Option<Chart>,
 }
@@ -230,7 +233,17 @@ fn measures(e: &Experiment, table: &Table, results: &Results) -> Shown {
         Some(_) => None,
         None => ran.first().and_then(|(_, run)| picture::percentiles(&columns, &wanted(run), results, run)),
     };
-    Shown { title: table.title.clone(), rows, chart }
+    let places = ran.iter().flat_map(|(values, run)| wanted(run).into_iter().map(move |s| (values, run, s)));
+    let firsts: Vec<(f64, String, String)> = places
+        .filter_map(|(values, run, scheme)| {
+            let (column, at) = (columns.first()?, (run, values, sweep));
+            let value = column.value(results, &other(e, column, at), scheme)?;
+            let row = values.iter().map(String::as_str).chain([scheme]).collect::<Vec<_>>().join(", ");
+            Some((value, cell(e, column, results, at, scheme), row))
+        })
+        .collect();
+    let range = fold::range(&firsts).map(|range| format!("{} {range}", columns[0].head));
+    Shown { title: table.title.clone(), rows, range, chart }
 }
 
 /// A point of the table's sweep: its run, the values of the axes, and the sweep.
@@ -264,7 +277,7 @@ fn misses(found: &Found) -> Shown {
     for (value, miss) in &found.misses {
         rows.push(vec![value.clone(), miss.map_or("-".to_string(), |m| format!("{} %", Short(100.0 * m)))]);
     }
-    Shown { title, rows, chart: None }
+    Shown { title, rows, range: None, chart: None }
 }
 
 /// Rows of equal length over the longest run, one column for each scheme. A request counts in
@@ -294,7 +307,7 @@ fn over_time(table: &SeriesTable, run: &RunOutput) -> Shown {
         out.push(row);
     }
     let chart = picture::over_time(table, &out[0][1..], &lines, whole);
-    Shown { title: table.title.clone(), rows: out, chart }
+    Shown { title: table.title.clone(), rows: out, range: None, chart }
 }
 
 /// The figure over some intervals; `None` if nothing completed in them.
@@ -371,12 +384,22 @@ fn tried(searches: &[(&String, &Vec<Rating>)]) -> Shown {
             rows.push(row);
         }
     }
-    Shown { title: "Multipliers tried".to_string(), rows, chart: None }
+    Shown { title: "Multipliers tried".to_string(), rows, range: None, chart: None }
 }
 
 impl Shown {
-    /// For the terminal.
+    /// The line that stands for a long table.
+    fn summary(&self) -> Option<String> {
+        let rows = self.rows.len() - 1;
+        let range = self.range.as_ref().map_or(String::new(), |range| format!("; {range}"));
+        (rows > fold::LONG).then(|| format!("{}: {rows} rows{range}", self.title))
+    }
+
+    /// For the terminal. A long table is one line there.
     pub fn plain(&self) -> String {
+        if let Some(summary) = self.summary() {
+            return format!("{summary} (the table is in the report, --report)\n");
+        }
         let mut grid = Grid::default();
         for (i, row) in self.rows.iter().enumerate() {
             grid.row(row.iter().cloned());
@@ -387,9 +410,9 @@ impl Shown {
         format!("{}\n{}", self.title, grid.render())
     }
 
-    /// As a Markdown table.
+    /// As a Markdown table; a long one is folded.
     pub fn markdown(&self) -> String {
-        let mut out = format!("{}:\n\n", self.title);
+        let mut out = String::new();
         for (i, row) in self.rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().map(|c| c.replace('|', "\\|")).collect();
             out.push_str(&format!("| {} |\n", cells.join(" | ")));
@@ -398,6 +421,9 @@ impl Shown {
                 out.push_str(&format!("| {} |\n", rule.join(" | ")));
             }
         }
-        out
+        match self.summary() {
+            Some(summary) => fold::folded(&summary, &out),
+            None => format!("{}:\n\n{out}\n", self.title),
+        }
     }
 }

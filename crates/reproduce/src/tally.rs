@@ -25,6 +25,8 @@ impl Judged {
 pub struct Tally {
     /// Checks against a published value.
     pub values: Judged,
+    /// Checks of values to which the model was fitted, and of its inputs.
+    pub calibrated: Judged,
     /// Checks of a direction or an order.
     pub orders: Judged,
     /// Checks of what is true by construction.
@@ -42,6 +44,7 @@ impl Tally {
         for o in outcomes {
             let judged = match o.kind {
                 CheckKind::Value => &mut tally.values,
+                CheckKind::Calibrated => &mut tally.calibrated,
                 CheckKind::Order => &mut tally.orders,
                 CheckKind::Structural => &mut tally.structural,
             };
@@ -57,12 +60,16 @@ impl Tally {
 
     /// Number of checks out of band, of any kind.
     pub fn missed(&self) -> usize {
-        self.values.missed + self.orders.missed + self.structural.missed
+        self.values.missed + self.calibrated.missed + self.orders.missed + self.structural.missed
     }
 
     /// The counts in words.
     pub fn words(&self) -> String {
-        let judged = [(self.values, "value", "values"), (self.orders, "order", "orders")];
+        let judged = [
+            (self.values, "value", "values"),
+            (self.calibrated, "calibrated value", "calibrated values"),
+            (self.orders, "order", "orders"),
+        ];
         let mut parts: Vec<String> = Vec::new();
         for (j, one, many) in judged.into_iter().filter(|(j, ..)| j.all() > 0) {
             let what = if j.all() == 1 { one } else { many };
@@ -80,13 +87,15 @@ impl Tally {
     }
 
     /// The counts in a form that can be parsed again, for the first line of a section:
-    /// `values 12/2, orders 3/0, …`.
+    /// `values 12/2, calibrated 2/0, orders 3/0, …`.
     pub fn mark(&self) -> String {
-        let Tally { values, orders, structural, not_comparable, full_only } = self;
+        let Tally { values, calibrated, orders, structural, not_comparable, full_only } = self;
         let pair = |j: &Judged| format!("{}/{}", j.held, j.missed);
         format!(
-            "values {}, orders {}, structural {}, not comparable {not_comparable}, full size only {full_only}",
+            "values {}, calibrated {}, orders {}, structural {}, not comparable {not_comparable}, full size \
+             only {full_only}",
             pair(values),
+            pair(calibrated),
             pair(orders),
             pair(structural)
         )
@@ -102,6 +111,7 @@ impl Tally {
         };
         Some(Tally {
             values: pair(part("values")?)?,
+            calibrated: pair(part("calibrated")?)?,
             orders: pair(part("orders")?)?,
             structural: pair(part("structural")?)?,
             not_comparable: part("not comparable")?.parse().ok()?,
@@ -114,6 +124,7 @@ impl AddAssign for Tally {
     fn add_assign(&mut self, other: Tally) {
         let pairs = [
             (&mut self.values, other.values),
+            (&mut self.calibrated, other.calibrated),
             (&mut self.orders, other.orders),
             (&mut self.structural, other.structural),
         ];
@@ -134,6 +145,7 @@ mod tests {
     fn a_tally_is_said_and_read_again() {
         let mut tally = Tally {
             values: Judged { held: 12, missed: 2 },
+            calibrated: Judged { held: 2, missed: 1 },
             orders: Judged { held: 1, missed: 0 },
             structural: Judged { held: 3, missed: 0 },
             not_comparable: 4,
@@ -141,11 +153,12 @@ mod tests {
         };
         assert_eq!(
             tally.words(),
-            "14 values (12 in band, 2 out), 1 order (1 in band, 0 out), 3 structural, 4 not comparable"
+            "14 values (12 in band, 2 out), 3 calibrated values (2 in band, 1 out), 1 order (1 in band, 0 out), \
+             3 structural, 4 not comparable"
         );
         assert_eq!(Tally::of_mark(&tally.mark()), Some(tally));
         assert_eq!(Tally::of_mark("19 in band, 1 out of band"), None);
         tally += tally;
-        assert_eq!((tally.values.held, tally.missed(), tally.not_comparable), (24, 4, 8));
+        assert_eq!((tally.values.held, tally.missed(), tally.not_comparable), (24, 6, 8));
     }
 }

@@ -1,8 +1,9 @@
 //! The output on the terminal.
 
-use crate::check::Verdict;
+use crate::check::{Outcome, Verdict};
 use crate::execute::Results;
 use crate::file::Experiment;
+use crate::fold;
 use crate::table::tables;
 use crate::tally::Tally;
 use tailcut_report::text::Grid;
@@ -12,21 +13,21 @@ const WIDTH: usize = 110;
 
 /// The result of an experiment in a few words.
 pub fn outcome(e: &Experiment, results: &Results) -> String {
+    let judged = results.expected.iter().filter(|o| !matches!(o.verdict, Verdict::FullSizeOnly));
+    let held = results.expected.iter().filter(|o| o.verdict == Verdict::InBand).count();
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let expected = match judged.count() {
+        0 => String::new(),
+        n => format!(", {held} of {} met", count(n, "expectation")),
+    };
     match e.judges() {
-        true => Tally::of(&results.outcomes).words(),
+        true => format!("{}{expected}", Tally::of(&results.outcomes).words()),
         false => {
             let ran = results.runs.iter().filter(|r| r.missing.is_none());
             let (runs, most) = ran.fold((0, 0), |(n, most), r| (n + 1, r.schemes.len().max(most)));
-            let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
             let searches = match results.searches.len() {
                 0 => String::new(),
                 n => format!(", {} for a rating", count(n, "search run")),
-            };
-            let judged = results.expected.iter().filter(|o| !matches!(o.verdict, Verdict::FullSizeOnly));
-            let held = results.expected.iter().filter(|o| o.verdict == Verdict::InBand).count();
-            let expected = match judged.count() {
-                0 => String::new(),
-                n => format!(", {held} of {} met", count(n, "expectation")),
             };
             format!("{} under {}{searches}{expected}", count(most, "scheme"), count(runs, "workload"))
         }
@@ -60,16 +61,21 @@ pub fn heading(e: &Experiment, quick: bool) -> String {
 pub fn result(e: &Experiment, results: &Results) -> String {
     let mut out = String::new();
     let mut grid = Grid::default();
-    if e.judges() {
+    let all = &results.outcomes;
+    let long = all.len() > fold::LONG;
+    let shown: Vec<&Outcome> = all.iter().filter(|o| !long || o.verdict == Verdict::OutOfBand).collect();
+    if !shown.is_empty() {
         grid.row(["check", "kind", "published", "measured", "band", "verdict"].map(String::from));
         grid.rule();
     }
-    for o in &results.outcomes {
+    for o in shown {
         let label = format!("{} [{}]", o.label, o.scheme);
         let verdict = o.verdict.words().to_string();
         let kind = o.kind.to_string();
         grid.row([label, kind, o.published.clone(), o.measured.clone(), o.band.clone(), verdict]);
     }
+    out.push_str(&grid.render());
+    let mut grid = Grid::default();
     if !results.expected.is_empty() {
         grid.row(["expected", "measured", "band", "verdict"].map(String::from));
         grid.rule();
@@ -78,11 +84,15 @@ pub fn result(e: &Experiment, results: &Results) -> String {
         let label = format!("{} [{}]", o.label, o.scheme);
         grid.row([label, o.measured.clone(), o.band.clone(), o.verdict.words().to_string()]);
     }
+    if long {
+        out.push_str(&wrap(&folded(all), WIDTH, "  ", "    "));
+    }
     out.push_str(&grid.render());
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
     for o in &results.outcomes {
         if let Verdict::NotComparable(why) = &o.verdict {
-            notes.push(format!("{} [{}] is not comparable: {why}", o.label, o.scheme));
+            let one = format!("not comparable, {why}");
+            notes.extend((!notes.contains(&one)).then_some(one));
         } else if o.verdict == Verdict::OutOfBand
             && let Some(note) = &o.note
         {
@@ -101,6 +111,14 @@ pub fn result(e: &Experiment, results: &Results) -> String {
     }
     out.push_str(&format!("\n  {} in {:.0} s\n\n", outcome(e, results), results.seconds));
     out
+}
+
+/// The line that stands for the checks of a long list that are not out of band.
+fn folded(outcomes: &[Outcome]) -> String {
+    let nearest = fold::nearest(outcomes);
+    let nearest = nearest.map_or(String::new(), |o| format!("; nearest to a limit: {}", fold::said(o)));
+    let held = outcomes.iter().filter(|o| o.verdict == Verdict::InBand).count();
+    format!("{held} of {} checks in band (all are in --json and --report){nearest}", outcomes.len())
 }
 
 /// Breaks a text into lines of at most `width` columns.

@@ -189,11 +189,11 @@ fn run_of<'a>(e: &'a Experiment, name: &str) -> Result<&'a Run, String> {
 
 /// Checks an expectation: it has a value and a band, and nothing that belongs to a published value.
 fn check_expected(e: &Experiment, c: &Check) -> Result<(), String> {
-    if e.judges() {
-        return Err("an experiment has either checks or expectations".to_string());
-    }
     if c.published.is_some() || c.says.is_some() || c.source.is_some() || c.trust.is_some() {
         return Err("published, says, source, trust: only allowed in a check".to_string());
+    }
+    if e.kind(c) == CheckKind::Calibrated || c.fitted.is_some() {
+        return Err("kind, fitted: an expectation is not calibrated".to_string());
     }
     check_measured(e, c)?;
     let band = e.band(c).ok_or("band is missing")?;
@@ -209,6 +209,7 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
         return Err("source is missing".to_string());
     }
     let trust = c.trust.or(e.defaults.trust).ok_or("trust is missing")?;
+    check_fitted(e, c)?;
     if c.not_comparable.is_some() {
         return Ok(());
     }
@@ -217,7 +218,7 @@ fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
     }
     let band = e.band(c).ok_or("band is missing")?;
     check_band(band, c.published).map_err(|why| format!("band: {why}"))?;
-    check_kind(c, band).map_err(|why| format!("kind: {why}"))
+    check_kind(c, e.kind(c), band).map_err(|why| format!("kind: {why}"))
 }
 
 /// Checks that the value of a check can be taken from the runs that it names.
@@ -251,11 +252,25 @@ fn check_measured(e: &Experiment, c: &Check) -> Result<(), String> {
     unit_of(&c.unit, kind).map(|_| ())
 }
 
+/// Checks that a calibrated check, and no other, says what was fitted.
+fn check_fitted(e: &Experiment, c: &Check) -> Result<(), String> {
+    let calibrated = e.kind(c) == CheckKind::Calibrated;
+    if calibrated && e.fitted(c).is_none_or(str::is_empty) {
+        return Err(
+            "fitted is missing: say what was fitted to the value, or of which inputs it is made".into()
+        );
+    }
+    if !calibrated && c.fitted.is_some() {
+        return Err("fitted: only allowed with `kind = \"calibrated\"`".to_string());
+    }
+    Ok(())
+}
+
 /// Checks that the kind fits what is published.
-fn check_kind(c: &Check, band: &Band) -> Result<(), String> {
+fn check_kind(c: &Check, kind: CheckKind, band: &Band) -> Result<(), String> {
     let said = c.says.as_ref().is_some_and(|says| says.contains(|ch: char| ch.is_ascii_digit()));
-    match c.kind(Some(band)) {
-        CheckKind::Value if c.published.is_none() && !said => {
+    match kind {
+        CheckKind::Value | CheckKind::Calibrated if c.published.is_none() && !said => {
             Err("there is no number in `published` or `says`; is it an order?".to_string())
         }
         CheckKind::Order if c.published.is_some() => {

@@ -60,6 +60,24 @@ impl Spare {
         1.0 / (1.0 - x)
     }
 
+    /// FIFO, with writes that hit each valid unit with its share of all writes. A copy of a unit with the share p
+    /// stays where it is for T host writes, the time of a turn, or until the unit is written: for
+    /// (1 − exp(−p T)) / p writes on average. So the drive programs W = Σ p / (1 − exp(−p T)) units a host
+    /// write, and W T = `blocks` b units in a turn.
+    pub fn fifo_by_shares(&self, shares: &[f64]) -> f64 {
+        let programs = |turn: f64| shares.iter().map(|p| p / -f64::exp_m1(-p * turn)).sum::<f64>();
+        let (mut low, mut high) = (1.0, 1e3 * self.blocks * f64::from(self.b));
+        for _ in 0..100 {
+            let middle = f64::sqrt(low * high);
+            if programs(middle) * middle < self.blocks * f64::from(self.b) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        programs(low)
+    }
+
     /// d-choices: the victim is the best of `d` draws with replacement from `slots` blocks. A
     /// draw of a full or not collectable block is a miss; if all draws miss, the best of all
     /// blocks is taken. The balance of the levels is integrated in time until it is in

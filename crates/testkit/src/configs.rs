@@ -5,12 +5,12 @@ use tailcut_core::device::config::{
 };
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
 use tailcut_core::nand::config::{
-    BusyKind, ChannelConfig, EccConfig, EnergyConfig, EraseSuspend, EraseTiming, GeometryConfig,
-    ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig, SuspendLimits,
-    SuspendedData, TimingConfig,
+    BusyKind, ChannelConfig, ChannelOrder, EccConfig, EnergyConfig, EraseSuspend, EraseTiming,
+    GeometryConfig, LeastLeftOf, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig,
+    SuspendLimits, SuspendedData, TimingConfig,
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
-use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
+use tailcut_core::nand::errors::config::ErrorsConfig;
 use tailcut_core::policy::*;
 use tailcut_units::Span;
 use tailcut_units::quantity::Level;
@@ -50,6 +50,7 @@ pub fn small_drive() -> DeviceConfig {
                 verify: Span(11_000),
                 serve: ServedAfterLoop::Queued,
                 limits: no_limits(),
+                least_left_of: LeastLeftOf::Erase,
                 keep_last_loop: false,
                 rber_growth: 0.144,
             },
@@ -61,7 +62,7 @@ pub fn small_drive() -> DeviceConfig {
             },
         },
         energy: EnergyConfig { read: 50_000, program: 60_000, erase: 70_000 },
-        channel: ChannelConfig { rate: 800_000_000, command: Span(300) },
+        channel: ChannelConfig { rate: 800_000_000, command: Span(300), order: ChannelOrder::Arrival },
         ecc: EccConfig { codeword: 2048, decode: Span(1_700), queue: 4, engines: None },
         host: HostConfig {
             queue_depth: 32,
@@ -127,6 +128,7 @@ pub fn small_drive() -> DeviceConfig {
             pe_cycles: None,
             retention: None,
             retention_from: None,
+            law: None,
             reads: None,
         },
         erase: Some(erase_table()),
@@ -140,15 +142,12 @@ pub fn small_drive() -> DeviceConfig {
 /// without another V_REF.
 pub fn errors_table() -> ErrorsConfig {
     ErrorsConfig {
-        model: ErrorModel::Fitted,
-        iteration: Span(1_000),
-        boundaries: vec![2],
-        step: 0.0005,
         block_spread: 0.1,
         layer_spread: 0.05,
         layers: 4,
         page_spread: 0.05,
         codeword_spread: 0.045,
+        ..ErrorsConfig::alike()
     }
 }
 
@@ -165,6 +164,7 @@ pub fn erase_table() -> EraseConfig {
         "aero-cons 2000: 4ms 40, 6ms 30, 8.5ms 30",
         "aero 0: 1.5ms 30, 2.5ms 20, 4ms 50",
         "aero 2000: 3.5ms 40, 5ms 30, 7.5ms 30",
+        "aero-50 2000: 3.5ms 20, 5.5ms 50, 8ms 30",
     ];
     EraseConfig {
         step: Span(500_000),
@@ -178,6 +178,7 @@ pub fn erase_table() -> EraseConfig {
         misprediction: 0.02,
         reading: Reading::Cycles,
         stress_exponent: 1.0,
+        over_erase_stress: 2.0,
         cycles_per_erase: 1,
         defer_last_loop: false,
         fresh_errors: 20,
@@ -268,7 +269,7 @@ pub fn cross_check_drive() -> DeviceConfig {
         recovery: Span(0),
         verify: Span(0),
     };
-    c.channel = ChannelConfig { rate: 500_000_000, command: Span(100) };
+    c.channel = ChannelConfig { rate: 500_000_000, command: Span(100), order: ChannelOrder::DataFirst };
     c.ecc = EccConfig { codeword: 1024, decode: Span(0), queue: 8, engines: None };
     c.host = HostConfig {
         queue_depth: 512,

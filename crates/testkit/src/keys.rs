@@ -53,7 +53,7 @@ macro_rules! errors {
         ]
     };
 }
-const ERRORS: &str = "{ model = 'fitted', iteration = '1us', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1 }";
+const ERRORS: &str = "{ model = 'fitted', iteration = '1us', decode_unit = 'codeword', retry_place = 'back', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1, shift_block_spread = 0.1, shift_layer_spread = 0.1, shift_boundary_spread = 0.1 }";
 const OLD: &[(&str, &str)] = errors!(("policy.read_retry", "'swift-read'"));
 /// A drive whose data are old enough to be refreshed.
 const REFRESHES: &[(&str, &str)] = errors!(("policy.background", "'refresh'"));
@@ -136,6 +136,7 @@ const CHANGES: &[Change] = &[
     ("suspend.erase.limits.most", "1", ARBITRARY),
     ("suspend.erase.limits.spacing", "'200us'", ARBITRARY),
     ("suspend.erase.limits.least_left", "'500us'", ARBITRARY),
+    ("suspend.erase.least_left_of", "'erase'", ARBITRARY),
     ("suspend.program.suspend", "'5us'", INTRA_PHASE),
     ("suspend.program.data", "'controller'", INTRA_PHASE),
     ("suspend.program.reload", "'4us'", INTRA_PHASE),
@@ -144,6 +145,7 @@ const CHANGES: &[Change] = &[
     ("suspend.program.limits.least_left", "'100us'", INTRA_PHASE),
     ("channel.rate", "'801MB/s'", &[]),
     ("channel.command", "'301ns'", &[]),
+    ("channel.order", "'commands-first'", &[]),
     ("ecc.codeword", "'1KiB'", &[]),
     ("ecc.decode", "'1701ns'", &[]),
     ("ecc.queue", "1", &[("ecc.decode", "'20us'")]),
@@ -234,6 +236,7 @@ const CHANGES: &[Change] = &[
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
     ("age.retention_from", "'17d'", OLD),
+    ("age.law", "'log-uniform'", OLD),
     ("errors.model", "'power-law'", OLD),
     ("errors.iteration", "'2us'", OLD),
     (
@@ -251,6 +254,12 @@ const CHANGES: &[Change] = &[
     ("errors.layers", "2", OLD),
     ("errors.page_spread", "0.3", OLD),
     ("errors.codeword_spread", "0.3", OLD),
+    ("errors.shift_block_spread", "0.3", OLD),
+    ("errors.shift_layer_spread", "0.3", OLD),
+    ("errors.shift_boundary_spread", "0.3", OLD),
+    ("errors.decode_unit", "'page'", OLD),
+    ("errors.decode_times", "['1us', '9us']", OLD),
+    ("errors.retry_place", "'front'", OLD),
     ("policy.read_retry.walk.stride", "0.25", &[]),
     ("policy.read_retry.walk.entries", "1", &[]),
     ("policy.read_retry.walk.table", "[0.5, 2.0, 5.0]", &[]),
@@ -285,6 +294,7 @@ const CHANGES: &[Change] = &[
     ("erase.misprediction", "'50%'", AERO),
     ("erase.reading", "'stress'", &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000")]),
     ("erase.stress_exponent", "3.0", WORN),
+    ("erase.over_erase_stress", "5.0", WORN),
     ("erase.fresh_errors", "63", AERO),
     ("erase.worn_errors", "8000", WORN),
     ("erase.worn_cycles", "10", WORN),
@@ -296,7 +306,7 @@ const CHANGES: &[Change] = &[
         &[("policy.erase_scheme", "'aero'"), ("age.pe_cycles", "2000"), ("faults.worn", "37")],
     ),
     ("erase.residual_errors", "1000", AERO),
-    ("erase.rows", "['ispe 0: 3.5ms 100', 'aero 0: 3ms 100']", AERO),
+    ("erase.rows", "['ispe 0: 3.5ms 100', 'aero-cons 0: 3ms 100', 'aero 0: 2.5ms 100']", AERO),
     (
         "policy.erase_scheme.dpes.voltage",
         "'50%'",
@@ -426,7 +436,16 @@ fn bases() -> Vec<Table> {
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
-    out.push(with(&with(&first, OLD), &[("age.retention_from", "'1s'")]));
+    let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
+    out.push(with(&first, &left_of));
+    out.push(with(
+        &with(&first, OLD),
+        &[
+            ("age.retention_from", "'1s'"),
+            ("age.law", "'uniform'"),
+            ("errors.decode_times", "['1us', '2us']"),
+        ],
+    ));
     for member in ["rif", "rp-controller"] {
         let threshold = format!("policy.read_retry.{member}.threshold");
         out.push(with(

@@ -11,9 +11,9 @@ use tailcut_core::device::{Device, InMemory, OpKind, StepEvent};
 use tailcut_core::ftl::config::CopyMode;
 use tailcut_core::ftl::map::Place;
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
+use tailcut_testkit::Host;
 use tailcut_testkit::rig::{NEVER, Rig, UNIT, both, never, rows, stripes, traffic, with};
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, errors_table};
 use tailcut_units::{HostOp, SimTime, Span, Status};
 
 /// The place of unit 0 after it is written and flushed on a drive without faults.
@@ -103,10 +103,7 @@ fn a_page_that_cannot_be_read_once() {
 #[test]
 fn a_fault_of_one_plane_leaves_the_retries_of_the_others() {
     let mut config = rows();
-    let even = errors_table();
-    let (block_spread, page_spread, codeword_spread) = (0.0, 0.0, 0.0);
-    config.errors =
-        Some(ErrorsConfig { block_spread, page_spread, codeword_spread, layer_spread: 0.0, ..even });
+    config.errors = Some(ErrorsConfig::alike());
     (config.ecc.codeword, config.policy.read_retry) = (CODEWORD, member("retry-one"));
     config.age.retention = Some(Span(90 * 86_400_000_000_000));
     let row = u64::from(config.geometry.planes) * config.geometry.page * u64::from(config.geometry.dies());

@@ -510,3 +510,56 @@ fn what_cannot_go_together_is_refused_by_name() {
         assert!(e.problem.contains(names), "case {i}: {e}");
     }
 }
+
+/// Under a uniform load no group collects much more than another, where collections wait for their channel: a
+/// channel that is seldom idle serves the lane that has waited longest. In the order of lanes the last ones
+/// would starve.
+#[test]
+fn collections_that_wait_for_their_channel_take_turns() {
+    use tailcut_core::policy::{flush, gc_scope, read_path};
+    let waits = threshold::Config {
+        start: Level::Count(16),
+        wait_for_channel_above: Level::Count(2),
+        ..Default::default()
+    };
+    let rotates = rotating::Config {
+        start: Level::Count(16),
+        hard: Level::Count(2),
+        stop: Level::Count(1),
+        wait_for_channel_above: Level::Count(2),
+        ..Default::default()
+    };
+    for (name, schedule) in
+        [("threshold", GcScheduleConfig::Threshold(waits)), ("rotating", GcScheduleConfig::Rotating(rotates))]
+    {
+        let mut c = parity_drive();
+        (c.geometry.chips_per_channel, c.geometry.planes, c.geometry.blocks) = (8, 1, 64);
+        c.policy.gc_schedule = schedule;
+        c.policy.gc_scope = gc_scope::GcScopeConfig::Plane(gc_scope::plane::Config { one_per_channel: true });
+        c.policy.read_path = read_path::ReadPathConfig::GcTolerantAuthors(Default::default());
+        c.policy.flush = flush::FlushConfig::Watermark(Default::default());
+        let mut device = Device::new(&c, 1, ()).unwrap();
+        let bytes = device.host_bytes() / PAGE * PAGE / 2;
+        device.fill(bytes);
+        device.age_uniform(0..bytes, PAGE as u32, &mut |_| true);
+        device.reset_counters();
+        let (stripe, mut s) = (DATA * PAGE, Stream::new(1, "turns", 0));
+        let mut at = 0;
+        for _ in 0..30_000 {
+            at += 60_000;
+            let offset = s.below(bytes / stripe) * stripe;
+            let op = if s.below(10) < 7 { HostOp::Read } else { HostOp::Write };
+            while !device.has_place() || device.next_deadline().0 <= at {
+                let next = device.next_deadline().0;
+                device.advance(SimTime(next), &mut |_| {});
+                at = at.max(next);
+            }
+            device.submit(SimTime(at), SimTime(at), Command { op, offset, bytes: stripe as u32 }, 0).unwrap();
+        }
+        device.audit().unwrap();
+        let times: Vec<u64> = device.group_times(SimTime(at)).map(|g| g.lane_ns).collect();
+        let (least, most) = (times.iter().min().unwrap(), times.iter().max().unwrap());
+        println!("{name}: {} collections, {times:?} of {at} ns", device.counters().collections);
+        assert!(device.counters().collections > 1_000 && *most < 3 * least, "{name}: {times:?}");
+    }
+}

@@ -252,7 +252,7 @@ fn what_was_mended_stays_mended() {
 /// Every copyback of worn blocks fails, and takes a row like the program that mends it, while the host writes on.
 #[test]
 fn a_lane_whose_collections_gain_nothing_is_full() {
-    let mut case = swarm::draw(15430);
+    let mut case = swarm::draw(15434);
     case.config.age.pe_cycles = Some(1_000_000);
     case.config.fault.clear();
     case.plan.weights = [0, 8, 0, 1];

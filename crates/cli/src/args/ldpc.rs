@@ -62,12 +62,19 @@ pub struct PredictArgs {
     /// Pages of four codewords at each rate
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     pub pages: u32,
+    /// Predict for the decoder of this table, which `tailcut ldpc table` has measured, and for its correction
+    /// limit; by default of the table from which drives draw
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// Order of the decoder's updates; by default that of the table
+    #[arg(long, value_enum, conflicts_with = "table")]
+    pub schedule: Option<ScheduleName>,
     /// Largest weight over the 16,384 checks of a page that counts as correctable; by default the mean at the
-    /// correction limit of the code
+    /// correction limit of the table
     #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(0..=16_384))]
     pub page_threshold: Option<u32>,
     /// Largest weight over the first 1,024 checks of the first codeword that counts as correctable; by default
-    /// the mean at the correction limit of the code
+    /// the mean at the correction limit of the table
     #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(0..=1024))]
     pub chunk_threshold: Option<u32>,
     /// Seed of the error patterns

@@ -5,6 +5,7 @@ use super::config::DeviceConfig;
 use super::policies::Policies;
 use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
 use crate::nand::config::{BusyKind, ProgramErase};
+use crate::nand::erase::requirement::Row;
 use crate::nand::faults;
 use crate::policy::PolicyConfig;
 use crate::policy::background::BackgroundConfig;
@@ -48,9 +49,13 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     if let Some(erase) = &c.erase {
         erase.check()?;
         let names = &EraseSchemeConfig::MEMBERS[1..];
-        if let Some(row) = erase.rows.iter().find(|row| !names.contains(&row.scheme.as_str())) {
+        // `aero-50` is `aero` with a requirement of 50 errors.
+        let known = |row: &Row| names.contains(&row.scheme.as_str()) || row.errors("aero").is_some();
+        if let Some(row) = erase.rows.iter().find(|row| !known(row)) {
             let names = names.join(", ");
-            return refuse("erase.rows", format!("no scheme is called `{}`: one of {names}", row.scheme));
+            let problem =
+                format!("no scheme is called `{}`: one of {names}, or aero-N for N errors", row.scheme);
+            return refuse("erase.rows", problem);
         }
     }
     check_errors(c)?;

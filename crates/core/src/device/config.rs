@@ -1,7 +1,7 @@
 //! The whole configuration of a drive, and the parts of it that belong to the device.
 
 use crate::ftl::config::FtlConfig;
-use crate::nand::blocks::{MOST_PAST_CYCLES, Past};
+use crate::nand::blocks::{AgeLaw, MOST_PAST_CYCLES, Past};
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
@@ -15,8 +15,9 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 7] = [
+pub const SOURCES: [&str; 8] = [
     include_str!("config.rs"),
+    include_str!("../nand/blocks/past.rs"),
     include_str!("../nand/config.rs"),
     include_str!("../nand/erase/config.rs"),
     include_str!("../nand/errors/config.rs"),
@@ -74,9 +75,14 @@ impl DeviceConfig {
     /// decoder.
     pub fn without_errors(mut self) -> DeviceConfig {
         if let Some(errors) = self.errors.take() {
-            self.ecc.decode.0 += errors.iteration.0;
+            self.ecc.decode.0 += errors.codeword_iteration(self.codewords_of_page());
         }
         self
+    }
+
+    /// Codewords of a page.
+    pub(super) fn codewords_of_page(&self) -> u64 {
+        self.geometry.page / self.ecc.codeword.max(1)
     }
 }
 
@@ -114,16 +120,22 @@ pub struct AgeConfig {
     pub pe_cycles: Option<u32>,
     /// Age of the data that are on flash when the workload begins. Data written later have none.
     ///
-    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data
+    /// - Read by: what a block remembers (`nand::blocks::past`), for faults of old data
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention: Option<Span>,
-    /// Least age of these data. With this key the age differs by block, uniformly from here to
-    /// `age.retention`. Without it all data have that age.
+    /// Least age of these data. With this key the age differs by block, from here to `age.retention` as `age.law`
+    /// says. Without it all data have that age.
     ///
-    /// - Range: at most `age.retention`
-    /// - Read by: what a block remembers (`nand::blocks`), for faults of old data and raw bit errors
+    /// - Range: at most `age.retention`; at least 1ns with `age.law = "log-uniform"`
+    /// - Read by: what a block remembers (`nand::blocks::past`), for faults of old data and raw bit errors
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub retention_from: Option<Span>,
+    /// How ages that differ are distributed over the blocks: uniformly, as without this key, or with a uniform logarithm, so
+    /// that as many blocks are six to twelve hours old as 20 to 40 days.
+    ///
+    /// - Read by: what a block remembers (`nand::blocks::past`), for faults of old data and raw bit errors
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<AgeLaw>,
     /// Reads that every block has had since its erase when the workload begins. They add errors only with
     /// `errors.model = "power-law"`.
     ///
@@ -141,6 +153,7 @@ impl AgeConfig {
             reads: self.reads.unwrap_or(0),
             retention,
             retention_from: self.retention_from.map_or(retention, |from| from.0),
+            law: self.law.unwrap_or_default(),
         }
     }
 
@@ -153,6 +166,12 @@ impl AgeConfig {
         }
         if self.retention_from.is_some_and(|from| from > self.retention.unwrap_or(Span(0))) {
             return refuse("age.retention_from", "at most age.retention");
+        }
+        if self.law == Some(AgeLaw::LogUniform) && self.retention_from.is_none_or(|from| from.0 == 0) {
+            return refuse(
+                "age.retention_from",
+                "at least 1ns with age.law = \"log-uniform\": a logarithm has no 0",
+            );
         }
         Ok(())
     }

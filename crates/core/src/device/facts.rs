@@ -2,6 +2,7 @@
 
 use super::drive::{Deferred, Device};
 use super::medium::Medium;
+use crate::address::BusyUnit;
 use crate::flash::{Fact, HostOpEnded, OpId, Owner, Submitted};
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
@@ -40,6 +41,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Fact::Sensed(op) => self.sensed(op),
             Fact::Ended(op) => self.ended(op),
             Fact::Decoded(op) => self.decoded(op),
+            Fact::Transferred(channel) => self.transferred(channel),
+        }
+    }
+
+    /// Wake the collections that may have waited for this channel.
+    #[cold]
+    #[inline(never)]
+    fn transferred(&mut self, channel: u32) {
+        if self.state.gc.waiting > 0 {
+            self.wake_unit(BusyUnit(channel * (self.shape.units / self.shape.channels)));
         }
     }
 
@@ -104,7 +115,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.host_ended = s.now;
         if s.gc.waiting > 0 {
             let load = self.flash.host_load(unit);
-            let heeds = if read { self.fixed.may_close_programs } else { self.fixed.most_tokens > 0 };
+            let heeds = self.fixed.heeds_channel
+                || if read { self.fixed.may_close_programs } else { self.fixed.most_tokens > 0 };
             if load.ops == 0 || heeds || rebuilds && load.rebuilds == 0 {
                 self.wake_unit(unit);
             }

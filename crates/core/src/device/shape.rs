@@ -460,15 +460,8 @@ fn senses(
     let g = &c.geometry;
     let errors_of =
         Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
-    let most_codewords = (most_bytes / c.ecc.codeword) as u32;
-    Ok(Some(Senses::new(
-        errors_of,
-        &table,
-        retry,
-        errors.iteration.0,
-        c.suspend.erase.rber_growth,
-        most_codewords,
-    )))
+    let codewords = (c.codewords_of_page(), (most_bytes / c.ecc.codeword) as u32);
+    Ok(Some(Senses::new((errors_of, errors), &table, retry, c.suspend.erase.rber_growth, codewords)))
 }
 
 fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {

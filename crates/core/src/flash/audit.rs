@@ -51,9 +51,15 @@ impl<O: Observer> Flash<O> {
             self.audit_held(number, unit, &mut places)?;
         }
         for (number, c) in s.channels.iter().enumerate() {
-            for queue in [c.first, c.rest] {
+            for (index, queue, known) in c.queues() {
+                law!(known != queue.is_empty(), "channel {number}: set and queue {index} differ");
                 for id in self.walk(queue, "a channel's queue")? {
                     places.put(id, "waits for its channel")?;
+                    let own = self.fixed.grants.queue(&s.ops[id]);
+                    law!(
+                        own == index,
+                        "operation {id} waits in queue {index} of channel {number}, not {own}"
+                    );
                     let u = &s.units[s.ops[id].cmd.unit.index()];
                     law!(
                         u.phase == Phase::Channel

@@ -5,11 +5,51 @@ use super::op::Op;
 use super::queue::Queue;
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
+use crate::nand::OpKind;
+use crate::nand::config::ChannelOrder;
 use serde::{Deserialize, Serialize};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 /// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
+
+/// The queues of a channel, served first to last. There are two groups of operations; in each, the kinds of work with
+/// channel priority have the first queue and all others the second.
+const QUEUES: usize = 4;
+
+/// The queue in which an operation waits for its channel.
+pub(super) struct Grants {
+    /// The second group: a bit for what an operation needs the channel for ([`need`]).
+    later: u8,
+    /// The kinds of work with channel priority.
+    pub first: Occupants,
+}
+
+impl Grants {
+    pub fn new(order: ChannelOrder, first: Occupants) -> Grants {
+        let out = need(true, OpKind::Read);
+        let later = match order {
+            ChannelOrder::Arrival => 0,
+            ChannelOrder::CommandsFirst => out | need(false, OpKind::Program) | need(true, OpKind::Program),
+            ChannelOrder::DataFirst => !(out | need(true, OpKind::Copyback)),
+        };
+        Grants { later, first }
+    }
+
+    /// The queue of an operation.
+    #[inline]
+    pub fn queue(&self, op: &Op) -> usize {
+        let later = self.later & need(op.second, op.cmd.kind) != 0;
+        usize::from(later) * 2 + usize::from(!self.first.has(op.cmd.occupant))
+    }
+}
+
+/// The bit of what an operation needs the channel for. `second`: it has used the channel before, and now a read brings
+/// its data out, a suspended program gets its data again, and a copyback begins its program.
+#[inline]
+fn need(second: bool, kind: OpKind) -> u8 {
+    1 << (kind as u8 * 2 + u8::from(second))
+}
 
 /// The bus of one channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,9 +66,9 @@ pub(super) struct Channel {
     occupant: u8,
     /// Host reads queued at dies of the channel.
     pub reads: u32,
-    /// Operations that wait for the channel: those with channel priority, and the rest.
-    pub first: Queue,
-    pub rest: Queue,
+    /// Operations that wait for the channel, in the queues that [`Grants`] names, and which of them are not empty.
+    waiting: [Queue; QUEUES],
+    in_use: u8,
     /// Time granted so far by occupant, ns. A grant counts in full when it begins.
     pub granted: Spent,
     /// The part of the granted time in which the channel stalled because the decoder was full, ns.
@@ -45,8 +85,8 @@ impl Channel {
             decoded: NONE,
             occupant: 0,
             reads: 0,
-            first: Queue::default(),
-            rest: Queue::default(),
+            waiting: [Queue::default(); QUEUES],
+            in_use: 0,
             granted: [0; Occupant::COUNT],
             stalled: 0,
         }
@@ -60,14 +100,44 @@ impl Channel {
 
     #[inline]
     pub fn has_waiters(&self) -> bool {
-        !self.first.is_empty() || !self.rest.is_empty()
+        self.in_use != 0
+    }
+
+    /// Let an operation wait in this queue.
+    #[inline]
+    pub fn push(&mut self, queue: usize, ops: &mut Slab<Op>, id: u32) {
+        self.waiting[queue].push_back(ops, id);
+        self.in_use |= 1 << queue;
+    }
+
+    /// Whether a host operation has the channel.
+    pub fn serves_host(&self, now: u64) -> bool {
+        self.busy_until > now && Occupants::HOST.has(Occupant::ALL[self.occupant as usize])
     }
 
     /// Take the next operation to use the channel.
     #[inline]
     pub fn take_next(&mut self, ops: &mut Slab<Op>) -> u32 {
-        let queue = if self.first.is_empty() { &mut self.rest } else { &mut self.first };
-        queue.pop_front(ops)
+        let first = self.in_use.trailing_zeros() as usize % QUEUES;
+        let queue = &mut self.waiting[first];
+        let id = queue.pop_front(ops);
+        if queue.is_empty() {
+            self.in_use &= !(1 << first);
+        }
+        id
+    }
+
+    /// Take out an operation that waits in this queue.
+    pub fn remove(&mut self, queue: usize, ops: &mut Slab<Op>, id: u32) {
+        self.waiting[queue].remove(ops, id);
+        if self.waiting[queue].is_empty() {
+            self.in_use &= !(1 << queue);
+        }
+    }
+
+    /// The queues, for the audit, and whether each is known to have waiters.
+    pub fn queues(&self) -> impl Iterator<Item = (usize, Queue, bool)> {
+        (0..).zip(self.waiting).map(|(i, queue)| (i, queue, self.in_use & 1 << i != 0))
     }
 
     /// The time spent as of `now`: the time granted without the rest of the transfer under way.

@@ -40,8 +40,7 @@ impl<O: Observer> Flash<O> {
             return None;
         }
         let op = &mut s.ops[id];
-        let (decoder, ns) =
-            (&mut s.decoders[op.channel as usize], |n: u8| u64::from(n) * senses.iteration_ns);
+        let (decoder, ns) = (&mut s.decoders[op.channel as usize], |n: u8| senses.ticks_ns(n));
         let done = decoder.transfer_apart(s.now, transfer, op.cmd.codewords, (ns(most), ns(last)))?;
         Some(with_prediction(senses, op, number, Decoding::apart(s.now + transfer, done)))
     }
@@ -70,7 +69,7 @@ impl<O: Observer> Flash<O> {
         let iterations = &s.sensing.iterations[first..first + op.cmd.codewords as usize];
         let time = |base, number| match iterations[number as usize] {
             SKIPPED => 0,
-            n => base + u64::from(n) * senses.iteration_ns,
+            n => base + senses.ticks_ns(n),
         };
         let decoder = &mut s.decoders[op.channel as usize];
         let d = decoder.transfer_each(s.now, transfer, op.cmd.codewords, time);

@@ -64,13 +64,13 @@ impl<O: Observer> Flash<O> {
             // A sense looks at its blocks when it begins.
             self.prefetch_blocks(id);
         }
-        self.enqueue(id)
+        self.enqueue(id, false)
     }
 
     /// Queue an operation at its die, or begin it if the die is free. A read whose data could not be decoded
-    /// comes again.
+    /// comes again; `in_order` of its first arrival, and so before those that wait, or behind them.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: u32) -> Submitted {
+    pub(super) fn enqueue(&mut self, id: u32, in_order: bool) -> Submitted {
         let s = &mut self.state;
         let now = s.now;
         let (unit, kind) = (s.ops[id].cmd.unit, s.ops[id].cmd.occupant);
@@ -94,10 +94,11 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
         s.ops[id].seen = *u.account.settle(now);
-        if gathers {
-            u.queues.line_up(&mut s.ops, id);
-        } else {
-            u.queues.push_back(&mut s.ops, id);
+        match (gathers, in_order) {
+            (true, false) => u.queues.line_up(&mut s.ops, id),
+            (true, true) => u.queues.line_up_in_order(&mut s.ops, id),
+            (false, false) => u.queues.push_back(&mut s.ops, id),
+            (false, true) => u.queues.return_in_order(&mut s.ops, id),
         }
         if kind == Occupant::UserRead {
             s.channels[u.channel as usize].reads += 1;
@@ -131,7 +132,7 @@ impl<O: Observer> Flash<O> {
     /// for the channel with its first command and has no priority itself. The holder returns to the
     /// head of its queue.
     pub(super) fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
-        let first = self.fixed.first_on_channel;
+        let first = self.fixed.grants.first;
         let s = &mut self.state;
         let now = s.now;
         let id = s.units[unit.index()].holder;
@@ -141,10 +142,10 @@ impl<O: Observer> Flash<O> {
             return;
         }
         debug_assert!(!op.along, "a read that was sensed with another has asked for its channel");
-        let number = op.channel;
+        let (number, queue) = (op.channel, self.fixed.grants.queue(op));
         let channel = &mut s.channels[number as usize];
         let spent = channel.spent(now);
-        channel.rest.remove(&mut s.ops, id);
+        channel.remove(queue, &mut s.ops, id);
         let u = &mut s.units[unit.index()];
         u.account.count_to(account::IDLE, now);
         u.phase = Phase::Idle;
@@ -161,9 +162,9 @@ impl<O: Observer> Flash<O> {
             op.along = false;
             let next = std::mem::replace(&mut op.joined, NONE);
             if self.fixed.joins.gathers(kind) {
-                u.queues.put_back(&mut s.ops, at);
+                u.queues.line_up_in_order(&mut s.ops, at);
             } else {
-                u.queues.push_front(&mut s.ops, at);
+                u.queues.return_in_order(&mut s.ops, at);
             }
             self.observe_queue(at, QueueStep::Returns);
             at = next;

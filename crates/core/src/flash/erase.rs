@@ -12,12 +12,14 @@ use crate::nand::ErasePart;
 use crate::nand::blocks::{Blocks, Worn};
 use crate::nand::erase::chip::{CYCLE, Chip, Nature};
 use crate::nand::erase::config::{EraseConfig, Reading};
-use crate::nand::erase::requirement::{CLASSES, Requirement};
+use crate::nand::erase::requirement::{Allowed, CLASSES, Requirement};
 use crate::nand::loops::{Loops, MOST_LOOPS};
 use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyView, WriteLoad};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The scheme whose pulses end when a block is erased: its rows are what blocks need.
+const EXACT: &str = "aero-cons";
 /// The most wear that a block can have.
 pub const MOST_WEAR: u32 = u32::MAX / 2;
 /// The wear of a block is tabled every so many cycles, up to `TABLED` times as many.
@@ -32,6 +34,10 @@ pub struct Eraser {
     /// What blocks need under the scheme, and under full pulses.
     need: Requirement,
     full: Requirement,
+    /// The pulse time that erases blocks, if there are rows of a scheme whose pulses end then.
+    exact: Option<Requirement>,
+    /// The name of the scheme's rows.
+    rows: String,
     reading: Reading,
     /// Cycles that an erase stands for.
     cycles_per_erase: u32,
@@ -43,8 +49,17 @@ pub struct Eraser {
     life: Vec<[u32; TABLED as usize + 1]>,
 }
 
-/// The stress of the plan for a typical block, by the steps that it needs and the errors that are expected.
-type StressOfPlans = BTreeMap<(u32, u32), u64>;
+/// The stress of the plan for a typical block, by what it needs and the errors that are expected.
+type StressOfPlans = BTreeMap<(Need, u32), u64>;
+
+/// What a block needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Need {
+    /// Steps, which may be whole pulses, until the verify of the scheme finds the block erased.
+    steps: u32,
+    /// Steps of which no one is too many.
+    exact: u32,
+}
 
 /// What one suspension adds to errors, of 2^32, if 1,000 add this share.
 pub fn by_suspension(growth: f64) -> u64 {
@@ -84,6 +99,8 @@ pub struct EraseTotals {
 pub struct Plan {
     pulses: [Pulse; MOST_LOOPS],
     count: usize,
+    /// Steps that the block has needed of the pulses; the others were too many.
+    pub needed: u32,
     /// Steps that are left, which the block still needs; 0 if it is erased.
     pub left: u32,
     /// Pulses after one that should have been the last.
@@ -143,7 +160,17 @@ impl Eraser {
             Requirement::new(&c.rows, rows, c.step.0, most)
                 .ok_or_else(|| format!("erase.rows has no row of `{rows}`"))
         };
-        let (need, full) = (of(rows)?, of("ispe")?);
+        let (mut need, full, exact) = (of(rows)?, of("ispe")?, of(EXACT));
+        let mut name = rows.to_string();
+        if let Some(errors) = scheme.requirement() {
+            let exact = exact.as_ref().map_err(String::clone)?;
+            let allowed = Allowed { errors, none: c.fresh_errors, all: c.worn_errors };
+            need = need.allowing(exact, allowed, &c.rows, rows, c.step.0);
+            if errors < c.worn_errors {
+                name = format!("{rows}-{errors}");
+            }
+        }
+        let exact = exact.ok();
         let chip = Chip::new(c, scheme.voltage(), seed);
         let (reading, cycles_per_erase) = (c.reading, c.cycles_per_erase);
         let defers_last_loop = c.defer_last_loop;
@@ -152,6 +179,8 @@ impl Eraser {
             scheme,
             need,
             full,
+            exact,
+            rows: name,
             reading,
             cycles_per_erase,
             defers_last_loop,
@@ -168,9 +197,9 @@ impl Eraser {
         &self.chip
     }
 
-    /// The scheme whose rows of requirements its blocks follow.
-    pub fn rows(&self) -> &'static str {
-        self.scheme.rows().unwrap_or_default()
+    /// The name of the rows of requirements that its blocks follow.
+    pub fn rows(&self) -> &str {
+        &self.rows
     }
 
     /// How much longer a program takes of a block that was erased at the scheme's voltage: a factor.
@@ -206,20 +235,36 @@ impl Eraser {
     /// The mean wear of one erase of the blocks of a class.
     fn mean_wear(&self, class: u32, cycles: u32, wear: u32, known: &mut StressOfPlans) -> f64 {
         let errors = self.chip.expected_errors(wear);
-        let mut stress = |needed: u32| {
-            *known.entry((needed, errors)).or_insert_with(|| self.stress(&self.steady_plan(needed, wear)))
-                as f64
-        };
-        let full = |steps: u32| self.chip.full_stress(steps) as f64;
-        let row = self.row(cycles, wear);
-        let (need, bound) = (self.need.mixture(class, row), self.full.mixture(class, row));
-        let by_row = self.need.by_row(class, row);
-        let of = |steps, full| self.with_intent(steps, by_row, full);
-        let (least, most) = (of(need.0, bound.0), of(need.1, bound.1));
-        let under = stress(least) * (1.0 - need.2) + stress(most) * need.2;
-        let (least, most, part) = self.full.mixture(class, wear / CYCLE);
-        let by_full = full(least) * (1.0 - part) + full(most) * part;
-        f64::from(CYCLE) * under / by_full
+        let under = self.mean_of_turns(class, self.row(cycles, wear), |turn| {
+            let need = self.need_of(class, turn, self.row(cycles, wear), errors);
+            let stress = || self.stress(&self.steady_plan(need, wear));
+            *known.entry((need, errors)).or_insert_with(stress) as f64
+        });
+        let row = wear / CYCLE;
+        let full = self.mean_of_turns(class, row, |turn| self.full_stress(class, turn, row) as f64);
+        f64::from(CYCLE) * under / full
+    }
+
+    /// The mean over the blocks of a class, which need as their turn says after so many cycles.
+    fn mean_of_turns(&self, class: u32, row: u32, mut of: impl FnMut(u32) -> f64) -> f64 {
+        let rows = [Some(&self.need), Some(&self.full), self.exact.as_ref()];
+        let mut ends = rows.map(|rows| rows.map_or(0, |rows| rows.turn_at(class, row)));
+        ends.sort_unstable();
+        let (mut from, mut sum) = (0, 0.0);
+        for end in ends.into_iter().chain([0x1_0000]) {
+            if end > from {
+                sum += f64::from(end - from) * of(from);
+                from = end;
+            }
+        }
+        sum / 65_536.0
+    }
+
+    /// The stress of the full pulses of a block of this turn that is worn like so many cycles of them.
+    fn full_stress(&self, class: u32, turn: u32, row: u32) -> u64 {
+        let steps = self.full.steps(class, turn, row);
+        let exact = self.exact.as_ref().map_or(steps, |rows| rows.steps(class, turn, row));
+        self.chip.full_stress(steps, exact)
     }
 
     /// By what the rows are read.
@@ -230,32 +275,46 @@ impl Eraser {
         }
     }
 
-    /// The steps that erase a block of this nature.
-    fn needed(&self, nature: &Nature, known: &Known) -> u32 {
+    /// What erases a block of this nature.
+    fn needed(&self, nature: &Nature, known: &Known) -> Need {
         let row = self.row(known.cycles, known.wear);
-        let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, row);
         if known.full_voltage {
-            return of(&self.full);
+            let steps = self.full.steps(nature.class, nature.turn, row);
+            return self.with_exact(steps, nature.class, nature.turn, row);
         }
-        self.with_intent(of(&self.need), self.need.by_row(nature.class, row), of(&self.full))
+        self.need_of(nature.class, nature.turn, row, self.chip.expected_errors(known.wear))
     }
 
-    /// The steps that erase a block which gets `steps` by its rows, and `by_row` by the earlier one of them. No
-    /// scheme needs more than full pulses, which erase the block in `full` steps, unless its own row says so:
-    /// between rows of different cycles, and beyond the last, a block might. The row of a scheme that predicts may lack what its
-    /// erases leave by intent.
-    fn with_intent(&self, steps: u32, by_row: u32, full: u32) -> u32 {
+    /// What erases the blocks of a class and a turn with these errors, in 1/16, by their rows. No scheme needs more
+    /// than full pulses, unless its own row says so: between rows of different cycles, and beyond the last, a
+    /// block might. The rows of a scheme that predicts lack what its erases may leave. Where a block may leave
+    /// nothing, it needs what it needs under a scheme that leaves nothing; otherwise it needs no more than there.
+    fn need_of(&self, class: u32, turn: u32, row: u32, errors: u32) -> Need {
+        let of = |rows: &Requirement| rows.steps(class, turn, row);
+        let (steps, by_row, full) = (of(&self.need), self.need.by_row(class, row), of(&self.full));
         if !self.scheme.predicts() {
-            return steps.min(full.max(by_row));
+            return self.with_exact(steps.min(full.max(by_row)), class, turn, row);
         }
-        let (chip, bound) = (&self.chip, full.next_multiple_of(self.chip.steps_per_level));
+        let chip = &self.chip;
+        let exact = self.exact.as_ref().map_or(full, of);
         let level = steps.div_ceil(chip.steps_per_level).clamp(1, chip.levels);
-        (steps + self.scheme.left_by_intent(level)).min(bound)
+        let needed = match self.scheme.may_leave(level, errors) {
+            0 => exact,
+            left => steps.min(exact.max(by_row)) + left,
+        };
+        let steps = needed.min(full.next_multiple_of(chip.steps_per_level));
+        Need { steps, exact: steps }
+    }
+
+    /// What a block needs that takes so many steps of full pulses.
+    fn with_exact(&self, steps: u32, class: u32, turn: u32, row: u32) -> Need {
+        let exact = self.exact.as_ref().map_or(steps, |rows| rows.steps(class, turn, row).min(steps));
+        Need { steps, exact }
     }
 
     /// The plan for a typical block that has needed so many steps in its last erases too, without noise. Its
     /// wear matters by the errors that are expected.
-    fn steady_plan(&self, needed: u32, wear: u32) -> Plan {
+    fn steady_plan(&self, needed: Need, wear: u32) -> Plan {
         let nature = self.chip.typical(0);
         let new = Known { cycles: 0, wear, pulses: 0, shallow: true, left: 0, full_voltage: false };
         let first = self.run(&nature, &new, needed, 0, false);
@@ -265,7 +324,12 @@ impl Eraser {
 
     /// The stress of a plan.
     pub fn stress(&self, plan: &Plan) -> u64 {
-        let of = |pulse: &Pulse| self.chip.stress(plan.full_voltage, pulse.level, pulse.steps);
+        let mut left = plan.needed;
+        let of = |pulse: &Pulse| {
+            let needed = left.min(pulse.steps);
+            left -= needed;
+            self.chip.stress(plan.full_voltage, pulse.level, needed, pulse.steps - needed)
+        };
         plan.pulses().iter().map(of).sum()
     }
 
@@ -298,7 +362,7 @@ impl Eraser {
 
     /// Apply pulses to a block that needs so many steps, and `hidden` more, until it is erased or the scheme
     /// leaves it. The fail bits do not tell of hidden steps before a pulse that should be the last.
-    fn run(&self, nature: &Nature, known: &Known, needed: u32, hidden: u32, noisy: bool) -> Plan {
+    fn run(&self, nature: &Nature, known: &Known, needed: Need, hidden: u32, noisy: bool) -> Plan {
         let (chip, scheme) = (&self.chip, &self.scheme);
         let block = BlockView {
             pulses: known.pulses,
@@ -309,13 +373,14 @@ impl Eraser {
         let mut plan = Plan {
             pulses: [none; MOST_LOOPS],
             count: 0,
+            needed: needed.exact + hidden,
             left: 0,
             too_short: 0,
             too_long: 0,
             shallow: known.shallow,
             full_voltage: known.full_voltage,
         };
-        let (mut left, mut level, mut used) = (needed + hidden, 0, 0);
+        let (mut left, mut level, mut used) = (needed.steps + hidden, 0, 0);
         let mut hidden = hidden;
         let mut pulse = scheme.first(&block);
         // Whether the pulse should be the last.
@@ -355,9 +420,8 @@ impl Eraser {
 
     /// What a block is after an erase by this plan.
     pub fn after(&self, nature: &Nature, known: &Known, plan: &Plan) -> Worn {
-        let full = self.full.steps(nature.class, nature.turn, known.wear / CYCLE);
-        let stress =
-            u128::from(self.stress(plan)) * u128::from(CYCLE) / u128::from(self.chip.full_stress(full));
+        let full = self.full_stress(nature.class, nature.turn, known.wear / CYCLE);
+        let stress = u128::from(self.stress(plan)) * u128::from(CYCLE) / u128::from(full);
         let wear = u128::from(known.wear) + stress.max(1) * u128::from(self.cycles_per_erase);
         Worn {
             wear: wear.min(u128::from(MOST_WEAR)) as u32,

@@ -43,6 +43,9 @@ pub enum Fact {
     Ended(OpId),
     /// The data of this read are decoded.
     Decoded(OpId),
+    /// A transfer of this channel has ended, and it needs nothing else. Only where
+    /// [`super::Setup::tells_transfers`] is true, and for each transfer of a host program there.
+    Transferred(u32),
 }
 
 impl<O: Observer> Flash<O> {
@@ -203,6 +206,7 @@ impl<O: Observer> Flash<O> {
             self.channel_grant(number);
         }
         match decoded {
+            NONE if self.fixed.tells_transfers => Fact::Transferred(number),
             NONE => Fact::Nothing,
             op => self.decoded(op),
         }

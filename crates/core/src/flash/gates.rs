@@ -41,7 +41,7 @@ impl<O: Observer> Flash<O> {
             Phase::Idle => self.dispatch(unit),
             Phase::Channel => {
                 let waiting = self.state.units[unit.index()].queues.waiting() & self.open_queues(unit);
-                if let Some(kind) = (waiting & self.fixed.first_on_channel).first() {
+                if let Some(kind) = (waiting & self.fixed.grants.first).first() {
                     self.overtake(unit, kind);
                 }
             }

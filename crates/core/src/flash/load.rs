@@ -1,12 +1,13 @@
 //! Queries of the controller about busy units and channels.
 
 use super::account::{Held, charge_occupants};
-use super::channel;
 use super::op::OpId;
 use super::state::Flash;
 use super::unit::{HostLoad, Phase};
+use super::{channel, join};
 use crate::address::BusyUnit;
 use crate::observer::Observer;
+use std::ops::Range;
 use tailcut_units::{Ledger, Occupant, Occupants, Span};
 
 impl<O: Observer> Flash<O> {
@@ -20,6 +21,27 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub fn host_load(&self, unit: BusyUnit) -> HostLoad {
         self.state.units[unit.index()].load
+    }
+
+    /// Whether a host operation uses the channel of these units, or will: all but the programs whose data are in
+    /// their page registers.
+    pub fn host_needs_channel(&self, units: Range<BusyUnit>) -> bool {
+        let s = &self.state;
+        let channel = &s.channels[s.units[units.start.index()].channel as usize];
+        channel.serves_host(s.now)
+            || BusyUnit::each(units).any(|u| self.host_load(u).ops > self.programs_in_array(u))
+    }
+
+    /// Host programs in the array of a unit: none, one, or those that were joined.
+    fn programs_in_array(&self, unit: BusyUnit) -> u32 {
+        let s = &self.state;
+        let u = &s.units[unit.index()];
+        let programs = |id: u32| Occupants::HOST_PROGRAMS.has(s.ops[id].cmd.occupant);
+        if u.phase == Phase::Array && programs(u.holder) {
+            join::joined(&s.ops, u.holder).count() as u32
+        } else {
+            0
+        }
     }
 
     /// The kinds of work queued at a unit.

@@ -57,6 +57,15 @@ impl Queue {
         }
     }
 
+    /// Put an operation behind those that arrived before it, which are few.
+    pub fn insert_in_order(&mut self, ops: &mut Slab<Op>, op: u32) {
+        let (mut before, mut next) = (NONE, self.head);
+        while next != NONE && ops[next].arrived < ops[op].arrived {
+            (before, next) = (next, ops[next].next);
+        }
+        self.insert_after(ops, before, op);
+    }
+
     /// Take the operation at the head.
     #[inline]
     pub fn pop_front(&mut self, ops: &mut Slab<Op>) -> u32 {

@@ -88,16 +88,33 @@ impl Queues {
         self.queues[kind as usize].push_back(ops, id);
     }
 
-    /// Put an operation back at the head of its queue.
-    pub fn push_front(&mut self, ops: &mut Slab<Op>, id: u32) {
-        let op = &ops[id];
-        let kind = op.cmd.occupant;
-        self.waiting.insert(kind);
-        self.arrived[kind as usize] = op.arrived;
-        if let Some(count) = self.at_page(&op.cmd) {
+    /// Put an operation that arrived before most others into its queue, in order of arrival.
+    pub fn return_in_order(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let kind = ops[id].cmd.occupant;
+        if let Some(count) = self.at_page(&ops[id].cmd) {
             *count += 1;
         }
-        self.queues[kind as usize].push_front(ops, id);
+        self.waiting.insert(kind);
+        let queue = &mut self.queues[kind as usize];
+        queue.insert_in_order(ops, id);
+        self.arrived[kind as usize] = ops[queue.head].arrived;
+    }
+
+    /// The same of a kind that is queued by plane.
+    pub fn line_up_in_order(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let (kind, planes) = (ops[id].cmd.occupant as usize, ops[id].cmd.planes);
+        if self.fronts[kind] & planes == 0 {
+            return self.stand(ops, id);
+        }
+        let front = self.queues[kind].iter(ops).find(|&at| ops[at].cmd.planes == planes);
+        let front = front.expect("the plane has an operation in the queue");
+        let plane = planes.trailing_zeros();
+        if ops[front].arrived < ops[id].arrived {
+            return self.backlog(kind, plane).insert_in_order(ops, id);
+        }
+        self.queues[kind].remove(ops, front);
+        self.backlog(kind, plane).insert_in_order(ops, front);
+        self.stand(ops, id);
     }
 
     /// Take an operation of this kind out, from behind `before` (`NONE`: the operation is the
@@ -169,21 +186,6 @@ impl Queues {
                 self.stand(ops, next);
             }
         }
-    }
-
-    /// Return an operation that left the queue but has not begun. It goes before the others of its
-    /// plane.
-    pub fn put_back(&mut self, ops: &mut Slab<Op>, id: u32) {
-        let (kind, planes) = (ops[id].cmd.occupant as usize, ops[id].cmd.planes);
-        if self.fronts[kind] & planes != 0 {
-            let mut at = self.queues[kind].head;
-            while ops[at].cmd.planes != planes {
-                at = ops[at].next;
-            }
-            self.queues[kind].remove(ops, at);
-            self.backlog(kind, planes.trailing_zeros()).push_front(ops, at);
-        }
-        self.stand(ops, id);
     }
 
     /// Whether the counts by page are those of the queued host reads, for the audit.

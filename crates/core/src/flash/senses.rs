@@ -13,10 +13,14 @@ use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use crate::containers::{NONE, bits};
 use crate::nand::blocks::Found;
+use crate::nand::errors::config::{ErrorsConfig, RetryPlace};
 use crate::nand::errors::decodings::{At, Certain, Decodings};
 use crate::nand::errors::draw::{Errors, FIRST_SENSE, Page, Vref};
+use crate::nand::errors::times::DecodeTimes;
 use crate::observer::{Observer, QueueStep};
-use crate::policy::read_retry::{Aim, FailedView, Faster, Place, Predictor, ReadRetryPolicy, Sense};
+use crate::policy::read_retry::{
+    Aim, FailedView, Faster, Inference, Place, Predictor, ReadRetryPolicy, Sense,
+};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
@@ -52,8 +56,12 @@ pub struct Senses {
     known_cells: u32,
     /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without one.
     threshold: u32,
-    /// Time of one iteration of the decoder, ns.
-    pub(super) iteration_ns: u64,
+    /// How long the decoder takes.
+    times: DecodeTimes,
+    /// How good the inferences of a scheme are.
+    inference: Inference,
+    /// Whether a read that is sensed again keeps its place in the order of arrival.
+    retries_in_order: bool,
     /// By how much a suspension of a block's erases raises its errors, of 2^32.
     pub(super) growth: u64,
     /// Codewords that one operation can move.
@@ -61,20 +69,20 @@ pub struct Senses {
 }
 
 impl Senses {
-    /// The senses of a drive whose decoder has this table. `growth`: the share by which 1,000 suspensions of a
-    /// block's erases raise its errors.
+    /// The senses of a drive with this configuration, of whose pages each has so many codewords. `growth`: the share by
+    /// which 1,000 suspensions of a block's erases raise its errors.
     pub fn new(
-        errors: Errors,
+        (errors, config): (Errors, &ErrorsConfig),
         table: &Table,
         retry: ReadRetryPolicy,
-        iteration_ns: u64,
         growth: f64,
-        most_codewords: u32,
+        (of_page, most_codewords): (u64, u32),
     ) -> Senses {
+        let times = DecodeTimes::new(config, table, of_page);
         let predictor = retry.predictor();
         let threshold = predictor.map_or(u32::MAX, |p| p.threshold.unwrap_or_else(|| weight_at_limit(table)));
         let outcomes = Outcomes::new(table);
-        let decodings = Decodings::new(&errors, &outcomes, threshold);
+        let decodings = Decodings::new(&errors, &outcomes, &times, threshold);
         let (plain_below, most_plain) = decodings.plain_within(u64::MAX);
         let plain = errors.has_bounds() && retry.first() == Aim::Default;
         let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
@@ -84,7 +92,6 @@ impl Senses {
             errors,
             outcomes,
             decodings,
-            retry,
             predictor,
             predict_ns,
             faster,
@@ -94,16 +101,25 @@ impl Senses {
             most_plain,
             known_cells,
             threshold,
-            iteration_ns,
+            times,
+            inference: retry.inference(),
+            retries_in_order: config.retry_place == RetryPlace::Front,
             growth: by_suspension(growth),
             most_codewords,
+            retry,
         }
+    }
+
+    /// The time of so many ticks of the decoder, ns.
+    #[inline]
+    pub fn ticks_ns(&self, ticks: u8) -> u64 {
+        u64::from(ticks) * self.times.tick_ns()
     }
 
     /// Take reads for plain only at rates at which each codeword is decoded within `ns`, the time between two
     /// codewords on the channel, if there are such rates.
     pub(super) fn with_codewords_every(self, ns: u64) -> Senses {
-        let most = ns.checked_div(self.iteration_ns).unwrap_or(u64::MAX);
+        let most = ns.checked_div(self.times.tick_ns()).unwrap_or(u64::MAX);
         let (plain_below, most_plain) = self.decodings.plain_within(most);
         Senses { plain_below, most_plain, ..self }
     }
@@ -156,7 +172,14 @@ impl Senses {
             Aim::Moved(by) => Vref::Moved(by),
             Aim::Optimum(0) => Vref::Best,
             Aim::Optimum(deviation) => Vref::Beside(self.errors.off_optimum(page, deviation)),
-            Aim::Beside(by) => Vref::Beside(by.min(i16::MAX as u16) as i16),
+            Aim::Inferred(number) => {
+                let [draw, _] = self.errors.decode_draws(page.draw(), u32::MAX);
+                let Inference { right, miss, deviation } = self.inference;
+                match u64::from(draw) < right[usize::from(number)] {
+                    true => self.vref(Aim::Optimum(deviation), page, tracked),
+                    false => Vref::Beside(miss.min(i16::MAX as u16) as i16),
+                }
+            }
         }
     }
 
@@ -224,8 +247,8 @@ impl Senses {
         match self.decodings.decodes(at) {
             Certain::All => (true, self.decodings.iterate(at, sense, iterations)),
             Certain::None => {
-                iterations.fill(self.outcomes.limit());
-                (false, self.outcomes.limit())
+                iterations.fill(self.times.failed());
+                (false, self.times.failed())
             }
             Certain::Neither => self.decode_each(sense, at.rate, first, iterations),
         }
@@ -256,8 +279,9 @@ impl Senses {
         let (mut all, mut most) = (true, 0);
         for (number, iterations) in (0..).zip(iterations) {
             let drawn = first.take().unwrap_or_else(|| self.draw(sense, rate, number));
-            let (decoded, taken) = self.outcomes.outcome(drawn.errors, drawn.outcome);
-            all &= decoded;
+            let outcome = self.outcomes.outcome(drawn.errors, drawn.outcome);
+            let taken = self.times.ticks(drawn.errors, outcome);
+            all &= outcome.0;
             most = most.max(taken);
             *iterations = taken;
         }
@@ -334,9 +358,8 @@ struct Seen {
     /// Pages that decode and were predicted to fail, and the opposite.
     needless: u64,
     missed: u64,
-    /// Planes whose pages cannot be decoded, as a mask; and a draw of the last one.
+    /// Planes whose pages cannot be decoded, as a mask.
     failed: u32,
-    draw: u32,
 }
 
 /// Totals of the senses of pages.
@@ -502,7 +525,6 @@ impl<O: Observer> Flash<O> {
             seen.most = seen.most.max(most);
             if !decodes {
                 seen.failed |= seen.plane;
-                seen.draw = senses.errors.decode_draws(page.draw(), u32::MAX)[0];
             } else if !first {
                 s.sensing.note_vref(id, in_its_die, found.block, senses.errors.distance(&page, vref));
             }
@@ -520,7 +542,7 @@ impl<O: Observer> Flash<O> {
         (attempts.most, attempts.last) = (seen.most, codewords.last().copied().unwrap_or(0));
         let ahead = !first && senses.faster.drop.is_some();
         let asks = ahead || seen.failed != 0;
-        let view = FailedView { senses: number.into(), draw: seen.draw };
+        let view = FailedView { senses: number.into() };
         let next = asks.then(|| senses.retry.next(&view)).flatten();
         attempts.ahead = ahead && next.is_some();
         attempts.again = 0;
@@ -563,11 +585,15 @@ impl<O: Observer> Flash<O> {
         }
         op.second = false;
         op.joined = NONE;
-        op.arrived = s.arrivals;
-        s.arrivals += 1;
         let unit = op.cmd.unit;
+        let in_order = self.senses().retries_in_order;
+        let s = &mut self.state;
+        if !in_order {
+            s.ops[id].arrived = s.arrivals;
+            s.arrivals += 1;
+        }
         self.observe_queue(id, QueueStep::Retries);
-        if self.enqueue(id) == Submitted::Gathers {
+        if self.enqueue(id, in_order) == Submitted::Gathers {
             self.begin_gathered(unit);
         }
     }

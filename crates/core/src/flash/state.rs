@@ -1,7 +1,7 @@
 //! The parts of the flash, and the setup from which it is made.
 
 use super::attempts::SenseState;
-use super::channel::Channel;
+use super::channel::{Channel, Grants};
 use super::commands::Commands;
 use super::counters::FlashCounters;
 use super::erase::Eraser;
@@ -16,7 +16,7 @@ use crate::containers::bits;
 use crate::containers::event_queue::EventQueue;
 use crate::containers::slab::Slab;
 use crate::nand::blocks::{Blocks, SideBySide};
-use crate::nand::config::{EccConfig, SuspendConfig};
+use crate::nand::config::{ChannelOrder, EccConfig, SuspendConfig};
 use crate::nand::ecc::Ecc;
 use crate::nand::faults::Faults;
 use crate::nand::timing::Timing;
@@ -54,10 +54,14 @@ pub struct Setup {
     pub slow_programs: Option<Timing>,
     /// Costs and limits of suspension.
     pub suspend: SuspendConfig,
+    /// Which waiter gets a channel next.
+    pub order: ChannelOrder,
     /// Parameters of the decoders.
     pub ecc: EccConfig,
     /// Which operations join over planes.
     pub joins: Joins,
+    /// Whether [`super::Fact::Transferred`] tells the end of each transfer of a host program.
+    pub tells_transfers: bool,
     /// Chooses the next of the operations queued at a unit.
     pub schedule: SchedulePolicy,
     /// Decides how an erase stops when an operation that may interrupt it waits.
@@ -72,6 +76,7 @@ pub(super) struct Fixed {
     pub slow_programs: Option<Timing>,
     pub suspend: SuspendConfig,
     pub joins: Joins,
+    pub tells_transfers: bool,
     /// Number of planes of a die, and of a busy unit.
     pub planes: u32,
     pub unit_planes: u32,
@@ -85,8 +90,8 @@ pub(super) struct Fixed {
     /// By occupant: the kinds of work that may interrupt its operations, as the schedule and the
     /// two suspension policies together decide.
     pub interrupters: [Occupants; Occupant::COUNT],
-    /// The kinds of work with channel priority: they get the channel before others.
-    pub first_on_channel: Occupants,
+    /// In which queue of its channel an operation waits.
+    pub grants: Grants,
     /// Whether a waiting host read closes its channel to other work.
     pub reads_close_channel: bool,
     /// Whether host programs wait while a collection of their unit is under way.
@@ -140,15 +145,17 @@ impl<O> Flash<O> {
             SenseState::new(setup.senses.as_ref(), ops, planes, setup.blocks.count() as u32 / planes);
         let codeword = setup.timing.transfer_codewords_ns(1).saturating_sub(setup.ecc.decode.0);
         let failures = Failures::new(setup.faults.as_ref(), planes);
+        let first = Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect();
         let fixed = Fixed {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
-            first_on_channel: Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect(),
+            grants: Grants::new(setup.order, first),
             reads_close_channel: schedule.reads_close_channel(),
             collections_hold_programs: schedule.collections_hold_programs(),
             timing: setup.timing,
             slow_programs: setup.slow_programs,
             suspend: setup.suspend,
             joins: setup.joins,
+            tells_transfers: setup.tells_transfers,
             planes: setup.planes,
             unit_planes: setup.unit_planes,
             all_planes: u32::MAX >> (32 - setup.planes),

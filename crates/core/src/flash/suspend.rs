@@ -12,7 +12,7 @@ use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
 use crate::address::BusyUnit;
 use crate::containers::NONE;
-use crate::nand::config::{SuspendLimits, SuspendedData};
+use crate::nand::config::{LeastLeftOf, SuspendLimits, SuspendedData};
 use crate::nand::course::Course;
 use crate::nand::loops::Loops;
 use crate::nand::suspend::Stop;
@@ -95,8 +95,20 @@ impl<O: Observer> Flash<O> {
                 return None;
             }
         }
-        let stop = self.stop(run, from);
-        run.course.is_worth(from, &stop, limits).then_some((from, stop))
+        let least = limits.least_left.map_or(0, |least| least.0);
+        let erases = self.state.ops[run.op].cmd.kind == OpKind::Erase;
+        if !erases || self.fixed.suspend.erase.least_left_of == LeastLeftOf::Erase {
+            let stop = self.stop(run, from);
+            return run.course.is_worth(from, &stop, least).then_some((from, stop));
+        }
+        let stop = match run.course.loop_has_left(from, least) {
+            true => self.stop(run, from),
+            false => {
+                let Course { loops, done, .. } = &run.course;
+                self.fixed.timing.erase_end_loop(loops, run.course.progress(from), *done)
+            }
+        };
+        run.course.is_worth(from, &stop, 0).then_some((from, stop))
     }
 
     /// How long the operation in a unit's array would keep the unit from an operation that may

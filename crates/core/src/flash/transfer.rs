@@ -42,15 +42,14 @@ impl<O: Observer> Flash<O> {
         let spent = channel.spent(now);
         op.seen[..Occupant::COUNT].copy_from_slice(&spent);
         // The operations that joined it wait with it until the command is sent.
-        let first = self.fixed.first_on_channel.has(op.cmd.occupant);
+        let queue = self.fixed.grants.queue(op);
         let mut along = if op.second { NONE } else { op.joined };
         while along != NONE {
             let o = &mut s.ops[along];
             o.seen[..Occupant::COUNT].copy_from_slice(&spent);
             along = o.joined;
         }
-        let queue = if first { &mut channel.first } else { &mut channel.rest };
-        queue.push_back(&mut s.ops, id);
+        channel.push(queue, &mut s.ops, id);
         self.await_channel(number);
     }
 
@@ -168,6 +167,9 @@ impl<O: Observer> Flash<O> {
         }
         if kind == OpKind::Read {
             return self.set_sensed(unit, self.fixed.timing.page_type(page), begun + array);
+        }
+        if data > 0 && self.fixed.tells_transfers {
+            self.await_channel(self.state.units[unit.index()].channel);
         }
         let may_be_interrupted = !self.fixed.interrupters[occupant as usize].is_empty();
         self.set_ended(unit, kind, may_be_interrupted, begun + array);

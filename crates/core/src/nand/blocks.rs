@@ -12,13 +12,15 @@ use crate::containers::big::prefetch;
 use crate::containers::bits;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
-use tailcut_units::random::mix;
 
 mod aged;
+mod past;
 mod plain;
 mod records;
 mod worn;
 
+use past::Ages;
+pub use past::{AgeLaw, Past};
 pub use records::MOST_CYCLES;
 use records::{Record, Records};
 use worn::PackedWorn;
@@ -43,34 +45,6 @@ fn places(first: usize, planes: u32) -> impl Iterator<Item = usize> {
 /// The most cycles of a [`Past`].
 pub const MOST_PAST_CYCLES: u32 = 1 << 22;
 
-/// What every block has behind it when a run begins, besides what ageing did to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Past {
-    /// Program/erase cycles.
-    pub cycles: u32,
-    /// Reads since the erase.
-    pub reads: u32,
-    /// Age of the data, ns: that of each block lies uniformly between the two.
-    pub retention: u64,
-    /// See `retention`.
-    pub retention_from: u64,
-}
-
-impl Past {
-    /// The age of the data of a block when the run begins, ns.
-    #[inline]
-    fn age(&self, block: BlockId, key: u64) -> u64 {
-        match self.retention - self.retention_from {
-            0 => self.retention,
-            // In 2^-32 of the width.
-            width => {
-                let share = mix(key ^ u64::from(block.0)) >> 32;
-                self.retention_from + ((u128::from(width) * u128::from(share)) >> 32) as u64
-            }
-        }
-    }
-}
-
 /// Tables by block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
@@ -79,8 +53,8 @@ pub struct Blocks {
     /// Number of planes of a die.
     planes: u32,
     past: Past,
-    /// The key of the ages of blocks.
-    age_key: u64,
+    /// The ages of the data of blocks when the run begins.
+    ages: Ages,
     /// Program/erase cycles since the drive was made. Empty where blocks can fail: their records have them.
     cycles: Vec<u32>,
     /// Suspensions of erases.
@@ -205,7 +179,7 @@ impl Blocks {
             per_plane,
             planes,
             past,
-            age_key: 0,
+            ages: Ages::default(),
             cycles,
             suspensions,
             some_suspended: false,
@@ -238,7 +212,7 @@ impl Blocks {
 
     /// Give every block this past. The seed decides which block has data of which age.
     pub fn with_past(self, past: Past, seed: u64) -> Blocks {
-        Blocks { past, age_key: Stream::new(seed, "block age", 0).next_u64(), ..self }
+        Blocks { past, ages: Ages::new(&past, seed), ..self }
     }
 
     /// What every block has behind it.
@@ -331,7 +305,7 @@ impl Blocks {
         let block = BlockId(plane * self.per_plane + f.number_of(index, at));
         let record = f.records[at];
         let (age, before) = match record.is_of_before() {
-            true => (now.saturating_add(self.past.age(block, self.age_key)), self.past.reads),
+            true => (now.saturating_add(self.ages.of(block)), self.past.reads),
             false => (now - f.programmed[at], 0),
         };
         Found { block, cycles: record.cycles(), reads: before.saturating_add(record.reads), age }

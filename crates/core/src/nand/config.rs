@@ -297,6 +297,31 @@ pub struct ChannelConfig {
     /// - Range: 0ns to 1000s
     #[serde(with = "quantity::time")]
     pub command: Span,
+    /// Which of the operations that wait for the channel gets it next. In each group of an order, the kinds of work
+    /// to which `policy.schedule` gives channel priority go first, then the order is that of arrival.
+    ///
+    /// - Read by: the queues of a channel (`flash::channel`)
+    pub order: ChannelOrder,
+}
+
+/// The order in which a channel serves its waiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelOrder {
+    /// The order of arrival, whatever the channel is for.
+    Arrival,
+    /// Commands without data before transfers of data: a die begins to sense or to erase while others transfer. A
+    /// program carries its data with its command, and is a transfer.
+    CommandsFirst,
+    /// The data of sensed reads before everything else, and with them the second commands of copybacks. A program,
+    /// with its data, is one of the commands that follow.
+    DataFirst,
+}
+
+impl ChannelOrder {
+    /// Every order.
+    pub const ALL: [ChannelOrder; 3] =
+        [ChannelOrder::Arrival, ChannelOrder::CommandsFirst, ChannelOrder::DataFirst];
 }
 
 impl ChannelConfig {
@@ -421,6 +446,9 @@ pub struct EraseSuspend {
     pub serve: ServedAfterLoop,
     /// Limits on the suspensions of an erase.
     pub limits: SuspendLimits,
+    /// Of what `suspend.erase.limits.least_left` is the smallest part that is worth a suspension.
+    #[serde(default, skip_serializing_if = "LeastLeftOf::is_erase")]
+    pub least_left_of: LeastLeftOf,
     /// Whether the last loop of an erase is never suspended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_last_loop: bool,
@@ -437,6 +465,24 @@ impl EraseSuspend {
         check_time("suspend.erase.resume", self.resume)?;
         check_time("suspend.erase.verify", self.verify)?;
         self.limits.check_times("suspend.erase.limits")
+    }
+}
+
+/// What the time is left of that is compared with a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeastLeftOf {
+    /// The erase, at the point where it would stop.
+    #[default]
+    Erase,
+    /// The loop under way. A loop with less left runs to its end, and the erase stops there: the limit holds
+    /// no operation from being served between two loops.
+    Loop,
+}
+
+impl LeastLeftOf {
+    fn is_erase(&self) -> bool {
+        *self == LeastLeftOf::Erase
     }
 }
 

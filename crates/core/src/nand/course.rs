@@ -70,10 +70,15 @@ impl Course {
         self.loops.around(self.progress(at)).is_some_and(|around| around.end == self.total)
     }
 
-    /// Whether enough is left to do if the operation stops as `stop` says, from `from` on. A stop
-    /// that finishes a phase or loop first may leave too little, or nothing.
-    pub fn is_worth(&self, from: u64, stop: &Stop, limits: &SuspendLimits) -> bool {
-        let least = limits.least_left.map_or(0, |least| least.0);
+    /// Whether the loop of an erase that is under way at `at` has at least `least` ns left.
+    pub fn loop_has_left(&self, at: u64, least: u64) -> bool {
+        let progress = self.progress(at);
+        self.loops.around(progress).is_some_and(|around| around.end - progress >= least)
+    }
+
+    /// Whether enough is left to do if the operation stops as `stop` says, from `from` on: something, and at
+    /// least `least` ns. A stop that finishes a phase or loop first may leave too little, or nothing.
+    pub fn is_worth(&self, from: u64, stop: &Stop, least: u64) -> bool {
         let left = self.total.saturating_sub(self.progress(from) + stop.after);
         left > 0 && left >= least
     }
@@ -133,6 +138,8 @@ mod tests {
         let loops = Loops::NONE.with_pulses([20, 10].into_iter());
         let mut c = Course::new(100, loops.total(), loops);
         assert!(!c.is_in_last_loop(119) && c.is_in_last_loop(120) && c.is_in_last_loop(129));
+        assert!(c.loop_has_left(115, 5) && !c.loop_has_left(115, 6) && c.loop_has_left(120, 10));
+        assert!(!c.loop_has_left(130, 0), "it is over");
         // It resumes 5 ns before the end of the first loop.
         c.stops(115, &stop(0, 15));
         c.go_on(200);
@@ -142,9 +149,9 @@ mod tests {
     #[test]
     fn limits_hold() {
         let mut c = Course::new(0, 50, Loops::NONE);
-        let limits = SuspendLimits { most: Some(2), spacing: Some(Span(8)), least_left: Some(Span(10)) };
+        let limits = SuspendLimits { most: Some(2), spacing: Some(Span(8)), least_left: None };
         assert_eq!(c.may_stop_from(3, &limits), Some(3), "spacing counts from a suspension");
-        assert!(c.is_worth(35, &stop(5, 40), &limits) && !c.is_worth(35, &stop(6, 41), &limits));
+        assert!(c.is_worth(35, &stop(5, 40), 10) && !c.is_worth(35, &stop(6, 41), 10));
         c.stops(3, &stop(0, 3));
         c.go_on(20);
         assert_eq!(c.may_stop_from(21, &limits), Some(28));

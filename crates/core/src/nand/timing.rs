@@ -177,7 +177,10 @@ impl Timing {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::config::{EraseSuspend, ProgramSuspend, ServedAfterLoop, SuspendLimits, SuspendedData};
+    use super::super::config::{
+        ChannelOrder, EraseSuspend, LeastLeftOf, ProgramSuspend, ServedAfterLoop, SuspendLimits,
+        SuspendedData,
+    };
     use super::*;
 
     pub fn timing() -> Timing {
@@ -201,6 +204,7 @@ pub(super) mod tests {
                 verify: Span(2),
                 serve: ServedAfterLoop::Queued,
                 limits: limits.clone(),
+                least_left_of: LeastLeftOf::Erase,
                 keep_last_loop: false,
                 rber_growth: 0.0,
             },
@@ -211,7 +215,7 @@ pub(super) mod tests {
                 limits,
             },
         };
-        let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3) };
+        let channel = ChannelConfig { rate: 1_000_000_000, command: Span(3), order: ChannelOrder::Arrival };
         let ecc = EccConfig { codeword: 512, decode: Span(1), queue: 2, engines: None };
         Timing::new(&t, &suspend, &channel, &ecc, 4)
     }

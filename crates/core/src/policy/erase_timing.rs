@@ -125,7 +125,7 @@ impl EraseTiming {
     }
 
     /// Steps that the erase of a block with these errors may leave at a level.
-    fn may_leave(&self, level: u32, errors: u32) -> u32 {
+    pub fn may_leave(&self, level: u32, errors: u32) -> u32 {
         let allows = |added: &&u32| errors.saturating_add(**added) <= self.requirement;
         let allowed = self.added_errors.iter().take_while(allows).count() as u32;
         self.left[level as usize].min(allowed)
@@ -147,9 +147,9 @@ impl EraseTiming {
         Some(Pulse { level, steps: steps.min(left) })
     }
 
-    /// Steps that an erase may leave at a level if the errors allow it.
-    pub fn left_by_intent(&self, level: u32) -> u32 {
-        self.left[level as usize]
+    /// The most errors of a block, bits of a KiB.
+    pub fn requirement(&self) -> u32 {
+        self.requirement / 16
     }
 }
 
@@ -226,7 +226,8 @@ mod tests {
         let table = EraseTiming::new(&X, Span(1_000_000), &[], "aero")
             .and_then(|t| t.leaving(&X, &left, 63))
             .expect("sense");
-        assert_eq!((table.left_by_intent(1), table.left_by_intent(2), table.left_by_intent(5)), (1, 2, 2));
+        let may_leave = |level| table.may_leave(level, FRESH.errors);
+        assert_eq!((may_leave(1), may_leave(2), may_leave(5), table.may_leave(5, 16 * 63)), (1, 2, 2, 0));
         assert_eq!(next(&table, &FRESH, 1, 5, 500), None, "one step is left");
         assert_eq!(next(&table, &FRESH, 1, 5, 5500), Some((1, 1)));
         assert_eq!(next(&table, &FRESH, 2, 3, 5500), None, "two steps are left");

@@ -337,7 +337,7 @@ impl Stage {
 
     fn answer(&mut self, fact: Fact) {
         match fact {
-            Fact::Nothing => {}
+            Fact::Nothing | Fact::Transferred(_) => {}
             Fact::Sensed(head) => {
                 let mut next = Some(head);
                 while let Some(id) = next {

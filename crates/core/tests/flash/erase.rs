@@ -45,6 +45,7 @@ pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
         misprediction: 0.2,
         reading: Reading::Cycles,
         stress_exponent: 1.0,
+        over_erase_stress: 2.0,
         cycles_per_erase: 1,
         defer_last_loop: false,
         fresh_errors: 20,

@@ -49,7 +49,8 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
     let served = prop_oneof![Just(ServedAfterLoop::Queued), Just(ServedAfterLoop::All)];
     let data = prop_oneof![Just(SuspendedData::Shadow), Just(SuspendedData::Controller)];
     let keep = prop_oneof![6 => Just(false), 1 => Just(true)];
-    ((span(8), span(60), span(30), served, limits(), keep), (span(8), data, span(60), limits())).prop_map(
+    let of = prop_oneof![3 => Just(LeastLeftOf::Erase), 1 => Just(LeastLeftOf::Loop)];
+    ((span(8), span(60), span(30), served, limits(), keep, of), (span(8), data, span(60), limits())).prop_map(
         |(e, p)| SuspendConfig {
             erase: EraseSuspend {
                 suspend: e.0,
@@ -57,6 +58,7 @@ fn suspend() -> impl Strategy<Value = SuspendConfig> {
                 verify: e.2,
                 serve: e.3,
                 limits: e.4,
+                least_left_of: e.6,
                 keep_last_loop: e.5,
                 rber_growth: 0.0,
             },
@@ -115,8 +117,14 @@ fn joins() -> impl Strategy<Value = Joins> {
 
 fn parts() -> impl Strategy<Value = Parts> {
     let shape = (1..=2u32, 1..=3u32, 1..=4u32);
-    let bus =
-        (prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)], span(12), span(6), 1..4u32);
+    let order = prop::sample::select(ChannelOrder::ALL.to_vec());
+    let bus = (
+        prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)],
+        span(12),
+        span(6),
+        1..4u32,
+        order,
+    );
     let scheme = prop::option::of(0..SCHEMES.len());
     let policies = (schedule(), suspend_erase(), suspend_program(), scheme);
     (shape, timing(), bus, suspend(), joins(), policies).prop_map(
@@ -125,7 +133,7 @@ fn parts() -> impl Strategy<Value = Parts> {
             units: shape.0 * shape.1,
             planes: shape.2,
             timing,
-            channel: ChannelConfig { rate: bus.0, command: bus.1 },
+            channel: ChannelConfig { rate: bus.0, command: bus.1, order: bus.4 },
             ecc: EccConfig { codeword: 2, decode: bus.2, queue: bus.3, engines: None },
             suspend,
             joins,

@@ -2,6 +2,7 @@
 //! hand from the times in `parts`.
 
 mod asks;
+mod channel;
 mod driver;
 mod erase;
 mod gates;

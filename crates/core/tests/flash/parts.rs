@@ -102,7 +102,11 @@ impl Parts {
                 },
                 program_erase: ProgramErase::Timed,
             },
-            channel: ChannelConfig { rate: 1_000_000_000, command: Span(COMMAND) },
+            channel: ChannelConfig {
+                rate: 1_000_000_000,
+                command: Span(COMMAND),
+                order: ChannelOrder::Arrival,
+            },
             ecc: EccConfig { codeword: CODEWORD, decode: Span(DECODE), queue: 4, engines: None },
             suspend: SuspendConfig {
                 erase: EraseSuspend {
@@ -111,6 +115,7 @@ impl Parts {
                     verify: Span(VERIFY),
                     serve: ServedAfterLoop::Queued,
                     limits: limits.clone(),
+                    least_left_of: LeastLeftOf::Erase,
                     keep_last_loop: false,
                     rber_growth: 0.0,
                 },
@@ -172,8 +177,10 @@ impl Parts {
             timing: self.timing(),
             slow_programs: self.slow_programs(),
             suspend: self.suspend.clone(),
+            order: self.channel.order,
             ecc: self.ecc.clone(),
             joins: self.joins,
+            tells_transfers: false,
             schedule: SchedulePolicy::new(&self.schedule, &x).expect("a schedule"),
             suspend_erase: SuspendErasePolicy::new(&self.suspend_erase, &x).expect("a rule for erases"),
             suspend_program: SuspendProgramPolicy::new(&self.suspend_program, &x).expect("one for programs"),

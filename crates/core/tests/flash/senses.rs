@@ -6,7 +6,7 @@ use crate::watch::Watch;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::flash::{FlashCommand, SenseTotals, Senses};
 use tailcut_core::nand::blocks::Past;
-use tailcut_core::nand::errors::config::{ErrorModel, ErrorsConfig};
+use tailcut_core::nand::errors::config::{DecodeUnit, ErrorsConfig, RetryPlace};
 use tailcut_core::nand::errors::draw::Errors;
 use tailcut_core::policy::read_retry::{
     Aim, FailedView, ReadRetryConfig, ReadRetryPolicy, rif, rp_controller, sentinel, swift_read,
@@ -27,22 +27,17 @@ const CONTROLLER: rp_controller::Config =
 /// default all pages can be decoded at 3 days (100 errors of a codeword, of the limit of 300) and none at 90
 /// (700 errors).
 fn parts(retry: ReadRetryConfig, days: u64, iteration: u64) -> Parts {
-    let config = ErrorsConfig {
-        model: ErrorModel::Fitted,
-        iteration: Span(iteration),
-        boundaries: vec![2],
-        step: 0.0005,
-        block_spread: 0.0,
-        layer_spread: 0.0,
-        layers: 1,
-        page_spread: 0.0,
-        codeword_spread: 0.0,
-    };
+    parts_of(retry, days, ErrorsConfig { iteration: Span(iteration), ..ErrorsConfig::alike() })
+}
+
+/// The same of a flash with these errors.
+fn parts_of(retry: ReadRetryConfig, days: u64, config: ErrorsConfig) -> Parts {
     let mut parts = Parts::new();
     parts.ecc.decode = Span(0);
     let retry = ReadRetryPolicy::new(&retry, &parts.context()).expect("a member with legal values");
     let errors = Errors::new(&config, 2, 8, CODEWORD_BITS as u64, 1);
-    let senses = Senses::new(errors, &Table::shipped(), retry, iteration, 0.0, 16 * CODEWORDS);
+    let senses =
+        Senses::new((errors, &config), &Table::shipped(), retry, 0.0, (u64::from(CODEWORDS), 16 * CODEWORDS));
     let past = Past { retention: days * DAY, retention_from: days * DAY, ..Past::default() };
     parts.senses = Some((senses, past));
     parts
@@ -151,7 +146,7 @@ fn a_table_takes_the_place_of_strides() {
     };
     let aims = |table: Vec<f64>| {
         let policy = new(table).expect("it is legal");
-        let aim = move |senses| policy.next(&FailedView { senses, draw: 0 }).map(|sense| sense.aim);
+        let aim = move |senses| policy.next(&FailedView { senses }).map(|sense| sense.aim);
         (1..).map_while(aim).collect::<Vec<_>>()
     };
     assert_eq!(aims(vec![0.5, 3.0, 1.0]), [8, 48, 16].map(Aim::Moved));
@@ -331,6 +326,63 @@ fn sentinel_misses_as_often_as_it_says() {
     let retries =
         after_reads(&parts(ReadRetryConfig::Sentinel(inferred), 90, 0), 4_000).again as f64 / 4_000.0;
     assert!((retries - 1.23).abs() < 0.02, "{retries}");
+}
+
+/// Each page of a read infers for itself: of reads of two pages, 1 - 0.83^2 repeat one at least, and 2 x 0.83 x 0.17 one
+/// alone.
+#[test]
+fn each_page_of_a_read_infers_for_itself() {
+    let inferred = sentinel::Config { extra_read: false, calibrated: 1.0, ..Default::default() };
+    let parts = parts(ReadRetryConfig::Sentinel(inferred), 90, 0);
+    let mut stage = Stage::new(&parts);
+    let (reads, mut counts) = (3_000u32, [0u32; 3]);
+    for i in 0..reads {
+        let before = totals(&stage).again;
+        let (block, page) = (i % BLOCKS, i / BLOCKS % 8);
+        let cmd = FlashCommand { planes: 0b11, codewords: 2 * CODEWORDS, block, page, ..read(0) };
+        stage.ask(stage.now, cmd);
+        stage.play();
+        // Both are sensed a second time; those whose inference was wrong a third time.
+        counts[(totals(&stage).again - before - 2) as usize] += 1;
+    }
+    let share = |n: u32| f64::from(n) / f64::from(reads);
+    let (one, two) = (share(counts[1]), share(counts[2]));
+    // Three standard errors.
+    assert!((one - 0.2822).abs() < 0.025 && (two - 0.0289).abs() < 0.01, "{one}, {two}");
+}
+
+/// A read that fails waits before those that came while it was decoded, or behind them.
+#[test]
+fn a_retry_waits_where_its_place_says() {
+    for retry_place in [RetryPlace::Back, RetryPlace::Front] {
+        let config = ErrorsConfig { iteration: Span(1_000), retry_place, ..ErrorsConfig::alike() };
+        let parts = parts_of(member("retry-one"), 90, config);
+        // All fail. The data of the first are in the decoder when the second is sensed; the third waits.
+        let mut stage = Stage::new(&parts);
+        let ids = [0, 1, 2].map(|page| stage.ask(0, FlashCommand { page, ..read(0) }));
+        stage.play();
+        let (second, third) = (stage[ids[0]].array[1].0, stage[ids[2]].array[0].0);
+        assert_eq!(second < third, retry_place == RetryPlace::Front, "{retry_place:?}: {second}, {third}");
+        // The order of arrival holds among reads that are sensed again.
+        assert!(stage[ids[1]].array[1].0 < stage[ids[2]].array[1].0, "{retry_place:?}");
+    }
+}
+
+/// The time in the decoder follows a table by the error rate, of a codeword or of a page.
+#[test]
+fn the_decoder_takes_the_times_of_a_table() {
+    for (decode_unit, share) in [(DecodeUnit::Codeword, 1), (DecodeUnit::Page, 4)] {
+        let decode_times = vec![Span(0), Span(254_000 * share)];
+        let config = ErrorsConfig { decode_times, decode_unit, ..ErrorsConfig::alike() };
+        let (stage, ids) = played(&parts_of(member("retry-one"), 90, config), &[read(0)]);
+        let spent = |name: &str| -> u64 {
+            stage[ids[0]].account().iter().filter(|(cause, _)| cause == name).map(|(_, ns)| ns).sum()
+        };
+        // Four codewords follow each other every 1,000: the last of those that fail is decoded after all.
+        assert_eq!(spent("retry.decode"), 4 * 254_000 - 3_000, "{decode_unit:?}");
+        // 55 errors of some 300.
+        assert!((30_000..70_000).contains(&spent("decode")), "{decode_unit:?}: {}", spent("decode"));
+    }
 }
 
 /// V_REF is tracked by groups of blocks of one plane, and changes once a page is decoded with it.

@@ -2,6 +2,7 @@
 
 use super::Table;
 use crate::CODEWORD_BITS;
+use crate::decoder::{Method, Settings};
 use libm::{exp, lgamma, log, log1p};
 
 /// The text of the shipped table.
@@ -12,6 +13,12 @@ pub const SHIPPED: &str = include_str!("../../table/qc-4x36x1024.txt");
 const LIMIT_RATE: f64 = 0.1;
 
 impl Table {
+    /// The decoder that was measured.
+    pub fn settings(&self) -> Settings {
+        let method = Method::MinSum { schedule: self.schedule, factor: self.factor };
+        Settings { method, iterations: self.iterations }
+    }
+
     /// The table that belongs to the default code and decoder (`tailcut ldpc table` measures it again).
     pub fn shipped() -> Table {
         SHIPPED.parse().expect("the shipped table is read in the tests")

@@ -192,17 +192,20 @@ pub enum OfPages {
     Needless,
     /// Share of the predictions that a page is decoded which fails.
     Missed,
+    /// Share of the pages that would not have been decoded which a prediction in the die told.
+    Caught,
     /// Share of the pages that were given up.
     GivenUp,
 }
 
 /// Figures of senses, by name.
-pub(super) const PAGES: [(&str, OfPages); 6] = [
+pub(super) const PAGES: [(&str, OfPages); 7] = [
     ("pages.again", OfPages::Again),
     ("pages.retries", OfPages::Retries),
     ("pages.accuracy", OfPages::Accuracy),
     ("pages.needless", OfPages::Needless),
     ("pages.missed", OfPages::Missed),
+    ("pages.caught", OfPages::Caught),
     ("pages.given_up", OfPages::GivenUp),
 ];
 
@@ -217,6 +220,11 @@ impl OfPages {
             OfPages::Accuracy => 1.0 - (pages.needless + pages.missed) as f64 / predicted?,
             OfPages::Needless => pages.needless as f64 / predicted?,
             OfPages::Missed => pages.missed as f64 / predicted?,
+            OfPages::Caught => {
+                let caught = pages.in_die - pages.needless;
+                predicted.filter(|_| caught + pages.missed > 0)?;
+                caught as f64 / (caught + pages.missed) as f64
+            }
             OfPages::GivenUp => pages.given_up as f64 / first,
         })
     }

@@ -3,7 +3,7 @@
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::nand::erase::chip::{CYCLE, Chip, Nature};
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
-use tailcut_core::nand::erase::requirement::Requirement;
+use tailcut_core::nand::erase::requirement::{Allowed, Requirement};
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 
 /// The most pulses of an erase.
@@ -60,9 +60,10 @@ pub struct Planner {
     /// The voltage of the scheme against that of full pulses.
     voltage: f64,
     chip: Chip,
-    /// What blocks need under the scheme, and under full pulses.
+    /// What blocks need under the scheme, under full pulses, and under pulses that end when a block is erased.
     own: Requirement,
     full: Requirement,
+    exact: Requirement,
 }
 
 impl Planner {
@@ -91,8 +92,13 @@ impl Planner {
         };
         let most = steps(erase.pulse.0) * erase.levels;
         let rows = |name: &str| Requirement::new(&erase.rows, name, erase.step.0, most).expect("it has rows");
-        let (own, full, chip) = (rows(name), rows("ispe"), Chip::new(&erase, voltage, seed));
-        Some(Planner { rule, voltage, chip, own, full, erase })
+        let (mut own, full, exact) = (rows(name), rows("ispe"), rows("aero-cons"));
+        if let EraseSchemeConfig::Aero(m) = &c.policy.erase_scheme {
+            let allowed = Allowed { errors: m.requirement, none: erase.fresh_errors, all: erase.worn_errors };
+            own = own.allowing(&exact, allowed, &erase.rows, name, erase.step.0);
+        }
+        let chip = Chip::new(&erase, voltage, seed);
+        Some(Planner { rule, voltage, chip, own, full, exact, erase })
     }
 
     /// What a block has from its making.
@@ -121,7 +127,7 @@ impl Planner {
         let at_first: u32 = pulses.iter().filter(|&&(level, _)| level == 1).map(|&(_, steps)| steps).sum();
         let after = Record {
             cycles: block.cycles + self.erase.cycles_per_erase,
-            wear: self.wear_after(nature, block, &pulses, full_voltage),
+            wear: self.wear_after(nature, block, &pulses, self.exact(nature, block, needed), full_voltage),
             pulses: pulses.len() as u32,
             // A short pulse that is followed by the rest of its level only adds a verify.
             shallow: block.shallow && at_first < self.whole(),
@@ -145,9 +151,26 @@ impl Planner {
             // Between rows no scheme needs more than full pulses.
             return own.min(full.max(self.own.by_row(nature.class, row)));
         };
-        // The rows lack what erases leave, and no block needs more than its full pulses.
+        // The rows lack what erases leave. A block that may leave nothing needs its exact time. No block needs more
+        // than its full pulses.
+        let exact = self.exact.steps(nature.class, nature.turn, row);
         let level = own.div_ceil(self.whole()).clamp(1, self.erase.levels);
-        (own + aero.left_at(level)).min(full.div_ceil(self.whole()) * self.whole())
+        let left = self.may_leave(aero, block, level);
+        let own = own.min(exact.max(self.own.by_row(nature.class, row)));
+        let needed = if left == 0 { exact } else { own + left };
+        needed.min(full.div_ceil(self.whole()) * self.whole())
+    }
+
+    /// The steps of pulses that are not too many, of a block whose scheme takes so many.
+    fn exact(&self, nature: &Nature, block: &Record, needed: u32) -> u32 {
+        let row = match self.erase.reading {
+            Reading::Cycles => block.cycles,
+            Reading::Stress => block.wear / CYCLE,
+        };
+        match self.rule {
+            Rule::Aero(_) => needed + u32::from(self.chip.is_mispredicted(nature, block.cycles)),
+            _ => self.exact.steps(nature.class, nature.turn, row).min(needed),
+        }
     }
 
     fn full_pulses(&self, first: u32, needed: u32) -> (Vec<(u32, u32)>, u32) {
@@ -215,21 +238,43 @@ impl Planner {
         (1..=aero.left_at(level)).take_while(allowed).count() as u32
     }
 
-    fn wear_after(&self, nature: &Nature, block: &Record, pulses: &[(u32, u32)], full_voltage: bool) -> u32 {
-        let weight = |level: u32, voltage: f64| {
-            let field = f64::from(level) * voltage;
-            libm::round(4096.0 * libm::pow(field, self.erase.stress_exponent)).max(1.0) as u64
-        };
+    fn wear_after(
+        &self,
+        nature: &Nature,
+        block: &Record,
+        pulses: &[(u32, u32)],
+        exact: u32,
+        full_voltage: bool,
+    ) -> u32 {
         let voltage = if full_voltage { 1.0 } else { self.voltage };
-        let stress: u64 =
-            pulses.iter().map(|&(level, steps)| weight(level, voltage) * u64::from(steps)).sum();
+        let stress = self.stress(pulses, exact, voltage);
         // A cycle of wear is what the full pulses of a block of this wear cost.
-        let full = self.full.steps(nature.class, nature.turn, block.wear / CYCLE).div_ceil(self.whole());
-        let levels = 1..=full.min(self.erase.levels);
-        let cycle: u64 = levels.map(|level| weight(level, 1.0) * u64::from(self.whole())).sum();
+        let row = block.wear / CYCLE;
+        let of = |rows: &Requirement| rows.steps(nature.class, nature.turn, row);
+        let count = of(&self.full).div_ceil(self.whole()).min(self.erase.levels);
+        let full: Vec<(u32, u32)> = (1..=count).map(|level| (level, self.whole())).collect();
+        let cycle = self.stress(&full, of(&self.exact), 1.0);
         let more = (u128::from(stress) * u128::from(CYCLE) / u128::from(cycle)).max(1);
         let more = more * u128::from(self.erase.cycles_per_erase);
         (u128::from(block.wear) + more).min(u128::from(MOST_WEAR)) as u32
+    }
+}
+
+impl Planner {
+    /// The stress of pulses of which the first `exact` steps are not too many.
+    fn stress(&self, pulses: &[(u32, u32)], exact: u32, voltage: f64) -> u64 {
+        let mut done = 0;
+        let mut stress = 0;
+        for &(level, steps) in pulses {
+            let field = libm::pow(f64::from(level) * voltage, self.erase.stress_exponent);
+            let weight = |of: f64| libm::round(4096.0 * of * field).max(1.0) as u64;
+            let (each, over) = (weight(1.0), weight(self.erase.over_erase_stress));
+            for step in done..done + steps {
+                stress += if step < exact { each } else { over };
+            }
+            done += steps;
+        }
+        stress
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::{DeviceConfig, Transfer};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
+use tailcut_core::nand::config::{BusyKind, ChannelOrder, LeastLeftOf, ServedAfterLoop};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
 use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
@@ -109,7 +109,9 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut errors = Stream::new(seed, "swarm errors", 0);
     let mut last_loop = Stream::new(seed, "swarm last loop", 0);
     let mut tokens = Stream::new(seed, "swarm tokens", 0);
+    let mut least_left = Stream::new(seed, "swarm least left", 0);
     let mut deferral = Stream::new(seed, "swarm deferral", 0);
+    let mut channels = Stream::new(seed, "swarm channels", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -124,12 +126,16 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         }
         draw_erases(&mut erases, &mut config);
         config.suspend.erase.keep_last_loop = chance(&mut last_loop, 6);
+        if chance(&mut least_left, 3) {
+            config.suspend.erase.least_left_of = LeastLeftOf::Loop;
+        }
         // Some seeds, by their number, of which some hold bytes: the others draw what they drew before this.
         if (seed % 16 == 12 || matches!(seed % 96, 0 | 72)) && !draw_errors(&mut errors, &mut config) {
             continue;
         }
         draw_deferral(&mut deferral, &mut config);
         draw_tokens(&mut tokens, &mut config);
+        config.channel.order = one_of(&mut channels, &ChannelOrder::ALL);
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }

@@ -4,9 +4,10 @@ use super::draw::{between, chance, member, one_of};
 use crate::errors_table;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::CopyMode;
+use tailcut_core::nand::blocks::AgeLaw;
 use tailcut_core::nand::config::{GeometryConfig, ProgramErase, SuspendLimits, SuspendedData};
 use tailcut_core::nand::erase::config::Reading;
-use tailcut_core::nand::errors::config::{CODEWORD, ErrorModel};
+use tailcut_core::nand::errors::config::{CODEWORD, DecodeUnit, ErrorModel, ErrorsConfig, RetryPlace};
 use tailcut_core::nand::faults::config::FaultsConfig;
 use tailcut_core::policy::background::{BackgroundConfig, refresh};
 use tailcut_core::policy::erase_scheme::{EraseSchemeConfig, dpes};
@@ -83,6 +84,10 @@ pub(super) fn draw_erases(s: &mut Stream, c: &mut DeviceConfig) {
         m.full_above = one_of(s, &[0.0, 0.2, 0.5]);
         m.longer_programs = one_of(s, &[0.0, 0.2, 1.0]);
     }
+    if let EraseSchemeConfig::Aero(m) = &mut c.policy.erase_scheme {
+        m.requirement = one_of(s, &[63, 63, 55, 50, 30]);
+    }
+    c.erase.as_mut().expect("the small drive has the table").over_erase_stress = one_of(s, &[1.0, 2.5]);
 }
 
 /// Defer the last loops of erases on half of the drives whose erases a scheme plans and nothing of which can fail.
@@ -106,12 +111,18 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
     let mut errors = errors_table();
     errors.model = one_of(s, &[ErrorModel::Fitted, ErrorModel::PowerLaw, ErrorModel::ThresholdVoltage]);
     errors.iteration = Span(one_of(s, &[0, 1_000, 7_000]));
+    // Draws of their own, so that those that follow stay as they are.
+    let mut own = Stream::new(s.clone().next_u64(), "swarm errors", 0);
+    draw_decoder_and_shifts(&mut own, &mut errors);
     c.errors = Some(errors);
     let day = 86_400_000_000_000;
     let days = |n: u64| Some(Span(n * day));
     c.age.pe_cycles = c.age.pe_cycles.or(one_of(s, &[None, Some(1000), Some(2000)]));
     c.age.retention = one_of(s, &[None, days(17), days(30), days(300)]);
     c.age.retention_from = if c.age.retention.is_some() { one_of(s, &[None, Some(Span(0))]) } else { None };
+    if c.age.retention_from.is_some() && chance(&mut own, 2) {
+        (c.age.law, c.age.retention_from) = (Some(AgeLaw::LogUniform), Some(Span(day / 4)));
+    }
     c.policy.read_retry = member(one_of(s, ReadRetryConfig::MEMBERS));
     c.ecc.engines = one_of(s, &[None, None, Some(2), Some(5)]);
     match &mut c.policy.read_retry {
@@ -129,6 +140,18 @@ pub(super) fn draw_errors(s: &mut Stream, c: &mut DeviceConfig) -> bool {
         });
     }
     true
+}
+
+/// Draw how long the decoder takes, where reads wait that are sensed again, and how far optima of V_REF differ.
+fn draw_decoder_and_shifts(s: &mut Stream, errors: &mut ErrorsConfig) {
+    errors.decode_unit = one_of(s, &[DecodeUnit::Codeword, DecodeUnit::Page]);
+    errors.retry_place = one_of(s, &[RetryPlace::Back, RetryPlace::Front]);
+    if chance(s, 3) {
+        errors.decode_times = [0, 1_000, 20_000].map(Span).into();
+    }
+    errors.shift_block_spread = one_of(s, &[0.0, 0.2]);
+    errors.shift_layer_spread = one_of(s, &[0.0, 0.2]);
+    errors.shift_boundary_spread = one_of(s, &[0.0, 0.2, 1.0]);
 }
 
 /// Walks have options of their own, and old data that need several senses. One drive with raw bit errors in three

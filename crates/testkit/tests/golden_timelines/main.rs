@@ -17,11 +17,11 @@ use std::path::Path;
 use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyKind, ServedAfterLoop};
+use tailcut_core::nand::config::{BusyKind, ChannelOrder, ServedAfterLoop};
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
 use tailcut_core::policy::*;
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, errors_table, operations, parity_drive, small_drive, waveform};
+use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Span, Status};
 

@@ -70,3 +70,30 @@ fn a_read_modify_write() {
     let question = "A write of a sector reads its unit, decodes it, and programs a new row.";
     check("a_read_modify_write", question, &drive(), &[], &[(0, Put, 0, 512)], 5_000);
 }
+
+/// Three dies a channel.
+fn crowded(order: ChannelOrder) -> DeviceConfig {
+    let mut c = drive();
+    (c.geometry.dies_per_chip, c.channel.order) = (3, order);
+    c
+}
+
+#[test]
+fn a_command_behind_the_data_of_other_dies() {
+    let script = [(0, Read, 0, UNIT), (0, Read, 2, UNIT), (0, Read, 4, UNIT), (0, Read, 6, UNIT)];
+    let question = "In order of arrival the second command of die 0 waits for the data of two other dies.";
+    let c = crowded(ChannelOrder::Arrival);
+    check("a_command_behind_the_data_of_other_dies", question, &c, &[], &script, 1_000);
+    let question = "Commands first: the second command of die 0 goes before the data of two other dies.";
+    let c = crowded(ChannelOrder::CommandsFirst);
+    check("a_command_before_the_data_of_other_dies", question, &c, &[], &script, 1_000);
+}
+
+#[test]
+fn sensed_data_before_a_command() {
+    // While the data of a program are transferred in, a read's command and then the data of another read wait.
+    let script = [(0, Read, 0, UNIT), (39_000, Put, 98, UNIT), (39_500, Read, 4, UNIT)];
+    let question =
+        "Data first: the data that die 0 has sensed pass the command of a read that waits for longer.";
+    check("sensed_data_before_a_command", question, &crowded(ChannelOrder::DataFirst), &[], &script, 1_000);
+}

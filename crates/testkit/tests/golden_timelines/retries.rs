@@ -5,15 +5,7 @@ use super::*;
 /// Pages of which none can be decoded with V_REF at its default, and all at their optimum.
 fn old(retry: &str) -> DeviceConfig {
     let mut c = drive();
-    let table = errors_table();
-    let spreads = ErrorsConfig {
-        block_spread: 0.0,
-        layer_spread: 0.0,
-        page_spread: 0.0,
-        codeword_spread: 0.0,
-        ..table
-    };
-    (c.errors, c.ecc.codeword) = (Some(spreads), CODEWORD);
+    (c.errors, c.ecc.codeword) = (Some(ErrorsConfig::alike()), CODEWORD);
     c.age.retention = Some(Span(90 * 86_400_000_000_000));
     c.policy.read_retry = member(retry);
     c

@@ -6,7 +6,9 @@ use crate::error::CliError;
 use crate::run::threads;
 use crate::terminal::{catch_interrupts, print, print_json};
 use serde::Serialize;
-use tailcut_ldpc::{CODE_SEED, Code, Predict, Predictions, Settings, Table, Thresholds, Wrong, predict};
+use std::fs;
+use std::path::Path;
+use tailcut_ldpc::{Code, Predict, Predictions, Schedule, Table, Thresholds, Wrong, predict};
 use tailcut_report::text::{Grid, grouped};
 
 /// The accuracies that RiF (HPCA 2024) publishes, of predictions from the whole page and from one chunk.
@@ -15,6 +17,9 @@ const PUBLISHED: [f64; 2] = [0.991, 0.987];
 /// Accuracies against the raw bit error rate.
 #[derive(Serialize)]
 struct Accuracies {
+    schedule: &'static str,
+    factor: String,
+    iterations: u8,
     seed: u64,
     pages: u32,
     page_threshold: u32,
@@ -58,8 +63,10 @@ pub fn run(args: &PredictArgs) -> Result<(), CliError> {
     if args.rber.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Err(CliError::Input("--rber: the rates must increase".into()));
     }
-    let code = Code::new(CODE_SEED);
-    let limits = Thresholds::at_limit(&code, &Table::shipped());
+    let mut table = args.table.as_deref().map_or_else(|| Ok(Table::shipped()), read)?;
+    table.schedule = args.schedule.map_or(table.schedule, Schedule::from);
+    let code = Code::new(table.code_seed);
+    let limits = Thresholds::at_limit(&code, &table);
     let thresholds = Thresholds {
         page: args.page_threshold.unwrap_or(limits.page),
         chunk: args.chunk_threshold.unwrap_or(limits.chunk),
@@ -69,13 +76,16 @@ pub fn run(args: &PredictArgs) -> Result<(), CliError> {
     let progress = Progress::new(pages * args.rber.len() as u64);
     let threads = args.threads.map_or_else(threads, usize::from);
     let found = args.rber.iter().map(|&rber| {
-        let what = Predict { seed: args.seed, settings: Settings::DEFAULT, rber, thresholds, pages };
+        let what = Predict { seed: args.seed, settings: table.settings(), rber, thresholds, pages };
         Some(point(rber, &predict(&code, &what, threads, &|more| progress.count(more))?))
     });
     let points = found.collect::<Option<Vec<Point>>>();
     progress.finish();
     let points = points.ok_or_else(|| CliError::Failed("interrupted".into()))?;
     let all = Accuracies {
+        schedule: table.schedule.name(),
+        factor: table.factor.to_string(),
+        iterations: table.iterations,
         seed: args.seed,
         pages: args.pages,
         page_threshold: thresholds.page,
@@ -84,7 +94,14 @@ pub fn run(args: &PredictArgs) -> Result<(), CliError> {
         chunk: area(&points, PUBLISHED[1], |p| p.chunk.accuracy),
         points,
     };
-    if args.json { print_json(&all) } else { print(&table(&all)) }
+    if args.json { print_json(&all) } else { print(&rows(&all)) }
+}
+
+/// Read a table from a file.
+fn read(from: &Path) -> Result<Table, CliError> {
+    let text = fs::read_to_string(from).map_err(|e| e.to_string());
+    let table = text.and_then(|text| text.parse::<Table>().map_err(|e| e.to_string()));
+    table.map_err(|e| CliError::Input(format!("--table {}: {e}", from.display())))
 }
 
 fn point(rber: f64, found: &Predictions) -> Point {
@@ -110,7 +127,7 @@ fn area(points: &[Point], published: f64, accuracy: fn(&Point) -> f64) -> Area {
     Area { wrong, published, density: (wrong > 0.0).then(|| (1.0 - published) / wrong) }
 }
 
-fn table(all: &Accuracies) -> String {
+fn rows(all: &Accuracies) -> String {
     let mut grid = Grid::with_widths(&[8]);
     let head = ["rber", "fail", "page", "95 %", "needless", "missed", "chunk", "95 %", "needless", "missed"];
     grid.row(head.map(String::from));
@@ -134,9 +151,13 @@ fn table(all: &Accuracies) -> String {
         ),
     };
     format!(
-        "{} pages of four codewords in each row; correctable up to a weight of {} of 16,384 (page) and {} of 1,024 \
+        "{} pages of four codewords in each row; min-sum, {}, factor {}, at most {} iterations\n\
+         correctable up to a weight of {} of 16,384 (page) and {} of 1,024 \
          (chunk)\n{}published accuracy of the page: {}\npublished accuracy of the chunk: {}\n",
         grouped(u64::from(all.pages)),
+        all.schedule,
+        all.factor,
+        all.iterations,
         all.page_threshold,
         all.chunk_threshold,
         grid.render(),

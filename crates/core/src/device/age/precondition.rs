@@ -13,6 +13,7 @@ use crate::ftl::open_row::OpenRow;
 use crate::nand::faults::Faults;
 use crate::nand::faults::config::{FaultConfig, FaultKind};
 use crate::observer::Observer;
+use crate::policy::gc_victim::VictimRule;
 use crate::policy::placement::{LaneView, NO_ROOM};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -22,14 +23,26 @@ use std::ops::Range;
 pub struct AgeReport {
     /// Mapping units programmed by overwriting, collection and padding included.
     pub programs: u64,
-    /// Write amplification over the last three windows.
+    /// Write amplification over the last three windows; over the last turn if victims are chosen by age and writes
+    /// are not uniform.
     pub waf: f64,
-    /// Whether every extent was erased and three successive windows agreed within 2 %. Otherwise
-    /// the pass was stopped, or ended at its bound.
+    /// Whether every extent was erased and three successive windows agreed within 2 %, or two successive
+    /// turns (see `waf`). Otherwise the pass was stopped, or ended at its bound.
     pub steady: bool,
     /// Whether the overwrites began on extents with the valid units that theory gives, instead of
     /// full ones. Then no extent had to be erased.
     pub analytic: bool,
+}
+
+/// What overwrites a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Uniform writes, from an analytic start.
+    UniformFromStart,
+    /// Uniform writes, from the drive as it is.
+    Uniform,
+    /// Any writes.
+    Any,
 }
 
 /// Where uniform overwrites begin.
@@ -84,8 +97,12 @@ const START_PART: f64 = 0.4;
 /// what it will be after one to two percent of the raw capacity, for each victim policy, so that a
 /// window must only be long enough to measure it.
 const START_WINDOW: u64 = 256;
-/// Largest relative difference of three successive windows of a steady drive.
+/// Largest relative difference of three successive windows of a steady drive, or of two turns.
 const TOLERANCE: f64 = 0.02;
+/// The same of the turns between these two.
+const TOLERANCE_BETWEEN: f64 = 0.05;
+/// Windows in which the raw capacity is programmed once, from a fill on.
+const WINDOWS_A_TURN: usize = 10;
 
 /// The state of one functional pass.
 struct Pass {
@@ -101,6 +118,11 @@ struct Pass {
     window_units: u64,
     window_start: (u64, u64),
     windows: Vec<f64>,
+    /// Whether victims return in the order in which extents were closed, so that what a turn has written is
+    /// collected in the next turn. Then write amplification has the period of a turn for many turns: it rises
+    /// and falls with the share of hot data that was written one turn ago. Windows within a turn can agree
+    /// by chance, and only whole turns are compared.
+    by_turns: bool,
     /// By extent: whether this pass has erased it; and the number of these extents.
     erased: Vec<bool>,
     erased_extents: u64,
@@ -154,14 +176,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         {
             return AgeReport { analytic, ..AgeReport::default() };
         }
-        self.age(analytic, Until::Steady, progress, &mut writes)
+        let load = if analytic { Load::UniformFromStart } else { Load::Uniform };
+        self.age(load, Until::Steady, progress, &mut writes)
     }
 
     /// The common loop, from an analytic start or from the drive as it is. `next` fills a batch with logical
     /// units and returns how many.
     pub(super) fn age(
         &mut self,
-        analytic: bool,
+        load: Load,
         until: Until,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
@@ -174,6 +197,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut pass = Pass::new(self);
         // Before a run the blocks of a lane have been erased alike, and an aged state has no levelling.
         pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
+        let analytic = load == Load::UniformFromStart;
+        // Uniform writes have no hot data, whose share could rise and fall.
+        pass.by_turns &= load == Load::Any;
         if analytic {
             // No extent of the fill is left to be erased.
             pass.extents = 0;
@@ -213,10 +239,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 tell = pass.programs + (pass.programs / TELL_PART).min(TELL_PROGRAMS);
                 collections = pass.collections + TELL_COLLECTIONS;
                 // Typical drives take two to three times their raw capacity, or three windows.
-                let (before, rest) = if analytic {
-                    (START_PART, 3.0 * pass.window_units as f64)
-                } else {
-                    (0.0, 2.5 * raw as f64)
+                let (before, rest) = match (analytic, pass.by_turns) {
+                    (true, _) => (START_PART, 3.0 * pass.window_units as f64),
+                    (false, false) => (0.0, 2.5 * raw as f64),
+                    (false, true) => (0.0, 4.0 * raw as f64),
                 };
                 let fraction = before + (1.0 - before) * pass.programs as f64 / rest;
                 if !progress(fraction.min(0.99)) {
@@ -469,9 +495,10 @@ impl Pass {
             host_units: 0,
             programs: 0,
             collections: 0,
-            window_units: (u64::from(layout.units()) / 10).max(1),
+            window_units: (u64::from(layout.units()) / WINDOWS_A_TURN as u64).max(1),
             window_start: (0, 0),
             windows: Vec::new(),
+            by_turns: device.state.policies.gc_victim.rule() == VictimRule::Age,
             erased: vec![false; layout.extents() as usize],
             erased_extents: 0,
             extents: layout.usable.iter().map(|&n| u64::from(n)).sum::<u64>()
@@ -490,19 +517,40 @@ impl Pass {
         self.windows.push((self.programs - programs) as f64 / written as f64);
         self.window_start = (self.host_units, self.programs);
         let [.., a, b, c] = self.windows[..] else { return false };
-        let (least, most) = (a.min(b).min(c), a.max(b).max(c));
-        self.erased_extents >= self.extents && most - least <= TOLERANCE * least
+        let alike = if self.by_turns { self.turns_agree() } else { agree([a, b, c], TOLERANCE) };
+        self.erased_extents >= self.extents && alike
     }
 
-    /// Write amplification over the last three windows.
+    /// Whether the last two turns agree, and roughly those that begin at each window between them: the two
+    /// alone can agree by chance.
+    fn turns_agree(&self) -> bool {
+        let Some(first) = self.windows.len().checked_sub(2 * WINDOWS_A_TURN) else { return false };
+        let turns = || self.windows[first..].windows(WINDOWS_A_TURN).map(mean);
+        let ends = turns().step_by(WINDOWS_A_TURN);
+        agree(ends, TOLERANCE) && agree(turns(), TOLERANCE_BETWEEN)
+    }
+
+    /// Write amplification over the last three windows, or over the last turn.
     fn waf(&self) -> f64 {
-        let last = &self.windows[self.windows.len().saturating_sub(3)..];
+        let windows = if self.by_turns { WINDOWS_A_TURN } else { 3 };
+        let last = &self.windows[self.windows.len().saturating_sub(windows)..];
         if last.is_empty() {
             return self.programs as f64 / self.host_units.max(1) as f64;
         }
-        // Windows are equal in programs, so their mean is harmonic.
-        last.len() as f64 / last.iter().map(|w| 1.0 / w).sum::<f64>()
+        mean(last)
     }
+}
+
+/// Whether some values differ by at most this share of the least.
+fn agree(values: impl IntoIterator<Item = f64>, tolerance: f64) -> bool {
+    let ends = |(least, most): (f64, f64), v: f64| (least.min(v), most.max(v));
+    let (least, most) = values.into_iter().fold((f64::MAX, 0.0), ends);
+    most - least <= tolerance * least
+}
+
+/// The mean of windows. They are equal in programs, so it is harmonic.
+fn mean(windows: &[f64]) -> f64 {
+    windows.len() as f64 / windows.iter().map(|w| 1.0 / w).sum::<f64>()
 }
 
 /// Return a hash of everything that determines a drive's aged state. `what` names the

@@ -1,6 +1,6 @@
 //! Writes that overwrite a drive without the timing model.
 
-use super::precondition::{AgeReport, BATCH, Until};
+use super::precondition::{AgeReport, BATCH, Load, Until};
 use crate::address::Lpn;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
@@ -23,7 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.age_uniform(region.clone(), bytes, progress);
         }
         match self.uniform_writes(region, bytes) {
-            Some(mut writes) => self.age(false, until, progress, &mut writes),
+            Some(mut writes) => self.age(Load::Uniform, until, progress, &mut writes),
             None => AgeReport::default(),
         }
     }
@@ -37,7 +37,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
         let mut writes = self.replayed_writes(writes);
-        self.age(false, until, progress, &mut writes)
+        self.age(Load::Any, until, progress, &mut writes)
     }
 
     /// Uniform writes of `bytes` bytes each inside `region`; `None` if none fits.

@@ -64,6 +64,8 @@ pub(in crate::device) struct Collection {
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
     /// victim.
     pub waiting: bool,
+    /// The number of its last wait. All waits of the drive are numbered in the order in which they began.
+    pub(super) wait: u64,
     /// Whether the scope is closed to host operations. It is open while the collection yields to
     /// them or drains.
     pub closes: bool,
@@ -92,6 +94,7 @@ impl Collection {
             gain: Gain::default(),
             ends: 0,
             waiting: false,
+            wait: 0,
             closes: false,
             closes_programs: false,
             told: [false; 2],
@@ -149,6 +152,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             c.waiting = waiting;
             if waiting {
                 s.gc.waiting += 1;
+                s.gc.waits += 1;
+                c.wait = s.gc.waits;
             } else {
                 s.gc.waiting -= 1;
             }
@@ -484,7 +489,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.note_space(lane);
         self.resume_stalled(lane);
         if self.state.gc.waiting > 0 {
-            self.wake_neediest(lane);
+            self.wake_before(lane);
         }
         self.check_collection(lane);
         if self.state.gc.waiting > 0 {

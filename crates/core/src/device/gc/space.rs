@@ -49,7 +49,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
         if self.fixed.heeds_channel {
-            channel_active = BusyUnit::each(self.units_of_channel(lane)).any(active);
+            channel_active = self.host_needs_channels(lane);
         }
         if let Some(stripes) = &self.shape.stripes {
             let own = s.gc.collections[lane as usize].is_active();
@@ -73,6 +73,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             lanes: self.shape.layout.lanes,
             keeps_up: s.gc.pace.keeps_up(s.now),
         }
+    }
+
+    /// Whether a host operation uses a channel of a lane, or will.
+    #[cold]
+    fn host_needs_channels(&self, lane: u32) -> bool {
+        let units = self.units_of_channel(lane);
+        let per_channel = self.shape.units / self.shape.channels;
+        let firsts = (units.start.0..units.end.0).step_by(per_channel as usize);
+        firsts.map(BusyUnit).any(|u| self.flash.host_needs_channel(u..BusyUnit(u.0 + per_channel)))
     }
 
     /// Note whether a lane is short of space, after its free extents may have changed. Returns its

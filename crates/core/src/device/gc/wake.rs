@@ -7,6 +7,7 @@ use crate::ftl::config::ExtentKind;
 use crate::nand::config::BusyKind;
 use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
+use std::ops::Range;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Wake the waiting collections if writes wait for a free block, a lane found no victim, and an
@@ -26,9 +27,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Let the waiting lane with the least free space use a scope that has become free, if it has
-    /// less than the lane that has just collected.
-    pub(in crate::device) fn wake_neediest(&mut self, collected: u32) {
+    /// Let others use a scope that has become free, before the lane that has just collected: those that wait for
+    /// their channel, or the waiting lane with the least free space, if it has less than this lane.
+    pub(in crate::device) fn wake_before(&mut self, collected: u32) {
+        if self.fixed.heeds_channel {
+            return self.wake_waiting();
+        }
         let s = &self.state;
         let waiting = (0..self.shape.layout.lanes).filter(|&l| s.gc.collections[l as usize].waiting);
         let neediest = waiting.min_by_key(|&l| s.extents.free(&self.shape.layout, l));
@@ -40,10 +44,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Wake all collections that wait. Another may have freed the scope that they need.
     pub(in crate::device) fn wake_waiting(&mut self) {
-        for lane in 0..self.shape.layout.lanes {
+        self.wake_lanes(0..self.shape.layout.lanes);
+    }
+
+    fn wake_lanes(&mut self, lanes: Range<u32>) {
+        if self.fixed.heeds_channel {
+            return self.wake_in_turn(lanes);
+        }
+        for lane in lanes {
             if self.state.gc.collections[lane as usize].waiting {
                 self.wake(lane);
             }
+        }
+    }
+
+    /// Wake the collections of these lanes in the order in which they began to wait, as the queue of a channel
+    /// in the authors' simulator of ttFlash has them. A channel under load is seldom idle, and the
+    /// first collection woken takes it: in the order of lanes, the last ones would never collect.
+    fn wake_in_turn(&mut self, lanes: Range<u32>) {
+        // A collection that waits again after it was woken waits behind all others.
+        let last = self.state.gc.waits;
+        let mut woken = 0;
+        loop {
+            let collections = &self.state.gc.collections;
+            let wait = |&lane: &u32| collections[lane as usize].wait;
+            let waits =
+                |lane: &u32| collections[*lane as usize].waiting && (woken + 1..=last).contains(&wait(lane));
+            let Some(first) = lanes.clone().filter(waits).min_by_key(wait) else { return };
+            woken = wait(&first);
+            self.wake(first);
         }
     }
 
@@ -71,10 +100,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 unit.0 * self.shape.layout.planes..(unit.0 + 1) * self.shape.layout.planes
             }
         };
-        for lane in lanes {
-            if self.state.gc.collections[lane as usize].waiting {
-                self.wake(lane);
-            }
-        }
+        self.wake_lanes(lanes);
     }
 }

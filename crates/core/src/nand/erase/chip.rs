@@ -40,9 +40,10 @@ pub struct Chip {
     noise: u32,
     /// Draws below this are erases that need a step more.
     mispredicted: u64,
-    /// By level, from 1 on: the stress of a step, and that of a step at the voltage of full pulses.
-    weights: Vec<u64>,
-    full_weights: Vec<u64>,
+    /// By level, from 1 on: the stress of a step that a block needs and of one that it does not, and that of steps
+    /// at the voltage of full pulses.
+    weights: Vec<[u64; 2]>,
+    full_weights: Vec<[u64; 2]>,
     errors: Errors,
     residual_errors: u32,
     key: u64,
@@ -72,10 +73,12 @@ impl Chip {
     /// The array of a configuration, which was checked. `voltage`: the voltage of all levels against that
     /// of full pulses.
     pub fn new(c: &EraseConfig, voltage: f64, seed: u64) -> Chip {
-        let weight = |level: u32, voltage: f64| {
-            libm::round(4096.0 * libm::pow(f64::from(level) * voltage, c.stress_exponent)).max(1.0) as u64
+        let weight = |level: u32, voltage: f64, over: f64| {
+            let field = libm::pow(f64::from(level) * voltage, c.stress_exponent);
+            libm::round(4096.0 * over * field).max(1.0) as u64
         };
-        let weights = |voltage: f64| (0..=c.levels).map(|level| weight(level, voltage)).collect();
+        let of = |level, voltage| [weight(level, voltage, 1.0), weight(level, voltage, c.over_erase_stress)];
+        let weights = |voltage: f64| (0..=c.levels).map(|level| of(level, voltage)).collect();
         let fresh = f64::from(c.fresh_errors);
         Chip {
             step_ns: c.step.0,
@@ -151,17 +154,24 @@ impl Chip {
         fail_bits <= self.pass
     }
 
-    /// The stress of a pulse: at the scheme's voltage, or at that of full pulses.
+    /// The stress of a pulse of which the block needs so many steps and not `over` more: at the scheme's voltage, or
+    /// at that of full pulses.
     #[inline]
-    pub fn stress(&self, full_voltage: bool, level: u32, steps: u32) -> u64 {
+    pub fn stress(&self, full_voltage: bool, level: u32, needed: u32, over: u32) -> u64 {
         let weights = if full_voltage { &self.full_weights } else { &self.weights };
-        weights[level as usize] * u64::from(steps)
+        let [of_needed, of_over] = weights[level as usize];
+        of_needed * u64::from(needed) + of_over * u64::from(over)
     }
 
-    /// The stress of the full pulses, level after level, that a block takes which needs so many steps.
-    pub fn full_stress(&self, steps: u32) -> u64 {
+    /// The stress of the full pulses, level after level, of a block that takes so many steps and needs `needed`.
+    pub fn full_stress(&self, steps: u32, needed: u32) -> u64 {
         let pulses = steps.div_ceil(self.steps_per_level).min(self.levels);
-        let pulse = |level: u32| self.full_weights[level as usize] * u64::from(self.steps_per_level);
+        let mut left = needed;
+        let pulse = |level: u32| {
+            let needed = left.min(self.steps_per_level);
+            left -= needed;
+            self.stress(true, level, needed, self.steps_per_level - needed)
+        };
         (1..=pulses).map(pulse).sum()
     }
 
@@ -218,6 +228,7 @@ pub(crate) mod tests {
             misprediction: 0.0,
             reading: Reading::Cycles,
             stress_exponent: 1.0,
+            over_erase_stress: 2.0,
             cycles_per_erase: 1,
             defer_last_loop: false,
             fresh_errors: 20,
@@ -279,8 +290,10 @@ pub(crate) mod tests {
         (0..20_000).for_each(|block| count[chip.nature(BlockId(block)).class as usize] += 1);
         // Each has 100: Poisson.
         assert!(count.iter().all(|n| (55..150).contains(n)), "{count:?}");
-        assert_eq!((chip.stress(false, 1, 7), chip.stress(true, 3, 7)), (7 * 4096, 21 * 4096));
-        assert_eq!((chip.full_stress(7), chip.full_stress(10)), (7 * 4096, (7 + 2 * 7) * 4096));
+        assert_eq!((chip.stress(false, 1, 7, 0), chip.stress(true, 3, 5, 2)), (7 * 4096, 27 * 4096));
+        let full = |steps, needed| chip.full_stress(steps, needed) / 4096;
+        assert_eq!((full(7, 7), full(10, 14), full(14, 9)), (7, 7 + 2 * 7, 7 + 2 * (2 + 2 * 5)));
+        assert_eq!(full(14, 5), 5 + 2 * 2 + 2 * 2 * 7, "the second pulse is not needed");
         assert_eq!((chip.expected_errors(0), chip.expected_errors(5300 * CYCLE)), (320, 63 * 16));
         assert_eq!((chip.residual_errors(100), chip.residual_errors(5500)), (0, 176));
     }

@@ -66,6 +66,12 @@ pub struct EraseConfig {
     ///
     /// - Range: 0 to 10
     pub stress_exponent: f64,
+    /// Stress of pulse time that a block does not need any more, against that of pulse time that it needs. A block
+    /// needs what its row of `aero-cons` says, as those pulses end when it is erased; without such rows it needs
+    /// every pulse.
+    ///
+    /// - Range: 0 to 100
+    pub over_erase_stress: f64,
     /// Program/erase cycles that each erase of the run stands for, so that blocks live faster. Wear levelling
     /// and `age.pe_cycles` count cycles. 1: an erase is a cycle.
     ///
@@ -101,6 +107,7 @@ pub struct EraseConfig {
     pub residual_errors: u32,
     /// The total pulse time that blocks need: for each scheme, and each of some program/erase cycles, the
     /// shares of blocks by their total. A text such as "aero 500: 2ms 42, 2.5ms 58". Shares are in percent.
+    /// Rows `aero-50` are those of `aero` with a requirement of 50 errors (`policy.erase_scheme.aero.requirement`).
     ///
     /// - Range: 1 to 1000 rows
     /// - Read by: the requirement of a block (`nand::erase::requirement`)
@@ -158,6 +165,9 @@ impl EraseConfig {
         }
         if !(0.0..=10.0).contains(&self.stress_exponent) {
             return refuse("erase.stress_exponent", "a number from 0 to 10");
+        }
+        if !(0.0..=100.0).contains(&self.over_erase_stress) {
+            return refuse("erase.over_erase_stress", "a number from 0 to 100");
         }
         check_count("erase.worn_cycles", self.worn_cycles, 1_000_000)?;
         let errors = [("fresh_errors", self.fresh_errors), ("worn_errors", self.worn_errors)];

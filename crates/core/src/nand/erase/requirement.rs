@@ -4,6 +4,9 @@
 //! at each number of cycles. Between two rows a block changes from the one to the other at a number of
 //! cycles of its own, so that the mean is linear between rows and each total is that of a row. Beyond the last
 //! row all blocks need more alike: the mean goes on as between the last two rows.
+//!
+//! The rows of a scheme whose erases leave what the errors allow are those of one number of errors. For fewer,
+//! a block needs more, up to what it needs where nothing is left ([`Requirement::allowing`]).
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,6 +38,13 @@ pub struct Row {
 pub struct RowTextError {
     text: String,
     problem: String,
+}
+
+impl Row {
+    /// The errors of a row that is named by a scheme and by the errors that its blocks may have (`aero-50`).
+    pub fn errors(&self, scheme: &str) -> Option<u32> {
+        self.scheme.strip_prefix(scheme)?.strip_prefix('-')?.parse().ok()
+    }
 }
 
 impl FromStr for Row {
@@ -137,16 +147,91 @@ impl Requirement {
             }
             steps
         };
-        let mut steps: Vec<_> = own.iter().map(by_class).collect();
-        let all = |row: &[u8; CLASSES as usize]| row.iter().map(|&n| u32::from(n)).sum::<u32>();
+        let steps: Vec<_> = own.iter().map(by_class).collect();
+        let cycles = own.iter().map(|row| row.pe_cycles).collect();
+        (!steps.is_empty()).then(|| Requirement::of(cycles, steps, most))
+    }
+
+    /// Requirements by row and class. A class never needs less than by the row before.
+    fn of(cycles: Vec<u32>, mut steps: Vec<[u8; CLASSES as usize]>, most: u32) -> Requirement {
         let mut gain = 0;
         for row in 1..steps.len() {
             let before = steps[row - 1];
             steps[row].iter_mut().zip(before).for_each(|(now, before)| *now = before.max(*now));
-            gain = all(&steps[row]) - all(&before);
+            gain = sum(&steps[row]) - sum(&before);
         }
-        let cycles = own.iter().map(|row| row.pe_cycles).collect();
-        (!steps.is_empty()).then_some(Requirement { cycles, steps, gain, most })
+        Requirement { cycles, steps, gain, most }
+    }
+
+    /// The requirements under a scheme whose erases leave what a number of errors allows. `self` are those by its
+    /// rows, for `allowed.all` errors or more, and `whole` those where nothing is left, for `allowed.none` or fewer.
+    /// `rows` may have others between, named by their errors (`aero-50`). For errors between two of these numbers,
+    /// a class needs a part of the way from the steps for the one to the steps for the other.
+    pub fn allowing(
+        self,
+        whole: &Requirement,
+        allowed: Allowed,
+        rows: &[Row],
+        scheme: &str,
+        step: u64,
+    ) -> Requirement {
+        let Allowed { errors, none, all } = allowed;
+        if errors >= all {
+            return self;
+        }
+        if errors <= none {
+            return whole.clone();
+        }
+        let listed =
+            || rows.iter().filter_map(|row| row.errors(scheme)).filter(|n| (none + 1..all).contains(n));
+        let below = listed().filter(|&bits| bits <= errors).max().unwrap_or(none);
+        let above = listed().filter(|&bits| bits > errors).min().unwrap_or(all);
+        let of_listed = |bits| Requirement::new(rows, &format!("{scheme}-{bits}"), step, self.most);
+        let (low, high) = (of_listed(below), of_listed(above));
+        let part = f64::from(errors - below) / f64::from(above - below);
+        let at = |row: usize| {
+            let cycles = self.cycles[row];
+            let most = self.at(cycles);
+            let at_whole = whole.at(cycles);
+            let of = |listed: &Option<Requirement>, otherwise: [f64; CLASSES as usize]| match listed {
+                Some(listed) => listed.between_rows(&self, whole, cycles),
+                None => otherwise,
+            };
+            let (low, high) = (of(&low, at_whole), of(&high, most));
+            in_whole_steps(&std::array::from_fn(|class| low[class] + part * (high[class] - low[class])))
+        };
+        let steps = (0..self.cycles.len()).map(at).collect();
+        Requirement::of(self.cycles.clone(), steps, self.most)
+    }
+
+    /// What the classes need after so many cycles: by a row of these cycles if there is one, else so far from
+    /// `whole` to `all` as the means of the rows before and after it are.
+    fn between_rows(&self, all: &Requirement, whole: &Requirement, cycles: u32) -> [f64; CLASSES as usize] {
+        if let Ok(row) = self.cycles.binary_search(&cycles) {
+            return self.steps[row].map(f64::from);
+        }
+        let share = |row: usize| {
+            let total = |of: [f64; CLASSES as usize]| of.iter().sum::<f64>();
+            let at = self.cycles[row];
+            let (own, least, most) = (self.steps[row].map(f64::from), all.at(at), whole.at(at));
+            let way = total(most) - total(least);
+            if way > 0.0 { ((total(most) - total(own)) / way).clamp(0.0, 1.0) } else { 1.0 }
+        };
+        let after = self.cycles.partition_point(|&row| row < cycles).min(self.cycles.len() - 1);
+        let before = after.saturating_sub(usize::from(self.cycles[after] > cycles));
+        let (from, to) = (self.cycles[before], self.cycles[after]);
+        let part = if to > from { f64::from(cycles - from) / f64::from(to - from) } else { 0.0 };
+        let share = share(before) + part * (share(after) - share(before));
+        let (all, whole) = (all.at(cycles), whole.at(cycles));
+        std::array::from_fn(|class| whole[class] + share * (all[class] - whole[class]))
+    }
+
+    /// The mean steps that the classes need after so many cycles.
+    fn at(&self, cycles: u32) -> [f64; CLASSES as usize] {
+        std::array::from_fn(|class| {
+            let (least, most, share) = self.between(class as u32, cycles);
+            f64::from(least) + f64::from(most - least) * share as f64 / 65_536.0
+        })
     }
 
     /// What a class needs by the row before `cycles` and by the one after it, and the share of the way from
@@ -182,12 +267,37 @@ impl Requirement {
         rows.checked_sub(1).map_or(0, |row| u32::from(self.steps[row][class as usize]))
     }
 
-    /// What the blocks of a class need after so many cycles: the two totals and the share of the blocks
-    /// that need the second.
-    pub fn mixture(&self, class: u32, cycles: u32) -> (u32, u32, f64) {
-        let (least, most, share) = self.between(class, cycles);
-        (least, most, share as f64 / 65_536.0)
+    /// The turn, of 65,536, from which on the blocks of a class need less after so many cycles than the others.
+    pub fn turn_at(&self, class: u32, cycles: u32) -> u32 {
+        self.between(class, cycles).2 as u32
     }
+}
+
+/// The errors for which a requirement is wanted, and those of its bounds, bits of a KiB.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowed {
+    /// Errors that a block may have.
+    pub errors: u32,
+    /// So many let nothing be left.
+    pub none: u32,
+    /// So many are those of the rows.
+    pub all: u32,
+}
+
+fn sum(row: &[u8; CLASSES as usize]) -> u32 {
+    row.iter().map(|&n| u32::from(n)).sum()
+}
+
+/// Whole steps with the same sum, which rise.
+fn in_whole_steps(classes: &[f64; CLASSES as usize]) -> [u8; CLASSES as usize] {
+    let mut over = 0.0;
+    let mut steps = classes.map(|steps| {
+        let whole = libm::round(steps + over).max(0.0);
+        over += steps - whole;
+        whole as u8
+    });
+    steps.sort_unstable();
+    steps
 }
 
 #[cfg(test)]
@@ -251,7 +361,38 @@ mod tests {
             assert!((127..=129).contains(&after), "{after}");
             let life: Vec<u32> = (1000..=2000).map(|cycles| r.steps(class, 0x4000, cycles)).collect();
             assert!(life.is_sorted() && life[0] < life[1000]);
-            assert_eq!(r.mixture(class, 1500).2, 0.5);
+            assert_eq!(r.turn_at(class, 1500), 0x8000);
         }
+    }
+
+    #[test]
+    fn fewer_errors_need_more_steps() {
+        let rows = [
+            row("whole 0: 4ms 50, 6ms 50"),
+            row("whole 2000: 8ms 100"),
+            row("a 0: 2ms 50, 4ms 50"),
+            row("a 1000: 4ms 100"),
+            row("a 2000: 4ms 100"),
+            row("a-50 0: 3ms 50, 5ms 50"),
+            row("a-50 2000: 7ms 100"),
+        ];
+        let new = |name: &str| Requirement::new(&rows, name, 1_000_000, 35).expect("there are rows");
+        let whole = new("whole");
+        let of = |errors| {
+            let allowed = Allowed { errors, none: 20, all: 60 };
+            new("a").allowing(&whole, allowed, &rows, "a", 1_000_000)
+        };
+        let mean = |errors, cycles: u32| of(errors).at(cycles).iter().sum::<f64>() / f64::from(CLASSES);
+        for cycles in [0, 1000, 2000] {
+            assert_eq!((of(99).at(cycles), of(60).at(cycles)), (new("a").at(cycles), new("a").at(cycles)));
+            assert_eq!((of(0).at(cycles), of(20).at(cycles)), (whole.at(cycles), whole.at(cycles)));
+        }
+        // By its rows; between them half of the way, and a quarter, is three eighths.
+        assert_eq!((mean(50, 0), mean(50, 2000)), (4.0, 7.0));
+        assert!((mean(50, 1000) - (6.5 - 0.375 * 2.5)).abs() < 0.005, "in whole steps");
+        // Half of the way from 20 to 50, and from 50 to 60.
+        assert_eq!((mean(35, 0), mean(35, 2000), mean(55, 2000)), (4.5, 7.5, 5.5));
+        let all: Vec<f64> = (0..70).map(|errors| mean(errors, 1000)).collect();
+        assert!(all.windows(2).all(|pair| pair[0] >= pair[1]), "{all:?}");
     }
 }

@@ -20,6 +20,36 @@ pub enum ErrorModel {
     ThresholdVoltage,
 }
 
+/// What a time of the decoder is the time of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecodeUnit {
+    /// A codeword.
+    Codeword,
+    /// All codewords of a page together: each takes an equal share.
+    Page,
+}
+
+impl DecodeUnit {
+    /// How many codewords share a time, if a page has so many.
+    pub(super) fn codewords(self, of_page: u64) -> u64 {
+        match self {
+            DecodeUnit::Codeword => 1,
+            DecodeUnit::Page => of_page.max(1),
+        }
+    }
+}
+
+/// Where a read whose data could not be decoded waits in the queue of its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RetryPlace {
+    /// Before those that arrived after its first sense was ordered.
+    Front,
+    /// Behind them.
+    Back,
+}
+
 /// Raw bit errors of the pages.
 ///
 /// - Read by: the senses of a page (`nand::errors::draw`), in `flash::senses`
@@ -37,6 +67,24 @@ pub struct ErrorsConfig {
     /// - Read by: the decoder (`nand::ecc`), from `flash::senses`
     #[serde(with = "quantity::time")]
     pub iteration: Span,
+    /// What `errors.iteration` and `errors.decode_times` are times of: a codeword, or all codewords of a page together,
+    /// of which each takes an equal share.
+    ///
+    /// - Read by: the time of a codeword in the decoder (`nand::errors::times`)
+    pub decode_unit: DecodeUnit,
+    /// Times of the decoder by error rate, in place of iterations: the first without errors, the last at the correction
+    /// limit of the code, the others at equal distances between them. Between two of them the time is straight, in 254
+    /// steps. What cannot be decoded takes the last.
+    ///
+    /// - Range: each 0ns to 1000s; at most 64 values, which do not fall
+    /// - Read by: the time of a codeword in the decoder (`nand::errors::times`)
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "quantity::times")]
+    pub decode_times: Vec<Span>,
+    /// Where a read whose data could not be decoded waits in the queue of its die: before the reads that arrived after it,
+    /// or behind them.
+    ///
+    /// - Read by: the queues of the dies (`flash::dispatch`), from `flash::senses`
+    pub retry_place: RetryPlace,
     /// Boundaries between threshold-voltage states that a sense of each page type tells apart. A page has
     /// errors in this proportion.
     ///
@@ -68,9 +116,48 @@ pub struct ErrorsConfig {
     ///
     /// - Range: 0 to 1
     pub codeword_spread: f64,
+    /// Standard deviation of the logarithm of the distance of V_REF's optimum from its default, over blocks. The median
+    /// distance is that of the model. The errors that the default adds grow with the square of the distance.
+    ///
+    /// - Range: 0 to 1
+    pub shift_block_spread: f64,
+    /// The same over the layers of a block: every block has the same layers.
+    ///
+    /// - Range: 0 to 1
+    pub shift_layer_spread: f64,
+    /// The same over the boundaries that the page types tell apart, of which `timing.read` has one for each.
+    ///
+    /// - Range: 0 to 1
+    pub shift_boundary_spread: f64,
 }
 
 impl ErrorsConfig {
+    /// Pages that do not differ, with the errors of the fitted model, whose decoder takes 1 us an iteration.
+    pub fn alike() -> ErrorsConfig {
+        ErrorsConfig {
+            model: ErrorModel::Fitted,
+            iteration: Span(1_000),
+            decode_unit: DecodeUnit::Codeword,
+            decode_times: Vec::new(),
+            retry_place: RetryPlace::Back,
+            boundaries: vec![2],
+            step: 0.0005,
+            block_spread: 0.0,
+            layer_spread: 0.0,
+            layers: 1,
+            page_spread: 0.0,
+            codeword_spread: 0.0,
+            shift_block_spread: 0.0,
+            shift_layer_spread: 0.0,
+            shift_boundary_spread: 0.0,
+        }
+    }
+
+    /// Time of one iteration of a codeword, ns, if a page has so many codewords.
+    pub(crate) fn codeword_iteration(&self, of_page: u64) -> u64 {
+        self.iteration.0 / self.decode_unit.codewords(of_page)
+    }
+
     /// Check the values of a drive with this many page types.
     pub(crate) fn check(&self, page_types: usize, codeword: u64) -> Result<(), ConfigProblem> {
         if codeword != CODEWORD {
@@ -79,6 +166,15 @@ impl ErrorsConfig {
             return refuse("ecc.codeword", problem);
         }
         check_time("errors.iteration", self.iteration)?;
+        for &time in &self.decode_times {
+            check_time("errors.decode_times", time)?;
+        }
+        if self.decode_times.len() > 64 {
+            return refuse("errors.decode_times", format!("{} values; at most 64", self.decode_times.len()));
+        }
+        if !self.decode_times.is_sorted() {
+            return refuse("errors.decode_times", "the times do not fall as the error rate grows");
+        }
         let n = self.boundaries.len();
         if n != 1 && n != page_types {
             let problem = format!("{n} values; give one, or as many as timing.read has ({page_types})");
@@ -95,6 +191,9 @@ impl ErrorsConfig {
             ("errors.layer_spread", self.layer_spread),
             ("errors.page_spread", self.page_spread),
             ("errors.codeword_spread", self.codeword_spread),
+            ("errors.shift_block_spread", self.shift_block_spread),
+            ("errors.shift_layer_spread", self.shift_layer_spread),
+            ("errors.shift_boundary_spread", self.shift_boundary_spread),
         ];
         for (key, spread) in spreads {
             if !(0.0..=1.0).contains(&spread) {

@@ -7,6 +7,7 @@
 
 use super::draw::{Errors, HALF};
 use super::grid::{self, Between};
+use super::times::DecodeTimes;
 use tailcut_ldpc::Outcomes;
 use tailcut_units::random::mix;
 
@@ -82,9 +83,9 @@ pub struct Decodings {
 }
 
 impl Decodings {
-    /// The decodings of codewords with these errors. A codeword is predicted to fail if its syndrome weight is
+    /// The decodings of codewords with these errors, in these times. A codeword is predicted to fail if its syndrome weight is
     /// above `threshold`; none is with `u32::MAX`.
-    pub fn new(errors: &Errors, outcomes: &Outcomes, threshold: u32) -> Decodings {
+    pub fn new(errors: &Errors, outcomes: &Outcomes, times: &DecodeTimes, threshold: u32) -> Decodings {
         let last = place(HALF).point + 1;
         let mut bands = Vec::with_capacity(last);
         for point in 0..last {
@@ -102,7 +103,7 @@ impl Decodings {
         }
         let decoded = bands.iter().take_while(|band| band.decodes == Certain::All).count();
         let iterations: Vec<_> =
-            (0..=decoded).map(|point| distribution(errors, outcomes, rate_at(point))).collect();
+            (0..=decoded).map(|point| distribution(errors, (outcomes, times), rate_at(point))).collect();
         let plain = |band: &&Band| band.decodes == Certain::All && band.predicted == Certain::None;
         let plain = bands.iter().take_while(plain).count();
         let mut most = 0;
@@ -186,12 +187,12 @@ fn quantile(draw: u64, i: usize) -> usize {
 
 /// The iterations of a codeword at a rate in order, from samples that lie evenly over the draws of its
 /// errors and of its decoding (multiples of the powers of the root of x^4 = x + 1).
-fn distribution(errors: &Errors, outcomes: &Outcomes, rate: u64) -> [u8; QUANTILES] {
+fn distribution(errors: &Errors, (outcomes, times): (&Outcomes, &DecodeTimes), rate: u64) -> [u8; QUANTILES] {
     const STEPS: [u32; 3] = [0xD1B5_4A33, 0xABC9_8388, 0x8CB9_2BA7];
     let mut samples = std::array::from_fn(|i| {
         let [factor, normal, draw] = STEPS.map(|step| step.wrapping_mul(i as u32).wrapping_add(1 << 31));
         let wrong = errors.drawn(rate, u64::from(factor >> 20), u64::from(normal >> 20));
-        outcomes.outcome(wrong, draw).1
+        times.ticks(wrong, outcomes.outcome(wrong, draw))
     });
     samples.sort_unstable();
     samples
@@ -199,7 +200,7 @@ fn distribution(errors: &Errors, outcomes: &Outcomes, rate: u64) -> [u8; QUANTIL
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::{ErrorModel, ErrorsConfig};
+    use super::super::config::ErrorsConfig;
     use super::super::draw::{Page, Vref};
     use super::*;
     use crate::address::BlockId;
@@ -211,18 +212,28 @@ mod tests {
     const THRESHOLD: u32 = 250;
 
     fn errors(codeword_spread: f64) -> Errors {
+        shifted(codeword_spread, 0.0)
+    }
+
+    /// The same with optima of V_REF that differ.
+    fn shifted(codeword_spread: f64, shift: f64) -> Errors {
         let config = ErrorsConfig {
-            model: ErrorModel::Fitted,
-            iteration: tailcut_units::Span(1000),
-            boundaries: vec![2],
-            step: 0.0005,
             block_spread: 0.1,
             layer_spread: 0.05,
             layers: 10,
             page_spread: 0.05,
             codeword_spread,
+            shift_block_spread: shift,
+            shift_layer_spread: shift,
+            shift_boundary_spread: shift,
+            ..ErrorsConfig::alike()
         };
         Errors::new(&config, 1, 576, CODEWORD_BITS as u64, 7)
+    }
+
+    fn decodings(errors: &Errors, outcomes: &Outcomes) -> Decodings {
+        let times = DecodeTimes::new(&ErrorsConfig::alike(), &Table::shipped(), 4);
+        Decodings::new(errors, outcomes, &times, THRESHOLD)
     }
 
     fn page(e: &Errors, block: u32, cycles: u32, hours: u64) -> Page {
@@ -233,7 +244,7 @@ mod tests {
         #[test]
         fn what_is_certain_is_what_is_drawn(block in 0u32..100_000, cycles in 0u32..3000, hours in 0u64..1500, spread in 0.0..0.1f64) {
             let (e, outcomes) = (errors(spread), Outcomes::new(&Table::shipped()));
-            let d = Decodings::new(&e, &outcomes, THRESHOLD);
+            let d = decodings(&e, &outcomes);
             for block in block..block + 50 {
                 let page = page(&e, block, cycles, hours);
                 let rate = e.rate(&page, Vref::Moved(0));
@@ -255,9 +266,9 @@ mod tests {
     proptest! {
         /// What [`crate::flash`] takes for plain from a block alone holds for each page of it, until it is older.
         #[test]
-        fn no_page_of_a_plain_block_exceeds_its_bounds(block in 0u32..100_000, cycles in 0u32..1500, hours in 0u64..300, number in 0u32..576, younger in 0u64..300) {
-            let e = errors(0.015);
-            let d = Decodings::new(&e, &Outcomes::new(&Table::shipped()), THRESHOLD);
+        fn no_page_of_a_plain_block_exceeds_its_bounds(block in 0u32..100_000, cycles in 0u32..1500, hours in 0u64..300, number in 0u32..576, younger in 0u64..300, shift in prop::sample::select(vec![0.0, 0.2, 1.0])) {
+            let e = shifted(0.015, shift);
+            let d = decodings(&e, &Outcomes::new(&Table::shipped()));
             let found = Found { block: BlockId(block), cycles, reads: 0, age: hours * DAY / 24 };
             let limit = d.plain_below();
             let is_plain = e.bound(number) <= e.largest_bound(&found, limit);
@@ -267,9 +278,10 @@ mod tests {
                 let (rate, younger) = (rate_of(found), rate_of(before));
                 let sensed = Found { reads, ..found };
                 let page = e.page(&sensed, number, 2);
-                prop_assert_eq!(e.undisturbed(e.rates(&sensed), &sensed, number, 2), (rate, page.draw()));
+                let (undisturbed, draw) = e.undisturbed(e.rates(&sensed), &sensed, number, 2);
+                prop_assert_eq!((undisturbed.min(HALF), draw), (rate, page.draw()));
                 // The bounds are not far from the rates.
-                prop_assert!(is_plain || rate * 3 / 2 > limit, "{rate}");
+                prop_assert!(is_plain || shift > 0.0 || rate * 3 / 2 > limit, "{rate}");
                 if is_plain {
                     prop_assert!(rate < limit && younger < limit, "{rate}, {younger}");
                     let [low, high] = [0, u64::MAX].map(|draw| d.distribution(d.at(rate), draw)[QUANTILES - 1]);
@@ -282,7 +294,7 @@ mod tests {
     proptest! {
         #[test]
         fn one_codeword_is_drawn_as_all_are(draw in any::<u64>(), rate in 0u64..1 << 31, codewords in 1usize..40) {
-            let d = Decodings::new(&errors(0.015), &Outcomes::new(&Table::shipped()), THRESHOLD);
+            let d = decodings(&errors(0.015), &Outcomes::new(&Table::shipped()));
             prop_assert!(rate < d.plain_below());
             let at = d.at(rate);
             let mut all = vec![0; codewords];
@@ -304,7 +316,7 @@ mod tests {
     #[test]
     fn iterations_are_those_of_drawn_errors() {
         let (e, outcomes) = (errors(0.015), Outcomes::new(&Table::shipped()));
-        let d = Decodings::new(&e, &outcomes, THRESHOLD);
+        let d = decodings(&e, &outcomes);
         let mut certain = 0;
         for share in [1e-6, 1e-4, 5e-4, 1e-3, 2e-3, 3.3e-3, 4.1e-3, 5.2e-3, 5.6e-3] {
             let rate = (share * (1u64 << 40) as f64) as u64;
@@ -336,7 +348,7 @@ mod tests {
 
     #[test]
     fn most_rates_are_certain() {
-        let d = Decodings::new(&errors(0.015), &Outcomes::new(&Table::shipped()), THRESHOLD);
+        let d = decodings(&errors(0.015), &Outcomes::new(&Table::shipped()));
         let of = |share: f64| (share * (1u64 << 40) as f64) as u64;
         let decodes = |rate| d.decodes(d.at(rate));
         assert_eq!(decodes(of(0.005)), Certain::All);

@@ -39,7 +39,7 @@ const FACTOR_SHIFT: u32 = 16;
 /// The number of a page's first sense. Each further one has the next. (Another first number would give other draws, and
 /// nothing else.)
 pub const FIRST_SENSE: u32 = 2;
-/// The largest factor of a page: with the largest rate it stays below 2^64.
+/// The largest factor of a page, and of its shift: with the largest rate it stays below 2^64.
 const MOST_FACTOR: u64 = 1 << 24;
 
 /// A table of factors by draw, unless all are 1.
@@ -56,6 +56,17 @@ impl Spread {
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let scale = f64::from(1u32 << FACTOR_SHIFT) / mean;
         Spread(Some(Box::new(std::array::from_fn(|i| libm::round(all[i] * scale) as u32))))
+    }
+
+    /// What the shifts of V_REF's optimum do to the errors at its default, if the logarithms of the shifts have this
+    /// standard deviation around that of the model: these errors grow with the square of the shift. (Its median is 1 and not its
+    /// mean, so that half of the pages are on either side of the model.)
+    fn of_shift(deviation: f64, normal: &[f64]) -> Spread {
+        if deviation == 0.0 {
+            return Spread(None);
+        }
+        let factor = |z: f64| libm::round(libm::exp(2.0 * deviation * z) * f64::from(1u32 << FACTOR_SHIFT));
+        Spread(Some(Box::new(std::array::from_fn(|i| factor(normal[i]).min(MOST_FACTOR as f64) as u32))))
     }
 
     /// The largest factor.
@@ -82,6 +93,11 @@ pub struct Errors {
     read: Option<Grid<1>>,
     /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
     by_page: Vec<u32>,
+    /// By page of a block: what the shift of its optimum does to the errors that the default of V_REF adds, as its
+    /// boundaries and its layer make it, of 2^16. Empty if shifts differ by nothing.
+    shift_by_page: Vec<u32>,
+    /// The same by block.
+    block_shift: Spread,
     /// See [`Errors::bound`]. Empty where reads disturb, so that more than the cycles and the age of a block make its
     /// rates.
     bounds_by_page: Vec<PageFactor>,
@@ -217,10 +233,16 @@ impl Errors {
             [units(rates.best), units(excess(rates))]
         });
         let by_page: Vec<u32> = (0..pages).map(of_page).collect();
-        let bound =
-            |factor: &u32| PageFactor::up(((u64::from(*factor) * spreads[1].most()) >> FACTOR_SHIFT) + 1);
-        let bounded = if c.model.counts_reads() { &[][..] } else { &by_page[..] };
-        let bounds_by_page = bounded.iter().map(bound).collect();
+        let shifts = Shifts { boundaries: page_types as u32, layer_pages };
+        let shift_by_page = shifts.by_page(c, pages, &normal, key("errors shift"));
+        let bound = |page: usize| {
+            let shift =
+                shift_by_page.get(page).map_or(1 << FACTOR_SHIFT, |&shift| at_least_one(shift.into()));
+            let factor = (u64::from(by_page[page]) * spreads[1].most()) >> FACTOR_SHIFT;
+            PageFactor::up((((factor + 1) * shift) >> FACTOR_SHIFT) + 1)
+        };
+        let bounded = if c.model.counts_reads() { 0 } else { pages as usize };
+        let bounds_by_page = (0..bounded).map(bound).collect();
         Errors {
             growth: aged.growth(),
             aged,
@@ -229,6 +251,8 @@ impl Errors {
                 .counts_reads()
                 .then(|| Grid::new([MOST[0], MOST[2]], |x, y| [units(excess(of(x, 0, y)) - base(x))])),
             by_page,
+            shift_by_page,
+            block_shift: Spread::of_shift(c.shift_block_spread, &normal),
             bounds_by_page,
             step: units(c.step),
             spreads,
@@ -274,7 +298,10 @@ impl Errors {
         let [best, excess] = self.rates(oldest);
         // The factors of a page are rounded down twice, in another order.
         let of_page = ((limit << FACTOR_SHIFT).saturating_sub(1) / (best + excess).max(1)).min(MOST_FACTOR);
-        let of_block = self.spreads[0].times(1 << FACTOR_SHIFT, self.block_draw(oldest.block)).max(1);
+        let draw = self.block_draw(oldest.block);
+        let of_block = self.spreads[0].times(1 << FACTOR_SHIFT, draw).max(1);
+        let shift = at_least_one(self.block_shift.times(1 << FACTOR_SHIFT, draw >> 32));
+        let of_block = ((of_block * shift) >> FACTOR_SHIFT) + 1;
         PageFactor::down((of_page << FACTOR_SHIFT).saturating_sub(1) / of_block)
     }
 
@@ -298,10 +325,10 @@ impl Errors {
     /// ([`Errors::rates`]).
     #[inline(always)]
     pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
-        let (factor, unmixed) = self.page_draws(found, page, sense);
-        let scaled = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
+        let (factor, shift, unmixed) = self.page_draws(found, page, sense);
         let disturb = self.read.as_ref().map_or(0, |read| disturb(read, found));
-        Page { best: scaled(best), excess: scaled((excess + disturb).min(HALF)), key: mix(unmixed), unmixed }
+        let (best, excess) = scaled(best, (excess + disturb).min(HALF), factor, shift);
+        Page { best, excess, key: mix(unmixed), unmixed }
     }
 
     /// [`Errors::rate`] of such a page with V_REF at its default, as far as it is not above [`HALF`], and
@@ -309,22 +336,28 @@ impl Errors {
     #[inline(always)]
     pub fn undisturbed(&self, rates: [u64; 2], found: &Found, page: u32, sense: u32) -> (u64, u64) {
         debug_assert!(self.has_bounds());
-        let (factor, unmixed) = self.page_draws(found, page, sense);
-        let [best, excess] = rates.map(|rate| (rate * factor) >> FACTOR_SHIFT);
+        let (factor, shift, unmixed) = self.page_draws(found, page, sense);
+        let (best, excess) = scaled(rates[0], rates[1], factor, shift);
         (best + excess, mix(unmixed))
     }
 
-    /// The factor of a page against the mean page of the mean block, and what its draw is mixed of.
+    /// The factor of a page against the mean page of the mean block, that of the errors which V_REF's default adds, and
+    /// what its draw is mixed of.
     #[inline(always)]
-    fn page_draws(&self, found: &Found, page: u32, sense: u32) -> (u64, u64) {
+    fn page_draws(&self, found: &Found, page: u32, sense: u32) -> (u64, u64, u64) {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
         let [blocks, pages, _] = &self.spreads;
         let [_, page_key, sense_key, _] = self.keys;
-        let factor = blocks.times(self.by_page[page as usize].into(), self.block_draw(found.block));
+        let draw = self.block_draw(found.block);
+        let factor = blocks.times(self.by_page[page as usize].into(), draw);
+        let shift = match self.shift_by_page.get(page as usize) {
+            Some(&shift) => self.block_shift.times(shift.into(), draw >> 32).min(MOST_FACTOR),
+            None => 1 << FACTOR_SHIFT,
+        };
         let of_page = mix(page_key ^ (id << 32 | u64::from(page)));
         let factor = pages.times(factor, of_page).min(MOST_FACTOR);
         let sense = cycles << 40 | u64::from(found.reads) << 8 | u64::from(sense);
-        (factor, of_page ^ sense_key ^ sense)
+        (factor, shift, of_page ^ sense_key ^ sense)
     }
 
     /// The error rate of a page with V_REF at a place.
@@ -409,6 +442,43 @@ impl Errors {
     }
 }
 
+/// A rate at the optimum of V_REF and what its default adds, times the factors of a page.
+#[inline(always)]
+fn scaled(best: u64, excess: u64, factor: u64, shift: u64) -> (u64, u64) {
+    let of_page = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
+    (of_page(best), (of_page(excess).min(HALF) * shift) >> FACTOR_SHIFT)
+}
+
+/// A factor, or 1 if it is smaller.
+fn at_least_one(factor: u64) -> u64 {
+    factor.max(1 << FACTOR_SHIFT)
+}
+
+/// How the optimum of V_REF shifts by page of a block.
+struct Shifts {
+    /// Page types, which tell other boundaries apart.
+    boundaries: u32,
+    /// Pages of a layer.
+    layer_pages: u32,
+}
+
+impl Shifts {
+    /// By page: what its shift does to the errors that the default of V_REF adds. Empty if no shift differs.
+    fn by_page(&self, c: &ErrorsConfig, pages: u32, normal: &[f64], key: u64) -> Vec<u32> {
+        let all = [c.shift_block_spread, c.shift_layer_spread, c.shift_boundary_spread];
+        if all.iter().all(|&spread| spread == 0.0) {
+            return Vec::new();
+        }
+        let [layers, boundaries] = [all[1], all[2]].map(|spread| Spread::of_shift(spread, normal));
+        let factor = |page: u32| {
+            let layer = mix(key ^ u64::from(page / self.layer_pages));
+            let boundary = mix(key ^ (1 << 32 | u64::from(page % self.boundaries)));
+            boundaries.times(layers.times(1 << FACTOR_SHIFT, layer), boundary).min(MOST_FACTOR) as u32
+        };
+        (0..pages).map(factor).collect()
+    }
+}
+
 /// What reads have added to a block. (Not inlined: most drives do not have it.)
 #[inline(never)]
 fn disturb(read: &Grid<1>, found: &Found) -> u64 {
@@ -424,15 +494,13 @@ mod tests {
 
     fn config(spread: f64) -> ErrorsConfig {
         ErrorsConfig {
-            model: ErrorModel::Fitted,
-            iteration: tailcut_units::Span(1000),
             boundaries: vec![2, 3, 2],
-            step: 0.0005,
             block_spread: spread,
             layer_spread: spread,
             layers: 10,
             page_spread: spread,
             codeword_spread: spread,
+            ..ErrorsConfig::alike()
         }
     }
 
@@ -549,6 +617,77 @@ mod tests {
         let mean = logs.iter().sum::<f64>() / n;
         let deviation = (logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
         assert!((0.14..0.20).contains(&deviation), "block, layer and page: {deviation}");
+    }
+
+    /// Optima differ by block, layer and boundary, and the errors at the default with their square. Half of the pages are
+    /// on either side of the model.
+    #[test]
+    fn optima_have_a_spread_of_their_own() {
+        let [block, layer, boundary] = [0.15, 0.2, 0.2];
+        let c = ErrorsConfig {
+            boundaries: vec![2, 2, 2],
+            layers: 96,
+            shift_block_spread: block,
+            shift_layer_spread: layer,
+            shift_boundary_spread: boundary,
+            ..config(0.0)
+        };
+        let e = Errors::new(&c, 3, 576, 36_864, 7);
+        let shifts = |select: &dyn Fn(u32) -> (u32, u32), n: u32| -> Vec<f64> {
+            let of = |i| {
+                let (block, page) = select(i);
+                libm::log(f64::from(e.optimum(&e.page(&found(block, 1000, 30), page, 0))))
+            };
+            (0..n).map(of).collect()
+        };
+        let deviation = |logs: &[f64]| {
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            (logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / logs.len() as f64).sqrt()
+        };
+        let by_block = deviation(&shifts(&|i| (i, 0), 20_000));
+        assert!((by_block / block - 1.0).abs() < 0.03, "{by_block}");
+        let by_layer = deviation(&shifts(&|i| (3, 6 * i), 96));
+        assert!((by_layer / layer - 1.0).abs() < 0.25, "96 layers: {by_layer}");
+        // The pages of one layer of one block.
+        let pages = shifts(&|i| (3, i), 6);
+        assert!(pages[..3] == pages[3..] && pages[0] != pages[1] && pages[1] != pages[2], "{pages:?}");
+        let all = shifts(&|i| (i, i * 7 % 576), 50_000);
+        let model = errors(0.0);
+        let middle = libm::log(f64::from(model.optimum(&model.page(&found(0, 1000, 30), 2, 0))));
+        let below = all.iter().filter(|&&x| x < middle).count() as f64 / all.len() as f64;
+        assert!((0.3..0.7).contains(&below), "three boundaries and 96 layers are few draws: {below}");
+        // The rate at the default is that of the distance; the best rate is that of the model.
+        for page in [e.page(&found(1, 1000, 30), 5, 0), e.page(&found(9, 1000, 30), 77, 0)] {
+            let away = f64::from(e.optimum(&page)) / 16.0;
+            let added = share(e.rate(&page, Vref::Moved(0)) - e.rate(&page, Vref::Best));
+            // Distances are whole sixteenths of a step.
+            assert!((added / (0.0005 * away * away) - 1.0).abs() < 0.04, "{added}, {away}");
+            assert!((share(e.rate(&page, Vref::Best)) / 1.5e-3 - 1.0).abs() < 1e-3);
+        }
+    }
+
+    /// One V_REF repairs every page of a group if optima do not differ, and not if they do.
+    #[test]
+    fn one_v_ref_does_not_repair_every_page() {
+        let repaired = |spread: f64| {
+            let c = ErrorsConfig {
+                boundaries: vec![2, 2, 2],
+                layers: 96,
+                shift_block_spread: spread,
+                shift_layer_spread: spread,
+                shift_boundary_spread: spread,
+                ..config(0.0)
+            };
+            let e = Errors::new(&c, 3, 576, 36_864, 7);
+            let vref = Vref::Moved(e.optimum(&e.page(&found(0, 2000, 25), 100, 0)));
+            let good = |page: &u32| {
+                let page = e.page(&found(page % 16, 2000, 25), page % 576, 0);
+                share(e.rate(&page, vref)) < 0.0075
+            };
+            (0..5_000).filter(good).count() as f64 / 5_000.0
+        };
+        assert_eq!(repaired(0.0), 1.0);
+        assert!((0.3..0.9).contains(&repaired(0.25)), "{}", repaired(0.25));
     }
 
     #[test]

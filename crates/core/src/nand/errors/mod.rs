@@ -10,4 +10,5 @@ pub mod draw;
 mod grid;
 pub mod model;
 mod normal;
+pub mod times;
 mod v_th;

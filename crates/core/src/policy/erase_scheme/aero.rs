@@ -4,13 +4,14 @@
 //! level, while the block's expected errors at the stated retention and those that an incomplete erase adds
 //! stay under `requirement`. What is left are residual fail bits, which add errors to the pages of the
 //! block until its next erase: reads see them with `faults.correctable` and with the table `errors`, retirement
-//! with `faults.worn`.
+//! with `faults.worn`. A block that may leave nothing needs what it needs under `aero-cons`.
 //!
 //! **Why it matters for the tail.** Erases are shorter still, most of all in the middle of a drive's life,
 //! and wear the blocks less, so that old blocks need fewer pulses.
 //!
 //! **Parameters and source.** `requirement`: 63 bits of a KiB, what the drive must stay under to correct 72
-//! (AERO, ASPLOS'24; 40 and 50 are its sensitivity study). `left`: one time for each level, an assumption
+//! (AERO, ASPLOS'24; 40 and 50 are its sensitivity study). It chooses the rows of `erase.rows` too: see
+//! `nand::erase::requirement`. `left`: one time for each level, an assumption
 //! within the 0.5 to 1 ms of the paper. `shallow` and `always_shallow` as `aero-cons`.
 //!
 //! **Left out.** The errors of single pages and reads: all pages of a block have those that are expected.
@@ -46,7 +47,9 @@ pub struct Config {
     /// - Range: each at least 0ns; not falling, multiples of `erase.step` up to `erase.pulse`
     #[serde(with = "quantity::times")]
     pub left: Vec<Span>,
-    /// Raw bit errors of a KiB that a block may have at the stated retention.
+    /// Raw bit errors of a KiB that a block may have at the stated retention. The rows `aero` of `erase.rows` are
+    /// those of `erase.worn_errors` or more, rows `aero-50` those of 50, and with `erase.fresh_errors` or less, which
+    /// lets nothing be left, blocks need what they need under `aero-cons`. Between these they need a part of both.
     ///
     /// - Range: 0 to 8192
     pub requirement: u32,
@@ -94,8 +97,11 @@ impl EraseScheme for Policy {
     fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse> {
         self.0.next(block, verify)
     }
-    fn left_by_intent(&self, level: u32) -> u32 {
-        self.0.left_by_intent(level)
+    fn requirement(&self) -> Option<u32> {
+        Some(self.0.requirement())
+    }
+    fn may_leave(&self, level: u32, errors: u32) -> u32 {
+        self.0.may_leave(level, errors)
     }
     fn predicts(&self) -> bool {
         true

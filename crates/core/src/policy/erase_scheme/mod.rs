@@ -82,9 +82,14 @@ pub trait EraseScheme {
     fn first(&self, block: &BlockView) -> Pulse;
     /// The pulse after this verify.
     fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse>;
-    /// Steps that an erase may leave which would end at this level, if the errors allow it: a block needs so
-    /// many more than its row says.
-    fn left_by_intent(&self, _level: u32) -> u32 {
+    /// Raw bit errors of a KiB that a block may have with what its erase leaves, for a scheme whose erases leave
+    /// something. Its rows then follow from this number, too.
+    fn requirement(&self) -> Option<u32> {
+        None
+    }
+    /// Steps that the erase of a block with these errors, in 1/16, may leave which would end at this level: the
+    /// block needs so many more than its row says.
+    fn may_leave(&self, _level: u32, _errors: u32) -> u32 {
         0
     }
     /// Whether pulses are predicted, so that a prediction can be wrong.
@@ -129,7 +134,8 @@ family! {
         fn rows() -> Option<&'static str>;
         fn first(block: &BlockView) -> Pulse;
         fn next(block: &BlockView, verify: &VerifyView) -> Option<Pulse>;
-        fn left_by_intent(level: u32) -> u32;
+        fn requirement() -> Option<u32>;
+        fn may_leave(level: u32, errors: u32) -> u32;
         fn predicts() -> bool;
         fn voltage() -> f64;
         fn program_time() -> f64;

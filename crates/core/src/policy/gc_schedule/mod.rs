@@ -32,8 +32,8 @@ pub struct SpaceView {
     /// Tokens that the lane's collection has, in parts of [`TOKEN`]. Host programs that end pay one each,
     /// and may leave less than none.
     pub tokens: i64,
-    /// Whether a host operation is queued or under way on a die of the lane's channels; set only
-    /// where `heeds_channel` is true.
+    /// Whether a host operation uses one of the lane's channels, or will; a program whose data are in its die
+    /// does not. Set only where `heeds_channel` is true.
     pub channel_active: bool,
     /// Number of other lanes of the lane's group that collect.
     pub group_collecting: u32,

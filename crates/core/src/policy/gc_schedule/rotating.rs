@@ -15,12 +15,12 @@
 //!
 //! **Parameters and source.** `start`, `hard`, `stop`: extents, or shares of the lane's extents;
 //! `wait_for_channel_above`: above this many free extents a collection starts only while no host
-//! operation is queued or running on its channel (the authors' simulator: 10 %; the paper never
-//! waits: 100 %). Yan et al., FAST'17 section 4.4 and Figure 11; `dynamic` after the TOS'17 version
+//! operation uses its channel or waits for it, and collections that wait start in the order in which they
+//! began to wait (the authors' simulator: 10 %; the paper never waits: 100 %). Yan et al., FAST'17 section 4.4 and Figure 11; `dynamic` after the TOS'17 version
 //! and the authors' simulator.
 //!
-//! **Left out.** The order in which the lanes of a group collect: here the one with the least free
-//! space goes first.
+//! **Left out.** The order in which the lanes of a group collect: where they do not wait for their channel,
+//! the one with the least free space goes first.
 //!
 //! **Checked by** `policy_laws`, `policy_decisions`, `rain` (never two while rotation holds).
 
@@ -62,8 +62,8 @@ pub struct Config {
     pub stop: Level,
     /// What happens at or below `hard`.
     pub mode: Mode,
-    /// Above this many free extents a collection starts only while no host operation is queued or
-    /// running on its channel.
+    /// Above this many free extents a collection starts only while no host operation uses its channel or
+    /// waits for it. A program whose data are in its die does not.
     pub wait_for_channel_above: Level,
 }
 

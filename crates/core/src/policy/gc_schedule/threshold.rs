@@ -9,8 +9,9 @@
 //!
 //! **Parameters and source.** `start`, `hard`: extents, or shares of the lane's extents;
 //! `wait_for_channel_above`: above this many free extents a collection starts only while no host
-//! operation is queued or running on its channel (100 %: it never waits). MQSim's GC threshold;
-//! ttFlash's authors start at 30 % and wait for the channel above 10 %.
+//! operation uses its channel or waits for it (100 %: it never waits). A program whose data are in its
+//! die does not. Collections that wait for a channel start in the order in which they began to wait.
+//! MQSim's GC threshold; ttFlash's authors start at 30 % and wait for the channel above 10 %, in this order.
 //!
 //! **Left out.** Idle-time collection.
 //!
@@ -32,8 +33,8 @@ pub struct Config {
     ///
     /// - Range: at least 1; at most `start`
     pub hard: Level,
-    /// Above this many free extents a collection starts only while no host operation is queued or
-    /// running on its channel.
+    /// Above this many free extents a collection starts only while no host operation uses its channel or
+    /// waits for it. A program whose data are in its die does not.
     pub wait_for_channel_above: Level,
 }
 

@@ -45,8 +45,8 @@ pub enum VictimRule {
 pub trait GcVictim {
     /// The index of the extent to collect.
     fn pick(&self, view: &VictimView<'_>) -> Option<u32>;
-    /// What the choice depends on. It decides where a large drive's ageing starts; the overwrites
-    /// that follow are done with `pick`.
+    /// What the choice depends on. It decides where a large drive's ageing starts, and over what times a drive
+    /// must be alike to be called steady; the overwrites themselves are done with `pick`.
     fn rule(&self) -> VictimRule {
         VictimRule::FewestOfAll
     }

@@ -26,8 +26,8 @@ pub enum Aim {
     Moved(u16),
     /// At the optimum of the page, up to an error that is normal with this standard deviation.
     Optimum(u16),
-    /// At this distance from the optimum of the page.
-    Beside(u16),
+    /// Where inference number 0 or 1 of the scheme says that it is: each page infers for itself ([`Inference`]).
+    Inferred(u8),
 }
 
 /// A sense that the controller orders.
@@ -52,13 +52,22 @@ pub struct Faster {
     pub errors: u32,
 }
 
+/// How good inferences of the optimum are. Distances are in sixteenths of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inference {
+    /// The draws below which the first and the second inference are right, of 2^32.
+    pub right: [u64; 2],
+    /// Distance of V_REF from the optimum after a wrong one.
+    pub miss: u16,
+    /// Standard deviation of V_REF around the optimum after a right one.
+    pub deviation: u16,
+}
+
 /// An operation whose data could not be decoded, or were only to tell where V_REF belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedView {
     /// Senses that the controller has ordered, from 1 on.
     pub senses: u32,
-    /// A uniform draw.
-    pub draw: u32,
 }
 
 /// Where a predictor of failures is.
@@ -104,6 +113,10 @@ pub trait ReadRetry {
     fn known_cells(&self) -> u32 {
         0
     }
+    /// How good inferences are, of a member that aims at [`Aim::Inferred`].
+    fn inference(&self) -> Inference {
+        Inference::default()
+    }
     /// What makes the senses after the first faster.
     fn faster(&self) -> Faster {
         Faster::default()
@@ -135,6 +148,7 @@ family! {
         fn predictor() -> Option<Predictor>;
         fn tracked_blocks() -> u32;
         fn known_cells() -> u32;
+        fn inference() -> Inference;
         fn faster() -> Faster;
         fn next(view: &FailedView) -> Option<Sense>;
     }

@@ -2,7 +2,7 @@
 //!
 //! **What it does.** A share of the cells of every page holds a known pattern. After a failed decoding the
 //! controller senses the page once more to see the errors of these cells, which alone cross the channel, and infers the
-//! optimum. If the page then still fails, it calibrates the inference, and after that it finds the optimum by other means.
+//! optimum. Each page of a read infers for itself. If a page then still fails, it calibrates the inference, and after that it finds the optimum by other means.
 //!
 //! **Why it matters for the tail.** Few retries, of which each costs an extra read.
 //!
@@ -18,7 +18,7 @@
 //!
 //! **Checked by** `senses` of `core`.
 
-use super::{Aim, FailedView, ReadRetry, Sense, parts};
+use super::{Aim, FailedView, Inference, ReadRetry, Sense, parts};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity;
@@ -63,10 +63,7 @@ impl Default for Config {
 /// The parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
-    /// Draws below which the first and the second inference are right.
-    right: [u64; 2],
-    miss: u16,
-    deviation: u16,
+    inference: Inference,
     /// Known cells that a sense is for, in millionths of a page.
     cells: u32,
     extra_read: bool,
@@ -80,10 +77,13 @@ impl Policy {
         }
         let rest = 1.0 - c.hits;
         let second = if rest > 0.0 { (c.calibrated - c.hits) / rest } else { 1.0 };
-        Ok(Policy {
+        let inference = Inference {
             right: [c.hits, second].map(|share| libm::round(share * 4_294_967_296.0) as u64),
             miss: parts("sentinel.miss", c.miss)?,
             deviation: parts("sentinel.deviation", c.deviation)?,
+        };
+        Ok(Policy {
+            inference,
             cells: if c.extra_read { libm::round(c.cells * 1e6) as u32 } else { 0 },
             extra_read: c.extra_read,
         })
@@ -96,16 +96,16 @@ impl ReadRetry for Policy {
         self.cells
     }
     #[inline]
+    fn inference(&self) -> Inference {
+        self.inference
+    }
+    #[inline]
     fn next(&self, view: &FailedView) -> Option<Sense> {
-        let infer = |right: u64| match u64::from(view.draw) < right {
-            true => Aim::Optimum(self.deviation),
-            false => Aim::Beside(self.miss),
-        };
         match view.senses + u32::from(!self.extra_read) {
             1 => Some(Sense { aim: Aim::Default, decoded: false }),
-            2 => Some(Sense { aim: infer(self.right[0]), decoded: true }),
-            3 => Some(Sense { aim: infer(self.right[1]), decoded: true }),
-            4 | 5 => Some(Sense { aim: Aim::Optimum(self.deviation), decoded: true }),
+            2 => Some(Sense { aim: Aim::Inferred(0), decoded: true }),
+            3 => Some(Sense { aim: Aim::Inferred(1), decoded: true }),
+            4 | 5 => Some(Sense { aim: Aim::Optimum(self.inference.deviation), decoded: true }),
             _ => None,
         }
     }

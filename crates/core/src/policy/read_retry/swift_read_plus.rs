@@ -13,7 +13,7 @@
 //!
 //! `group`: blocks that share a V_REF; RiF does not say how many: an assumption.
 //!
-//! **Left out.** Groups by layer, and how the table is kept over a loss of power.
+//! **Left out.** A V_REF for each boundary, or for each layer; and how the table is kept over a loss of power.
 //!
 //! **Checked by** `senses` of `core`.
 

@@ -1,7 +1,7 @@
 //! Ranked: reads before writes before collections before erases, by the kind of work alone.
 //!
 //! **What it does.** A die serves host reads first, then reads that writes need, programs of host data and of their
-//! parity, programs of collections, reads of collections, other work, and erases last. In a kind the first to arrive
+//! parity in order of arrival, programs of collections, reads of collections, other work, and erases last. In a kind the first to arrive
 //! is served first. Where `suspend_program` and `suspend_erase` allow it, a host read interrupts programs and
 //! erases.
 //!
@@ -53,7 +53,14 @@ const _: () = assert!(RANKS.len() == Occupant::COUNT);
 impl Schedule for Policy {
     #[inline]
     fn next(&mut self, view: &QueueView<'_>) -> Occupant {
-        RANKS.into_iter().find(|&o| view.waiting.has(o)).expect("something waits")
+        let first = RANKS.into_iter().find(|&o| view.waiting.has(o)).expect("something waits");
+        let parity = Occupant::ParityProgram;
+        // The pages of a block are programmed in order, whether they hold data or parity.
+        let before = |o: Occupant| view.arrived[parity as usize] < view.arrived[o as usize];
+        if first == Occupant::UserProgram && view.waiting.has(parity) && before(first) {
+            return parity;
+        }
+        first
     }
     #[inline]
     fn first_on_channel(&self, occupant: Occupant) -> bool {

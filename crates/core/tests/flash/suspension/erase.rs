@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::driver::{Act, account};
-use tailcut_core::nand::config::ServedAfterLoop;
+use tailcut_core::nand::config::{LeastLeftOf, ServedAfterLoop};
 use tailcut_units::Stream;
 
 fn erase_instants() -> Vec<u64> {
@@ -254,6 +254,37 @@ fn what_is_left_counts_where_it_would_stop() {
     // A recovery is finished first.
     assert_eq!(run("arbitrary", ERASE - RECOVERY, EXECUTION + 1), stops(RECOVERY));
     assert_eq!(run("arbitrary", ERASE - RECOVERY + 1, EXECUTION + 1), waits);
+}
+
+/// Where the limit counts the loop under way, a read waits at most for the rest of a loop that has less left:
+/// it is served before the next one, however short that is.
+#[test]
+fn the_limit_may_count_the_loop_under_way() {
+    let run = |member: &str, least: u64, keeps: bool, x: u64| {
+        let mut parts = limited(erasing(member), |l| l.least_left = Some(Span(least)));
+        parts.suspend.erase.least_left_of = LeastLeftOf::Loop;
+        parts.suspend.erase.keep_last_loop = keeps;
+        met(&parts, erase(0), E, &[x])
+    };
+    let least = 40_000;
+    let at_once = |x: u64| vec![x + FALL];
+    for (x, on) in [
+        (LOOP - least, at_once(LOOP - least)),
+        (LOOP - least + 1, vec![LOOP]),
+        (2 * LOOP - 1, vec![2 * LOOP]),
+        (ERASE - least, at_once(ERASE - least)),
+        (ERASE - least + 1, vec![ERASE]),
+    ] {
+        assert_eq!(run("immediate", least, false, x).0, on, "{x}");
+    }
+    // A loop that is cut off takes no time of the erase.
+    assert_eq!(run("immediate", least, false, 2 * LOOP - 1), (vec![2 * LOOP], ERASE + READ));
+    // The last loop is kept, and the end of the loop before it is not.
+    assert_eq!(run("immediate", least, true, 2 * LOOP - 1).0, [2 * LOOP]);
+    assert_eq!(run("immediate", least, true, 2 * LOOP + 1).0, [ERASE]);
+    // A loop that ends by itself is no suspension that the limit could refuse.
+    assert_eq!(run("deferred", ERASE, false, LOOP + 1), (vec![2 * LOOP], ERASE + READ));
+    assert_eq!(run("deferred", ERASE, false, 2 * LOOP + 1).0, [ERASE]);
 }
 
 /// What the pulse gets is what it would get without suspension, wherever it is cut.
