@@ -83,6 +83,8 @@ pub const CHANGES: [ModelChange; 12] = [
             // The wear of blocks changes under every erase scheme, but no time unless it is read by the wear.
             "erase.reading.stress",
             "suspend.erase.least_left_of.loop",
+            "policy.buffer.lru.queue_limit",
+            "policy.schedule.channel-reads",
         ],
         from_units: 0,
     },

@@ -180,6 +180,7 @@ const CHANGES: &[Change] = &[
     ("policy.buffer.lru.write_latency", "'700ns'", &[]),
     ("policy.buffer.lru.queue_limit.of", "'lane'", QUEUES),
     ("policy.buffer.lru.queue_limit.bytes", "'32KiB'", QUEUES),
+    ("policy.flush.in-flight.most", "'1%'", QUEUES),
     ("policy.flush.watermark.high", "'70%'", &[]),
     ("policy.flush.watermark.low", "'40%'", &[]),
     ("policy.flush.watermark.together", "'die'", BLOCK),

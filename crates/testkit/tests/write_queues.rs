@@ -1,10 +1,10 @@
-//! Tests that a limit on the data on their way to one die holds back the writes to that die,
+//! Tests that a limit on the data that wait in the buffer for one die holds back the writes to that die,
 //! and no other writes.
 
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf};
-use tailcut_core::policy::flush::FlushConfig;
+use tailcut_core::policy::flush::{FlushConfig, in_flight};
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{Cause, HostOp, Span};
 
@@ -13,15 +13,14 @@ const UNIT: u64 = 8192;
 const DIES: u64 = 4;
 
 /// Two channels of two dies; superblocks are lanes. Units are striped over the dies, and a
-/// write unit of two pages fills a row. Written data are flushed from the buffer at once.
+/// write unit of two pages fills a row. One group of a die, a row, is on its way at a time.
 fn drive(limit: Option<QueueLimit>) -> DeviceConfig {
     let mut c = small_drive();
     (c.host.submit_latency, c.host.complete_latency, c.host.link_rate) = (Span(0), Span(0), u64::MAX);
     (c.controller.command, c.ftl.mapping_unit) = (Span(0), UNIT);
     let BufferConfig::Lru(lru) = &mut c.policy.buffer else { unreachable!("it has a buffer") };
     (lru.capacity, lru.queue_limit) = (64 * UNIT, limit);
-    let FlushConfig::Watermark(marks) = &mut c.policy.flush else { unreachable!("it has marks") };
-    (marks.high, marks.low) = (0.0, 0.0);
+    c.policy.flush = FlushConfig::InFlight(in_flight::Config { most: 0.0 });
     c
 }
 
@@ -49,22 +48,22 @@ fn writes(c: &DeviceConfig, units: &[u64]) -> Vec<u64> {
 
 #[test]
 fn a_full_queue_holds_back_its_own_writes_and_others_pass() {
-    // Three pages for die 0, then one for each other die.
-    let units = [0, DIES, 2 * DIES, 1, 2, 3];
-    assert_eq!(writes(&drive(None), &units), [0; 6], "the buffer has room for all");
+    // Five pages for die 0, then one for each other die.
+    let units = [0, DIES, 2 * DIES, 3 * DIES, 4 * DIES, 1, 2, 3];
+    assert_eq!(writes(&drive(None), &units), [0; 8], "the buffer has room for all");
     let took = writes(&drive(limit(QueueOf::Die, 2)), &units);
-    // Each page is flushed alone, as a padded row: the commands and the data of two planes, and
-    // a program of the first page type.
+    // The first two leave as a row, and the next two wait until it is programmed: the commands and the
+    // data of two planes, and a program of the first page type.
     let program = 2 * 300 + 2 * 10_240 + 4 * 80_000;
-    assert_eq!(took, [0, 0, program, 0, 0, 0], "the third waits for the first program of its die");
+    assert_eq!(took, [0, 0, 0, 0, program, 0, 0, 0], "the fifth waits until the second row leaves");
 }
 
 #[test]
 fn the_writes_of_a_queue_keep_their_order() {
-    let units: Vec<u64> = (0..6).map(|i| i * DIES).collect();
+    let units: Vec<u64> = (0..8).map(|i| i * DIES).collect();
     let took = writes(&drive(limit(QueueOf::Die, 2)), &units);
     assert!(took.windows(2).all(|w| w[0] <= w[1]), "{took:?}");
-    assert_eq!(took.iter().filter(|&&ns| ns == 0).count(), 2, "two fill the queue: {took:?}");
+    assert_eq!(took.iter().filter(|&&ns| ns == 0).count(), 4, "two leave, and two fill the queue: {took:?}");
 }
 
 #[test]
@@ -85,7 +84,8 @@ fn a_write_over_several_queues_waits_for_each() {
     let mut c = drive(limit(QueueOf::Die, 2));
     c.host.max_transfer = 16 * UNIT;
     let mut host = Host::new(&c);
-    // The first command fills every queue; each row of the second command waits for one.
+    // A row of the first command leaves, and the others fill their queues. Each row of the second command
+    // waits for one of them.
     let bytes = 2 * DIES * UNIT;
     host.submit(0, HostOp::Write, 0, bytes as u32);
     host.submit(0, HostOp::Write, bytes, bytes as u32);
@@ -98,6 +98,7 @@ fn a_write_over_several_queues_waits_for_each() {
 fn a_limit_is_refused_where_the_queue_of_a_write_is_not_known() {
     let refused = |change: fn(&mut DeviceConfig), why: &str| {
         let mut c = drive(limit(QueueOf::Die, 2));
+        c.policy.flush = tailcut_testkit::swarm::member("watermark");
         change(&mut c);
         let error = tailcut_core::device::Device::new(&c, 1, ()).map(drop).expect_err("it is refused");
         assert!(error.to_string().contains(why), "{error}");

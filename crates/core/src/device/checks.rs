@@ -182,7 +182,7 @@ pub(super) fn check_combinations(
     }
     if policies.flush.by_die() && policies.placement.pool_lanes() > config.geometry.planes {
         let why = format!(
-            "with together `die` and policy.placement `{}`, which chooses the die of a write only when it leaves the buffer: set it to static or die",
+            "sends data by die, with policy.placement `{}`, which chooses the die of a write only when it leaves the buffer: set it to static or die",
             p.placement.name()
         );
         return refuse("flush", p.flush.name(), &why);

@@ -179,7 +179,7 @@ impl<O: Observer> Flash<O> {
         let open = self.open_queues(unit);
         let waits = self.state.units[unit.index()].queues.waiting().meets(open);
         if self.fixed.reads_close_channel {
-            return kind == Occupant::UserRead || !(open & !Occupant::UserRead.only()).is_empty() && !waits;
+            return kind == Occupant::UserRead || open.has(kind) && !waits;
         }
         !waits
     }
@@ -192,6 +192,22 @@ impl<O: Observer> Flash<O> {
         let open = u.gates.open();
         if self.fixed.reads_close_channel && s.channels[u.channel as usize].reads > 0 {
             return open & Occupant::UserRead.only();
+        }
+        if self.fixed.collections_hold_programs && u.gates.collecting > 0 {
+            return open & self.beside_collections(unit);
+        }
+        open
+    }
+
+    /// The kinds of work that may begin at a unit with collections under way, where these hold back others.
+    fn beside_collections(&self, unit: BusyUnit) -> Occupants {
+        let u = &self.state.units[unit.index()];
+        let mut open = Occupants::ALL;
+        if !u.queues.waiting().has(Occupant::GcProgram) {
+            open = open & !Occupants::HOST_PROGRAMS;
+        }
+        if u.gates.moving > 0 {
+            open = open & !Occupant::Erase.only();
         }
         open
     }

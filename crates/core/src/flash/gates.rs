@@ -80,6 +80,17 @@ impl<O: Observer> Flash<O> {
         self.state.units[unit.index()].gates.closed > 0
     }
 
+    /// Count a collection of a unit that changes: whether it is under way, and whether it moves data. The
+    /// schedule may hold back operations for it.
+    pub fn collection_changes(&mut self, unit: BusyUnit, before: [bool; 2], now: [bool; 2]) {
+        let gates = &mut self.state.units[unit.index()].gates;
+        gates.collecting = gates.collecting + u16::from(now[0]) - u16::from(before[0]);
+        gates.moving = gates.moving + u16::from(now[1]) - u16::from(before[1]);
+        if self.fixed.collections_hold_programs {
+            self.serve_waiting(unit);
+        }
+    }
+
     /// Count one more lane (or one fewer) of this unit that is short of space. The schedule policy
     /// uses this.
     pub fn set_urgent(&mut self, unit: BusyUnit, urgent: bool) {

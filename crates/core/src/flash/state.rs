@@ -94,6 +94,8 @@ pub(super) struct Fixed {
     pub grants: Grants,
     /// Whether a waiting host read closes its channel to other work.
     pub reads_close_channel: bool,
+    /// Whether host programs wait while a collection of their unit is under way.
+    pub collections_hold_programs: bool,
 }
 
 /// The variable state of the flash, which a snapshot holds.
@@ -148,6 +150,7 @@ impl<O> Flash<O> {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
             grants: Grants::new(setup.order, first),
             reads_close_channel: schedule.reads_close_channel(),
+            collections_hold_programs: schedule.collections_hold_programs(),
             timing: setup.timing,
             slow_programs: setup.slow_programs,
             suspend: setup.suspend,

@@ -57,6 +57,10 @@ pub(super) struct Gates {
     pub erasing: u16,
     /// Number of collections that close the unit to host programs alone.
     pub programs_closed: u16,
+    /// Number of collections under way that do not wait. The schedule may hold back host programs for them.
+    pub collecting: u16,
+    /// Number of these collections that still move data.
+    pub moving: u16,
     /// Number of lanes of this unit that are short of space.
     pub urgent: u16,
 }

@@ -350,6 +350,10 @@ fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
         };
         m.queue_limit = Some(QueueLimit { of, bytes: unit * one_of(s, &[1, 1, 2, 7]) });
     }
+    if fixed && chance(s, 3) && c.policy.flush.name() == "watermark" {
+        let most = s.below(101) as f64 / 100.0;
+        c.policy.flush = FlushConfig::InFlight(flush::in_flight::Config { most });
+    }
     if let FlushConfig::Watermark(m) = &mut c.policy.flush
         && bound
         && blocks

@@ -1,6 +1,6 @@
 //! Collection: empty a victim, erase it, free it.
 
-use crate::address::{Lpn, Ppa};
+use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::gain::Gain;
@@ -71,6 +71,8 @@ pub(in crate::device) struct Collection {
     pub closes: bool,
     /// Whether the scope is closed to host programs, even while the collection yields.
     pub closes_programs: bool,
+    /// What the units of its lane know: whether it is under way, and whether it moves data.
+    told: [bool; 2],
 }
 
 impl Collection {
@@ -95,6 +97,7 @@ impl Collection {
             wait: 0,
             closes: false,
             closes_programs: false,
+            told: [false; 2],
         }
     }
 
@@ -153,6 +156,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 c.wait = s.gc.waits;
             } else {
                 s.gc.waiting -= 1;
+            }
+            self.tell_units(lane);
+        }
+    }
+
+    /// Tell the units of a lane whether its collection is under way and does not wait, and whether it still
+    /// moves data. Where last loops of erases are deferred, the programs of a collection may wait for an
+    /// erase; so no erase waits for them.
+    pub(super) fn tell_units(&mut self, lane: u32) {
+        let c = &mut self.state.gc.collections[lane as usize];
+        let collects = c.is_active() && !c.waiting;
+        let now = [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop];
+        let before = std::mem::replace(&mut c.told, now);
+        if before != now {
+            for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
+                self.flash.collection_changes(unit, before, now);
             }
         }
     }
@@ -313,6 +332,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
         c.gain.begins();
         self.count_collection(lane, true);
+        self.tell_units(lane);
     }
 
     /// Begin as many moves as may be under way. If none is left, program the rest and finish.
@@ -371,6 +391,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.count_collection(lane, false);
         self.state.gc.collections[lane as usize].stage = Stage::Idle;
         self.state.extents.abandon_collection(victim);
+        self.tell_units(lane);
         if self.state.gc.waiting > 0 {
             self.wake_waiting();
         }
@@ -388,6 +409,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Host reads of the victim may be held back by this collection: let them through.
             c.stage = Stage::Draining;
             self.close_scope(lane, false);
+            self.tell_units(lane);
         } else {
             self.erase_victim(lane);
         }
@@ -473,5 +495,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.waiting > 0 {
             self.wake_waiting();
         }
+        // Only now: another collection may have begun.
+        self.tell_units(lane);
     }
 }

@@ -132,6 +132,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Every block of the victim is bad, or its erase has one loop, which is deferred.
             self.state.deferred.push(Deferred::Emptied { lane });
         }
+        // Only now, so that the erases of all collections of a die that have just moved their last unit join.
+        self.tell_units(lane);
     }
 
     /// Order a part of the erase of an extent. Returns the number of operations. None of them ends in this

@@ -3,9 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::device::medium::Medium;
-use crate::device::write::path::WritePath;
 use crate::flash::Owner;
-use crate::ftl::extents::Writer;
 use crate::observer::Observer;
 use tailcut_units::HostOp;
 
@@ -31,13 +29,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 law!(places.insert(id, timer).is_none(), "command slot {id} is in two rings");
             }
         }
-        let mut on_their_way = vec![0; self.shape.layout.lanes as usize];
-        if self.fixed.write_path == WritePath::Rows {
-            for g in s.write.units.in_use().into_iter().filter(|&g| s.write.units[g].writer == Writer::Host) {
-                on_their_way[s.write.units[g].from as usize] += s.write.units[g].count;
-            }
-        }
-        let queued = s.write.queues.audit(&on_their_way)?;
+        let leaves = s.write.buffer.held() > s.write.buffer.dirty();
+        let queued = s.write.queues.audit(leaves)?;
         for &id in h.room.iter().chain(&h.flushes).chain(&queued) {
             law!(places.insert(id, usize::MAX).is_none(), "command slot {id} waits and is elsewhere");
         }
@@ -72,7 +65,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         law!(places.is_empty() && parts.is_empty(), "a command that has ended still has work");
         if !h.room.is_empty() {
-            let leaving = s.write.buffer.held() > s.write.buffer.dirty() || s.parity.stripes.jobs.used() > 0;
+            let leaving = leaves || s.parity.stripes.jobs.used() > 0;
             law!(leaving, "writes wait for room and nothing is on its way");
         }
         Ok(())

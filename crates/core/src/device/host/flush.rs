@@ -23,6 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.host.requests[id].room_since = s.now;
         s.host.flushes.push_back(id);
         self.flush_all();
+        self.admit_queued(None);
     }
 
     /// Complete the FLUSH commands whose data have left the buffer.

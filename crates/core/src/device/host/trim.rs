@@ -20,6 +20,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.complete_message(id);
         self.admit_waiting(None);
+        self.admit_queued(None);
         self.flushes_done();
         self.wake_for_victim();
     }

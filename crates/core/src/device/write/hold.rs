@@ -22,6 +22,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.wait_for(id, queue);
             self.make_room();
         }
+        // Data that have left for this write may have made room in a queue.
+        self.admit_queued(None);
     }
 
     /// Hold the request's remaining units in the buffer. The error says what the request must wait
@@ -77,8 +79,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let list = self.dirty_list_of(lpn);
         let written = mask;
-        let s = &self.state;
-        if let Some(queue) = s.write.queues.closed_to(self.shape.first_lane(list), id) {
+        if let Some(queue) = self.queue_closed_to(self.shape.first_lane(list), id) {
             return Err(Some(queue));
         }
         let mut below = Ppa::NONE;

@@ -1,9 +1,9 @@
-//! Limits on the data in flight from the write buffer to each die or lane, and the writes that wait
+//! Limits on the data that wait in the write buffer for each die or lane, and the writes that wait
 //! for them.
 //!
 //! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is the
-//! number of mapping units in flight to that die or lane. A write whose next unit is for a full
-//! queue waits for that queue; writes for other queues pass it.
+//! number of dirty mapping units of that die or lane: those that are not yet on their way. A write
+//! whose next unit is for a full queue waits for that queue; writes for other queues pass it.
 
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
@@ -27,8 +27,6 @@ pub(in crate::device) struct WriteQueues {
     limit: u32,
     /// Number of lanes that share a queue.
     lanes: u32,
-    /// By queue: mapping units in flight.
-    in_flight: Vec<u32>,
     /// By queue: the commands that wait, oldest first.
     waiting: Vec<List>,
     links: Vec<Link>,
@@ -44,7 +42,6 @@ impl WriteQueues {
             return WriteQueues {
                 limit: u32::MAX,
                 lanes: 1,
-                in_flight: Vec::new(),
                 waiting: Vec::new(),
                 links: Vec::new(),
                 count: 0,
@@ -55,7 +52,6 @@ impl WriteQueues {
         WriteQueues {
             limit: (bytes / layout.unit_bytes).clamp(1, u64::from(u32::MAX - 1)) as u32,
             lanes,
-            in_flight: vec![0; queues],
             waiting: vec![List::default(); queues],
             links: vec![Link::default(); depth as usize],
             count: 0,
@@ -67,39 +63,8 @@ impl WriteQueues {
         self.limit != u32::MAX
     }
 
-    fn queue_of(&self, lane: u32) -> usize {
-        (lane / self.lanes) as usize
-    }
-
-    /// The queue that keeps command `id` from a unit of `lane`: it is full, or older commands
-    /// wait for it.
-    #[inline]
-    pub fn closed_to(&self, lane: u32, id: u32) -> Option<u32> {
-        if !self.limits() {
-            return None;
-        }
-        let queue = self.queue_of(lane);
-        let head = self.waiting[queue].head();
-        let closed = self.in_flight[queue] >= self.limit || head != NONE && head != id;
-        closed.then_some(queue as u32)
-    }
-
-    /// Count `units` units that leave the buffer for a lane.
-    #[inline]
-    pub fn depart(&mut self, lane: u32, units: u32) {
-        if self.limits() {
-            let queue = self.queue_of(lane);
-            self.in_flight[queue] += units;
-        }
-    }
-
-    /// Count `units` units of a lane that have reached flash.
-    #[inline]
-    pub fn arrive(&mut self, lane: u32, units: u32) {
-        if self.limits() {
-            let queue = self.queue_of(lane);
-            self.in_flight[queue] -= units;
-        }
+    fn queue_of(&self, lane: u32) -> u32 {
+        lane / self.lanes
     }
 
     /// Number of commands that wait.
@@ -149,19 +114,10 @@ impl WriteQueues {
         self.waiting.iter().map(List::head).filter(|&id| id != NONE)
     }
 
-    /// Audit: check the units in flight against those by lane, and check the lists. Returns the
-    /// commands that wait.
-    pub fn audit(&self, by_lane: &[u32]) -> Result<Vec<u32>, String> {
-        if !self.limits() {
-            return Ok(Vec::new());
-        }
+    /// Audit: check the lists. `leaves`: data are on their way to flash. Returns the commands that wait.
+    pub fn audit(&self, leaves: bool) -> Result<Vec<u32>, String> {
         let mut all = Vec::new();
         for (queue, list) in self.waiting.iter().enumerate() {
-            let lanes = queue * self.lanes as usize..(queue + 1) * self.lanes as usize;
-            let units: u32 = by_lane[lanes].iter().sum();
-            if units != self.in_flight[queue] {
-                return Err(format!("queue {queue} counts {} units of {units}", self.in_flight[queue]));
-            }
             let mut at = list.head();
             while at != NONE {
                 if all.len() == self.links.len() {
@@ -170,7 +126,7 @@ impl WriteQueues {
                 all.push(at);
                 at = list.after(&self.links, at);
             }
-            if !list.is_empty() && units == 0 {
+            if !list.is_empty() && !leaves {
                 return Err(format!("writes wait for queue {queue} and nothing is on its way"));
             }
         }
@@ -238,32 +194,61 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.note_oldest_write();
     }
 
-    /// Admit, in order, writes that waited for a lane's queue. Units of the lane have reached
-    /// flash.
+    /// The queue that keeps command `id` from a unit of `lane`: it is full, or older commands
+    /// wait for it.
     #[inline]
-    pub(in crate::device) fn admit_queued(&mut self, lane: u32, op: OpId, group: u32) {
+    pub(in crate::device) fn queue_closed_to(&self, lane: u32, id: u32) -> Option<u32> {
         let q = &self.state.write.queues;
         if !q.limits() {
-            return;
+            return None;
         }
-        let queue = q.queue_of(lane) as u32;
-        loop {
+        let queue = q.queue_of(lane);
+        let head = q.waiting[queue as usize].head();
+        (head != NONE && head != id || self.is_full(queue)).then_some(queue)
+    }
+
+    /// Whether a queue has its limit of dirty units.
+    fn is_full(&self, queue: u32) -> bool {
+        let q = &self.state.write.queues;
+        self.dirty_of_lanes(queue * q.lanes..(queue + 1) * q.lanes) >= q.limit
+    }
+
+    /// The queue with room whose first waiting write is the oldest.
+    fn queue_with_room(&self) -> Option<u32> {
+        let q = &self.state.write.queues;
+        let first = |queue: u32| q.waiting[queue as usize].head();
+        (0..q.waiting.len() as u32)
+            .filter(|&queue| first(queue) != NONE && !self.is_full(queue))
+            .min_by_key(|&queue| self.state.host.requests[first(queue)].index)
+    }
+
+    /// Admit writes that waited for queues that have room now, the oldest first. `by` is the program that
+    /// made room, and its write unit; `None` if no program did.
+    #[inline]
+    pub(in crate::device) fn admit_queued(&mut self, by: Option<(OpId, u32)>) {
+        if self.state.write.queues.count > 0 {
+            self.admit_from_queues(by);
+        }
+    }
+
+    fn admit_from_queues(&mut self, by: Option<(OpId, u32)>) {
+        while let Some(queue) = self.queue_with_room() {
             let id = self.state.write.queues.waiting[queue as usize].head();
-            if id == NONE
-                || self.state.write.queues.in_flight[queue as usize] >= self.state.write.queues.limit
-            {
-                return;
+            match by {
+                Some((op, write_unit)) => self.charge_room(id, op, write_unit),
+                None => self.charge_flush_ahead(id),
             }
-            self.charge_room(id, op, group);
             match self.hold_units(id) {
                 Ok(()) => self.leave_queue(queue, id),
-                Err(Some(same)) if same == queue => return,
+                Err(Some(same)) if same == queue => {}
                 Err(other) => {
                     self.leave_queue(queue, id);
                     self.wait_for(id, other);
-                    self.make_room();
                 }
             }
+        }
+        if self.state.write.queues.count > 0 {
+            self.make_room();
         }
     }
 

@@ -7,6 +7,7 @@ use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
+use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
@@ -112,8 +113,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn flush_as_policy_says(&mut self, list: u32) {
         loop {
+            let (die_dirty, oldest_die_dirty) =
+                if self.fixed.flush_heeds_flight { self.dirty_of_dies(list) } else { (0, 0) };
             let s = &mut self.state;
             let view = FlushView {
+                die_dirty,
+                oldest_die_dirty,
                 dirty: s.write.buffer.dirty(),
                 held: s.write.buffer.held(),
                 capacity: s.write.buffer.capacity(),
@@ -137,17 +142,44 @@ impl<O: Observer, M: Medium> Device<O, M> {
             FlushVerdict::Hold => {}
             FlushVerdict::SameLane => self.flush_one(list),
             FlushVerdict::Oldest | FlushVerdict::LeastHindered => self.flush_one(oldest()),
-            FlushVerdict::OldestDie => {
-                let planes = self.shape.layout.planes;
-                let first = self.shape.first_lane(oldest()) / planes * planes;
-                for lane in first..first + planes {
-                    let list = self.shape.pool_of(lane);
-                    if self.state.write.buffer.dirty_in(list) > 0 {
-                        self.flush_one(list);
-                    }
-                }
+            FlushVerdict::OldestDie => self.flush_die_of(oldest()),
+            FlushVerdict::SameDie => self.flush_die_of(list),
+        }
+    }
+
+    /// The lanes of the die to which a list of dirty slots belongs.
+    fn lanes_of_die(&self, list: u32) -> std::ops::Range<u32> {
+        let layout = &self.shape.layout;
+        let lanes = if layout.kind == ExtentKind::Block { layout.planes } else { 1 };
+        let first = self.shape.first_lane(list) / lanes * lanes;
+        first..first + lanes
+    }
+
+    /// Flush one write unit of each lane of a list's die that has dirty slots.
+    fn flush_die_of(&mut self, list: u32) {
+        for lane in self.lanes_of_die(list) {
+            let list = self.shape.pool_of(lane);
+            if self.state.write.buffer.dirty_in(list) > 0 {
+                self.flush_one(list);
             }
         }
+    }
+
+    /// Number of dirty slots of the die of this list, and of the die of the least recently written slot.
+    fn dirty_of_dies(&self, list: u32) -> (u32, u32) {
+        let oldest = self.state.write.buffer.oldest_list();
+        (self.dirty_of_die(list), oldest.map_or(0, |list| self.dirty_of_die(list)))
+    }
+
+    /// Number of dirty slots of the die of this list.
+    fn dirty_of_die(&self, list: u32) -> u32 {
+        self.dirty_of_lanes(self.lanes_of_die(list))
+    }
+
+    /// Number of dirty slots of the pools of these lanes, which are whole pools.
+    pub(super) fn dirty_of_lanes(&self, lanes: std::ops::Range<u32>) -> u32 {
+        let firsts = lanes.step_by(self.shape.pool_lanes as usize);
+        firsts.map(|lane| self.state.write.buffer.dirty_in(self.shape.pool_of(lane))).sum()
     }
 
     /// Form one write unit from the oldest dirty slots of a list.
@@ -172,7 +204,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             count += 1;
         }
         s.write.units[write_unit].count = count;
-        s.write.queues.depart(self.shape.first_lane(list), count);
         for i in 0..count {
             self.fill_short_slot(write_unit, i);
         }
@@ -454,10 +485,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize] -= 1;
-            let from = self.state.write.units[write_unit].from;
-            self.state.write.queues.arrive(from, count);
+            if self.fixed.flush_heeds_flight {
+                let from = self.state.write.units[write_unit].from;
+                self.flush_as_policy_says(self.shape.pool_of(from));
+            }
             self.admit_waiting(Some((op, write_unit)));
-            self.admit_queued(from, op, write_unit);
+            self.admit_queued(Some((op, write_unit)));
             self.flushes_done();
         }
         self.state.write.units.give(write_unit);

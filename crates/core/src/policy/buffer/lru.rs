@@ -12,10 +12,10 @@
 //! `capacitor` held data survive a power cut and a FLUSH completes at once; with `volatile` a FLUSH
 //! waits until all data held when it arrived are on flash. `write_latency`: the time from when a
 //! write's data have arrived until the buffer holds them (the ttFlash authors' simulator: 1 us),
-//! for any number of writes at once. `queue_limit` (absent: none): while `bytes` or more are on
-//! their way to the die (or lane, by `of`) that a write is for, the write waits, and writes for
-//! others pass it (the authors' simulator of ATC'19: 2,047 pages a chip). Without a limit, one die
-//! whose programs cannot run may take the whole buffer before any write waits.
+//! for any number of writes at once. `queue_limit` (absent: none): while `bytes` or more wait in
+//! the buffer, not yet on their way, for the die (or lane, by `of`) that a write is for, the write waits,
+//! and writes for others pass it (the authors' simulator of ATC'19: 2,047 pages a chip). Without a limit,
+//! one die whose programs cannot run may take the whole buffer before any write waits.
 //!
 //! **Left out.** Read caching: only written data are held.
 //!
@@ -51,7 +51,7 @@ pub struct Config {
     /// - Range: 0ns to 1s
     #[serde(with = "quantity::time")]
     pub write_latency: Span,
-    /// The amount of data on their way to one die or lane at which further writes to it wait.
+    /// The amount of data that wait to leave for one die or lane at which further writes to it wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<QueueLimit>,
 }

@@ -26,13 +26,13 @@ pub enum QueueOf {
     Lane,
 }
 
-/// How much of the buffer may be on its way to one die or lane.
+/// How much of the buffer may wait to leave for one die or lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueLimit {
     /// The part of the drive that the limit counts for.
     pub of: QueueOf,
-    /// Bytes on their way to flash at which further writes to that part wait.
+    /// Bytes that are held and not yet on their way to flash at which further writes to that part wait.
     ///
     /// - Range: more than 0B; at least one write unit
     #[serde(with = "quantity::bytes")]
@@ -53,7 +53,7 @@ pub trait Buffer {
     /// Time from when a write's data have arrived until they are held, in addition to the
     /// controller's time.
     fn write_latency(&self) -> Span;
-    /// The limit on data on their way to each die or lane; `None`: only the capacity makes writes
+    /// The limit on data that wait to leave for each die or lane; `None`: only the capacity makes writes
     /// wait.
     fn queue_limit(&self) -> Option<QueueLimit> {
         None

@@ -3,9 +3,10 @@
 //! **What it does.** While a host read is queued, no program, erase or other read begins on any die
 //! of its channel. While none is queued, the reads of read-modify-writes go first, then the reads
 //! of collections, then their programs; but while both wait, every `share`-th program is the
-//! host's. All other operations follow in order of arrival, so an erase begins only when no program
-//! of a collection waits for the die. A host read interrupts an operation where `suspend_program`
-//! and `suspend_erase` allow it.
+//! host's. From the start of a collection of a die until its erase has ended, host programs of that die
+//! begin only as such a `share`-th program. So they also wait for the erase, which begins when all
+//! collections under way at the die have moved their data; so the erases of its planes join. A host read
+//! interrupts an operation where `suspend_program` and `suspend_erase` allow it.
 //!
 //! **Why it matters for the tail.** The channel is free when a waiting read gets its die, and fewer
 //! programs are under way that a read could meet. But one read that waits for an erase stops its
@@ -95,6 +96,9 @@ impl Schedule for Policy {
         }
     }
     fn reads_close_channel(&self) -> bool {
+        true
+    }
+    fn collections_hold_programs(&self) -> bool {
         true
     }
 }

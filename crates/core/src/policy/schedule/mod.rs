@@ -38,6 +38,12 @@ pub trait Schedule {
     fn reads_close_channel(&self) -> bool {
         false
     }
+    /// Whether host programs of a die with a collection under way begin only while programs of a
+    /// collection wait, and `next` names them; and erases only while none of its collections moves data.
+    /// Fixed for the drive's life.
+    fn collections_hold_programs(&self) -> bool {
+        false
+    }
 }
 
 /// The queue of the set `among` whose head arrived first. The set must not be empty.
@@ -64,6 +70,7 @@ family! {
         fn first_on_channel(occupant: Occupant) -> bool;
         fn interrupters(holder: Occupant) -> Occupants;
         fn reads_close_channel() -> bool;
+        fn collections_hold_programs() -> bool;
     }
     changes: {
         fn next(view: &QueueView<'_>) -> Occupant;
