@@ -166,7 +166,7 @@ mod tests {
         };
         assert!(concerned("fast17/fig5", 3) && concerned("fast17/fig5", 4) && concerned("fast17/fig9", 4));
         // The order of a channel matters where dies share one that takes time.
-        assert!(!concerned("atc19/artifact", 12) && concerned("hpca24/bandwidth", 12));
+        assert!(concerned("atc19/artifact", 12) && concerned("hpca24/bandwidth", 12));
         assert!(!concerned("atc19/fig4", 12) && concerned("fast17/fig5", 12));
         assert!(!concerned("atc19/fig4", 3) && !concerned("atc19/fig4", 4) && concerned("atc19/fig4", 2));
     }

@@ -35,22 +35,10 @@ impl Queue {
         self.tail = op;
     }
 
-    /// Put an operation at the head.
-    #[inline]
-    pub fn push_front(&mut self, ops: &mut Slab<Op>, op: u32) {
-        ops[op].next = self.head;
-        if self.tail == NONE {
-            self.tail = op;
-        }
-        self.head = op;
-    }
-
     /// Put an operation behind `before` (`NONE`: at the head).
     pub fn insert_after(&mut self, ops: &mut Slab<Op>, before: u32, op: u32) {
-        if before == NONE {
-            return self.push_front(ops, op);
-        }
-        let next = std::mem::replace(&mut ops[before].next, op);
+        let place = if before == NONE { &mut self.head } else { &mut ops[before].next };
+        let next = std::mem::replace(place, op);
         ops[op].next = next;
         if next == NONE {
             self.tail = op;
