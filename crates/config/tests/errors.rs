@@ -50,7 +50,7 @@ fn a_layer_names_itself_and_the_key() {
         ),
         (
             "policy.flush.watermark.hi=90%",
-            "--set policy.flush.watermark.hi=90%: there is no key `policy.flush.watermark.hi` (did you mean `high`?); allowed here: high, low, together",
+            "--set policy.flush.watermark.hi=90%: there is no key `policy.flush.watermark.hi` (did you mean `high`?); allowed here: high, low",
         ),
         (
             "ftl.extent=superblok",
