@@ -148,14 +148,7 @@ fn a_plane_collects_out_of_turn_as_the_mode_says() {
 
 /// A buffer of ten units, all of one die of one lane.
 fn flush_view(dirty: u32, held: u32) -> FlushView {
-    FlushView {
-        dirty,
-        held,
-        capacity: 10,
-        lane_dirty: dirty,
-        die_ready: dirty > 0,
-        units_per_write: 1,
-    }
+    FlushView { dirty, held, capacity: 10, lane_dirty: dirty, die_ready: dirty > 0, units_per_write: 1 }
 }
 
 #[test]

@@ -16,14 +16,27 @@ use tailcut_units::{Ledger, SimTime};
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     Submit(FlashCommand),
-    Close { unit: BusyUnit, erases: bool },
-    Open { unit: BusyUnit, erases: bool },
+    Close {
+        unit: BusyUnit,
+        erases: bool,
+    },
+    Open {
+        unit: BusyUnit,
+        erases: bool,
+    },
     CloseToErase(BusyUnit),
     CloseToPrograms(BusyUnit),
     OpenToPrograms(BusyUnit),
     /// A collection of the unit is under way, and moves data: before and now.
-    Collection { unit: BusyUnit, before: [bool; 2], now: [bool; 2] },
-    Urgent { unit: BusyUnit, urgent: bool },
+    Collection {
+        unit: BusyUnit,
+        before: [bool; 2],
+        now: [bool; 2],
+    },
+    Urgent {
+        unit: BusyUnit,
+        urgent: bool,
+    },
     OldestWrite(u64),
 }
 

@@ -43,7 +43,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 in_units[m.slot as usize] += 1;
             }
         }
-        let dies = if self.fixed.flushes_by_die { self.shape.layout.lanes / self.shape.lanes_of_die() } else { 0 };
+        let dies =
+            if self.fixed.flushes_by_die { self.shape.layout.lanes / self.shape.lanes_of_die() } else { 0 };
         for die in 0..dies {
             law!(
                 self.state.write.ready.has(die) || !self.fills_group(die),
