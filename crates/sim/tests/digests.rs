@@ -8,7 +8,7 @@ use tailcut_config::resolve;
 use tailcut_sim::SchemeSpec;
 
 /// Device, scheme, keys, requests, and the digest.
-const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
+const RUNS: [(&str, &str, &[&str], &str, &str); 7] = [
     (
         "tiny",
         "baseline",
@@ -30,6 +30,21 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 6] = [
         &["geometry.blocks=128", "geometry.pages=32", "ftl.user_capacity=1500MB"],
         "randwrite,bs=4k,size=50%,number_ios=5000",
         "5caf25a058d13cc4",
+    ),
+    (
+        "z-ssd-artifact",
+        "es",
+        &[
+            "geometry.blocks=64",
+            "geometry.pages=32",
+            "ftl.user_capacity=850MB",
+            "policy.buffer.lru.capacity=2MiB",
+            "policy.buffer.lru.queue_limit.bytes=64KiB",
+            "policy.gc_schedule.threshold.start=6",
+            "policy.gc_schedule.threshold.hard=3",
+        ],
+        "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=20000",
+        "?",
     ),
     (
         "tlc-3d",
