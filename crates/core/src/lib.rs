@@ -26,6 +26,7 @@ pub mod containers;
 pub mod device;
 mod divider;
 pub mod flash;
+pub mod front;
 pub mod ftl;
 pub mod nand;
 pub mod observer;

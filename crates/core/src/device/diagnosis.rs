@@ -29,7 +29,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let _ = writeln!(
                 out,
                 "  command {} ({:?} of {} bytes at {}) since {} ns, {} parts left",
-                r.index, r.command.op, r.command.bytes, r.command.offset, r.arrived, r.remaining
+                r.host.index, r.host.command.op, r.host.command.bytes, r.host.command.offset, r.host.arrived, r.remaining
             );
         }
         for &id in self.flash.ops_in_use().iter().take(MOST) {

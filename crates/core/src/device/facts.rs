@@ -126,7 +126,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Report a step of the request in this slot to the observer.
     #[inline]
     pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
-        let (request, at) = (self.state.host.requests[id].index, SimTime(self.state.now));
+        let (request, at) = (self.state.host.requests[id].host.index, SimTime(self.state.now));
         self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 

@@ -48,7 +48,7 @@ pub use counters::Counters;
 pub use drive::{Device, Gauges, PulseWear, SuspensionWear};
 pub use faults::read_only::ReadOnly;
 pub use faults::retire::BlockReport;
-pub use host::commands::{Completion, QueueFull};
+pub use crate::front::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
 
 pub use age::precondition::{AgeReport, UniformStart, Until, aged_key};

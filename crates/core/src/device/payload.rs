@@ -41,7 +41,7 @@ fn accs_of(job: u32) -> (u32, u32) {
 /// The bytes that a command returns to the host when it ends.
 #[inline]
 pub(super) fn delivered<'a, M: Medium>(medium: &'a mut M, id: u32, r: &Request) -> &'a [u8] {
-    if M::HOLDS_DATA && r.command.op == HostOp::Read && r.status == Status::Ok {
+    if M::HOLDS_DATA && r.host.command.op == HostOp::Read && r.host.status == Status::Ok {
         return medium.read_data(id);
     }
     &[]
@@ -66,7 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Tell the medium the data of a submitted write.
     #[inline]
     pub(super) fn data_submitted(&mut self, id: u32, data: &[u8]) {
-        let c = self.state.host.requests[id].command;
+        let c = self.state.host.requests[id].host.command;
         if M::HOLDS_DATA && c.op == HostOp::Write && self.in_range(c.offset, c.bytes) {
             self.medium.begin_write(id, c.bytes, data);
         }
@@ -98,7 +98,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The offset of byte `from` of a logical unit in the request's data.
     fn data_at(&self, id: u32, lpn: Lpn, from: u64) -> u32 {
         let unit = u64::from(lpn.0) * self.shape.layout.unit_bytes;
-        (unit + from - self.state.host.requests[id].command.offset) as u32
+        (unit + from - self.state.host.requests[id].host.command.offset) as u32
     }
 
     /// Tell the medium that a slot in flight lacks bytes, which are being read at `old_ppa`.
@@ -243,7 +243,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_asked(&mut self, id: u32) {
         if M::HOLDS_DATA {
-            self.medium.begin_read(id, self.state.host.requests[id].command.bytes);
+            self.medium.begin_read(id, self.state.host.requests[id].host.command.bytes);
         }
     }
 
@@ -456,7 +456,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// and the addresses of that part may be written again before the other parts end.
     #[inline]
     fn returns_data(&self, id: u32) -> bool {
-        M::HOLDS_DATA && self.state.host.requests[id].status == Status::Ok
+        M::HOLDS_DATA && self.state.host.requests[id].host.status == Status::Ok
     }
 
     /// Tell the medium that a read looks for a unit at another address: the unit has moved. What a slot

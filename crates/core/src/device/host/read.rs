@@ -16,7 +16,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn begin_read(&mut self, id: u32) {
         let unit_bytes = self.shape.layout.unit_bytes;
-        let command = self.state.host.requests[id].command;
+        let command = self.state.host.requests[id].host.command;
         let end = command.offset + u64::from(command.bytes);
         let mut from_memory = 0;
         let mut at = command.offset;
@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> u64 {
         if self.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
-            self.state.host.requests[id].status = Status::MediaError;
+            self.state.host.requests[id].host.status = Status::MediaError;
             return 0;
         }
         self.data_read(id, lpn, from, to);
@@ -95,7 +95,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
-        let serial = self.state.host.requests[id].index;
+        let serial = self.state.host.requests[id].host.index;
         let (last, op) = self.state.host.last_read[unit.index()];
         if last == serial
             && let Some(op) = op
@@ -199,7 +199,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let last = r.remaining == 0;
         if last {
             // A request split into operations takes the ledger of the operation that arrives last.
-            r.ledger.merge(&self.flash.op(op).ledger);
+            r.host.ledger.merge(&self.flash.op(op).ledger);
         }
         let there = self.send_up(id, u64::from(bytes), last);
         if rebuild != NONE {

@@ -91,7 +91,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             } else if self.is_dead_at(self.flash.op(op).cmd.ppa) {
                 ops.remove(i);
                 own -= 1;
-                self.state.host.requests[id].status = Status::MediaError;
+                self.state.host.requests[id].host.status = Status::MediaError;
                 self.abandon_read(op);
             } else {
                 i += 1;
@@ -225,7 +225,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 None => {
                     let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), ppa);
-                    let serial = self.state.host.requests[id].index;
+                    let serial = self.state.host.requests[id].host.index;
                     let extra = self.order_read(FlashCommand { rebuild: rid, tag: id, serial, ..read });
                     self.state.counters.rebuild_reads += 1;
                     ops.push(extra);
@@ -358,7 +358,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
-            r.ledger.merge(&s.parity.rebuilds[rid].ledger);
+            r.host.ledger.merge(&s.parity.rebuilds[rid].ledger);
         }
         s.parity.rebuilds.give(rid);
         self.data_rebuilt(rid);

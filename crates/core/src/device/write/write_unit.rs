@@ -542,9 +542,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let (g, o) = (&s.write.units[write_unit], self.flash.op(op));
-        r.ledger.merge(&g.ledger);
-        super::room::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
-        r.ledger.merge(&o.ledger);
+        r.host.ledger.merge(&g.ledger);
+        super::room::charge_stall(&mut r.host.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
+        r.host.ledger.merge(&o.ledger);
         self.observe_request(id, RequestStep::Programmed(op.number()));
         self.complete_message(id);
     }
