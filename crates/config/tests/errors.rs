@@ -46,11 +46,11 @@ fn a_layer_names_itself_and_the_key() {
         ),
         (
             "policy.flush.high=90%",
-            "--set policy.flush.high=90%: policy.flush cannot be `high`; it is one of: immediate, gc-tolerant, watermark, write-unit",
+            "--set policy.flush.high=90%: policy.flush cannot be `high`; it is one of: immediate, in-flight, gc-tolerant, watermark, write-unit",
         ),
         (
             "policy.flush.watermark.hi=90%",
-            "--set policy.flush.watermark.hi=90%: there is no key `policy.flush.watermark.hi` (did you mean `high`?); allowed here: high, low, together",
+            "--set policy.flush.watermark.hi=90%: there is no key `policy.flush.watermark.hi` (did you mean `high`?); allowed here: high, low",
         ),
         (
             "ftl.extent=superblok",

@@ -507,8 +507,10 @@ fn defaults_are_those_of_the_policies() {
     for entry in &all {
         if let KeyDefault::Value(text) = &entry.default {
             let set = set_of(&entry.key, text);
-            // `tiny` has no table `erase`, whose other keys have no default.
-            let device = if entry.key.starts_with("erase.") { "tlc-3d" } else { "tiny" };
+            // `tiny` has no tables `erase` and `errors`, whose other keys have no default.
+            let tables = [("erase.", "tlc-3d"), ("errors.", "rif-2t")];
+            let has_it = tables.iter().find(|(table, _)| entry.key.starts_with(table));
+            let device = has_it.map_or("tiny", |&(_, device)| device);
             resolve(device, &NONE, &NONE, &[set]).unwrap_or_else(|e| panic!("{e}"));
         }
     }

@@ -80,7 +80,8 @@ pub const CHANGES: [ModelChange; 12] = [
             "policy.gc_schedule.threshold.wait_for_channel_above.10%",
             "policy.gc_schedule.rotating.wait_for_channel_above.10%",
             // Ageing under `fifo` too, but by writes that are not uniform alone: no experiment has them.
-            // The wear of blocks changes under every erase scheme, but no time unless it is read by the wear.
+            // The wear of blocks changes under every erase scheme, but no time unless it is read by the wear, or
+            // what a block may leave or its failure depends on it: no other experiment has that.
             "erase.reading.stress",
             "suspend.erase.least_left_of.loop",
             "policy.buffer.lru.queue_limit",

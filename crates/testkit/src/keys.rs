@@ -183,7 +183,6 @@ const CHANGES: &[Change] = &[
     ("policy.flush.in-flight.most", "'1%'", QUEUES),
     ("policy.flush.watermark.high", "'70%'", &[]),
     ("policy.flush.watermark.low", "'40%'", &[]),
-    ("policy.flush.watermark.together", "'die'", BLOCK),
     ("policy.schedule.channel-reads.share", "2", &[]),
     ("policy.placement.static.order", "'DCWP'", &[]),
     ("policy.placement.die.order", "'DCW'", &[]),

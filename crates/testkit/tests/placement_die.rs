@@ -6,7 +6,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::flush::FlushConfig;
-use tailcut_core::policy::flush::watermark::{self, Together};
+use tailcut_core::policy::flush::in_flight;
 use tailcut_testkit::swarm::{self, member};
 use tailcut_testkit::{Host, small_drive};
 use tailcut_units::{HostOp, Occupant, Stream};
@@ -26,8 +26,7 @@ fn drive(placement: &str) -> DeviceConfig {
     c.policy.placement = member(placement);
     let BufferConfig::Lru(lru) = &mut c.policy.buffer else { unreachable!("it has a buffer") };
     lru.capacity = 256 * PAGE;
-    c.policy.flush =
-        FlushConfig::Watermark(watermark::Config { high: 0.5, low: 0.5, together: Together::Die });
+    c.policy.flush = FlushConfig::InFlight(in_flight::Config { most: 0.5 });
     c
 }
 

@@ -148,15 +148,7 @@ fn a_plane_collects_out_of_turn_as_the_mode_says() {
 
 /// A buffer of ten units, all of one die of one lane.
 fn flush_view(dirty: u32, held: u32) -> FlushView {
-    FlushView {
-        dirty,
-        held,
-        capacity: 10,
-        lane_dirty: dirty,
-        die_dirty: dirty,
-        oldest_die_dirty: dirty,
-        units_per_write: 1,
-    }
+    FlushView { dirty, held, capacity: 10, lane_dirty: dirty, die_ready: dirty > 0, units_per_write: 1 }
 }
 
 #[test]
@@ -164,23 +156,21 @@ fn groups_of_a_die_leave_while_less_than_the_limit_is_on_its_way() {
     let context = PolicyContext { groups: 0, plane_lanes: 2, ..context() };
     let config = FlushConfig::InFlight(in_flight::Config { most: 0.5 });
     let mut p = FlushPolicy::new(&config, &context).expect("valid");
-    let mut next = |dirty, on_its_way, die, oldest| {
-        let view = flush_view(dirty, dirty + on_its_way);
-        p.next(&FlushView { die_dirty: die, oldest_die_dirty: oldest, ..view })
+    let mut next = |dirty, on_its_way, die_ready| {
+        p.next(&FlushView { die_ready, ..flush_view(dirty, dirty + on_its_way) })
     };
-    use FlushVerdict::{Hold, OldestDie, SameDie};
+    use FlushVerdict::{Hold, ReadyDie};
     // A group is two units. Five may be on their way: a group may follow three, not four.
-    assert_eq!([next(4, 3, 2, 2), next(4, 4, 2, 2)], [OldestDie, Hold]);
-    assert_eq!([next(4, 0, 1, 2), next(4, 0, 2, 1), next(4, 0, 1, 1)], [OldestDie, SameDie, Hold]);
+    assert_eq!([next(4, 3, true), next(4, 4, true), next(4, 0, false)], [ReadyDie, Hold, Hold]);
     // With nothing on its way one group may leave, however small the limit is.
     let config = FlushConfig::InFlight(in_flight::Config { most: 0.0 });
     let mut p = FlushPolicy::new(&config, &context).expect("valid");
-    assert_eq!(p.next(&flush_view(4, 4)), OldestDie);
+    assert_eq!(p.next(&flush_view(4, 4)), ReadyDie);
 }
 
 #[test]
 fn a_buffer_drains_from_the_high_mark_to_the_low_one() {
-    let config = watermark::Config { high: 0.8, low: 0.3, ..watermark::Config::default() };
+    let config = watermark::Config { high: 0.8, low: 0.3 };
     let mut p = FlushPolicy::new(&FlushConfig::Watermark(config), &context()).expect("valid marks");
     let mut leaves = |dirty| p.next(&flush_view(dirty, dirty)) != FlushVerdict::Hold;
     let steps = [(0, false), (8, false), (9, true), (8, true), (4, true), (3, false), (8, false), (9, true)];

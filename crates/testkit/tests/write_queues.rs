@@ -58,6 +58,32 @@ fn a_full_queue_holds_back_its_own_writes_and_others_pass() {
     assert_eq!(took, [0, 0, 0, 0, program, 0, 0, 0], "the fifth waits until the second row leaves");
 }
 
+/// A page that is alone at its die does not keep the groups of other dies from leaving in turn, however fast a
+/// third die is written.
+#[test]
+fn complete_groups_leave_in_the_order_in_which_they_were_completed() {
+    let c = drive(limit(QueueOf::Die, 2));
+    let mut host = Host::new(&c);
+    let write = |host: &mut Host, at, unit: u64| host.submit(at, HostOp::Write, unit * UNIT, UNIT as u32);
+    // The first row of die 3 is on its way. One page waits for die 0, and six for die 1: two wait in the buffer,
+    // four wait for its queue.
+    for unit in [3, 3 + DIES, 0].into_iter().chain((0..6).map(|i| 1 + i * DIES)) {
+        write(&mut host, 0, unit);
+    }
+    // Die 2 gets a row in less time than a program takes.
+    for i in 0..400 {
+        write(&mut host, i * 100_000, 2 + i % 100 * DIES);
+    }
+    host.drain();
+    host.device.audit().expect("the queues are sound");
+    let of_die = |die: u64| host.done.iter().filter(move |d| d.command.offset / UNIT % DIES == die);
+    assert_eq!(of_die(0).map(|d| d.latency).max(), Some(0), "a lone page waits in the buffer");
+    let program = 1_500_000;
+    let longest = of_die(1).map(|d| d.latency).max().expect("writes");
+    assert!(longest < 8 * program, "die 1 waits for {longest} ns");
+    assert!(of_die(2).any(|d| d.latency > program), "die 2 is written faster than it is programmed");
+}
+
 #[test]
 fn the_writes_of_a_queue_keep_their_order() {
     let units: Vec<u64> = (0..8).map(|i| i * DIES).collect();

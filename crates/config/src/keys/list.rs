@@ -98,6 +98,7 @@ impl Table<'_> {
         match field.ty {
             _ if !field.has_default || self.defaults.is_some() => None,
             "bool" => Some("false".to_string()),
+            ty if ty.starts_with("Vec<") && !self.key.is_empty() => Some("[]".to_string()),
             ty => default_of(self.sources, ty).map(|name| format!("\"{name}\"")),
         }
     }

@@ -71,11 +71,11 @@ pub struct DeviceConfig {
 }
 
 impl DeviceConfig {
-    /// The same drive without raw bit errors. If it had them, a codeword takes the time of one iteration more in the
-    /// decoder.
+    /// The same drive without raw bit errors. If it had them, a codeword takes as much longer in the decoder as one
+    /// without errors took there.
     pub fn without_errors(mut self) -> DeviceConfig {
         if let Some(errors) = self.errors.take() {
-            self.ecc.decode.0 += errors.codeword_iteration(self.codewords_of_page());
+            self.ecc.decode.0 += errors.least_decoding(self.codewords_of_page());
         }
         self
     }

@@ -61,8 +61,8 @@ pub(super) struct Fixed {
     pub buffer_write_ns: u64,
     /// Whether the data of a read go over the host link at once.
     pub sends_whole: bool,
-    /// Whether what is on its way to flash decides what is flushed.
-    pub flush_heeds_flight: bool,
+    /// Whether groups of a die are flushed, and what is on its way to flash decides when.
+    pub flushes_by_die: bool,
     /// Whether a flush reads the data for its parity where no collection is, if it has a choice.
     pub flush_avoids_collections: bool,
     /// Whether reads of collecting planes may be rebuilt.
@@ -99,7 +99,7 @@ impl Fixed {
             overwrite_in_place: p.buffer.overwrites_in_place(),
             buffer_write_ns: p.buffer.write_latency().0,
             sends_whole: shape.host.transfer == Transfer::Whole,
-            flush_heeds_flight: p.flush.heeds_flight(),
+            flushes_by_die: p.flush.by_die(),
             flush_avoids_collections: p.flush.avoids_collections(),
             rebuilds_reads: p.read_path.rebuilds(),
             gc_scope: p.gc_scope.scope(),

@@ -317,6 +317,12 @@ impl Shape {
         if self.is_fixed() { lane } else { lane / self.pool_lanes }
     }
 
+    /// The number of lanes of one die. Where a lane spans a die or several, it counts as one of its own.
+    #[inline]
+    pub fn lanes_of_die(&self) -> u32 {
+        if self.layout.kind == ExtentKind::Block { self.layout.planes } else { 1 }
+    }
+
     /// The first lane of a pool.
     #[inline]
     pub fn first_lane(&self, pool: u32) -> u32 {

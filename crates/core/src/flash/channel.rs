@@ -13,14 +13,16 @@ use tailcut_units::{Occupant, Occupants};
 /// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
 
-/// The queues of a channel, served first to last. There are two groups of operations; in each, the kinds of work with
-/// channel priority have the first queue and all others the second.
+/// The queues of a channel, served first to last. Operations differ in two respects: whether their kind of work has
+/// channel priority, and whether they need the channel for what goes later.
 const QUEUES: usize = 4;
 
 /// The queue in which an operation waits for its channel.
 pub(super) struct Grants {
-    /// The second group: a bit for what an operation needs the channel for ([`need`]).
+    /// What goes later: a bit for what an operation needs the channel for ([`need`]).
     later: u8,
+    /// How much later a queue is for these, and for work without priority: the respect with 2 decides first.
+    steps: [usize; 2],
     /// The kinds of work with channel priority.
     pub first: Occupants,
 }
@@ -33,14 +35,18 @@ impl Grants {
             ChannelOrder::CommandsFirst => out | need(false, OpKind::Program) | need(true, OpKind::Program),
             ChannelOrder::DataFirst => !(out | need(true, OpKind::Copyback)),
         };
-        Grants { later, first }
+        // MQSim brings out all sensed data before any command. A controller that sends commands first, as SSDSim, does
+        // so among operations of the same priority.
+        let steps = if order == ChannelOrder::CommandsFirst { [1, 2] } else { [2, 1] };
+        Grants { later, steps, first }
     }
 
     /// The queue of an operation.
     #[inline]
     pub fn queue(&self, op: &Op) -> usize {
         let later = self.later & need(op.second, op.cmd.kind) != 0;
-        usize::from(later) * 2 + usize::from(!self.first.has(op.cmd.occupant))
+        let last = !self.first.has(op.cmd.occupant);
+        usize::from(later) * self.steps[0] + usize::from(last) * self.steps[1]
     }
 }
 

@@ -129,8 +129,8 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Let an arrival with channel priority take the die from the holder, if the holder still waits
-    /// for the channel with its first command and has no priority itself. The holder returns to the
-    /// head of its queue.
+    /// for the channel with its first command and has no priority itself. The holder returns to its
+    /// place in its queue.
     pub(super) fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
         let first = self.fixed.grants.first;
         let s = &mut self.state;

@@ -44,7 +44,7 @@ pub enum Fact {
     /// The data of this read are decoded.
     Decoded(OpId),
     /// A transfer of this channel has ended, and it needs nothing else. Only where
-    /// [`super::Setup::tells_transfers`] is true, and for each transfer of a host program there.
+    /// [`super::Setup::tells_transfers`] is true, and there for each first transfer of a program.
     Transferred(u32),
 }
 

@@ -311,7 +311,8 @@ pub enum ChannelOrder {
     /// The order of arrival, whatever the channel is for.
     Arrival,
     /// Commands without data before transfers of data: a die begins to sense or to erase while others transfer. A
-    /// program carries its data with its command, and is a transfer.
+    /// program carries its data with its command, and is a transfer. Where the schedule gives reads priority on the
+    /// channel, their commands and data go before the commands of other work.
     CommandsFirst,
     /// The data of sensed reads before everything else, and with them the second commands of copybacks. A program,
     /// with its data, is one of the commands that follow.

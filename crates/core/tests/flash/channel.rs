@@ -62,9 +62,9 @@ fn who_is_next_at_a_channel() {
     // Without channel priority each group is in order of arrival. A program is a transfer in one order and a command in
     // the other; the second command of a copyback goes with the first group of both.
     assert_eq!(all("fifo"), ["pabgcke", "ckepabg", "abgkpce"]);
-    // With it host reads go first in each group. A collection's data pass the command of a host read, and an erase's
-    // command passes the data of host reads, only where the order says so.
-    assert_eq!(all("read-priority"), ["abcpgke", "ckeabpg", "abgkcpe"]);
+    // With it host reads go first, in the order of their commands and data. Only where all sensed data go first do those
+    // of a collection pass the command of a host read.
+    assert_eq!(all("read-priority"), ["abcpgke", "cabkepg", "abgkcpe"]);
 }
 
 /// A die whose data are out waits for its next command behind the data of its neighbours, or not.

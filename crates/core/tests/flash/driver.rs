@@ -16,12 +16,27 @@ use tailcut_units::{Ledger, SimTime};
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     Submit(FlashCommand),
-    Close { unit: BusyUnit, erases: bool },
-    Open { unit: BusyUnit, erases: bool },
+    Close {
+        unit: BusyUnit,
+        erases: bool,
+    },
+    Open {
+        unit: BusyUnit,
+        erases: bool,
+    },
     CloseToErase(BusyUnit),
     CloseToPrograms(BusyUnit),
     OpenToPrograms(BusyUnit),
-    Urgent { unit: BusyUnit, urgent: bool },
+    /// A collection of the unit is under way, and moves data: before and now.
+    Collection {
+        unit: BusyUnit,
+        before: [bool; 2],
+        now: [bool; 2],
+    },
+    Urgent {
+        unit: BusyUnit,
+        urgent: bool,
+    },
     OldestWrite(u64),
 }
 
@@ -321,6 +336,7 @@ impl Stage {
                     self.programs(unit, false);
                     self.flash.open_to_programs(unit);
                 }
+                Act::Collection { unit, before, now } => self.flash.collection_changes(unit, before, now),
                 Act::Urgent { unit, urgent } => self.flash.set_urgent(unit, urgent),
                 Act::OldestWrite(arrived) => self.flash.set_oldest_write(SimTime(arrived)),
             }

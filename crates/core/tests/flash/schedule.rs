@@ -117,6 +117,42 @@ fn a_share_of_the_programs_is_the_hosts() {
     assert_eq!(order(&under("read-write-erase"), &[p, u, g, g, u], false), [p, u, g, g, u]);
 }
 
+/// From the start of a collection until its erase has ended, host programs begin only as every `share`-th program
+/// while programs of the collection wait; and an erase begins only when no collection of the die moves data.
+#[test]
+fn collections_of_a_die_hold_host_programs_and_erases() {
+    let mut parts = under("channel-reads");
+    parts.schedule = ScheduleConfig::ChannelReads(channel_reads::Config { share: 2 });
+    let (unit, idle, moves, erases) = (BusyUnit(0), [false; 2], [true; 2], [true, false]);
+    let mut stage = Stage::new(&parts);
+    // Two collections begin. One has moved its data at 20 and orders its erase; the other has at 700,000.
+    for _ in 0..2 {
+        stage.act(0, Act::Collection { unit, before: idle, now: moves });
+    }
+    let alone = stage.ask(10, program(0));
+    stage.act(20, Act::Collection { unit, before: moves, now: erases });
+    let erase = stage.ask(20, of(Occupant::Erase, 0));
+    let moved: Vec<usize> = (0..3).map(|_| stage.ask(100_000, of(Occupant::GcProgram, 0))).collect();
+    let late = stage.ask(100_001, program(0));
+    stage.act(700_000, Act::Collection { unit, before: moves, now: erases });
+    for _ in 0..2 {
+        stage.act(2_000_000, Act::Collection { unit, before: erases, now: idle });
+    }
+    stage.until(700_001);
+    assert_eq!(stage.flash.collecting_at(unit), (2, 0));
+    stage.play();
+    let granted = [moved[0], moved[1], alone, moved[2], erase, late].map(|op| stage[op].granted());
+    assert_eq!(granted[0], 100_000, "an idle die held a host program, and begins one of the collection");
+    assert!(granted.is_sorted(), "every second program is the host's while both wait: {granted:?}");
+    assert_eq!((granted[4], granted[5]), (700_000, 2_000_000), "the erase, and what waits for its end");
+    // Other members hold nothing back.
+    let mut free = Stage::new(&under("read-write-erase"));
+    free.act(0, Act::Collection { unit, before: idle, now: moves });
+    let op = free.ask(10, program(0));
+    free.play();
+    assert_eq!(free[op].granted(), 10);
+}
+
 /// One channel of three dies.
 fn three(name: &str) -> Parts {
     Parts { channels: 1, units: 3, ..under(name) }

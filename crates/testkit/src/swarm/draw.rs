@@ -10,7 +10,7 @@ use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ChannelOrder, LeastLeftOf, ServedAfterLoop};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
-use tailcut_core::policy::flush::{FlushConfig, watermark::Together};
+use tailcut_core::policy::flush::FlushConfig;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
 use tailcut_core::policy::gc_schedule::preemptive::States;
 use tailcut_core::policy::gc_schedule::rotating::{self, Mode};
@@ -322,7 +322,7 @@ fn draw_parity(s: &mut Stream, c: &mut DeviceConfig) {
 }
 
 /// Draw what joins over planes, how many planes an erase covers, what leaves the buffer
-/// together, how many buffered bytes may be on their way to one die or lane, and what an erase
+/// together, how many buffered bytes may wait to leave for one die or lane, and what an erase
 /// serves between loops.
 fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
     let (g, f) = (&c.geometry, &mut c.ftl);
@@ -350,17 +350,9 @@ fn draw_joins(s: &mut Stream, c: &mut DeviceConfig) {
         };
         m.queue_limit = Some(QueueLimit { of, bytes: unit * one_of(s, &[1, 1, 2, 7]) });
     }
-    if fixed && chance(s, 3) && c.policy.flush.name() == "watermark" {
+    if bound && chance(s, 2) && c.policy.flush.name() == "watermark" {
         let most = s.below(101) as f64 / 100.0;
         c.policy.flush = FlushConfig::InFlight(flush::in_flight::Config { most });
-    }
-    if let FlushConfig::Watermark(m) = &mut c.policy.flush
-        && bound
-        && blocks
-        && g.planes > 1
-        && chance(s, 2)
-    {
-        m.together = Together::Die;
     }
     c.suspend.erase.serve = one_of(s, &[ServedAfterLoop::Queued, ServedAfterLoop::All]);
 }

@@ -37,6 +37,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 counted == (host, programs),
                 "unit {unit}: {host} and {programs} collections close it, and it counts {counted:?}"
             );
+            let at_unit = |l: u32| self.shape.units_of_lane(l).contains(&unit);
+            let told = |i: usize| count(&|l| at_unit(l) && self.told_of(l)[i]);
+            let (told, counted) = ((told(0), told(1)), self.flash.collecting_at(unit));
+            law!(
+                counted == told,
+                "unit {unit}: {told:?} collections are under way, and it counts {counted:?}"
+            );
         }
         Ok(())
     }

@@ -161,14 +161,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the units of a lane whether its collection is under way and does not wait, and whether it still
-    /// moves data. Where last loops of erases are deferred, the programs of a collection may wait for an
-    /// erase; so no erase waits for them.
+    /// Whether the collection of a lane is under way and does not wait, and whether it still moves data. Where
+    /// last loops of erases are deferred, the programs of a collection may wait for an erase; so no erase waits
+    /// for them.
+    pub(in crate::device) fn told_of(&self, lane: u32) -> [bool; 2] {
+        let c = &self.state.gc.collections[lane as usize];
+        let collects = c.is_active() && !c.waiting && !self.fixed.collects_instantly;
+        [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop]
+    }
+
+    /// Tell the units of a lane what its collection does ([`Device::told_of`]).
     pub(super) fn tell_units(&mut self, lane: u32) {
-        let c = &mut self.state.gc.collections[lane as usize];
-        let collects = c.is_active() && !c.waiting;
-        let now = [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop];
-        let before = std::mem::replace(&mut c.told, now);
+        let now = self.told_of(lane);
+        let before = std::mem::replace(&mut self.state.gc.collections[lane as usize].told, now);
         if before != now {
             for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
                 self.flash.collection_changes(unit, before, now);

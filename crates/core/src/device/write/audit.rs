@@ -43,6 +43,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 in_units[m.slot as usize] += 1;
             }
         }
+        let dies =
+            if self.fixed.flushes_by_die { self.shape.layout.lanes / self.shape.lanes_of_die() } else { 0 };
+        for die in 0..dies {
+            law!(
+                self.state.write.ready.has(die) || !self.fills_group(die),
+                "die {die} has a complete group and is not ready"
+            );
+        }
         for (i, slot) in b.in_use() {
             let (found, expected) = (in_units[i as usize], u32::from(slot.in_flight));
             law!(found == expected, "slot {i} is in {found} write units");

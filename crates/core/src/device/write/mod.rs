@@ -5,6 +5,7 @@ mod audit;
 pub(super) mod hold;
 pub(super) mod path;
 pub(super) mod queues;
+mod ready_dies;
 pub(super) mod room;
 pub(super) mod state;
 pub(super) mod stripe;

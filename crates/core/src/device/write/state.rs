@@ -1,6 +1,7 @@
 //! The state of host writes on their way to flash.
 
 use super::queues::WriteQueues;
+use super::ready_dies::ReadyDies;
 use super::write_unit::{Stalled, WriteUnit};
 use crate::address::Lpn;
 use crate::containers::slab::Slab;
@@ -14,8 +15,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 pub(in crate::device) struct Writes {
     pub buffer: Buffer,
-    /// Data in flight to each die or lane, if that is limited.
+    /// The writes that wait for a die or lane whose waiting data are limited.
     pub queues: WriteQueues,
+    /// Dies with a complete group, where groups of a die leave together.
+    pub ready: ReadyDies,
     /// Write units under way, those of collections included.
     pub units: Slab<WriteUnit>,
     /// For each write unit, its logical units and the sources of their data.
@@ -37,6 +40,7 @@ impl Writes {
         Writes {
             buffer: buffer.with_aside(limits.aside),
             queues: WriteQueues::new(shape, queue_limit, depth),
+            ready: ReadyDies::new(shape.layout.lanes / shape.lanes_of_die()),
             units: Slab::new(units as usize, WriteUnit::blank()),
             members: vec![(Lpn(0), 0); (units * shape.layout.units_per_row) as usize],
             stalled: Stalled::new(limits.lists, units),

@@ -7,7 +7,6 @@ use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
-use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
@@ -112,13 +111,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush what the flush policy names, until the policy holds.
     #[inline]
     pub(in crate::device) fn flush_as_policy_says(&mut self, list: u32) {
+        if self.fixed.flushes_by_die {
+            self.note_ready(self.shape.first_lane(list) / self.shape.lanes_of_die());
+        }
         loop {
-            let (die_dirty, oldest_die_dirty) =
-                if self.fixed.flush_heeds_flight { self.dirty_of_dies(list) } else { (0, 0) };
+            let die_ready = self.fixed.flushes_by_die && self.has_ready_die();
             let s = &mut self.state;
             let view = FlushView {
-                die_dirty,
-                oldest_die_dirty,
+                die_ready,
                 dirty: s.write.buffer.dirty(),
                 held: s.write.buffer.held(),
                 capacity: s.write.buffer.capacity(),
@@ -142,38 +142,45 @@ impl<O: Observer, M: Medium> Device<O, M> {
             FlushVerdict::Hold => {}
             FlushVerdict::SameLane => self.flush_one(list),
             FlushVerdict::Oldest | FlushVerdict::LeastHindered => self.flush_one(oldest()),
-            FlushVerdict::OldestDie => self.flush_die_of(oldest()),
-            FlushVerdict::SameDie => self.flush_die_of(list),
+            FlushVerdict::ReadyDie => self.flush_ready_die(),
         }
     }
 
-    /// The lanes of the die to which a list of dirty slots belongs.
-    fn lanes_of_die(&self, list: u32) -> std::ops::Range<u32> {
-        let layout = &self.shape.layout;
-        let lanes = if layout.kind == ExtentKind::Block { layout.planes } else { 1 };
-        let first = self.shape.first_lane(list) / lanes * lanes;
-        first..first + lanes
+    /// Whether the data of a die fill a group: one write unit for each of its lanes.
+    pub(super) fn fills_group(&self, die: u32) -> bool {
+        let lanes = self.shape.lanes_of_die();
+        self.dirty_of_lanes(die * lanes..(die + 1) * lanes) >= lanes * self.shape.layout.units_per_row
     }
 
-    /// Flush one write unit of each lane of a list's die that has dirty slots.
-    fn flush_die_of(&mut self, list: u32) {
-        for lane in self.lanes_of_die(list) {
+    /// Note a die if its data fill a group.
+    fn note_ready(&mut self, die: u32) {
+        if self.fills_group(die) {
+            self.state.write.ready.push(die);
+        }
+    }
+
+    /// Whether a die is ready. Dies whose data have been trimmed are no longer noted then.
+    fn has_ready_die(&mut self) -> bool {
+        while let Some(die) = self.state.write.ready.first() {
+            if self.fills_group(die) {
+                return true;
+            }
+            self.state.write.ready.pop();
+        }
+        false
+    }
+
+    /// Flush a group of the first ready die: one write unit of each of its lanes that has dirty slots.
+    fn flush_ready_die(&mut self) {
+        let die = self.state.write.ready.pop().expect("a policy names a ready die only if there is one");
+        let lanes = self.shape.lanes_of_die();
+        for lane in die * lanes..(die + 1) * lanes {
             let list = self.shape.pool_of(lane);
             if self.state.write.buffer.dirty_in(list) > 0 {
                 self.flush_one(list);
             }
         }
-    }
-
-    /// Number of dirty slots of the die of this list, and of the die of the least recently written slot.
-    fn dirty_of_dies(&self, list: u32) -> (u32, u32) {
-        let oldest = self.state.write.buffer.oldest_list();
-        (self.dirty_of_die(list), oldest.map_or(0, |list| self.dirty_of_die(list)))
-    }
-
-    /// Number of dirty slots of the die of this list.
-    fn dirty_of_die(&self, list: u32) -> u32 {
-        self.dirty_of_lanes(self.lanes_of_die(list))
+        self.note_ready(die);
     }
 
     /// Number of dirty slots of the pools of these lanes, which are whole pools.
@@ -485,7 +492,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize] -= 1;
-            if self.fixed.flush_heeds_flight {
+            if self.fixed.flushes_by_die {
                 let from = self.state.write.units[write_unit].from;
                 self.flush_as_policy_says(self.shape.pool_of(from));
             }

@@ -62,7 +62,7 @@ pub struct EraseConfig {
     ///
     /// - Read by: the plans of erases (`flash::erase`)
     pub reading: Reading,
-    /// Power of the voltage level with which a pulse stresses a block. 0: stress is pulse time alone.
+    /// Power of the voltage level with which a pulse stresses a block. 0: it does not depend on the voltage.
     ///
     /// - Range: 0 to 10
     pub stress_exponent: f64,

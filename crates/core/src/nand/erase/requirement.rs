@@ -43,7 +43,8 @@ pub struct RowTextError {
 impl Row {
     /// The errors of a row that is named by a scheme and by the errors that its blocks may have (`aero-50`).
     pub fn errors(&self, scheme: &str) -> Option<u32> {
-        self.scheme.strip_prefix(scheme)?.strip_prefix('-')?.parse().ok()
+        let text = self.scheme.strip_prefix(scheme)?.strip_prefix('-')?;
+        text.parse().ok().filter(|errors: &u32| errors.to_string() == text)
     }
 }
 

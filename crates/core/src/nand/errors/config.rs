@@ -153,9 +153,11 @@ impl ErrorsConfig {
         }
     }
 
-    /// Time of one iteration of a codeword, ns, if a page has so many codewords.
-    pub(crate) fn codeword_iteration(&self, of_page: u64) -> u64 {
-        self.iteration.0 / self.decode_unit.codewords(of_page)
+    /// Time of a codeword without errors in the decoder besides `ecc.decode`, ns, if a page has so many codewords: one
+    /// iteration, or the first of `decode_times`.
+    pub(crate) fn least_decoding(&self, of_page: u64) -> u64 {
+        let least = self.decode_times.first().unwrap_or(&self.iteration);
+        least.0 / self.decode_unit.codewords(of_page)
     }
 
     /// Check the values of a drive with this many page types.
@@ -173,7 +175,10 @@ impl ErrorsConfig {
             return refuse("errors.decode_times", format!("{} values; at most 64", self.decode_times.len()));
         }
         if !self.decode_times.is_sorted() {
-            return refuse("errors.decode_times", "the times do not fall as the error rate grows");
+            return refuse(
+                "errors.decode_times",
+                "times that fall; the decoder does not get faster as the error rate grows",
+            );
         }
         let n = self.boundaries.len();
         if n != 1 && n != page_types {

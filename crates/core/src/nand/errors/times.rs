@@ -26,7 +26,7 @@ impl DecodeTimes {
         let share = c.decode_unit.codewords(codewords);
         let Some(longest) = c.decode_times.iter().map(|time| time.0).max() else {
             return DecodeTimes {
-                tick_ns: c.codeword_iteration(codewords),
+                tick_ns: c.iteration.0 / share,
                 by_errors: Vec::new(),
                 failed: table.iterations,
             };

@@ -2,8 +2,8 @@
 //! its way.
 //!
 //! **What it does.** A group is one write unit for each lane of a die. A complete group leaves at once, so
-//! that the programs of the die's planes may join. While `most` is on its way to flash, groups wait; the
-//! group of the die whose data have waited longest leaves first.
+//! that the programs of the die's planes may join. While `most` is on its way to flash, groups wait, and
+//! leave in the order in which they were completed, a group of each die in turn.
 //!
 //! **Why it matters for the tail.** What is on its way is in the order in which it was written, for all
 //! dies alike. A die that collects holds more and more of it, and then groups for all other dies wait too.
@@ -63,18 +63,13 @@ impl Flush for Policy {
         let most = self.most_permille * u64::from(view.capacity);
         if leaving > 0 && u64::from(leaving + group) * 1000 > most {
             FlushVerdict::Hold
-        } else if view.oldest_die_dirty >= group {
-            FlushVerdict::OldestDie
-        } else if view.die_dirty >= group {
-            FlushVerdict::SameDie
+        } else if view.die_ready {
+            FlushVerdict::ReadyDie
         } else {
             FlushVerdict::Hold
         }
     }
     fn by_die(&self) -> bool {
-        true
-    }
-    fn heeds_flight(&self) -> bool {
         true
     }
 }

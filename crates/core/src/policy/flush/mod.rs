@@ -19,10 +19,9 @@ pub struct FlushView {
     pub capacity: u32,
     /// Dirty units of the pool of the most recent write; with parity, of its stripe.
     pub lane_dirty: u32,
-    /// Dirty units of the die of the most recent write; 0 unless the policy heeds what is on its way.
-    pub die_dirty: u32,
-    /// The same of the die of the least recently written unit.
-    pub oldest_die_dirty: u32,
+    /// Whether the dirty units of a die fill a group, one write unit for each of its lanes. False unless the
+    /// policy flushes by die.
+    pub die_ready: bool,
     /// Mapping units in one write unit.
     pub units_per_write: u32,
 }
@@ -35,10 +34,9 @@ pub enum FlushVerdict {
     /// One write unit of the pool of the least recently written unit; with parity, the stripe of
     /// that unit.
     Oldest,
-    /// One write unit of each lane of the die of the least recently written unit.
-    OldestDie,
-    /// One write unit of each lane of the die of the most recent write.
-    SameDie,
+    /// One write unit of each lane of the die whose dirty units have filled a group for longest. A die whose
+    /// units still fill one then comes after the others.
+    ReadyDie,
     /// One write unit of the pool of the most recent write; with parity, its stripe.
     SameLane,
     /// The stripe that collections hinder least: whole stripes before partial ones, among each of
@@ -47,23 +45,18 @@ pub enum FlushVerdict {
 }
 
 /// The contract: `next` returns a verdict other than `Hold` only if `dirty` (for `SameLane`,
-/// `lane_dirty`, for `SameDie` `die_dirty`) is not zero.
+/// `lane_dirty`) is not zero, and `ReadyDie` only if `die_ready`.
 pub trait Flush {
     /// What leaves now; asked after every write and after every verdict other than `Hold`. After a program
-    /// only where `heeds_flight` says so; then the program's pool stands for that of the most recent write.
+    /// only where `by_die` says so; then the program's pool stands for that of the most recent write.
     fn next(&mut self, view: &FlushView) -> FlushVerdict;
     /// Whether what parity needs is read from planes that do not collect, where there is a
     /// choice; fixed for the drive's life.
     fn avoids_collections(&self) -> bool {
         false
     }
-    /// Whether what is on its way decides, so that `next` is asked when a program ends too. Fixed for the
-    /// drive's life.
-    fn heeds_flight(&self) -> bool {
-        false
-    }
-    /// Whether `next` ever returns `OldestDie` or `SameDie`; this needs each unit to have a lane when it is
-    /// written. Fixed for the drive's life.
+    /// Whether `next` may return `ReadyDie`, and is asked when a program ends too. This needs each unit to have a
+    /// die when it is written. Fixed for the drive's life.
     fn by_die(&self) -> bool {
         false
     }
@@ -84,7 +77,6 @@ family! {
     }
     answers: {
         fn avoids_collections() -> bool;
-        fn heeds_flight() -> bool;
         fn by_die() -> bool;
     }
     changes: {

@@ -2,16 +2,13 @@
 //!
 //! **What it does.** Watches the share of the buffer that is dirty (held and not yet on its way to
 //! flash). Above `high` it releases write units of the least recently written data until `low` is
-//! reached. With `together = "lane"` it releases the write unit of the oldest unit's lane. With
-//! `together = "die"` it releases one of every lane of that unit's die, so that the planes of a die
-//! fill at the same rate and their programs may join.
+//! reached.
 //!
 //! **Why it matters for the tail.** The gap above `high` absorbs bursts. A low `low` makes flushes
 //! long and rare, a `low` close to `high` spreads them.
 //!
 //! **Parameters and source.** `high`, `low`: shares of the buffer. ttFlash flushes in the
-//! background above 80 % (FAST'17 §4.5). `together`: `lane`, or `die` where planes are lanes (the
-//! authors' simulator of ATC'19: groups of eight a chip).
+//! background above 80 % (FAST'17 §4.5).
 //!
 //! **Left out.** Idle-time flushing.
 //!
@@ -21,17 +18,7 @@ use super::{Flush, FlushVerdict, FlushView, PolicyContext};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity;
 
-/// What leaves at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Together {
-    /// One write unit of a lane.
-    Lane,
-    /// One write unit of each lane of a die.
-    Die,
-}
-
-/// The two marks, as shares of the buffer's capacity, and what leaves at once.
+/// The two marks, as shares of the buffer's capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -45,50 +32,31 @@ pub struct Config {
     /// - Range: at most `high`
     #[serde(with = "quantity::fraction")]
     pub low: f64,
-    /// What leaves at once.
-    ///
-    /// - Range: `die` needs `ftl.extent = "block"`, several planes and no parity
-    pub together: Together,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { high: 0.8, low: 0.8, together: Together::Lane }
+        Config { high: 0.8, low: 0.8 }
     }
 }
 
-/// The marks, and what leaves at once.
+/// The marks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
     marks: Marks,
-    together: Together,
 }
 
 impl Policy {
-    /// Build the policy; an error if `low` is above `high`, or if `together` is `die` and a die has
-    /// one lane or stripes are written.
-    pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        if c.together == Together::Die && (x.plane_lanes == 1 || x.groups > 0) {
-            return Err(
-                "policy.flush.watermark.together is `die`, but each die has at most one lane, or stripes leave as a whole: it needs ftl.extent `block` on dies of several planes, and policy.redundancy `none`"
-                    .into(),
-            );
-        }
-        Ok(Policy { marks: Marks::new(c.high, c.low, "watermark")?, together: c.together })
+    /// Build the policy; an error if `low` is above `high`.
+    pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
+        Ok(Policy { marks: Marks::new(c.high, c.low, "watermark")? })
     }
 }
 
 impl Flush for Policy {
     #[inline]
     fn next(&mut self, view: &FlushView) -> FlushVerdict {
-        match self.together {
-            _ if !self.marks.drains(view) => FlushVerdict::Hold,
-            Together::Lane => FlushVerdict::Oldest,
-            Together::Die => FlushVerdict::OldestDie,
-        }
-    }
-    fn by_die(&self) -> bool {
-        self.together == Together::Die
+        if self.marks.drains(view) { FlushVerdict::Oldest } else { FlushVerdict::Hold }
     }
 }
 
