@@ -29,7 +29,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let _ = writeln!(
                 out,
                 "  command {} ({:?} of {} bytes at {}) since {} ns, {} parts left",
-                r.host.index, r.host.command.op, r.host.command.bytes, r.host.command.offset, r.host.arrived, r.remaining
+                r.host.index,
+                r.host.command.op,
+                r.host.command.bytes,
+                r.host.command.offset,
+                r.host.arrived,
+                r.remaining
             );
         }
         for &id in self.flash.ops_in_use().iter().take(MOST) {

@@ -49,7 +49,11 @@ impl Ring {
     /// The first law that it breaks.
     pub fn audit(&self, timers: &FewTimers, now: u64) -> Result<(), String> {
         let timer = self.timer;
-        law!(timers.is_set(timer) != self.queue.is_empty(), "timer {timer} and its ring of {}", self.queue.len());
+        law!(
+            timers.is_set(timer) != self.queue.is_empty(),
+            "timer {timer} and its ring of {}",
+            self.queue.len()
+        );
         let mut last = now;
         for (at, _) in self.iter() {
             law!(at >= last, "ring {timer} runs backwards to {at}");

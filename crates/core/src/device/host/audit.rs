@@ -14,7 +14,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let h = &s.host;
         let in_use = s.host.requests.in_use();
         let mut places = std::collections::BTreeMap::new();
-        for (ring, name) in [&h.read_done, &h.write_done, &h.read_ready, &h.write_ready].into_iter().zip(0..) {
+        for (ring, name) in [&h.read_done, &h.write_done, &h.read_ready, &h.write_ready].into_iter().zip(0..)
+        {
             ring.audit(&s.timers, s.now)?;
             for (_, id) in ring.iter() {
                 law!(places.insert(id, name).is_none(), "command slot {id} is in two rings");

@@ -3,7 +3,7 @@
 
 use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
-use crate::device::drive::{Device, TIMER_REBUILT};
+use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::flash::{FlashCommand, OpId, Owner};
 use crate::ftl::config::CopyMode;
@@ -330,13 +330,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn compute(&mut self, rid: u32) {
         let s = &mut self.state;
         s.parity.rebuilds[rid].ledger.charge(Cause::RECONSTRUCTION, self.shape.xor_ns);
-        crate::device::host::commands::push(
-            &mut s.parity.rebuilt,
-            &mut s.timers,
-            TIMER_REBUILT,
-            s.now + self.shape.xor_ns,
-            rid,
-        );
+        s.parity.rebuilt.push(&mut s.timers, s.now + self.shape.xor_ns, rid);
     }
 
     /// Handle the arrival of a read that was issued for a reconstruction alone.
@@ -350,7 +344,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// part.
     pub(in crate::device) fn unit_rebuilt(&mut self) {
         let s = &mut self.state;
-        let rid = crate::device::host::commands::pop(&mut s.parity.rebuilt, &mut s.timers, TIMER_REBUILT);
+        let rid = s.parity.rebuilt.pop(&mut s.timers);
         let Rebuild { request: id, bytes, .. } = s.parity.rebuilds[rid];
         self.observe_request(id, RequestStep::Rebuilt(rid));
         let s = &mut self.state;

@@ -76,7 +76,7 @@ impl WriteQueues {
     /// may be older than the last one here.
     fn push(&mut self, queue: u32, id: u32, requests: &Slab<Request>) {
         let list = &mut self.waiting[queue as usize];
-        let younger = |other: u32| other != NONE && requests[other].arrived > requests[id].arrived;
+        let younger = |other: u32| other != NONE && requests[other].host.arrived > requests[id].host.arrived;
         let out_of_order = younger(list.tail());
         list.push_back(&mut self.links, id);
         self.count += 1;
@@ -174,7 +174,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // A write that comes from a queue keeps its place.
             None if s.write.queues.limits() => {
                 let arrived = s.host.requests[id].host.arrived;
-                let behind = s.host.room.partition_point(|&other| s.host.requests[other].host.arrived <= arrived);
+                let behind =
+                    s.host.room.partition_point(|&other| s.host.requests[other].host.arrived <= arrived);
                 s.host.room.insert(behind, id);
             }
             None => s.host.room.push_back(id),
