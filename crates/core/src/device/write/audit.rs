@@ -9,9 +9,6 @@ use crate::ftl::extents::Writer;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 
-/// The bit of a lane's load that marks that no room was found.
-const FULL: u32 = 1 << 31;
-
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that a slot in flight is in one write unit.
     pub(in crate::device) fn audit_buffer(&self) -> Result<(), String> {
@@ -117,7 +114,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             "a write unit at work is not in use"
         );
         for (lane, &n) in s.write.lane_load.iter().enumerate() {
-            law!(n & !FULL == load[lane], "lane {lane}: load {} of {}", n & !FULL, load[lane]);
+            law!(n.programs() == load[lane], "lane {lane}: load {} of {}", n.programs(), load[lane]);
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, WriteStep};
 use crate::policy::flush::{FlushVerdict, FlushView};
-use crate::policy::placement::{LaneView, NO_ROOM};
+use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
@@ -328,13 +328,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let s = &mut self.state;
             let view = LaneView { load: &s.write.lane_load, written: &s.write.lane_written };
             let lane = s.policies.placement.lane(pool, &view);
-            if s.write.lane_load[lane as usize] >= NO_ROOM {
+            if !s.write.lane_load[lane as usize].has_room() {
                 return false;
             }
             if self.program_write_unit(write_unit, lane) {
                 return true;
             }
-            self.state.write.lane_load[lane as usize] |= NO_ROOM;
+            self.state.write.lane_load[lane as usize].lacks_room();
         }
         false
     }
@@ -353,7 +353,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return false;
         };
         s.write.units[write_unit].lane = lane;
-        s.write.lane_load[lane as usize] += 1;
+        s.write.lane_load[lane as usize].begin();
         s.write.lane_written[lane as usize] += 1;
         let opened = s.extents.free(&self.shape.layout, lane) != free;
         self.queue_host_program(write_unit, ppa, Occupant::UserProgram);
@@ -491,7 +491,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.scrub_if_filled(extent);
         }
         if writer == Writer::Host {
-            self.state.write.lane_load[lane as usize] -= 1;
+            self.state.write.lane_load[lane as usize].end();
             if self.fixed.flushes_by_die {
                 let from = self.state.write.units[write_unit].from;
                 self.flush_as_policy_says(self.shape.pool_of(from));
@@ -558,7 +558,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Resume write units that waited for free extents of a lane.
     pub(in crate::device) fn resume_stalled_write_units(&mut self, lane: u32) {
-        self.state.write.lane_load[lane as usize] &= !NO_ROOM;
+        self.state.write.lane_load[lane as usize].may_have_room();
         let list = self.shape.pool_of(lane);
         while let Some(write_unit) = self.state.write.stalled.first(list) {
             if !self.program_somewhere(write_unit) {
