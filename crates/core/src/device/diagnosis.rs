@@ -2,6 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
+use super::work::Work;
 use crate::containers::NONE;
 use crate::observer::Observer;
 use std::fmt::Write;
@@ -44,7 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 "  {:?} ({}) for {:?} on unit {} since {} ns",
                 o.cmd.kind,
                 o.cmd.occupant.name(),
-                o.cmd.owner,
+                Work::from(o.cmd.owner),
                 o.cmd.unit,
                 o.entered
             );

@@ -35,6 +35,7 @@ mod scrub;
 mod shape;
 mod snapshot;
 mod usage;
+mod work;
 mod write;
 
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};

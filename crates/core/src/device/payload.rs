@@ -7,8 +7,9 @@ use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::host::commands::Request;
+use crate::device::work::Work;
 use crate::device::write::stripe::{Basis, Member};
-use crate::flash::{OpId, Owner};
+use crate::flash::OpId;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
@@ -142,7 +143,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail && self.flash.senses_again(op) {
             return;
         }
-        if let Owner::Collection(_) = self.flash.op(op).cmd.owner {
+        if let Work::Collection(_) = Work::from(self.flash.op(op).cmd.owner) {
             return self.data_to_be_moved(op);
         }
         if self.fixed.may_fail && self.flash.has_failed(op) {
@@ -153,8 +154,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert_eq!(o.kind, OpKind::Read);
         let upr = self.shape.layout.units_per_row;
         let row = || o.ppa..o.ppa + upr;
-        match o.owner {
-            Owner::Request(id) => {
+        match Work::from(o.owner) {
+            Work::Request(id) => {
                 if self.returns_data(id) {
                     self.medium.sense(id, row());
                 }
@@ -162,17 +163,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.ppa);
                 }
             }
-            Owner::WriteUnit(write_unit) => {
+            Work::WriteUnit(write_unit) => {
                 for i in 0..s.write.units[write_unit].count {
                     let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
                     self.medium.fill_slot(slot, row());
                 }
             }
-            Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
-            Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
-            Owner::Mend(mend) => self.medium.xor_flash(self.acc_of_mend(mend), o.ppa),
+            Work::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
+            Work::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
+            Work::Mend(mend) => self.medium.xor_flash(self.acc_of_mend(mend), o.ppa),
             // Collections are above.
-            Owner::Scrub(_) | Owner::Collection(_) => {}
+            Work::Scrub(_) | Work::Collection(_) => {}
         }
     }
 

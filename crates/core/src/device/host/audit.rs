@@ -3,7 +3,7 @@
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::device::work::Work;
 use crate::observer::Observer;
 use tailcut_units::HostOp;
 
@@ -28,7 +28,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut parts = std::collections::BTreeMap::new();
         for id in self.flash.ops_in_use() {
-            if let Owner::Request(r) = self.flash.op(id).cmd.owner {
+            if let Work::Request(r) = Work::from(self.flash.op(id).cmd.owner) {
                 *parts.entry(r).or_insert(0u32) += 1;
             }
         }

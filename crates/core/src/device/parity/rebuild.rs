@@ -5,7 +5,8 @@ use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, OpId};
 use crate::ftl::config::CopyMode;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
@@ -224,7 +225,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     (read.rebuild, read.planes, read.codewords) = (rid, planes, codewords);
                 }
                 None => {
-                    let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), ppa);
+                    let read = self.unit_read_of(Occupant::UserRead, Work::Rebuild(rid), ppa);
                     let serial = self.state.host.requests[id].host.index;
                     let extra = self.order_read(FlashCommand { rebuild: rid, tag: id, serial, ..read });
                     self.state.counters.rebuild_reads += 1;
@@ -270,8 +271,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut queued = self.flash.first_queued_read(unit);
         while let Some(at) = queued {
             queued = self.flash.queued_after(at);
-            let id = match self.flash.op(at).cmd.owner {
-                Owner::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
+            let id = match Work::from(self.flash.op(at).cmd.owner) {
+                Work::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
                 _ => {
                     before = Some(at);
                     continue;

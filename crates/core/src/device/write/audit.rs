@@ -4,7 +4,7 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::device::work::Work;
 use crate::ftl::extents::Writer;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -83,7 +83,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;
-            if let Owner::WriteUnit(g) = o.owner {
+            if let Work::WriteUnit(g) = Work::from(o.owner) {
                 let count = if o.kind == OpKind::Read { &mut reads } else { &mut programs };
                 *count.entry(g).or_insert(0) += 1;
                 if o.kind == OpKind::Program && s.write.units[g].writer == Writer::Host {

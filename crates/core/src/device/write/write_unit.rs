@@ -6,7 +6,8 @@ use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, Held, OpId, SLOTS};
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
@@ -241,7 +242,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         s.write.units[write_unit].reads += 1;
         s.counters.rmw_reads += 1;
-        let op = self.new_unit_read(Occupant::RmwRead, Owner::WriteUnit(write_unit), old_ppa);
+        let op = self.new_unit_read(Occupant::RmwRead, Work::WriteUnit(write_unit), old_ppa);
+        self.flash.order_mut(op).write_unit = write_unit;
         self.data_wanted(slot, old_ppa);
         if self.fixed.may_fail {
             let slot = self.state.write.buffer.slot(slot);
@@ -423,7 +425,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Program,
             occupant,
-            owner: Owner::WriteUnit(write_unit),
+            owner: Work::WriteUnit(write_unit).into(),
+            write_unit,
             unit,
             page: place.page,
             planes,
