@@ -31,5 +31,6 @@ pub mod front;
 pub mod ftl;
 pub mod nand;
 pub mod observer;
+pub mod pblk;
 pub mod policy;
 mod problem;
