@@ -10,11 +10,12 @@
 //!   order, and when;
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
+//! - [`front`]: what stands between the host and a translation layer: commands, the controller, the host link;
 //! - [`device`]: combines the above into one state machine without clock, thread or I/O, and is the
 //!   API that drivers use.
 //!
-//! `device -> flash -> nand, policy` and `device -> ftl -> policy`. `flash` and `ftl` never use
-//! each other: `device` issues operations to `flash` from the tables of `ftl`, and handles the
+//! `device -> flash -> nand, policy`, `device -> ftl -> policy` and `device -> front`. `flash`, `ftl` and `front` never
+//! use each other: `device` issues operations to `flash` from the tables of `ftl`, and handles the
 //! facts that `flash` returns. [`observer`] defines the events that `flash` and `device` report to
 //! an observer.
 
@@ -26,8 +27,10 @@ pub mod containers;
 pub mod device;
 mod divider;
 pub mod flash;
+pub mod front;
 pub mod ftl;
 pub mod nand;
 pub mod observer;
+pub mod pblk;
 pub mod policy;
 mod problem;

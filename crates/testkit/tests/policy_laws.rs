@@ -14,7 +14,7 @@ use tailcut_core::policy::flush::{FlushConfig, FlushPolicy, FlushVerdict, FlushV
 use tailcut_core::policy::gc_schedule::{GcScheduleConfig, GcSchedulePolicy, SpaceView, TOKEN};
 use tailcut_core::policy::gc_scope::{GcScopeConfig, GcScopePolicy};
 use tailcut_core::policy::gc_victim::{GcVictimConfig, GcVictimPolicy, VictimView};
-use tailcut_core::policy::placement::{LaneView, NO_ROOM, PlacementConfig, PlacementPolicy};
+use tailcut_core::policy::placement::{LaneLoad, LaneView, PlacementConfig, PlacementPolicy};
 use tailcut_core::policy::read_path::{BlockedView, ReadPathConfig, ReadPathPolicy};
 use tailcut_core::policy::read_retry::{FailedView, ReadRetryPolicy};
 use tailcut_core::policy::redundancy::{RedundancyConfig, RedundancyPolicy};
@@ -303,9 +303,9 @@ fn placement(name: &str, x: &PolicyContext) {
         let mut s = Stream::new(x.seed, "placement laws", 0);
         let mut twin = p.clone();
         for _ in 0..100 {
-            let mut load: Vec<u32> = (0..x.lanes).map(|_| s.below(9) as u32).collect();
+            let mut load: Vec<LaneLoad> = (0..x.lanes).map(|_| LaneLoad::of(s.below(9) as u32)).collect();
             for _ in 0..s.below(u64::from(x.lanes) + 1) {
-                load[s.below(u64::from(x.lanes)) as usize] |= NO_ROOM;
+                load[s.below(u64::from(x.lanes)) as usize].lacks_room();
             }
             let written: Vec<u64> = (0..x.lanes).map(|_| s.below(9)).collect();
             let view = LaneView { load: &load, written: &written };
@@ -314,13 +314,13 @@ fn placement(name: &str, x: &PolicyContext) {
             assert_eq!(lane, twin.lane(pool, &view), "{name} is not determined");
             assert_eq!(lane / lanes, pool, "{name} leaves the pool");
             let of = (pool * lanes) as usize..((pool + 1) * lanes) as usize;
-            let has_room = |l: &usize| load[*l] < NO_ROOM;
+            let has_room = |l: &usize| load[*l].has_room();
             let room = of.clone().any(|l| has_room(&l));
             assert!(lanes == 1 || !room || has_room(&(lane as usize)), "{name} names a lane without room");
             let least = of.filter(has_room).map(|l| written[l]).min();
             assert!(!levels || least.is_none_or(|n| written[lane as usize] == n), "{name} does not level");
         }
-        let idle = vec![0; x.lanes as usize];
+        let idle = vec![LaneLoad::default(); x.lanes as usize];
         let mut met = vec![0; x.lanes as usize];
         for i in 0..2 * x.lanes {
             let view = LaneView { load: &idle, written: &met };

@@ -2,6 +2,7 @@
 
 use super::drive::Device;
 use super::medium::Medium;
+use super::work::Work;
 use crate::containers::NONE;
 use crate::observer::Observer;
 use std::fmt::Write;
@@ -29,7 +30,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let _ = writeln!(
                 out,
                 "  command {} ({:?} of {} bytes at {}) since {} ns, {} parts left",
-                r.index, r.command.op, r.command.bytes, r.command.offset, r.arrived, r.remaining
+                r.host.index,
+                r.host.command.op,
+                r.host.command.bytes,
+                r.host.command.offset,
+                r.host.arrived,
+                r.remaining
             );
         }
         for &id in self.flash.ops_in_use().iter().take(MOST) {
@@ -39,7 +45,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 "  {:?} ({}) for {:?} on unit {} since {} ns",
                 o.cmd.kind,
                 o.cmd.occupant.name(),
-                o.cmd.owner,
+                Work::from(o.cmd.owner),
                 o.cmd.unit,
                 o.entered
             );

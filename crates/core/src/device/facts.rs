@@ -3,7 +3,8 @@
 use super::drive::{Deferred, Device};
 use super::medium::Medium;
 use crate::address::BusyUnit;
-use crate::flash::{Fact, HostOpEnded, OpId, Owner, Submitted};
+use crate::device::work::Work;
+use crate::flash::{Fact, HostOpEnded, OpId, Submitted};
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
 use tailcut_units::SimTime;
@@ -77,11 +78,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while let Some(op) = next {
             next = self.flash.end(op);
             let cmd = &self.flash.op(op).cmd;
-            match (cmd.kind, cmd.owner) {
-                (OpKind::Program, Owner::WriteUnit(write_unit)) => self.programmed(op, write_unit),
-                (OpKind::Erase, Owner::Collection(lane)) => self.erased(op, lane),
-                (OpKind::Copyback, Owner::Collection(lane)) => self.copied_back(op, lane),
-                (kind, owner) => unreachable!("{kind:?} for {owner:?}"),
+            match (cmd.kind, Work::from(cmd.owner)) {
+                (OpKind::Program, Work::WriteUnit(write_unit)) => self.programmed(op, write_unit),
+                (OpKind::Erase, Work::Collection(lane)) => self.erased(op, lane),
+                (OpKind::Copyback, Work::Collection(lane)) => self.copied_back(op, lane),
+                (kind, work) => unreachable!("{kind:?} for {work:?}"),
             }
         }
     }
@@ -93,14 +94,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let extent = self.flash.op(op).cmd.extent;
-        match self.flash.op(op).cmd.owner {
-            Owner::Request(id) => self.read_arrived(op, id),
-            Owner::WriteUnit(write_unit) => self.filler_arrived(op, write_unit),
-            Owner::Collection(lane) => self.collected(op, lane),
-            Owner::Stripe(job) => self.stripe_read_arrived(op, job),
-            Owner::Scrub(lane) => self.scrubbed(op, lane),
-            Owner::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
-            Owner::Mend(mend) => self.mend_read_arrived(op, mend),
+        match Work::from(self.flash.op(op).cmd.owner) {
+            Work::Request(id) => self.read_arrived(op, id),
+            Work::WriteUnit(write_unit) => self.filler_arrived(op, write_unit),
+            Work::Collection(lane) => self.collected(op, lane),
+            Work::Stripe(job) => self.stripe_read_arrived(op, job),
+            Work::Scrub(lane) => self.scrubbed(op, lane),
+            Work::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
+            Work::Mend(mend) => self.mend_read_arrived(op, mend),
         }
         if self.fixed.may_fail {
             self.read_settled(extent);
@@ -126,7 +127,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Report a step of the request in this slot to the observer.
     #[inline]
     pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
-        let (request, at) = (self.state.host.requests[id].index, SimTime(self.state.now));
+        let (request, at) = (self.state.host.requests[id].host.index, SimTime(self.state.now));
         self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 

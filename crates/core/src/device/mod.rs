@@ -35,9 +35,11 @@ mod scrub;
 mod shape;
 mod snapshot;
 mod usage;
+mod work;
 mod write;
 
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
+pub use crate::front::{Completion, QueueFull};
 pub use crate::nand::blocks::BlockCounts;
 pub use crate::nand::{ErasePart, OpKind};
 pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
@@ -48,7 +50,6 @@ pub use counters::Counters;
 pub use drive::{Device, Gauges, PulseWear, SuspensionWear};
 pub use faults::read_only::ReadOnly;
 pub use faults::retire::BlockReport;
-pub use host::commands::{Completion, QueueFull};
 pub use medium::{InMemory, Medium, NoData};
 
 pub use age::precondition::{AgeReport, UniformStart, Until, aged_key};

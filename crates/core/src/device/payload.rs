@@ -7,8 +7,9 @@ use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::host::commands::Request;
+use crate::device::work::Work;
 use crate::device::write::stripe::{Basis, Member};
-use crate::flash::{OpId, Owner};
+use crate::flash::OpId;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
@@ -41,7 +42,7 @@ fn accs_of(job: u32) -> (u32, u32) {
 /// The bytes that a command returns to the host when it ends.
 #[inline]
 pub(super) fn delivered<'a, M: Medium>(medium: &'a mut M, id: u32, r: &Request) -> &'a [u8] {
-    if M::HOLDS_DATA && r.command.op == HostOp::Read && r.status == Status::Ok {
+    if M::HOLDS_DATA && r.host.command.op == HostOp::Read && r.host.status == Status::Ok {
         return medium.read_data(id);
     }
     &[]
@@ -66,7 +67,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Tell the medium the data of a submitted write.
     #[inline]
     pub(super) fn data_submitted(&mut self, id: u32, data: &[u8]) {
-        let c = self.state.host.requests[id].command;
+        let c = self.state.host.requests[id].host.command;
         if M::HOLDS_DATA && c.op == HostOp::Write && self.in_range(c.offset, c.bytes) {
             self.medium.begin_write(id, c.bytes, data);
         }
@@ -98,7 +99,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The offset of byte `from` of a logical unit in the request's data.
     fn data_at(&self, id: u32, lpn: Lpn, from: u64) -> u32 {
         let unit = u64::from(lpn.0) * self.shape.layout.unit_bytes;
-        (unit + from - self.state.host.requests[id].command.offset) as u32
+        (unit + from - self.state.host.requests[id].host.command.offset) as u32
     }
 
     /// Tell the medium that a slot in flight lacks bytes, which are being read at `old_ppa`.
@@ -142,7 +143,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail && self.flash.senses_again(op) {
             return;
         }
-        if let Owner::Collection(_) = self.flash.op(op).cmd.owner {
+        if let Work::Collection(_) = Work::from(self.flash.op(op).cmd.owner) {
             return self.data_to_be_moved(op);
         }
         if self.fixed.may_fail && self.flash.has_failed(op) {
@@ -153,8 +154,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert_eq!(o.kind, OpKind::Read);
         let upr = self.shape.layout.units_per_row;
         let row = || o.ppa..o.ppa + upr;
-        match o.owner {
-            Owner::Request(id) => {
+        match Work::from(o.owner) {
+            Work::Request(id) => {
                 if self.returns_data(id) {
                     self.medium.sense(id, row());
                 }
@@ -162,17 +163,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.medium.xor_flash(self.acc_of_rebuild(o.rebuild), o.ppa);
                 }
             }
-            Owner::WriteUnit(write_unit) => {
+            Work::WriteUnit(write_unit) => {
                 for i in 0..s.write.units[write_unit].count {
                     let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
                     self.medium.fill_slot(slot, row());
                 }
             }
-            Owner::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
-            Owner::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
-            Owner::Mend(mend) => self.medium.xor_flash(self.acc_of_mend(mend), o.ppa),
+            Work::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
+            Work::Rebuild(rid) => self.medium.xor_flash(self.acc_of_rebuild(rid), o.ppa),
+            Work::Mend(mend) => self.medium.xor_flash(self.acc_of_mend(mend), o.ppa),
             // Collections are above.
-            Owner::Scrub(_) | Owner::Collection(_) => {}
+            Work::Scrub(_) | Work::Collection(_) => {}
         }
     }
 
@@ -243,7 +244,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(super) fn data_asked(&mut self, id: u32) {
         if M::HOLDS_DATA {
-            self.medium.begin_read(id, self.state.host.requests[id].command.bytes);
+            self.medium.begin_read(id, self.state.host.requests[id].host.command.bytes);
         }
     }
 
@@ -456,7 +457,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// and the addresses of that part may be written again before the other parts end.
     #[inline]
     fn returns_data(&self, id: u32) -> bool {
-        M::HOLDS_DATA && self.state.host.requests[id].status == Status::Ok
+        M::HOLDS_DATA && self.state.host.requests[id].host.status == Status::Ok
     }
 
     /// Tell the medium that a read looks for a unit at another address: the unit has moved. What a slot

@@ -6,7 +6,8 @@ use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::timers::UNSET;
-use crate::flash::{OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::OpId;
 use crate::observer::Observer;
 use crate::policy::background::Scrubbing;
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.scrub.cursor[l] = at + 1;
             self.state.scrub.reading[l] = true;
             self.state.counters.scrub_reads += 1;
-            let op = self.new_unit_read(Occupant::Background, Owner::Scrub(lane), Ppa(extent * units + at));
+            let op = self.new_unit_read(Occupant::Background, Work::Scrub(lane), Ppa(extent * units + at));
             return self.submit_op(op);
         }
     }

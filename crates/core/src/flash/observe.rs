@@ -51,7 +51,7 @@ impl<O: Observer> Flash<O> {
             occupant: op.cmd.occupant,
             request: op.cmd.serial,
             rebuild: op.cmd.rebuild,
-            write_unit: op.cmd.write_unit(),
+            write_unit: op.cmd.write_unit,
             unit: op.cmd.unit,
             extent: op.cmd.extent,
             channel: op.channel,

@@ -25,24 +25,13 @@ impl OpId {
     }
 }
 
-/// Which part of the controller handles the end of an operation. The flash carries it, and reads it
-/// for observers only.
+/// What the controller does an operation for. Only the controller knows what the numbers mean: the flash carries them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Owner {
-    /// A host read.
-    Request(u32),
-    /// A write unit: its program, or a read that it needs first.
-    WriteUnit(u32),
-    /// The collection of a lane.
-    Collection(u32),
-    /// The flush of a stripe: a read that its parity needs.
-    Stripe(u32),
-    /// The scrubbing of a lane.
-    Scrub(u32),
-    /// A reconstruction: a read for it alone.
-    Rebuild(u32),
-    /// A unit that a collection could not read: a read of another member of its stripe.
-    Mend(u32),
+pub struct Owner {
+    /// A part of the controller.
+    pub part: u32,
+    /// A piece of its work.
+    pub id: u32,
 }
 
 /// A command of the controller to the flash.
@@ -54,8 +43,10 @@ pub struct FlashCommand {
     pub occupant: Occupant,
     /// Erases: which loops it makes. Only erases whose pulses a scheme chooses have parts.
     pub part: ErasePart,
-    /// Which part of the controller handles the end of the operation.
+    /// What the controller does it for.
     pub owner: Owner,
+    /// The write unit that it programs or reads for, or `NONE`, for observers.
+    pub write_unit: u32,
     /// The busy unit: a die, or a plane if planes work independently.
     pub unit: BusyUnit,
     /// Page in the block; 0 for an erase.
@@ -98,7 +89,8 @@ impl FlashCommand {
         kind: OpKind::Read,
         occupant: Occupant::UserRead,
         part: ErasePart::Whole,
-        owner: Owner::Request(NONE),
+        owner: Owner { part: NONE, id: NONE },
+        write_unit: NONE,
         unit: BusyUnit(0),
         page: 0,
         planes: 0,
@@ -134,11 +126,6 @@ impl FlashCommand {
     #[inline]
     pub(super) fn rebuilds(&self) -> bool {
         self.rebuild != NONE
-    }
-
-    /// The write unit that the operation programs or reads for, or `NONE`, for observers.
-    pub(super) fn write_unit(&self) -> u32 {
-        if let Owner::WriteUnit(id) = self.owner { id } else { NONE }
     }
 }
 

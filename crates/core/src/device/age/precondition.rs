@@ -14,7 +14,7 @@ use crate::nand::faults::Faults;
 use crate::nand::faults::config::{FaultConfig, FaultKind};
 use crate::observer::Observer;
 use crate::policy::gc_victim::VictimRule;
-use crate::policy::placement::{LaneView, NO_ROOM};
+use crate::policy::placement::{LaneLoad, LaneView};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -108,8 +108,8 @@ const WINDOWS_A_TURN: usize = 10;
 struct Pass {
     host: Vec<OpenRow>,
     collection: Vec<OpenRow>,
-    /// By lane: its load as the placement policy sees it, 0 or `NO_ROOM`.
-    load: Vec<u32>,
+    /// By lane: its load as the placement policy sees it, without programs.
+    load: Vec<LaneLoad>,
     /// By lane: rows written for the host.
     written: Vec<u64>,
     host_units: u64,
@@ -331,14 +331,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     self.state.gc.levelled_at[lane as usize] = u64::MAX;
                 }
                 if attempt > 0 {
-                    pass.load[lanes].fill(0);
+                    pass.load[lanes].fill(LaneLoad::default());
                 }
                 return OpenRow::new(ppa, &self.shape.layout);
             }
             // Collection may have made room in this lane: it is tried again after the other lanes.
-            pass.load[lane as usize] = NO_ROOM;
-            if pass.load[lanes.clone()].iter().all(|&load| load >= NO_ROOM) {
-                pass.load[lanes.clone()].fill(0);
+            pass.load[lane as usize].lacks_room();
+            if pass.load[lanes.clone()].iter().all(|load| !load.has_room()) {
+                pass.load[lanes.clone()].fill(LaneLoad::default());
             }
             assert!(attempt < 1_000_000, "construction proved that every lane can win space");
         }
@@ -490,7 +490,7 @@ impl Pass {
         Pass {
             host: vec![OpenRow::default(); lanes],
             collection: vec![OpenRow::default(); lanes],
-            load: vec![0; lanes],
+            load: vec![LaneLoad::default(); lanes],
             written: vec![0; lanes],
             host_units: 0,
             programs: 0,

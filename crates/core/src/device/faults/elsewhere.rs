@@ -6,8 +6,9 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::rebuild::Rebuild;
+use crate::device::work::Work;
 use crate::device::write::stripe::Member;
-use crate::flash::{FlashCommand, OpId, Owner};
+use crate::flash::{FlashCommand, OpId};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::observer::{Observer, RequestStep};
@@ -46,7 +47,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.submit_instead(rid, &mut ops, &spent);
         } else if !self.reads_elsewhere(op, id) {
             self.observe_request(id, RequestStep::Unreadable(op.number()));
-            self.state.host.requests[id].status = Status::MediaError;
+            self.state.host.requests[id].host.status = Status::MediaError;
             // Nothing is sent to the host.
             self.flash.order_mut(op).bytes = 0;
             ends = true;
@@ -170,7 +171,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The bytes of a unit that a host command asks for.
     fn bytes_asked(&self, id: u32, unit: Lpn) -> (u64, u64) {
-        let (command, bytes) = (self.state.host.requests[id].command, self.shape.layout.unit_bytes);
+        let (command, bytes) = (self.state.host.requests[id].host.command, self.shape.layout.unit_bytes);
         let base = u64::from(unit.0) * bytes;
         let end = command.offset + u64::from(command.bytes);
         (command.offset.saturating_sub(base).min(bytes), end.saturating_sub(base).min(bytes))
@@ -193,7 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
-            r.ledger.merge(spent);
+            r.host.ledger.merge(spent);
         }
         let there = self.send_up(id, bytes, last);
         if last {
@@ -203,11 +204,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Reserve a read at `to` of a unit that a host command has looked for at `at`.
     fn read_again(&mut self, id: u32, at: Ppa, to: Ppa) -> OpId {
-        let serial = self.state.host.requests[id].index;
+        let serial = self.state.host.requests[id].host.index;
         let (from, end) = self.bytes_asked(id, self.map.owner(at));
         let (_, slot) = self.shape.layout.row_start(to);
         let (planes, codewords) = self.read_cost(self.shape.layout.place(to).plane, slot, from, end);
-        let read = self.read_of(Occupant::UserRead, Owner::Request(id), to);
+        let read = self.read_of(Occupant::UserRead, Work::Request(id), to);
         let bytes = (end - from) as u32;
         self.state.counters.flash_reads += 1;
         self.data_elsewhere(id, at, to);
@@ -243,7 +244,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Found::Nowhere if !lost && self.can_compute(ppa) => return self.compute_again(rid, ppa, &spent),
             Found::Nowhere => {
                 self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
-                self.state.host.requests[id].status = Status::MediaError;
+                self.state.host.requests[id].host.status = Status::MediaError;
                 self.part_arrived(id, 0, &spent);
             }
         }

@@ -28,7 +28,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.stalled.clear();
             g.ready = s.now;
             g.again = true;
-            s.write.lane_load[lane as usize] -= 1;
+            s.write.lane_load[lane as usize].end();
         }
         self.free_op(op);
         self.row_failed(lane, extent, ppa);
@@ -182,7 +182,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         debug_assert_eq!(s.write.units[write_unit].stripe, job);
         let (_, member) = s.write.members[write_unit as usize];
         s.parity.stripes.members[member as usize].ppa = ppa;
-        s.write.lane_load[s.write.units[write_unit].lane as usize] += 1;
+        s.write.lane_load[s.write.units[write_unit].lane as usize].begin();
         self.queue_host_program(write_unit, ppa, occupant);
     }
 

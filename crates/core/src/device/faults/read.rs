@@ -4,7 +4,8 @@ use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, OpId};
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -43,24 +44,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle a read that has failed. Returns whether its owner is to be told of its end.
     fn read_failed(&mut self, op: OpId) -> bool {
         let failed = self.failed_units(op);
-        match self.flash.op(op).cmd.owner {
-            Owner::Request(id) => {
+        match Work::from(self.flash.op(op).cmd.owner) {
+            Work::Request(id) => {
                 self.note_unreadable(&failed);
                 return self.host_read_failed(op, id);
             }
-            Owner::WriteUnit(write_unit) => {
+            Work::WriteUnit(write_unit) => {
                 self.data_lacking(write_unit, &failed);
                 for ppa in failed {
                     self.lacks_for_good(self.map.owner(ppa), op.number());
                 }
             }
-            Owner::Collection(lane) => self.leave_behind(op, lane, &failed),
-            Owner::Stripe(job) => {
+            Work::Collection(lane) => self.leave_behind(op, lane, &failed),
+            Work::Stripe(job) => {
                 self.note_unreadable(&failed);
                 self.state.parity.stripes.jobs[job].failed = true;
             }
-            Owner::Scrub(_) | Owner::Rebuild(_) => self.note_unreadable(&failed),
-            Owner::Mend(_) => {}
+            Work::Scrub(_) | Work::Rebuild(_) => self.note_unreadable(&failed),
+            Work::Mend(_) => {}
         }
         true
     }
@@ -137,16 +138,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note that a read has decoded its units, after all if another had failed on them.
     #[inline]
     fn note_readable(&mut self, op: OpId) {
-        match self.flash.op(op).cmd.owner {
-            Owner::Request(_) => {}
-            Owner::WriteUnit(write_unit) => {
+        match Work::from(self.flash.op(op).cmd.owner) {
+            Work::Request(_) => {}
+            Work::WriteUnit(write_unit) => {
                 let first = (write_unit * self.shape.layout.units_per_row) as usize;
                 for i in 0..self.state.write.units[write_unit].count as usize {
                     let (unit, _) = self.state.write.members[first + i];
                     self.lacks_nothing(unit, op.number());
                 }
             }
-            Owner::Stripe(job) => {
+            Work::Stripe(job) => {
                 let unit = self.map.owner(self.flash.op(op).cmd.ppa);
                 if let Some(at) = self.member_of(job, unit) {
                     self.state.parity.stripes.members[at].short = false;

@@ -64,10 +64,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// End a command that waits, without success.
     fn refuse(&mut self, id: u32) {
         let r = &mut self.state.host.requests[id];
-        r.status = Status::ReadOnly;
-        if r.command.op == HostOp::Flush {
+        r.host.status = Status::ReadOnly;
+        if r.host.command.op == HostOp::Flush {
             let waited = self.state.now - r.room_since;
-            r.ledger.charge(Cause::BUFFER_FLUSH, waited);
+            r.host.ledger.charge(Cause::BUFFER_FLUSH, waited);
         } else {
             self.charge_flush_ahead(id);
         }

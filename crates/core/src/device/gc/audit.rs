@@ -5,7 +5,7 @@ use super::erase::Program;
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::device::work::Work;
 use crate::ftl::extents::Writer;
 use crate::nand::ErasePart;
 use crate::nand::OpKind;
@@ -21,7 +21,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (mut reads, mut erases, mut programs) = (vec![0; lanes], vec![0; lanes], vec![0; lanes]);
         for id in self.flash.ops_in_use() {
             let cmd = &self.flash.op(id).cmd;
-            if let Owner::Collection(lane) = cmd.owner {
+            if let Work::Collection(lane) = Work::from(cmd.owner) {
                 if cmd.part == ErasePart::Last {
                     continue;
                 }

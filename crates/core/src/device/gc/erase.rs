@@ -20,7 +20,8 @@ use crate::device::gc::collect::Stage;
 use crate::device::limits::Limits;
 use crate::device::medium::Medium;
 use crate::device::shape::Shape;
-use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, Held, OpId, SLOTS};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Writer;
 use crate::nand::config::BusyKind;
@@ -161,7 +162,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 kind: OpKind::Erase,
                 occupant: Occupant::Erase,
                 part,
-                owner: Owner::Collection(lane),
+                owner: Work::Collection(lane).into(),
                 unit: self.shape.unit_of(die, plane),
                 planes: mask,
                 block,

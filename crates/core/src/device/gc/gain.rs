@@ -6,7 +6,6 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::ftl::extents::Writer;
 use crate::observer::Observer;
-use crate::policy::placement::NO_ROOM;
 use serde::{Deserialize, Serialize};
 
 /// What the collections of a lane have gained lately.
@@ -83,7 +82,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if gain.vain < self.shape.layout.usable[lane as usize] || gain.held != self.held(lane) {
             return false;
         }
-        let writes = self.state.write.lane_load[lane as usize] & !NO_ROOM > 0;
+        let writes = self.state.write.lane_load[lane as usize].programs() > 0;
         self.set_waiting(lane, writes);
         if !writes && !self.has_room_for_host(lane) {
             self.lane_is_full(lane);

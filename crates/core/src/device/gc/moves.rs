@@ -5,7 +5,8 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, OpId};
 use crate::ftl::config::CopyMode;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
@@ -59,7 +60,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             planes |= p;
             codewords += n;
         }
-        let read = self.read_of(Occupant::GcRead, Owner::Collection(lane), start);
+        let read = self.read_of(Occupant::GcRead, Work::Collection(lane), start);
         let op = self.order_read(FlashCommand { planes, codewords, units: mask, ppa: start, ..read });
         self.submit_op(op);
     }
@@ -173,7 +174,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Copyback,
             occupant: Occupant::GcRead,
-            owner: Owner::Collection(lane),
+            owner: Work::Collection(lane).into(),
             unit,
             page: place.page,
             planes: 1 << place.plane,

@@ -1,9 +1,9 @@
 //! The audit of the host's commands, for tests.
 
 use crate::containers::NONE;
-use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::device::work::Work;
 use crate::observer::Observer;
 use tailcut_units::HostOp;
 
@@ -14,19 +14,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let h = &s.host;
         let in_use = s.host.requests.in_use();
         let mut places = std::collections::BTreeMap::new();
-        let rings = [
-            (&h.read_done, TIMER_READ_DONE),
-            (&h.write_done, TIMER_WRITE_DONE),
-            (&h.read_ready, TIMER_READ_READY),
-            (&h.write_ready, TIMER_WRITE_READY),
-        ];
-        for (ring, timer) in rings {
-            law!(s.timers.is_set(timer) != ring.is_empty(), "timer {timer} and its ring of {}", ring.len());
-            let mut last = s.now;
-            for &(at, id) in ring {
-                law!(at >= last, "ring {timer} runs backwards to {at}");
-                last = at;
-                law!(places.insert(id, timer).is_none(), "command slot {id} is in two rings");
+        for (ring, name) in [&h.read_done, &h.write_done, &h.read_ready, &h.write_ready].into_iter().zip(0..)
+        {
+            ring.audit(&s.timers, s.now)?;
+            for (_, id) in ring.iter() {
+                law!(places.insert(id, name).is_none(), "command slot {id} is in two rings");
             }
         }
         let leaves = s.write.buffer.held() > s.write.buffer.dirty();
@@ -36,7 +28,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut parts = std::collections::BTreeMap::new();
         for id in self.flash.ops_in_use() {
-            if let Owner::Request(r) = self.flash.op(id).cmd.owner {
+            if let Work::Request(r) = Work::from(self.flash.op(id).cmd.owner) {
                 *parts.entry(r).or_insert(0u32) += 1;
             }
         }
@@ -52,14 +44,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let r = &s.host.requests[id];
             let n = parts.remove(&id).unwrap_or(0);
             match places.remove(&id) {
-                Some(usize::MAX) if r.command.op == HostOp::Write => {}
-                Some(_) => law!(n == 0, "command {} is at its end with {n} parts left", r.index),
+                Some(usize::MAX) if r.host.command.op == HostOp::Write => {}
+                Some(_) => law!(n == 0, "command {} is at its end with {n} parts left", r.host.index),
                 None => law!(
                     n > 0 && n == r.remaining,
                     "command {} waits for {n} parts of {}: {:?}",
-                    r.index,
+                    r.host.index,
                     r.remaining,
-                    r.command
+                    r.host.command
                 ),
             }
         }

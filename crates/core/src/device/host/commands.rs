@@ -2,53 +2,21 @@
 //! completions. All are FIFO servers without preemption, so their times are computed directly.
 
 use crate::address::Lpn;
-use crate::containers::NONE;
-use crate::containers::few_timers::FewTimers;
 use crate::containers::slab::Slab;
-use crate::containers::timers::UNSET;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::device::medium::Medium;
 use crate::flash::OpId;
+use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring, Server};
 use crate::observer::{Observer, RequestStep};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, SimTime, Span, Status};
 
-/// The device queue is full: submit again after the next completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the device queue is full")]
-pub struct QueueFull;
-
-/// A command that ended.
-#[derive(Clone, Copy, Debug)]
-pub struct Completion<'a> {
-    /// Serial number of the submission, from 0.
-    pub index: u64,
-    /// The tag that the submitter attached.
-    pub tag: u64,
-    /// The command.
-    pub command: Command,
-    /// When the host wanted to submit it: the start of its latency.
-    pub arrived: SimTime,
-    /// When it ended.
-    pub completed: SimTime,
-    /// How it ended.
-    pub status: Status,
-    /// Latency by cause; the sum is `completed − arrived`.
-    pub ledger: &'a Ledger,
-    /// A read's bytes; empty over a medium without data.
-    pub data: &'a [u8],
-}
-
 /// A command under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Request {
-    pub index: u64,
-    pub tag: u64,
-    pub command: Command,
-    pub arrived: u64,
-    pub status: Status,
-    pub ledger: Ledger,
+    /// What every command has.
+    pub host: Arrived,
     /// Operations and reconstructions (reads) or slots (write-through) still to end.
     pub remaining: u32,
     /// Write: the next logical unit to hold.
@@ -69,12 +37,7 @@ pub(in crate::device) struct Request {
 impl Request {
     pub fn blank() -> Request {
         Request {
-            index: 0,
-            tag: 0,
-            command: Command { op: HostOp::Flush, offset: 0, bytes: 0 },
-            arrived: 0,
-            status: Status::Ok,
-            ledger: Ledger::new(),
+            host: Arrived::blank(),
             remaining: 0,
             next_lpn: Lpn(0),
             room_since: 0,
@@ -86,43 +49,13 @@ impl Request {
     }
 }
 
-/// A FIFO of (time, request) whose times never fall.
-pub(in crate::device) type Ring = VecDeque<(u64, u32)>;
-
-/// One direction of the host link.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct LinkWay {
-    /// When the last transfer granted ends, ns.
-    free: u64,
-    /// Time of the transfers granted so far, ns. A transfer counts in full when it is granted.
-    granted: u64,
-    /// Bytes of the last transfer, and its time, ns. Most transfers have the same size.
-    #[serde(skip)]
-    last: (u64, u64),
-}
-
-impl LinkWay {
-    /// Grant the link from `from` on, as soon as it is free, for a transfer. Returns when the
-    /// transfer begins, and how long it takes.
-    #[inline]
-    fn grant(&mut self, from: u64, bytes: u64, rate: u64) -> (u64, u64) {
-        if self.last.0 != bytes {
-            self.last = (bytes, Span::transfer(bytes, rate).0);
-        }
-        let (begin, span) = (from.max(self.free), self.last.1);
-        self.free = begin + span;
-        self.granted += span;
-        (begin, span)
-    }
-}
-
 /// Queues and servers between the host and the FTL.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Host {
     /// Commands under way.
     pub requests: Slab<Request>,
     submitted: u64,
-    controller_free: u64,
+    controller: Server,
     /// The direction to the host, and the direction from the host.
     up: LinkWay,
     down: LinkWay,
@@ -147,17 +80,17 @@ pub(in crate::device) struct Host {
 
 impl Host {
     pub fn new(depth: u32, units: u32, most_parts: u32) -> Host {
-        let ring = || VecDeque::with_capacity(depth as usize + 1);
+        let ring = |timer| Ring::new(depth, timer);
         Host {
             requests: Slab::new(depth as usize, Request::blank()),
             submitted: 0,
-            controller_free: 0,
+            controller: Server::default(),
             up: LinkWay::default(),
             down: LinkWay::default(),
-            read_ready: ring(),
-            write_ready: ring(),
-            read_done: ring(),
-            write_done: ring(),
+            read_ready: ring(TIMER_READ_READY),
+            write_ready: ring(TIMER_WRITE_READY),
+            read_done: ring(TIMER_READ_DONE),
+            write_done: ring(TIMER_WRITE_DONE),
             room: VecDeque::with_capacity(depth as usize + 1),
             flushes: VecDeque::with_capacity(depth as usize + 1),
             full_until: 0,
@@ -219,41 +152,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pass(at.0);
         let s = &mut self.state;
         let id = s.host.requests.take();
-        let r = &mut s.host.requests[id];
-        r.index = s.host.submitted;
+        let index = s.host.submitted;
         s.host.submitted += 1;
-        r.tag = tag;
-        r.command = command;
-        r.arrived = wanted.0;
-        r.status = Status::Ok;
+        let r = &mut s.host.requests[id];
+        r.host.begin(index, tag, command, [wanted, at]);
         r.gathered = 0;
         r.rebuilt = false;
         r.kept_out = kept_out;
-        r.ledger.clear();
-        if at > wanted {
-            r.ledger.charge(Cause::HOST_QUEUE, (at - wanted).0);
-        }
         let fetched = at.0 + self.shape.host.submit_latency.0;
-        r.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
-        let start = fetched.max(s.host.controller_free);
+        r.host.charge_host(self.shape.host.submit_latency);
+        let start = s.host.controller.serve(fetched, self.shape.controller_ns);
         let decided = start + self.shape.controller_ns;
-        s.host.controller_free = decided;
-        r.ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
-        r.ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
+        let ledger = &mut r.host.ledger;
+        ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
+        ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
         if command.op == HostOp::Write {
             let rate = self.shape.host.link_rate;
             let (begin, span) = s.host.down.grant(decided, u64::from(command.bytes), rate);
-            r.ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
-            r.ledger.charge(Cause::HOST_LINK, span);
-            r.ledger.charge(Cause::CONTROLLER, self.fixed.buffer_write_ns);
-            let there = begin + span + self.fixed.buffer_write_ns;
-            push(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY, there, id);
+            ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
+            ledger.charge(Cause::HOST_LINK, span);
+            ledger.charge(Cause::CONTROLLER, self.fixed.buffer_write_ns);
+            s.host.write_ready.push(&mut s.timers, begin + span + self.fixed.buffer_write_ns, id);
         } else {
-            push(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY, decided, id);
+            s.host.read_ready.push(&mut s.timers, decided, id);
         }
         self.data_submitted(id, data);
         self.observe_request(id, RequestStep::Submitted { command, wanted });
-        Ok(self.state.host.requests[id].index)
+        Ok(index)
     }
 
     /// Number of host writes under way, and when the host wanted the oldest.
@@ -261,7 +186,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let writes = s.host.requests.in_use().into_iter().map(|id| &s.host.requests[id]);
         let mut arrived: Vec<u64> =
-            writes.filter(|r| r.command.op == HostOp::Write).map(|r| r.arrived).collect();
+            writes.filter(|r| r.host.command.op == HostOp::Write).map(|r| r.host.arrived).collect();
         arrived.sort_unstable();
         Some((arrived.len() as u32, SimTime(*arrived.first()?)))
     }
@@ -295,31 +220,31 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Nanoseconds up to now in which the link moved data: to the host, and from it.
     pub(in crate::device) fn link_ns(&self) -> [u64; 2] {
         let (s, now) = (&self.state, self.state.now);
-        // Transfers to the host follow one another from now on, so those granted end at `free`.
-        let up = s.host.up.granted - s.host.up.free.saturating_sub(now).min(s.host.up.granted);
+        // Transfers to the host follow one another from now on.
+        let up = s.host.up.moved(now);
         // Transfers from the host begin only after the controller, so there may be gaps between
         // them.
-        let ahead = |&(there, id): &(u64, u32)| {
-            let bytes = u64::from(s.host.requests[id].command.bytes);
+        let ahead = |(there, id): (u64, u32)| {
+            let bytes = u64::from(s.host.requests[id].host.command.bytes);
             let span = Span::transfer(bytes, self.shape.host.link_rate).0;
             (there - self.fixed.buffer_write_ns).saturating_sub(now).min(span)
         };
-        let down = s.host.down.granted - s.host.write_ready.iter().map(ahead).sum::<u64>();
+        let down = s.host.down.granted() - s.host.write_ready.iter().map(ahead).sum::<u64>();
         [up, down]
     }
 
     pub(in crate::device) fn fetch_read(&mut self) {
         let s = &mut self.state;
-        let id = pop(&mut s.host.read_ready, &mut s.timers, TIMER_READ_READY);
-        let Command { op, offset, bytes } = s.host.requests[id].command;
+        let id = s.host.read_ready.pop(&mut s.timers);
+        let Command { op, offset, bytes } = s.host.requests[id].host.command;
         if op != HostOp::Flush && !self.in_range(offset, bytes) {
-            self.state.host.requests[id].status = Status::OutOfRange;
+            self.state.host.requests[id].host.status = Status::OutOfRange;
             return self.complete_message(id);
         }
         match op {
             HostOp::Read => self.begin_read(id),
             HostOp::Trim if self.is_read_only() => {
-                self.state.host.requests[id].status = Status::ReadOnly;
+                self.state.host.requests[id].host.status = Status::ReadOnly;
                 self.complete_message(id);
             }
             HostOp::Trim => self.trim(id),
@@ -330,14 +255,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     pub(in crate::device) fn fetch_write(&mut self) {
         let s = &mut self.state;
-        let id = pop(&mut s.host.write_ready, &mut s.timers, TIMER_WRITE_READY);
-        let Command { offset, bytes, .. } = s.host.requests[id].command;
+        let id = s.host.write_ready.pop(&mut s.timers);
+        let Command { offset, bytes, .. } = s.host.requests[id].host.command;
         let refused = match (self.in_range(offset, bytes), self.is_read_only()) {
             (true, false) => return self.begin_write(id),
             (true, true) => Status::ReadOnly,
             (false, _) => Status::OutOfRange,
         };
-        self.state.host.requests[id].status = refused;
+        self.state.host.requests[id].host.status = refused;
         self.complete_message(id);
     }
 
@@ -363,8 +288,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (begin, span) = s.host.up.grant(s.now, bytes, self.shape.host.link_rate);
         if last {
             let r = &mut s.host.requests[id];
-            r.ledger.charge(Cause::HOST_LINK_WAIT, begin - s.now);
-            r.ledger.charge(Cause::HOST_LINK, span);
+            r.host.ledger.charge(Cause::HOST_LINK_WAIT, begin - s.now);
+            r.host.ledger.charge(Cause::HOST_LINK, span);
         }
         begin + span
     }
@@ -374,8 +299,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn complete_read(&mut self, id: u32, at: u64) {
         let s = &mut self.state;
         let latency = self.shape.host.complete_latency.0;
-        s.host.requests[id].ledger.charge(Cause::HOST_LATENCY, latency);
-        push(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE, at + latency, id);
+        s.host.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+        s.host.read_done.push(&mut s.timers, at + latency, id);
     }
 
     /// End a command without data to return now.
@@ -384,17 +309,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_request(id, RequestStep::Held);
         let s = &mut self.state;
         let latency = self.shape.host.complete_latency.0;
-        s.host.requests[id].ledger.charge(Cause::HOST_LATENCY, latency);
-        push(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE, s.now + latency, id);
+        s.host.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+        s.host.write_done.push(&mut s.timers, s.now + latency, id);
     }
 
     #[inline]
     pub(in crate::device) fn deliver_reads(&mut self, completed: &mut impl FnMut(&Completion<'_>)) {
         let s = &mut self.state;
-        let id = pop(&mut s.host.read_done, &mut s.timers, TIMER_READ_DONE);
+        let id = s.host.read_done.pop(&mut s.timers);
         s.counters.reads += 1;
         let r = &s.host.requests[id];
-        s.counters.media_errors += u64::from(r.status == Status::MediaError);
+        s.counters.media_errors += u64::from(r.host.status == Status::MediaError);
         let met = self.flash.met(id);
         s.counters.rebuilt_reads += u64::from(r.rebuilt);
         s.counters.gc_blocked_reads += u64::from(met.collection);
@@ -406,7 +331,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn deliver_writes(&mut self, completed: &mut impl FnMut(&Completion<'_>)) {
         let s = &mut self.state;
-        let id = pop(&mut s.host.write_done, &mut s.timers, TIMER_WRITE_DONE);
+        let id = s.host.write_done.pop(&mut s.timers);
         self.deliver(id, completed);
     }
 
@@ -414,21 +339,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn deliver(&mut self, id: u32, completed: &mut impl FnMut(&Completion<'_>)) {
         let s = &mut self.state;
         let r = &s.host.requests[id];
-        debug_assert_eq!(r.ledger.sum(), s.now - r.arrived, "a ledger adds up: {:?}", r.ledger);
-        completed(&Completion {
-            index: r.index,
-            tag: r.tag,
-            command: r.command,
-            arrived: SimTime(r.arrived),
-            completed: SimTime(s.now),
-            status: r.status,
-            ledger: &r.ledger,
-            data: crate::device::payload::delivered(&mut self.medium, id, r),
-        });
+        completed(&r.host.completion(s.now, crate::device::payload::delivered(&mut self.medium, id, r)));
         let blocked = self.flash.track(id).collection;
         if s.host.requests.is_exhausted() {
             s.host.full_until = s.now;
-            if blocked || r.command.op != HostOp::Read && has_met_collection(&r.ledger) {
+            if blocked || r.host.command.op != HostOp::Read && has_met_collection(&r.host.ledger) {
                 s.host.blocked_until = s.now;
             }
         }
@@ -444,21 +359,4 @@ fn has_met_collection(ledger: &Ledger) -> bool {
     // Only a collection makes a free block.
     let others = [Cause::GC_HOLD, Cause::GC_HOLD_ERASE, Cause::FREE_SPACE];
     waits.chain(others).any(|cause| ledger.get(cause) > 0)
-}
-
-#[inline]
-pub(in crate::device) fn push(ring: &mut Ring, timers: &mut FewTimers, timer: usize, at: u64, id: u32) {
-    debug_assert!(ring.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
-    debug_assert_ne!(id, NONE);
-    if ring.is_empty() {
-        timers.set(timer, at);
-    }
-    ring.push_back((at, id));
-}
-
-#[inline]
-pub(in crate::device) fn pop(ring: &mut Ring, timers: &mut FewTimers, timer: usize) -> u32 {
-    let (_, id) = ring.pop_front().expect("the timer is set only while the ring holds something");
-    timers.set(timer, ring.front().map_or(UNSET, |&(next, _)| next));
-    id
 }

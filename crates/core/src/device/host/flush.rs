@@ -16,7 +16,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.complete_message(id);
         }
         if s.faults.read_only.is_some() {
-            s.host.requests[id].status = Status::ReadOnly;
+            s.host.requests[id].host.status = Status::ReadOnly;
             return self.complete_message(id);
         }
         s.host.requests[id].epoch = s.write.buffer.fence();
@@ -37,7 +37,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.host.flushes.pop_front();
             s.write.buffer.forget_before(epoch + 1);
             let waited = s.now - s.host.requests[id].room_since;
-            s.host.requests[id].ledger.charge(Cause::BUFFER_FLUSH, waited);
+            s.host.requests[id].host.ledger.charge(Cause::BUFFER_FLUSH, waited);
             self.complete_message(id);
         }
     }

@@ -4,7 +4,8 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, OpId};
 use crate::ftl::layout::RowPlace;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
@@ -16,7 +17,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn begin_read(&mut self, id: u32) {
         let unit_bytes = self.shape.layout.unit_bytes;
-        let command = self.state.host.requests[id].command;
+        let command = self.state.host.requests[id].host.command;
         let end = command.offset + u64::from(command.bytes);
         let mut from_memory = 0;
         let mut at = command.offset;
@@ -57,7 +58,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> u64 {
         if self.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
-            self.state.host.requests[id].status = Status::MediaError;
+            self.state.host.requests[id].host.status = Status::MediaError;
             return 0;
         }
         self.data_read(id, lpn, from, to);
@@ -95,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
-        let serial = self.state.host.requests[id].index;
+        let serial = self.state.host.requests[id].host.index;
         let (last, op) = self.state.host.last_read[unit.index()];
         if last == serial
             && let Some(op) = op
@@ -108,7 +109,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
         }
-        let read = self.read_at(Occupant::UserRead, Owner::Request(id), row, &place);
+        let read = self.read_at(Occupant::UserRead, Work::Request(id), row, &place);
         let bytes = (to - from) as u32;
         let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
@@ -139,18 +140,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// A read of the row of `ppa`, without planes or codewords yet.
     #[inline]
-    pub(in crate::device) fn read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
+    pub(in crate::device) fn read_of(&self, occupant: Occupant, work: Work, ppa: Ppa) -> FlashCommand {
         let (row, _) = self.shape.layout.row_start(ppa);
-        self.read_at(occupant, owner, row, &self.shape.layout.place(ppa))
+        self.read_at(occupant, work, row, &self.shape.layout.place(ppa))
     }
 
     /// A read of the row that begins at `row` and lies at `place`, without planes or codewords yet.
     #[inline]
-    fn read_at(&self, occupant: Occupant, owner: Owner, row: Ppa, place: &RowPlace) -> FlashCommand {
+    fn read_at(&self, occupant: Occupant, work: Work, row: Ppa, place: &RowPlace) -> FlashCommand {
         FlashCommand {
             kind: OpKind::Read,
             occupant,
-            owner,
+            owner: work.into(),
             unit: self.shape.unit_of(place.die, place.plane),
             page: place.page,
             block: self.block_of(place.extent),
@@ -175,16 +176,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// A read of one whole unit.
-    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, owner: Owner, ppa: Ppa) -> FlashCommand {
+    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, work: Work, ppa: Ppa) -> FlashCommand {
         let (row, slot) = self.shape.layout.row_start(ppa);
         let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        FlashCommand { planes, codewords, units: 1 << slot, ..self.read_at(occupant, owner, row, &place) }
+        FlashCommand { planes, codewords, units: 1 << slot, ..self.read_at(occupant, work, row, &place) }
     }
 
     /// Reserve a read of one whole unit.
-    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, owner: Owner, ppa: Ppa) -> OpId {
-        let read = self.unit_read_of(occupant, owner, ppa);
+    pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, work: Work, ppa: Ppa) -> OpId {
+        let read = self.unit_read_of(occupant, work, ppa);
         self.order_read(read)
     }
 
@@ -199,7 +200,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let last = r.remaining == 0;
         if last {
             // A request split into operations takes the ledger of the operation that arrives last.
-            r.ledger.merge(&self.flash.op(op).ledger);
+            r.host.ledger.merge(&self.flash.op(op).ledger);
         }
         let there = self.send_up(id, u64::from(bytes), last);
         if rebuild != NONE {

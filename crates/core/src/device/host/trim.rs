@@ -10,7 +10,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline(never)]
     pub(in crate::device) fn trim(&mut self, id: u32) {
         let unit_bytes = self.shape.layout.unit_bytes;
-        let command = self.state.host.requests[id].command;
+        let command = self.state.host.requests[id].host.command;
         let first = command.offset.div_ceil(unit_bytes);
         let end = (command.offset + u64::from(command.bytes)) / unit_bytes;
         if first < end {

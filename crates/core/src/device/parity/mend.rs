@@ -5,7 +5,8 @@ use crate::address::Ppa;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::rebuild::Source;
-use crate::flash::{OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::OpId;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
@@ -52,7 +53,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Source::Flash(ppa) => {
                     self.state.parity.mends[id].left += 1;
                     self.state.counters.gc_reads += 1;
-                    let op = self.new_unit_read(Occupant::GcRead, Owner::Mend(id), ppa);
+                    let op = self.new_unit_read(Occupant::GcRead, Work::Mend(id), ppa);
                     self.submit_op(op);
                 }
             }

@@ -3,9 +3,10 @@
 
 use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
-use crate::device::drive::{Device, TIMER_REBUILT};
+use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, OpId, Owner};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, OpId};
 use crate::ftl::config::CopyMode;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
@@ -91,7 +92,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             } else if self.is_dead_at(self.flash.op(op).cmd.ppa) {
                 ops.remove(i);
                 own -= 1;
-                self.state.host.requests[id].status = Status::MediaError;
+                self.state.host.requests[id].host.status = Status::MediaError;
                 self.abandon_read(op);
             } else {
                 i += 1;
@@ -224,8 +225,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     (read.rebuild, read.planes, read.codewords) = (rid, planes, codewords);
                 }
                 None => {
-                    let read = self.unit_read_of(Occupant::UserRead, Owner::Rebuild(rid), ppa);
-                    let serial = self.state.host.requests[id].index;
+                    let read = self.unit_read_of(Occupant::UserRead, Work::Rebuild(rid), ppa);
+                    let serial = self.state.host.requests[id].host.index;
                     let extra = self.order_read(FlashCommand { rebuild: rid, tag: id, serial, ..read });
                     self.state.counters.rebuild_reads += 1;
                     ops.push(extra);
@@ -270,8 +271,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut queued = self.flash.first_queued_read(unit);
         while let Some(at) = queued {
             queued = self.flash.queued_after(at);
-            let id = match self.flash.op(at).cmd.owner {
-                Owner::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
+            let id = match Work::from(self.flash.op(at).cmd.owner) {
+                Work::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
                 _ => {
                     before = Some(at);
                     continue;
@@ -330,13 +331,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn compute(&mut self, rid: u32) {
         let s = &mut self.state;
         s.parity.rebuilds[rid].ledger.charge(Cause::RECONSTRUCTION, self.shape.xor_ns);
-        crate::device::host::commands::push(
-            &mut s.parity.rebuilt,
-            &mut s.timers,
-            TIMER_REBUILT,
-            s.now + self.shape.xor_ns,
-            rid,
-        );
+        s.parity.rebuilt.push(&mut s.timers, s.now + self.shape.xor_ns, rid);
     }
 
     /// Handle the arrival of a read that was issued for a reconstruction alone.
@@ -350,7 +345,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// part.
     pub(in crate::device) fn unit_rebuilt(&mut self) {
         let s = &mut self.state;
-        let rid = crate::device::host::commands::pop(&mut s.parity.rebuilt, &mut s.timers, TIMER_REBUILT);
+        let rid = s.parity.rebuilt.pop(&mut s.timers);
         let Rebuild { request: id, bytes, .. } = s.parity.rebuilds[rid];
         self.observe_request(id, RequestStep::Rebuilt(rid));
         let s = &mut self.state;
@@ -358,7 +353,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
-            r.ledger.merge(&s.parity.rebuilds[rid].ledger);
+            r.host.ledger.merge(&s.parity.rebuilds[rid].ledger);
         }
         s.parity.rebuilds.give(rid);
         self.data_rebuilt(rid);

@@ -5,10 +5,11 @@ use super::rebuild::Rebuild;
 use super::rewrite::Rewriting;
 use super::wear::Programs;
 use crate::containers::slab::Slab;
-use crate::device::host::commands::Ring;
+use crate::device::drive::TIMER_REBUILT;
 use crate::device::limits::Limits;
 use crate::device::shape::Shape;
 use crate::device::write::stripe::StripeState;
+use crate::front::Ring;
 use crate::ftl::stripe_places::StripePlaces;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,7 @@ impl Parity {
             programs: Programs::new(stripes, lanes),
             rebuilds: Slab::new(limits.rebuilds as usize, Rebuild::blank()),
             mends: Slab::new(limits.mends as usize, Mend::blank()),
-            rebuilt: Ring::with_capacity(limits.rebuilds as usize),
+            rebuilt: Ring::new(limits.rebuilds, TIMER_REBUILT),
             rewriting: Rewriting::default(),
         }
     }

@@ -4,13 +4,10 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
-use crate::flash::Owner;
+use crate::device::work::Work;
 use crate::ftl::extents::Writer;
 use crate::nand::OpKind;
 use crate::observer::Observer;
-
-/// The bit of a lane's load that marks that no room was found.
-const FULL: u32 = 1 << 31;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that a slot in flight is in one write unit.
@@ -86,7 +83,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;
-            if let Owner::WriteUnit(g) = o.owner {
+            if let Work::WriteUnit(g) = Work::from(o.owner) {
                 let count = if o.kind == OpKind::Read { &mut reads } else { &mut programs };
                 *count.entry(g).or_insert(0) += 1;
                 if o.kind == OpKind::Program && s.write.units[g].writer == Writer::Host {
@@ -117,7 +114,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             "a write unit at work is not in use"
         );
         for (lane, &n) in s.write.lane_load.iter().enumerate() {
-            law!(n & !FULL == load[lane], "lane {lane}: load {} of {}", n & !FULL, load[lane]);
+            law!(n.programs() == load[lane], "lane {lane}: load {} of {}", n.programs(), load[lane]);
         }
         Ok(())
     }

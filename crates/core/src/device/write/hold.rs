@@ -13,7 +13,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn begin_write(&mut self, id: u32) {
         let s = &mut self.state;
         let r = &mut s.host.requests[id];
-        r.next_lpn = self.shape.layout.lpn_of(r.command.offset);
+        r.next_lpn = self.shape.layout.lpn_of(r.host.command.offset);
         r.remaining = 0;
         r.room_since = s.now;
         // Writes enter the buffer in order: none passes a write that waits for room.
@@ -31,7 +31,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn hold_units(&mut self, id: u32) -> Result<(), Option<u32>> {
         let unit_bytes = self.shape.layout.unit_bytes;
-        let command = self.state.host.requests[id].command;
+        let command = self.state.host.requests[id].host.command;
         let end = command.offset + u64::from(command.bytes);
         loop {
             let lpn = self.state.host.requests[id].next_lpn;

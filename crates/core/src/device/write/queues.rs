@@ -76,7 +76,7 @@ impl WriteQueues {
     /// may be older than the last one here.
     fn push(&mut self, queue: u32, id: u32, requests: &Slab<Request>) {
         let list = &mut self.waiting[queue as usize];
-        let younger = |other: u32| other != NONE && requests[other].arrived > requests[id].arrived;
+        let younger = |other: u32| other != NONE && requests[other].host.arrived > requests[id].host.arrived;
         let out_of_order = younger(list.tail());
         list.push_back(&mut self.links, id);
         self.count += 1;
@@ -173,8 +173,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Some(queue) => s.write.queues.push(queue, id, &s.host.requests),
             // A write that comes from a queue keeps its place.
             None if s.write.queues.limits() => {
-                let arrived = s.host.requests[id].arrived;
-                let behind = s.host.room.partition_point(|&other| s.host.requests[other].arrived <= arrived);
+                let arrived = s.host.requests[id].host.arrived;
+                let behind =
+                    s.host.room.partition_point(|&other| s.host.requests[other].host.arrived <= arrived);
                 s.host.room.insert(behind, id);
             }
             None => s.host.room.push_back(id),
@@ -219,7 +220,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let first = |queue: u32| q.waiting[queue as usize].head();
         (0..q.waiting.len() as u32)
             .filter(|&queue| first(queue) != NONE && !self.is_full(queue))
-            .min_by_key(|&queue| self.state.host.requests[first(queue)].index)
+            .min_by_key(|&queue| self.state.host.requests[first(queue)].host.index)
     }
 
     /// Admit writes that waited for queues that have room now, the oldest first. `by` is the program that
@@ -259,7 +260,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let waiting = s.host.room.front().copied().into_iter().chain(s.write.queues.heads());
-        let oldest = waiting.map(|id| s.host.requests[id].arrived).min();
+        let oldest = waiting.map(|id| s.host.requests[id].host.arrived).min();
         self.flash.set_oldest_write(oldest.map_or(SimTime::NEVER, SimTime));
     }
 }

@@ -32,7 +32,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn charge_flush_ahead(&mut self, id: u32) {
         let now = self.state.now;
         let r = &mut self.state.host.requests[id];
-        r.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);
+        r.host.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);
         r.room_since = now;
         self.observe_request(id, RequestStep::Room(NONE));
     }
@@ -61,10 +61,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let queued = overlap(o.entered, o.started);
         let ran = overlap(o.started, now);
         let suspended = part_of(o.ledger.get(Cause::SUSPENDED), ran, now - o.started);
-        r.ledger.charge(Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
-        r.ledger.charge(Cause::SUSPENDED, suspended);
-        charge_stall(&mut r.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
-        share_out(&mut r.ledger, o.ledger.part(Cause::FLASH_WAITS), queued);
+        r.host.ledger.charge(Cause::BUFFER_FLUSH, now - since - stalled - queued - suspended);
+        r.host.ledger.charge(Cause::SUSPENDED, suspended);
+        charge_stall(&mut r.host.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
+        share_out(&mut r.host.ledger, o.ledger.part(Cause::FLASH_WAITS), queued);
         r.room_since = now;
     }
 }

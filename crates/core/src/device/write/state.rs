@@ -9,6 +9,7 @@ use crate::device::limits::Limits;
 use crate::device::shape::Shape;
 use crate::ftl::buffer::Buffer;
 use crate::policy::buffer::QueueLimit;
+use crate::policy::placement::LaneLoad;
 use serde::{Deserialize, Serialize};
 
 /// The write buffer, and the write units that have left it.
@@ -25,8 +26,8 @@ pub(in crate::device) struct Writes {
     pub members: Vec<(Lpn, u32)>,
     /// Write units that wait for a free block.
     pub stalled: Stalled,
-    /// By lane: host programs queued or under way, with a mark if no room was found.
-    pub lane_load: Vec<u32>,
+    /// By lane: host programs queued or under way, and whether it was found without room.
+    pub lane_load: Vec<LaneLoad>,
     /// By lane: write units of the host that went there.
     pub lane_written: Vec<u64>,
 }
@@ -44,7 +45,7 @@ impl Writes {
             units: Slab::new(units as usize, WriteUnit::blank()),
             members: vec![(Lpn(0), 0); (units * shape.layout.units_per_row) as usize],
             stalled: Stalled::new(limits.lists, units),
-            lane_load: vec![0; lanes],
+            lane_load: vec![LaneLoad::default(); lanes],
             lane_written: vec![0; lanes],
         }
     }

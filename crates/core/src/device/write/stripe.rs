@@ -14,7 +14,8 @@ use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::flash::{Held, OpId, Owner, SLOTS};
+use crate::device::work::Work;
+use crate::flash::{Held, OpId, SLOTS};
 use crate::ftl::dirty_stripes::DirtyStripes;
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
@@ -444,7 +445,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.join_moving_unit(job, unit, ppa);
                 continue;
             }
-            let op = self.new_unit_read(Occupant::RmwRead, Owner::Stripe(job), ppa);
+            let op = self.new_unit_read(Occupant::RmwRead, Work::Stripe(job), ppa);
             self.state.parity.stripes.jobs[job].reads += 1;
             let filler = short & !moved;
             let c = &mut self.state.counters;

@@ -141,7 +141,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.ledger = j.ledger;
             g.stalled = j.stalled;
             s.write.members[write_unit as usize] = (unit, i as u32);
-            s.write.lane_load[lane as usize] += 1;
+            s.write.lane_load[lane as usize].begin();
             // Units that move commit with their stripe, so they have the same occupant as the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
             self.queue_host_program(write_unit, ppa, occupant);
@@ -166,7 +166,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);
         let (_, member) = s.write.members[write_unit as usize];
-        s.write.lane_load[lane as usize] -= 1;
+        s.write.lane_load[lane as usize].end();
         let j = &mut s.parity.stripes.jobs[job];
         j.programs -= 1;
         let (last, entry) = (j.programs == 0, j.entry);

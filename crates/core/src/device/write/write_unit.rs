@@ -6,13 +6,14 @@ use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
-use crate::flash::{FlashCommand, Held, OpId, Owner, SLOTS};
+use crate::device::work::Work;
+use crate::flash::{FlashCommand, Held, OpId, SLOTS};
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, WriteStep};
 use crate::policy::flush::{FlushVerdict, FlushView};
-use crate::policy::placement::{LaneView, NO_ROOM};
+use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
@@ -241,7 +242,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         s.write.units[write_unit].reads += 1;
         s.counters.rmw_reads += 1;
-        let op = self.new_unit_read(Occupant::RmwRead, Owner::WriteUnit(write_unit), old_ppa);
+        let op = self.new_unit_read(Occupant::RmwRead, Work::WriteUnit(write_unit), old_ppa);
+        self.flash.order_mut(op).write_unit = write_unit;
         self.data_wanted(slot, old_ppa);
         if self.fixed.may_fail {
             let slot = self.state.write.buffer.slot(slot);
@@ -328,13 +330,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let s = &mut self.state;
             let view = LaneView { load: &s.write.lane_load, written: &s.write.lane_written };
             let lane = s.policies.placement.lane(pool, &view);
-            if s.write.lane_load[lane as usize] >= NO_ROOM {
+            if !s.write.lane_load[lane as usize].has_room() {
                 return false;
             }
             if self.program_write_unit(write_unit, lane) {
                 return true;
             }
-            self.state.write.lane_load[lane as usize] |= NO_ROOM;
+            self.state.write.lane_load[lane as usize].lacks_room();
         }
         false
     }
@@ -353,7 +355,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return false;
         };
         s.write.units[write_unit].lane = lane;
-        s.write.lane_load[lane as usize] += 1;
+        s.write.lane_load[lane as usize].begin();
         s.write.lane_written[lane as usize] += 1;
         let opened = s.extents.free(&self.shape.layout, lane) != free;
         self.queue_host_program(write_unit, ppa, Occupant::UserProgram);
@@ -423,7 +425,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let id = self.flash.order(FlashCommand {
             kind: OpKind::Program,
             occupant,
-            owner: Owner::WriteUnit(write_unit),
+            owner: Work::WriteUnit(write_unit).into(),
+            write_unit,
             unit,
             page: place.page,
             planes,
@@ -491,7 +494,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.scrub_if_filled(extent);
         }
         if writer == Writer::Host {
-            self.state.write.lane_load[lane as usize] -= 1;
+            self.state.write.lane_load[lane as usize].end();
             if self.fixed.flushes_by_die {
                 let from = self.state.write.units[write_unit].from;
                 self.flush_as_policy_says(self.shape.pool_of(from));
@@ -549,16 +552,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let (g, o) = (&s.write.units[write_unit], self.flash.op(op));
-        r.ledger.merge(&g.ledger);
-        super::room::charge_stall(&mut r.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
-        r.ledger.merge(&o.ledger);
+        r.host.ledger.merge(&g.ledger);
+        super::room::charge_stall(&mut r.host.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
+        r.host.ledger.merge(&o.ledger);
         self.observe_request(id, RequestStep::Programmed(op.number()));
         self.complete_message(id);
     }
 
     /// Resume write units that waited for free extents of a lane.
     pub(in crate::device) fn resume_stalled_write_units(&mut self, lane: u32) {
-        self.state.write.lane_load[lane as usize] &= !NO_ROOM;
+        self.state.write.lane_load[lane as usize].may_have_room();
         let list = self.shape.pool_of(lane);
         while let Some(write_unit) = self.state.write.stalled.first(list) {
             if !self.program_somewhere(write_unit) {

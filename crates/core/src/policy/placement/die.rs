@@ -18,7 +18,7 @@
 //! **Checked by** `policy_laws`, `placement_die`.
 
 use super::fixed::Striping;
-use super::{LaneView, NO_ROOM, Placement, PolicyContext};
+use super::{LaneView, Placement, PolicyContext};
 use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Placement for Policy {
         let first = pool * self.planes;
         let level = |&lane: &u32| {
             let l = lane as usize;
-            (view.load[l] >= NO_ROOM, view.written[l])
+            (!view.load[l].has_room(), view.written[l])
         };
         (first..first + self.planes).min_by_key(level).unwrap_or(first)
     }

@@ -14,7 +14,7 @@
 //!
 //! **Checked by** `policy_laws`.
 
-use super::{LaneView, Placement, PolicyContext};
+use super::{LaneLoad, LaneView, Placement, PolicyContext};
 use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ impl Placement for Policy {
         for (i, &lane) in after.iter().chain(before).enumerate() {
             if i == 0 || view.load[lane as usize] < view.load[best as usize] {
                 (best, steps) = (lane, i as u32);
-                if view.load[lane as usize] == 0 {
+                if view.load[lane as usize] == LaneLoad::default() {
                     break;
                 }
             }

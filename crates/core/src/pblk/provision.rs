@@ -1,0 +1,124 @@
+//! What users get of the device, what metadata take of it, and how large the ring is.
+
+use super::array::Array;
+use crate::problem::{ConfigProblem, refuse};
+
+/// Bytes of the header of the metadata at the end of a line, with its bitmap of bad chunks and its counters: within a
+/// sector for all devices of this driver.
+const HEADER_SECTORS: u32 = 1;
+/// Bytes of a logical address in the metadata at the end of a line.
+const LBA_BYTES: u64 = 8;
+/// Bytes of the count of valid sectors of a line there.
+const VALID_BYTES: u64 = 4;
+/// Sectors of the metadata of a sector's worth of such numbers.
+const SECTOR: u64 = super::array::SECTOR;
+/// The fewest entries of a ring.
+const LEAST_RING: u32 = 128;
+
+/// The sizes that follow from a device and its over-provisioning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provision {
+    /// Sectors of the metadata at the start of a line (smeta): a write unit.
+    pub smeta: u32,
+    /// Sectors of the metadata at the end of a line (emeta): whole write units.
+    pub emeta: u32,
+    /// The fewest good chunks of a line that can be used.
+    pub least_chunks: u32,
+    /// Chunks kept from users, without those of metadata.
+    pub spare: u32,
+    /// Chunks whose worth metadata take.
+    pub metadata: u32,
+    /// Chunks free from which on the limiter holds nobody.
+    pub high: u32,
+    /// Capacity of users, in sectors.
+    pub capacity: u64,
+    /// Entries of the ring, a power of two.
+    pub ring: u32,
+    /// Entries that must be free behind what is written into the ring.
+    pub back: u32,
+}
+
+impl Provision {
+    /// The sizes for `good` good chunks of usable lines and this share of over-provisioning, in percent.
+    ///
+    /// # Errors
+    /// A device without room for users or for the limiter.
+    pub fn new(a: &Array, good: u32, percent: f64) -> Result<Provision, ConfigProblem> {
+        let (smeta, emeta) = (a.write_unit, emeta(a));
+        let metadata_of_line = smeta + emeta;
+        let provisioned = (f64::from(good) * (100.0 - percent) / 100.0) as u32;
+        let spare = good - provisioned;
+        let metadata = (u64::from(metadata_of_line) * u64::from(a.lines)).div_ceil(a.chunk.into()) as u32;
+        let taken = metadata + a.luns();
+        if spare <= taken || provisioned <= metadata {
+            let problem = format!(
+                "{percent} % of {good} chunks are {spare}; pblk needs more than {taken}: {metadata} for metadata, and a line of {}",
+                a.luns()
+            );
+            return refuse("ftl.over_provisioning", problem);
+        }
+        let entries = (a.cunits.max(a.write_unit) + a.write_unit) * a.luns();
+        Ok(Provision {
+            smeta,
+            emeta,
+            least_chunks: 1 + metadata_of_line.div_ceil(a.chunk),
+            spare,
+            metadata,
+            high: spare - taken,
+            capacity: u64::from(provisioned - metadata) * u64::from(a.chunk),
+            ring: entries.next_power_of_two().max(LEAST_RING),
+            back: a.cunits * a.luns(),
+        })
+    }
+}
+
+/// Sectors of the metadata at the end of a line: the fewest whole write units that hold a header, the logical address of
+/// every other sector of the line, and the valid sectors of every line.
+fn emeta(a: &Array) -> u32 {
+    let valid = (u64::from(a.lines) * VALID_BYTES).div_ceil(SECTOR) as u32;
+    let units = (1..).find(|&units| {
+        let own = units * a.write_unit;
+        let others = a.line_sectors().saturating_sub(own.into());
+        let addresses = (others * LBA_BYTES).div_ceil(SECTOR) as u32;
+        own >= HEADER_SECTORS + addresses + valid
+    });
+    units.expect("numbers have no end") * a.write_unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::array::tests::westlake;
+    use super::*;
+
+    fn of(percent: f64) -> Provision {
+        Provision::new(&westlake(), 1067 * 128, percent).expect("a sound device")
+    }
+
+    /// The sizes that the kernel's code gives for this device.
+    #[test]
+    fn reference_points() {
+        let p = of(11.0);
+        assert_eq!((p.smeta, p.emeta, p.least_chunks), (8, 1032, 2));
+        assert_eq!((p.spare, p.metadata, p.high), (15_024, 271, 14_625));
+        assert_eq!((p.ring, p.back), (8192, 4096));
+        let wide = Array { write_unit: 16, ..westlake() };
+        let p = Provision::new(&wide, 1067 * 128, 11.0).expect("a sound device");
+        assert_eq!((p.smeta, p.emeta, p.ring, p.back), (16, 1040, 8192, 4096));
+    }
+
+    #[test]
+    fn capacity_by_over_provisioning() {
+        let gigabytes = |percent| of(percent).capacity as f64 * SECTOR as f64 / 1e9;
+        for (percent, expected) in [(7.0, 2126.4), (11.0, 2034.8), (12.0, 2011.8), (20.0, 1828.5)] {
+            assert!((gigabytes(percent) - expected).abs() < 0.06, "{percent} %: {}", gigabytes(percent));
+        }
+    }
+
+    #[test]
+    fn a_device_without_room_is_refused() {
+        let small = Array { lines: 8, ..westlake() };
+        let error = Provision::new(&small, 8 * 128, 11.0).expect_err("refused");
+        assert_eq!(error.key, "ftl.over_provisioning");
+        assert!(error.problem.contains("needs more than"), "{}", error.problem);
+    }
+}
