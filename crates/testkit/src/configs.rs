@@ -103,11 +103,7 @@ pub fn small_drive() -> DeviceConfig {
                 power_loss: buffer::lru::PowerLoss::Volatile,
                 ..Default::default()
             }),
-            flush: flush::FlushConfig::Watermark(flush::watermark::Config {
-                high: 0.75,
-                low: 0.5,
-                ..Default::default()
-            }),
+            flush: flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.75, low: 0.5 }),
             placement: placement::PlacementConfig::Static(Default::default()),
             redundancy: redundancy::RedundancyConfig::None(Default::default()),
             read_path: read_path::ReadPathConfig::Wait(Default::default()),

@@ -99,11 +99,7 @@ fn the_clock_of_the_oldest_write_runs_while_a_write_waits_for_room() {
             write_latency: Span(0),
             ..Default::default()
         });
-        c.policy.flush = flush::FlushConfig::Watermark(flush::watermark::Config {
-            high: 0.0,
-            low: 0.0,
-            ..Default::default()
-        });
+        c.policy.flush = flush::FlushConfig::Watermark(flush::watermark::Config { high: 0.0, low: 0.0 });
         let mut stage = Stage::new(c);
         // The first write takes the room and waits for the die; the second waits for room.
         stage.erase(T, 1).write(T + 1_000).write(T + 2_000).read(T + x);
