@@ -77,7 +77,7 @@ const NO_ERRORS: Load = Load {
     ..HOURS_OLD
 };
 /// Errors cost at most this share of the requests.
-const COST_OF_ERRORS: f64 = 0.15;
+const COST_OF_ERRORS: f64 = 0.25;
 
 const LOADS: [Load; 10] = [
     Load {
