@@ -11,6 +11,7 @@
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
 //! - [`front`]: what stands between the host and a translation layer: commands, the controller, the host link;
+//! - [`pblk`]: the rules of Linux's translation layer for open-channel SSDs, as far as they need no time;
 //! - [`device`]: combines the above into one state machine without clock, thread or I/O, and is the
 //!   API that drivers use.
 //!
