@@ -22,7 +22,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 7] = [
         "ttflash",
         &["geometry.blocks=64", "geometry.pages=16"],
         "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=5000",
-        "4bc060cb501887b5",
+        "2c99272b38a63ff0",
     ),
     (
         "z-ssd",
@@ -44,7 +44,7 @@ const RUNS: [(&str, &str, &[&str], &str, &str); 7] = [
             "policy.gc_schedule.threshold.hard=3",
         ],
         "randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=20000",
-        "?",
+        "de15db18829fee27",
     ),
     (
         "tlc-3d",
