@@ -7,6 +7,7 @@
 #[macro_use]
 mod family;
 mod erase_timing;
+mod lane_load;
 mod retries;
 mod victims;
 

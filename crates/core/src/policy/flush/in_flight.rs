@@ -1,5 +1,4 @@
-//! Groups of a die leave as soon as they are complete, while no more than a share of the buffer is on
-//! its way.
+//! Complete groups of a die leave while no more than a share of the buffer is on its way.
 //!
 //! **What it does.** A group is one write unit for each lane of a die. A complete group leaves at once, so
 //! that the programs of the die's planes may join. While `most` is on its way to flash, groups wait, and
