@@ -62,7 +62,8 @@ fn a_full_queue_holds_back_its_own_writes_and_others_pass() {
 /// third die is written.
 #[test]
 fn complete_groups_leave_in_the_order_in_which_they_were_completed() {
-    let c = drive(limit(QueueOf::Die, 2));
+    let mut c = drive(limit(QueueOf::Die, 2));
+    c.host.queue_depth = 1024;
     let mut host = Host::new(&c);
     let write = |host: &mut Host, at, unit: u64| host.submit(at, HostOp::Write, unit * UNIT, UNIT as u32);
     // The first row of die 3 is on its way. One page waits for die 0, and six for die 1: two wait in the buffer,
@@ -95,14 +96,16 @@ fn the_writes_of_a_queue_keep_their_order() {
 #[test]
 fn a_queue_is_of_a_die_or_of_a_lane() {
     let blocks = |of| {
-        let mut c = drive(limit(of, 1));
+        let mut c = drive(limit(of, 2));
         (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
         (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
         c
     };
-    // Units 0 and 4 are on the two planes of die 0.
-    assert_eq!(writes(&blocks(QueueOf::Lane), &[0, DIES]), [0, 0]);
-    assert!(writes(&blocks(QueueOf::Die), &[0, DIES])[1] > 0);
+    // Units of die 0, on its two planes in turn. The first two leave, and the next two wait.
+    let units: Vec<u64> = (0..5).map(|i| i * DIES).collect();
+    assert_eq!(writes(&blocks(QueueOf::Lane), &units), [0; 5], "a plane has two");
+    let took = writes(&blocks(QueueOf::Die), &units);
+    assert!(took[..4] == [0; 4] && took[4] > 0, "the die has two: {took:?}");
 }
 
 #[test]
