@@ -1,17 +1,14 @@
 //! What users get of the device, what metadata take of it, and how large the ring is.
 
-use super::array::Array;
+use super::array::{Array, SECTOR};
 use crate::problem::{ConfigProblem, refuse};
 
-/// Bytes of the header of the metadata at the end of a line, with its bitmap of bad chunks and its counters: within a
-/// sector for all devices of this driver.
+/// Sectors of the header of the metadata at the end of a line, with its bitmap of bad chunks and its counters.
 const HEADER_SECTORS: u32 = 1;
 /// Bytes of a logical address in the metadata at the end of a line.
 const LBA_BYTES: u64 = 8;
 /// Bytes of the count of valid sectors of a line there.
 const VALID_BYTES: u64 = 4;
-/// Sectors of the metadata of a sector's worth of such numbers.
-const SECTOR: u64 = super::array::SECTOR;
 /// The fewest entries of a ring.
 const LEAST_RING: u32 = 128;
 
